@@ -2,7 +2,8 @@
 //!
 //! The audit interface tells of statements and connections, but not reliably of tables. So tables, definitions and commits come
 //! from where the server itself calls through tables of virtual functions, which it exports (`vtables`): the storage engines'
-//! locks (`handlers`), exclusive metadata locks (`definitions`), and the transaction coordinator (`commits`).
+//! locks (`handlers`), exclusive metadata locks (`definitions`), the transaction coordinator (`commits`), and the ends of what was
+//! prepared (`second_phases`).
 //! docs/adr/mysql-seams.md says why.
 
 pub mod abi;
@@ -16,6 +17,7 @@ pub mod local;
 pub mod processes;
 pub mod product;
 pub mod reach;
+pub mod second_phases;
 pub mod selftest;
 pub mod symbols;
 pub mod vtables;

@@ -1,13 +1,13 @@
 //! What a replica applies, it never serves the past of.
 
 use crate::shared::{options, ready, start};
-use crate::traps::{Arena, all, said, until};
+use crate::traps::{Arena, all, plugin, said, until};
 use fqc_tests::client::{Client, Login};
 use fqc_tests::server::Server;
 use std::sync::Arc;
 
+const READERS: usize = 3;
 const SUM: &str = "SELECT COUNT(*), SUM(v) FROM t";
-const TRANSACTIONS: u64 = 100;
 
 /// A source, and a replica with the plugin that applies what the source does from now on.
 fn pair(on_both: &[&str], on_replica: &[&str]) -> (Server, Arc<Server>) {
@@ -59,36 +59,70 @@ fn rows_that_a_replica_applies_in_either_format() {
     }
 }
 
-/// What an XA transaction has changed shows on a replica when no seam tells of it.
+/// What another has prepared shows while the applier that ends it has more to do, and has committed other things before.
 #[test]
-fn a_replica_that_applies_xa_transactions_serves_nothing_from_then_on() {
-    let numbered = ["--binlog-format=ROW", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"];
-    let (source, replica) = pair(&numbered, &["--replica-parallel-workers=4"]);
-    let (mut writer, mut reader) = (client(&source), client(&replica));
-    let mut arena = Arena::on(replica.clone(), "own");
-    let read = "SELECT SUM(v) FROM r.t";
-    all(&mut writer, &["INSERT INTO t VALUES (1, 1), (2, 1)"]);
-    until("the rows", || arena.truth(read) == "2");
-    // One of a client of the replica itself is followed as on any server.
-    all(&mut client(&replica), &["XA START 'own'", "SELECT 1 FROM t", "XA END 'own'", "XA ROLLBACK 'own'"]);
-    arena.warm(&mut reader, read);
-    let writing = std::thread::spawn(move || {
-        for number in 0..TRANSACTIONS {
-            let of = |verb: &str| format!("XA {verb} 'x{number}'");
-            let update = "UPDATE t SET v = v + 1 WHERE id = 1";
-            all(&mut writer, &[&of("START"), update, &of("END"), &of("PREPARE"), &of("COMMIT")]);
-        }
-    });
+fn what_a_replica_applies_of_xa_transactions_shows_at_once() {
+    let numbered = ["--gtid-mode=ON", "--enforce-gtid-consistency=ON"];
+    for (on_both, on_replica) in [
+        // What has been written to the binary log shows later.
+        (numbered.as_slice(), ["--replica-parallel-workers=4", "--binlog-group-commit-sync-delay=20000"].as_slice()),
+        // No binary log is asked for the end.
+        (&numbered, &["--skip-log-bin", "--replica-parallel-workers=4"]),
+        (&[], &["--log-replica-updates=OFF", "--replica-preserve-commit-order=OFF"]),
+        (&["--binlog-format=STATEMENT"], &["--replica-parallel-workers=1", "--replica-checkpoint-period=1"]),
+    ] {
+        let (source, replica) = pair(on_both, on_replica);
+        let mut arena = Arena::on(replica.clone(), "own");
+        let mut reader = client(&replica);
+        let read = "SELECT SUM(v) FROM r.t";
+        all(&mut client(&source), &["INSERT INTO t VALUES (1, 0), (2, 0)"]);
+        until("the rows", || arena.truth(read) == "0");
+        arena.warm(&mut reader, read);
+        let writing = [1, 2].map(|row| {
+            let mut writer = client(&source);
+            std::thread::spawn(move || (0..transactions()).for_each(|number| run_branch(&mut writer, row, number)))
+        });
+        let expected = 2 * (0..transactions()).filter(|number| is_committed(*number)).count() as u64;
+        std::thread::scope(|scope| {
+            for _ in 0..READERS {
+                scope.spawn(|| never_sees_the_past(&replica, read, expected));
+            }
+        });
+        writing.into_iter().for_each(|one| one.join().unwrap());
+        assert_eq!(arena.warm(&mut reader, read), expected.to_string(), "{on_both:?}, {on_replica:?}");
+    }
+}
+
+/// Until this is the sum.
+fn never_sees_the_past(replica: &Server, read: &str, expected: u64) {
+    let (mut plain, mut reader) = (client(replica), client(replica));
+    plain.must("SET SESSION fqc_type = OFF").unwrap();
     let mut sum = 0;
-    while sum < 2 + TRANSACTIONS {
-        sum = arena.truth(read).parse::<u64>().unwrap();
+    while sum < expected {
+        sum = said(&plain.must(read).unwrap()).parse().unwrap();
         for _ in 0..2 {
-            let served = said(&reader.must(read).unwrap());
-            assert!(served.parse::<u64>().unwrap() >= sum, "{served} is served, {sum} was seen");
+            let served: u64 = said(&reader.must(read).unwrap()).parse().unwrap();
+            assert!(served >= sum, "{served} is served, {sum} was seen");
         }
     }
-    writing.join().unwrap();
-    assert!(!arena.ask(&mut reader, read).1);
-    let obstacle = said(&replica.admin().unwrap().must("SHOW STATUS LIKE 'Fqc_obstacle'").unwrap());
-    assert!(obstacle.contains("has applied an XA transaction"), "{obstacle}");
+}
+
+/// Of each writer, `FQC_TEST_XA`.
+fn transactions() -> u64 {
+    plugin::number("FQC_TEST_XA", 100)
+}
+
+fn is_committed(number: u64) -> bool {
+    number % 4 != 3
+}
+
+fn run_branch(writer: &mut Client, row: u64, number: u64) {
+    let of = |verb: &str| format!("XA {verb} 'x{row}-{number}'");
+    let update = format!("UPDATE t SET v = v + 1 WHERE id = {row}");
+    all(writer, &[&of("START"), &update, &of("END")]);
+    match number % 4 {
+        0 => all(writer, &[&format!("{} ONE PHASE", of("COMMIT"))]),
+        1 | 2 => all(writer, &[&of("PREPARE"), &of("COMMIT")]),
+        _ => all(writer, &[&of("PREPARE"), &of("ROLLBACK")]),
+    }
 }

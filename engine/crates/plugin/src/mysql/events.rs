@@ -7,11 +7,9 @@ use crate::faults::Point;
 use crate::following::sessions::{with_connection, with_session};
 use crate::following::{bystanders, strangers, waking};
 use crate::mysql::abi::*;
-use crate::mysql::gate::{self, Obstacle};
 use crate::mysql::reach;
 use crate::mysql::symbols::ThdRef;
 use crate::numbers::{self, NUMBERS};
-use crate::settings;
 use crate::signal::wake_if_wanted;
 use crate::sockets::connections;
 use crate::sockets::descriptors::{self, Descriptor};
@@ -74,16 +72,7 @@ fn tell_statement(thd: &ThdRef, text: &[u8]) {
     let engine = engine();
     let found = with_session(thread_id, |connection| connection.session.report(engine, Report::Statement { text }));
     if found.is_none() {
-        refuse_applied_xa(thd, text);
         bystanders::with(thread_id, |bystander| bystander.report(engine, Report::Statement { text }));
-    }
-}
-
-/// Before it runs: from here on nothing is served. The text is the source's server's own.
-fn refuse_applied_xa(thd: &ThdRef, text: &[u8]) {
-    if text.get(..3).is_some_and(|word| word.eq_ignore_ascii_case(b"XA ")) && thd.is_applier() {
-        gate::set(Obstacle::AppliedXa, true);
-        settings::note_obstacle();
     }
 }
 

@@ -17,8 +17,6 @@ pub enum Obstacle {
     Pool = 1 << 4,
     /// Statements are replaced by others before they run, by rules that may change.
     Rewriter = 1 << 5,
-    /// A replica has applied an XA transaction, and no seam tells when what was prepared shows. It stays.
-    AppliedXa = 1 << 6,
 }
 
 static OBSTACLES: AtomicU32 = AtomicU32::new(Obstacle::Untested as u32 | Obstacle::NoEvents as u32);
@@ -37,16 +35,12 @@ pub fn is_set(obstacle: Obstacle) -> bool {
 /// Why nothing is served.
 pub fn obstacle() -> Option<&'static str> {
     let all = OBSTACLES.load(Ordering::Acquire);
-    const WORDS: [(Obstacle, &str); 7] = [
+    const WORDS: [(Obstacle, &str); 6] = [
         (Obstacle::NoEvents, "the plugin fqc_events is not active: INSTALL PLUGIN fqc_events SONAME 'fqc.so'"),
         (Obstacle::Pool, "a thread pool is loaded, and connections of one cannot be followed"),
         (Obstacle::Engine, "a storage engine is loaded whose writes the plugin is not told of"),
         (Obstacle::Group, "this server is a member of a replication group, whose other members write here, too"),
         (Obstacle::Rewriter, "the plugin Rewriter is installed, by whose rules one text may run as another"),
-        (
-            Obstacle::AppliedXa,
-            "this replica has applied an XA transaction, whose end the plugin cannot see; nothing is served until the server starts again",
-        ),
         (Obstacle::Untested, "the self-test of this server has not passed yet; the error log says more"),
     ];
     WORDS.iter().find(|(obstacle, _)| all & *obstacle as u32 != 0).map(|(_, words)| *words)

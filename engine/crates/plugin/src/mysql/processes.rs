@@ -3,16 +3,17 @@
 use host::{Link, Row, number};
 use session::Older;
 
-/// An applier's thread shows no statement while it applies rows; the transaction that it has open tells as much. What numbers a
-/// statement is absent where the performance schema is off.
+/// An applier's thread shows no statement while it applies rows; the transaction that it has open tells as much. When it ends one
+/// that was prepared, it has none open, and shows that. What numbers a statement is absent where the performance schema is off.
 pub fn running(link: &mut dyn Link) -> Result<Vec<Older>, String> {
     let rows = link.query(
         "SELECT P.ID, CONVERT(COALESCE(S.EVENT_ID, 0), CHAR), P.INFO FROM information_schema.PROCESSLIST AS P \
          LEFT JOIN performance_schema.threads AS T ON T.PROCESSLIST_ID = P.ID \
          LEFT JOIN performance_schema.events_statements_current AS S \
          ON S.THREAD_ID = T.THREAD_ID AND (S.NESTING_EVENT_ID IS NULL OR S.NESTING_EVENT_TYPE = 'TRANSACTION') \
-         WHERE P.ID <> CONNECTION_ID() AND P.USER <> 'system user' \
+         WHERE P.ID <> CONNECTION_ID() AND (P.USER <> 'system user' \
          AND P.COMMAND NOT IN ('Sleep', 'Daemon', 'Connect', 'Binlog Dump', 'Binlog Dump GTID') \
+         OR P.USER = 'system user' AND P.INFO LIKE 'XA %') \
          UNION ALL SELECT P.ID, CONVERT(X.trx_id, CHAR), NULL FROM information_schema.PROCESSLIST AS P \
          JOIN information_schema.INNODB_TRX AS X ON X.trx_mysql_thread_id = P.ID WHERE P.USER = 'system user'",
     )?;

@@ -6,7 +6,7 @@ use crate::log;
 use crate::mysql::gate::{self, Obstacle};
 use crate::mysql::local::{self, Local};
 use crate::mysql::symbols::{self, Symbols};
-use crate::mysql::{commits, definitions, events, handlers, processes, selftest};
+use crate::mysql::{commits, definitions, events, handlers, processes, second_phases, selftest};
 use crate::server::{Level, Reports, Server};
 use crate::settings;
 use flavour::{Flavour, MYSQL};
@@ -61,14 +61,15 @@ impl Server for Symbols {
         variables::listen(settings::changed, events::type_changed);
         gate::set(Obstacle::Untested, true);
         IS_DUE.store(true, Ordering::Release);
-        let installed = handlers::install().and_then(|()| commits::install()).and_then(|()| definitions::install());
-        installed.inspect_err(|_| self.end())
+        const SEAMS: [fn() -> Result<(), String>; 4] =
+            [handlers::install, commits::install, second_phases::install, definitions::install];
+        SEAMS.iter().try_for_each(|install| install()).inspect_err(|_| self.end())
     }
 
     fn loaded(&self) {}
 
     fn end(&self) {
-        for outcome in [definitions::remove(), commits::remove(), handlers::remove()] {
+        for outcome in [definitions::remove(), second_phases::remove(), commits::remove(), handlers::remove()] {
             if let Err(error) = outcome {
                 log::warning(&error);
             }

@@ -168,9 +168,31 @@ pub fn begins_to_commit(actor: Actor) {
     });
 }
 
-/// What a bystander has written is visible, or gone: it opens when nothing is locked for writing any more.
+thread_local! {
+    /// The session on this thread that ends a transaction which was prepared before.
+    static SECOND_PHASE: Cell<usize> = const { Cell::new(0) };
+}
+
+/// A bystander closes everything: what was prepared may show from here on.
+pub fn begins_second_phase(thd: *mut Thd) {
+    let _ = SECOND_PHASE.try_with(|ending| ending.set(thd as usize));
+    on_call(thd, |actor| {
+        if with_session(actor.id, |_| ()).is_none() {
+            bystanders::with(actor.id, |one| one.report(engine(), Report::Statement { text: b"XA COMMIT" }));
+        }
+    });
+}
+
+pub fn ends_second_phase(thd: *mut Thd) {
+    let _ = SECOND_PHASE.try_with(|ending| ending.set(0));
+    on_call(thd, |actor| has_ended(actor, true));
+}
+
+/// What a bystander has written is visible, or gone: it opens when nothing is locked for writing any more, unless what it ends
+/// was prepared before.
 pub fn has_ended(actor: Actor, is_whole: bool) {
-    if with_session(actor.id, |_| ()).is_some() {
+    let is_inside = SECOND_PHASE.try_with(|ending| ending.get() == actor.thd.pointer() as usize).unwrap_or(false);
+    if is_inside || with_session(actor.id, |_| ()).is_some() {
         return;
     }
     let goes_on = !is_whole && is_in_transaction(actor);

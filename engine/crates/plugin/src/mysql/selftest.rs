@@ -11,6 +11,7 @@ pub enum Seam {
     Statement,
     Commit,
     Definition,
+    SecondPhase,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -69,6 +70,12 @@ fn told(link: &mut dyn Link, db: &str) -> Result<(), String> {
         step("COMMIT", &[(Seam::Commit, "", true)])?;
         step(&format!("ALTER TABLE {db}.`{table}` ADD w INT"), &[(Seam::Definition, table, true)])?;
         step(&format!("DROP TABLE {db}.`{table}`"), &[(Seam::Definition, table, true)])?;
+    }
+    for end in ["COMMIT", "ROLLBACK"] {
+        step(&format!("XA START '{db}'"), &[])?;
+        step(&format!("XA END '{db}'"), &[])?;
+        step(&format!("XA PREPARE '{db}'"), &[])?;
+        step(&format!("XA {end} '{db}'"), &[(Seam::SecondPhase, "", true)])?;
     }
     Ok(())
 }

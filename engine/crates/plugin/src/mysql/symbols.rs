@@ -33,7 +33,6 @@ struct Attributes {
 
 pub struct Symbols {
     thread_id: unsafe extern "C" fn(*const Thd) -> u32,
-    is_applier: unsafe extern "C" fn(*const Thd) -> c_int,
     isolation: unsafe extern "C" fn(*const Thd) -> c_int,
     is_read_only: unsafe extern "C" fn(*const Thd) -> c_int,
     charset: unsafe extern "C" fn(*mut Thd) -> *const c_uint,
@@ -134,7 +133,6 @@ impl Symbols {
         unsafe {
             Ok(Symbols {
                 thread_id: function(c"thd_get_thread_id")?,
-                is_applier: function(c"_Z16thd_slave_threadPK3THD")?,
                 isolation: function(c"thd_tx_isolation")?,
                 is_read_only: function(c"thd_tx_is_read_only")?,
                 charset: function(c"_Z11thd_charsetP3THD")?,
@@ -253,12 +251,6 @@ impl ThdRef {
     pub fn thread_id(&self) -> u64 {
         // SAFETY: `ThdRef::of`.
         u64::from(unsafe { (get().thread_id)(self.0) })
-    }
-
-    /// It applies what another server did.
-    pub fn is_applier(&self) -> bool {
-        // SAFETY: `ThdRef::of`.
-        unsafe { (get().is_applier)(self.0) != 0 }
     }
 
     /// The account whose privileges apply: user and host part of the matched row.

@@ -1,0 +1,83 @@
+//! `XA COMMIT` and `XA ROLLBACK`: the end of a transaction that was prepared before, perhaps by another session or by one of which
+//! nothing is left.
+//!
+//! What it makes visible its own session has not written. Inside of it the server commits other things first, such as how far
+//! replication has come, so that a commit alone shows no end; it is over once the command's own function has returned. An
+//! applier runs the same function as a client.
+
+use crate::mysql::abi::Thd;
+use crate::mysql::reach;
+use crate::mysql::selftest::{self, Seam, Seen};
+use crate::mysql::vtables::{Exchanged, Vtable};
+use locks::Mutex;
+use std::ffi::{CStr, c_void};
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// True if it has failed.
+type Execute = unsafe extern "C" fn(*mut c_void, *mut Thd) -> bool;
+
+struct Command {
+    table: &'static CStr,
+    function: &'static CStr,
+    ours: Execute,
+    original: &'static AtomicPtr<c_void>,
+}
+
+static COMMIT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+static ROLLBACK: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+
+const COMMANDS: [Command; 2] = [
+    Command {
+        table: c"_ZTV17Sql_cmd_xa_commit",
+        function: c"_ZN17Sql_cmd_xa_commit7executeEP3THD",
+        ours: on_commit,
+        original: &COMMIT,
+    },
+    Command {
+        table: c"_ZTV19Sql_cmd_xa_rollback",
+        function: c"_ZN19Sql_cmd_xa_rollback7executeEP3THD",
+        ours: on_rollback,
+        original: &ROLLBACK,
+    },
+];
+
+unsafe extern "C" fn on_commit(command: *mut c_void, thd: *mut Thd) -> bool {
+    around(&COMMIT, command, thd)
+}
+
+unsafe extern "C" fn on_rollback(command: *mut c_void, thd: *mut Thd) -> bool {
+    around(&ROLLBACK, command, thd)
+}
+
+fn around(original: &AtomicPtr<c_void>, command: *mut c_void, thd: *mut Thd) -> bool {
+    selftest::note(|| Seen { seam: Seam::SecondPhase, name: None, writes: true });
+    reach::begins_second_phase(thd);
+    // SAFETY: what `install` has kept, with the server's arguments.
+    let failed = unsafe { std::mem::transmute::<*mut c_void, Execute>(original.load(Ordering::Acquire))(command, thd) };
+    reach::ends_second_phase(thd);
+    failed
+}
+
+static EXCHANGED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
+
+/// Finds both slots before either is changed.
+pub fn install() -> Result<(), String> {
+    let mut exchanged = EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !exchanged.is_empty() {
+        return Ok(());
+    }
+    let mut slots = Vec::new();
+    for command in &COMMANDS {
+        let table = Vtable::find(command.table)?;
+        let slot = table.slot(table.position(command.function)?);
+        command.original.store(slot.current(), Ordering::Release);
+        slots.push((slot, command.ours as *mut c_void));
+    }
+    let outcome = slots.into_iter().try_for_each(|(slot, ours)| exchanged.exchange(slot, ours));
+    outcome.inspect_err(|_| _ = exchanged.put_back())
+}
+
+pub fn remove() -> Result<(), String> {
+    EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner).put_back()
+}
