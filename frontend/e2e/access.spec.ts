@@ -46,6 +46,39 @@ test('a session is listed for its user, and ended from another', async ({ page, 
   await there.close();
 });
 
+test('all other sessions are ended from the menu of the user', async ({ api, browser }) => {
+  // A person of their own: the session of the other tests is to go on.
+  const name = `e2e-apart-${Date.now()}`;
+  const password = 'a phrase of a few words';
+  await api.send('POST', 'users', { username: name, password, email: '', role: 'viewer' });
+  const logIn = async () => {
+    const context = await browser.newContext({
+      baseURL: stack.url(),
+      storageState: { cookies: [], origins: [] },
+    });
+    const page = await context.newPage();
+    await page.goto('/login');
+    await page.getByLabel('User name').fill(name);
+    await page.getByLabel(/^Password/).fill(password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await expect(page).toHaveURL(/\/fleet$/);
+    return page;
+  };
+  const here = await logIn();
+  const there = await logIn();
+  await here.getByRole('button', { name }).click();
+  await here.getByRole('menuitem', { name: 'End all other sessions' }).click();
+  await here.getByRole('dialog').getByRole('button', { name: 'End all other sessions' }).click();
+  await expect(here.getByRole('dialog')).toHaveCount(0);
+  await there.goto('/templates');
+  await expect(there).toHaveURL(/\/login/);
+  await here.goto('/access?tab=sessions');
+  await expect(here.getByRole('row').filter({ hasText: 'This session' })).toHaveCount(1);
+  await expect(here.getByRole('button', { name: 'End all other sessions' })).toBeDisabled();
+  await here.context().close();
+  await there.context().close();
+});
+
 test('an access key shows its secret once, is disabled, enabled, and deleted', async ({ page }) => {
   const name = `e2e key ${Date.now()}`;
   await page.goto('/access?tab=keys');

@@ -121,6 +121,10 @@ class TokenCreatedSerializer(TokenSerializer):
         read_only_fields = fields
 
 
+class SessionsEndedSerializer(serializers.Serializer[Any]):
+    sessions = serializers.IntegerField(help_text="How many were ended.")
+
+
 class OwnSessionSerializer(serializers.Serializer[Session]):
     id = serializers.SerializerMethodField()
     is_current = serializers.SerializerMethodField(help_text="Whether this request belongs to it.")

@@ -49,3 +49,14 @@ def session_end(user: User, id: str) -> None:
         raise NotFound(f"You have no session {id}.")
     audit_record("user.session_ended", user, before={"session": id, **session_facts(found)})
     found.delete()
+
+
+@transaction.atomic
+def sessions_end_others(user: User, current_key: str | None) -> int:
+    """All but the one that asks; a token has none, so it ends all. How many they were."""
+    others = session_list(user).exclude(session_key=current_key or "")
+    found = [{"session": session_id(each.session_key), **session_facts(each)} for each in others]
+    if found:
+        others.delete()
+        audit_record("user.sessions_ended", user, before={"sessions": found})
+    return len(found)

@@ -11,6 +11,7 @@ from django.contrib.auth import login, logout, update_session_auth_hash
 from django.middleware.csrf import get_token
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins
+from rest_framework.decorators import action
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -27,6 +28,7 @@ from controlplane.accounts.serializers import (
     OwnSessionSerializer,
     PasswordChangedSerializer,
     PasswordChangeSerializer,
+    SessionsEndedSerializer,
     SessionSerializer,
     TokenCreatedSerializer,
     TokenCreateSerializer,
@@ -135,6 +137,12 @@ class OwnSessionViewSet(mixins.ListModelMixin, ApiViewSet):
         """End it. Ending the one in use is a log-out."""
         sessions.session_end(request.user, id)
         return Response(status=204)
+
+    @extend_schema(operation_id="sessions_end_others", request=None, responses={200: SessionsEndedSerializer})
+    @action(detail=False, methods=["delete"], pagination_class=None, filter_backends=[])
+    def others(self, request: Request) -> Response:
+        """End all of your other sessions. Asked with a token: all of them."""
+        return Response({"sessions": sessions.sessions_end_others(request.user, request.session.session_key)})
 
 
 class UserViewSet(mixins.ListModelMixin, ApiViewSet):

@@ -74,17 +74,33 @@ def test_a_token_is_listed_and_revoked(fqc: Fqc, bare: Fqc, stack: Stack) -> Non
     assert bare("whoami", FQC_URL=stack.url, FQC_TOKEN=made["token"]).code == 5
 
 
-def test_a_session_is_listed_and_ended(fqc: Fqc, stack: Stack) -> None:
+def logged_in(stack: Stack) -> Api:
+    """As a browser."""
     api = Api(Context(stack.url))
     begun = api.get("auth/session")
     given = {"username": stack.username, "password": stack.password}
     headers = {"X-CSRFToken": begun["csrf_token"], "Referer": f"{stack.url}/", "User-Agent": "test browser"}
     api.request("POST", "auth/session", body=given, headers=headers)
+    return api
+
+
+def test_a_session_is_listed_and_ended(fqc: Fqc, stack: Stack) -> None:
+    api = logged_in(stack)
     [made] = [each for each in fqc("session", "list", "-o", "json").json if each["browser"] == "test browser"]
     assert "would send" in fqc("session", "end", made["id"], "--dry-run").out
     assert fqc("session", "end", made["id"], "--yes").code == 0
     assert made["id"] not in fqc("session", "list").out
     assert fqc("session", "end", made["id"], "--yes").code == 3
+    assert not api.get("auth/session")["is_authenticated"]
+
+
+def test_all_sessions_are_ended_at_once(fqc: Fqc, stack: Stack) -> None:
+    api = logged_in(stack)
+    assert "would send" in fqc("session", "end", "--all", "--dry-run").out
+    assert fqc("session", "end", "--yes").code == 2
+    assert fqc("session", "end", "some-id", "--all", "--yes").code == 2
+    assert fqc("session", "end", "--all", "--yes").err.startswith("Ended: ")
+    assert fqc("session", "list", "-o", "json").json == []
     assert not api.get("auth/session")["is_authenticated"]
 
 

@@ -1298,6 +1298,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/others": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** @description End all of your other sessions. Asked with a token: all of them. */
+        delete: operations["sessions_end_others"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/settings": {
         parameters: {
             query?: never;
@@ -3615,6 +3632,10 @@ export interface components {
             csrf_token: string;
             /** @description Longest lifetime of a token. */
             token_lifetime_days: number;
+        };
+        SessionsEnded: {
+            /** @description How many were ended. */
+            sessions: number;
         };
         Settings: {
             /** @description A second person approves restarts, and deletions of data. */
@@ -7506,6 +7527,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    sessions_end_others: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionsEnded"];
+                };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */
             default: {

@@ -3,7 +3,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { logOut, sessionQuery } from '@/api/session';
-import { IconDeviceDesktop, IconKey, IconLock, IconLogout, IconUserCircle } from '@/components/icons';
+import {
+  IconDeviceDesktop,
+  IconDevicesOff,
+  IconKey,
+  IconLock,
+  IconLogout,
+  IconUserCircle,
+} from '@/components/icons';
 import { MenuItemLink } from '@/components/links';
 import { forgetForms } from '@/lib/keptForms';
 import { useT } from '@/lib/i18n/context';
@@ -17,12 +24,17 @@ const PasswordForm = lazy(() =>
   import('@/features/access/PasswordForm').then((module) => ({ default: module.PasswordForm })),
 );
 
+const EndOtherSessions = lazy(() =>
+  import('@/features/access/EndOtherSessions').then((module) => ({ default: module.EndOtherSessions })),
+);
+
 export function UserMenu() {
   const t = useT();
   const { data: session } = useQuery(sessionQuery);
   const client = useQueryClient();
   const navigate = useNavigate();
   const [isChangingPassword, setIsChangingPassword] = useState(false);
+  const [isEndingOthers, setIsEndingOthers] = useState(false);
   const leave = useMutation({
     mutationFn: logOut,
     // Who reads that it failed is still logged in, and knows.
@@ -64,6 +76,9 @@ export function UserMenu() {
           >
             {t('access.sessions')}
           </MenuItemLink>
+          <Menu.Item leftSection={<IconDevicesOff size={15} />} onClick={() => setIsEndingOthers(true)}>
+            {t('access.endOthers')}
+          </Menu.Item>
           <Menu.Item leftSection={<IconLock size={15} />} onClick={() => setIsChangingPassword(true)}>
             {t('user.changePassword')}
           </Menu.Item>
@@ -75,6 +90,11 @@ export function UserMenu() {
       {isChangingPassword && (
         <Suspense>
           <PasswordForm username={session.user.username} onClose={() => setIsChangingPassword(false)} />
+        </Suspense>
+      )}
+      {isEndingOthers && (
+        <Suspense>
+          <EndOtherSessions onClose={() => setIsEndingOthers(false)} />
         </Suspense>
       )}
       {leave.isError && (

@@ -3,9 +3,15 @@ import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { connection } from '@/api/connection';
 import { ApiError, ConnectionLost } from '@/api/errors';
 
+const MOST_RETRIES = 3;
+
 function shouldRetry(failures: number, error: Error): boolean {
   if (error instanceof ConnectionLost) return false;
   return error instanceof ApiError && error.status >= 500 && failures < 1;
+}
+
+function isBusy(error: Error): boolean {
+  return error instanceof ApiError && error.code === 'busy';
 }
 
 /**
@@ -28,6 +34,10 @@ export const queryClient: QueryClient = new QueryClient({
       staleTime: 5_000,
       refetchOnWindowFocus: () => !connection.isLost(),
     },
-    mutations: { networkMode: 'always', retry: false },
+    // A server that is busy with other passwords has done nothing yet.
+    mutations: {
+      networkMode: 'always',
+      retry: (failures, error) => isBusy(error) && failures < MOST_RETRIES,
+    },
   },
 });

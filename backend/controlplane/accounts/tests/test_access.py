@@ -40,6 +40,7 @@ VIEWERS_MAY_POST = {  # they change nothing
     "api/v1/auth/password",  # one's own
     "api/v1/sessions",  # one's own
     "api/v1/sessions/(?P<id>[A-Za-z0-9_.-]{1,64})",
+    "api/v1/sessions/others",
     "api/v1/tokens",  # one's own, never stronger than oneself
     "api/v1/tokens/(?P<pk>[A-Za-z0-9_.-]{1,64})",
     "api/v1/access-keys",  # likewise

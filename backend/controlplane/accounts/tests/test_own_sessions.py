@@ -89,3 +89,25 @@ def test_a_session_from_before_this_was_noted_is_listed(alice):
     client.force_login(alice)
     assert Session.objects.get().user == alice
     assert [(each["browser"], each["logged_in_at"]) for each in listed(client)] == [(None, None)]
+
+
+def test_a_user_ends_all_other_sessions_of_his_at_once(alice):
+    here, others, bob = logged_in(alice), [logged_in(alice, "Safari"), logged_in(alice)], logged_in(person("bob"))
+    answer = here.delete(f"{SESSIONS}/others")
+    assert (answer.status_code, answer.json()) == (200, {"sessions": 2})
+    assert [each.get("/api/v1/instances").status_code for each in (here, bob, *others)] == [200, 200, 401, 401]
+    event = AuditEvent.objects.get(action="user.sessions_ended")
+    assert (event.actor, event.target_name) == ("alice", "alice")
+    assert sorted(each["browser"] for each in event.before["sessions"]) == ["Firefox", "Safari"]
+    assert here.delete(f"{SESSIONS}/others").json() == {"sessions": 0}
+    assert AuditEvent.objects.filter(action="user.sessions_ended").count() == 1
+
+
+def test_a_token_ends_all_sessions_of_its_user(alice):
+    here = logged_in(alice)
+    with acting_as("test"):
+        _, text = token_create(alice, name="cli", scope="viewer")
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+    assert client.delete(f"{SESSIONS}/others").json() == {"sessions": 1}
+    assert here.get("/api/v1/instances").status_code == 401

@@ -9,7 +9,7 @@ import typer
 from fqc.asking import confirm
 from fqc.call import Call
 from fqc.noun import Noun
-from fqc.output import Cell
+from fqc.output import Cell, say
 from fqc.units import human_time
 
 app = Noun("Your own sessions of the console.")
@@ -30,11 +30,22 @@ def list_(call: Call) -> None:
 
 @app.removal("end")
 def end(
-    call: Call, session_id: Annotated[str, typer.Argument(help="Its id.", metavar="SESSION", show_default=False)]
+    call: Call,
+    session_id: Annotated[
+        str | None, typer.Argument(help="Session ID.", metavar="[SESSION]", show_default=False)
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All of your sessions.")] = False,
 ) -> None:
-    """End a session: whoever uses it has to log in again."""
+    """End a session, or all of them: whoever uses it has to log in again."""
+    if every == bool(session_id):
+        raise typer.BadParameter("Give the id of a session, or --all.")
+    path = "sessions/others" if every else f"sessions/{session_id}"
     if call.is_dry_run:
-        call.would("DELETE", f"sessions/{session_id}")
+        call.would("DELETE", path)
         return
-    confirm(call, f"The session {session_id} will end. Continue?")
-    call.api.replace("DELETE", f"sessions/{session_id}")
+    confirm(
+        call, "All of your sessions will end. Continue?" if every else f"The session {session_id} will end. Continue?"
+    )
+    ended = call.api.replace("DELETE", path)
+    if every:
+        say(f"Ended: {ended['sessions']}.")

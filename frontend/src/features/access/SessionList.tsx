@@ -7,6 +7,7 @@ import type { Column } from '@/components/column';
 import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
 import { useT, type Translate } from '@/lib/i18n/context';
+import { EndOtherSessions } from './EndOtherSessions';
 import { sessionsQuery, useSessionEnd, type OwnSession } from './api';
 import { browserName } from './browserName';
 
@@ -14,6 +15,7 @@ export function SessionList() {
   const t = useT();
   const sessions = useInfiniteQuery(sessionsQuery);
   const end = useSessionEnd();
+  const [isEndingOthers, setIsEndingOthers] = useState(false);
   const [doomed, setDoomed] = useState<OwnSession>();
   const close = () => {
     end.reset();
@@ -24,9 +26,19 @@ export function SessionList() {
       <ListPanel
         query={sessions}
         label={t('access.sessions')}
+        actions={
+          <Button
+            variant="default"
+            disabled={!sessions.data?.some((row) => !row.is_current)}
+            onClick={() => setIsEndingOthers(true)}
+          >
+            {t('access.endOthers')}
+          </Button>
+        }
         rowKey={(row) => row.id}
         columns={columnsOf(t, setDoomed)}
       />
+      {isEndingOthers && <EndOtherSessions onClose={() => setIsEndingOthers(false)} />}
       {doomed && (
         <ConfirmModal
           title={t('access.endSessionTitle')}

@@ -36,6 +36,10 @@ export function useSessionEnd() {
   );
 }
 
+export function useOtherSessionsEnd() {
+  return useActed(['own-session'], () => unwrap(api.DELETE('/api/v1/sessions/others')));
+}
+
 function ifMatch(user: User) {
   return { path: { id: user.id }, header: { 'If-Match': `"${user.version}"` } };
 }
