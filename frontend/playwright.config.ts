@@ -13,11 +13,12 @@ const CHROMIUMS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'g
 export default defineConfig({
   testDir: 'e2e',
   globalSetup: './e2e/stack.ts',
-  // Each worker has two servers of its own (e2e/console.ts); what a whole stack has once is tested after them, alone.
+  // Each worker has two servers of its own (e2e/console.ts); what a whole stack has once is tested after them, alone. As their
+  // teardown, since that runs whether they failed or not; what depends on them would not.
   workers: WORKERS,
   projects: [
-    { name: 'beside others', testIgnore: ALONE },
-    { name: 'alone', testMatch: ALONE, workers: 1, dependencies: ['beside others'] },
+    { name: 'beside others', testIgnore: ALONE, teardown: 'alone' },
+    { name: 'alone', testMatch: ALONE, workers: 1 },
   ],
   // Limits, not expectations: a build machine is shared, and a condition that comes late is not a failure.
   timeout: 600_000,
