@@ -32,6 +32,7 @@ INSTALLED_APPS = [
     "controlplane.parameters",
     "controlplane.fleet",
     "controlplane.near_caches",
+    "controlplane.statements",
     "controlplane.prerequisites",
     "controlplane.changes",
     "controlplane.rollouts",

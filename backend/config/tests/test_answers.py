@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("answers_keep_the_c
 GETS = sorted(path for path, methods in contract()["paths"].items() if "get" in methods)
 STREAMS = {"/api/v1/events", "/api/v1/audit-events/export"}
 # What a path needs beside an id from the list above it.
-NAMES = {"name": "long_query_time"}
+NAMES = {"name": "long_query_time", "digest": "0" * 32}
 # What takes an engine with traffic, a near cache, or a template that was applied.
 MAY_BE_EMPTY = (
     "/cache/queries", "/cache/tables", "/cache/advice", "/prometheus/targets", "/templates/{id}/instances",

@@ -19,7 +19,13 @@ REASON, MEANING = "Reason", "Meaning"
 # Reasons that time alone takes away.
 PASSING_REASONS = {"table_unknown", "view_unknown", "changed", "no_memory", "session_settings", "not_reused"}
 
-DIGEST, QUERY, EXECUTIONS, TABLES_READ = "Digest", "Query", "Executions", "Tables"
+DIGEST, QUERY, EXECUTIONS, HITS, TABLES_READ = "Digest", "Query", "Executions", "Hits", "Tables"
+REASONS_TOLD = "Reasons"  # `changed=3, table_unknown=1`
+# Those that only grow.
+QUERY_COUNTERS = (
+    EXECUTIONS, HITS, "Inserts", "Not_cached", "Outdated", "Wasted", "Time_saved_us", "Bytes_saved", "Bytes_stored",
+    "Stale_hits",
+)  # fmt: skip
 
 TABLE_SCHEMA, TABLE_NAME = "Table_schema", "Table_name"
 TABLE_NUMBERS = {

@@ -113,10 +113,27 @@ class CacheAdviceSerializer(serializers.Serializer[Any]):
     tables_note = serializers.CharField(allow_blank=True, help_text="Why there is nothing on tables, if so.")
 
 
+class CacheQueriesQuerySerializer(serializers.Serializer[Any]):
+    hours = serializers.IntegerField(
+        min_value=0, max_value=168, default=0, help_text="What was counted in so many hours; 0: since counting began."
+    )
+
+
 class CacheQueriesSerializer(serializers.Serializer[Any]):
     is_available = serializers.BooleanField(help_text="Whether the engine offers figures per statement.")
     note = serializers.CharField(allow_blank=True)
+    since = serializers.DateTimeField(
+        allow_null=True,
+        help_text="When the span of the figures begins: noted each hour, so near what was asked for. Null: since the "
+        "server was started or its counters were set to zero.",
+    )
     items = serializers.ListField(child=serializers.DictField(child=serializers.CharField(allow_null=True)))
+
+
+class StatementExampleSerializer(serializers.Serializer[Any]):
+    statement = serializers.CharField(allow_null=True, help_text="As it was executed, with its literals.")
+    database = serializers.CharField(allow_null=True, help_text="In which it was executed.")
+    note = serializers.CharField(allow_blank=True, help_text="Why there is none.")
 
 
 class CacheTableSerializer(serializers.Serializer[Any]):

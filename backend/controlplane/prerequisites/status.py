@@ -15,6 +15,7 @@ from controlplane.gateway.errors import PrivilegeMissing, RefusedStatement
 from controlplane.gateway.privileges import grant_statements
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.readings import NOT_TABLES, SYSTEM_SCHEMAS
+from controlplane.statements.selectors import statements_since
 
 NO_REPORT = "The engine on this server does not offer this report: upgrade it."
 OWN_CONNECTIONS = """
@@ -85,10 +86,12 @@ def report(server: Server, name: str) -> Report:
         return Report(note=NO_REPORT)
 
 
-def cache_queries(instance: Instance) -> dict[str, Any]:
+def cache_queries(instance: Instance, hours: int = 0) -> dict[str, Any]:
+    """0 hours: since the server began to count."""
     with connected(instance) as server:
         found = report(server, reports.QUERIES)
-    return _reported(found, found.rows)
+    since, rows = statements_since(instance, found.rows, hours) if hours else (None, found.rows)
+    return {**_reported(found, rows), "since": since}
 
 
 def cache_tables(instance: Instance) -> dict[str, Any]:

@@ -9,16 +9,18 @@ from rest_framework.response import Response
 from controlplane.accounts.permissions import role_in_force
 from controlplane.core.views import ApiView
 from controlplane.fleet.selectors import instance_get
-from controlplane.prerequisites import advice, check, near_caches, status, trial
+from controlplane.prerequisites import advice, check, example, near_caches, status, trial
 from controlplane.prerequisites.minor_versions import minor_version_list
 from controlplane.prerequisites.serializers import (
     CacheAdviceSerializer,
+    CacheQueriesQuerySerializer,
     CacheQueriesSerializer,
     CacheStatusSerializer,
     CacheTablesSerializer,
     MinorVersionsSerializer,
     NearPrerequisitesSerializer,
     PrerequisitesSerializer,
+    StatementExampleSerializer,
     TrialRequestSerializer,
     TrialSerializer,
 )
@@ -60,10 +62,25 @@ class CacheAdviceView(ApiView):
 
 
 class CacheQueriesView(ApiView):
-    @extend_schema(operation_id="instances_cache_queries", responses=CacheQueriesSerializer)
+    @extend_schema(
+        operation_id="instances_cache_queries",
+        parameters=[CacheQueriesQuerySerializer],
+        responses=CacheQueriesSerializer,
+    )
     def get(self, request: Request, pk: str) -> Response:
         """The engine's figures per shape of statement, as far as it offers them."""
-        return Response(CacheQueriesSerializer(status.cache_queries(instance_get(pk))).data)
+        asked = CacheQueriesQuerySerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        found = status.cache_queries(instance_get(pk), asked.validated_data["hours"])
+        return Response(CacheQueriesSerializer(found).data)
+
+
+class StatementExampleView(ApiView):
+    @extend_schema(operation_id="instances_cache_query_example", responses=StatementExampleSerializer)
+    def get(self, request: Request, pk: str, digest: str) -> Response:
+        """A recent execution of the statement with this digest, with its literals. Takes the role that trials take."""
+        example.example_allow(role_in_force(request))
+        return Response(StatementExampleSerializer(example.example_find(instance_get(pk), digest)).data)
 
 
 class CacheTablesView(ApiView):

@@ -892,6 +892,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/instances/{id}/cache/queries/{digest}/example": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A recent execution of the statement with this digest, with its literals. Takes the role that trials take. */
+        get: operations["instances_cache_query_example"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/instances/{id}/cache/rules": {
         parameters: {
             query?: never;
@@ -1877,6 +1894,11 @@ export interface components {
             /** @description Whether the engine offers figures per statement. */
             is_available: boolean;
             note: string;
+            /**
+             * Format: date-time
+             * @description When the span of the figures begins: noted each hour, so near what was asked for. Null: since the server was started or its counters were set to zero.
+             */
+            since: string | null;
             items: {
                 [key: string]: string | null;
             }[];
@@ -3748,6 +3770,14 @@ export interface components {
          * @enum {string}
          */
         SparklinesResolutionEnum: "raw" | "minute" | "hour" | "six_hours";
+        StatementExample: {
+            /** @description As it was executed, with its literals. */
+            statement: string | null;
+            /** @description In which it was executed. */
+            database: string | null;
+            /** @description Why there is none. */
+            note: string;
+        };
         StepAtWork: {
             kind: string;
             /** @description Of the parameter; empty: the step is of none. */
@@ -6667,7 +6697,10 @@ export interface operations {
     };
     instances_cache_queries: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description What was counted in so many hours; 0: since counting began. */
+                hours?: number;
+            };
             header?: never;
             path: {
                 id: string;
@@ -6682,6 +6715,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CacheQueries"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_cache_query_example: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                digest: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementExample"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */

@@ -158,7 +158,7 @@ def _status(found: dict[str, Any]) -> Any:
 
 @app.read("advice")
 def advice(call: Call, instance: Name) -> None:
-    """Show whether the cache pays, and which size is best."""
+    """Show whether the cache pays off, and which size is best."""
     call.show(
         call.api.get(f"instances/{instance}/cache/advice"),
         lambda it: stacked(
@@ -199,12 +199,24 @@ def observe(
 
 
 @app.watch("queries")
-def queries(call: Call, instance: Name) -> None:
+def queries(
+    call: Call,
+    instance: Name,
+    hours: Annotated[
+        int, typer.Option(min=0, max=168, help="Of so many hours; 0: since the server started to count.")
+    ] = 0,
+) -> None:
     """Show the engine's figures per statement."""
     call.show(
-        call.api.get(f"instances/{instance}/cache/queries"),
-        lambda it: stacked(*_free(it["items"])[1:], it["note"] or None) if it["items"] else it["note"] or "none",
+        call.api.get(f"instances/{instance}/cache/queries", hours=hours),
+        lambda it: (
+            stacked(*_since(it), *_free(it["items"])[1:], it["note"] or None) if it["items"] else it["note"] or "none"
+        ),
     )
+
+
+def _since(found: dict[str, Any]) -> list[str]:
+    return [f"Since {human_time(found['since'])}.", ""] if found["since"] else []
 
 
 def _free(rows: list[dict[str, Any]]) -> list[Any]:

@@ -1,13 +1,13 @@
 import { Button, Group, NumberInput, Stack, Textarea, TextInput } from '@mantine/core';
 import type { FormEvent } from 'react';
 import type { components } from '@/api/schema.gen';
+import { useTrial, type TrialDraft } from '@/api/trial';
 import { ErrorPanel } from '@/components/ErrorPanel';
 import { IconPlayerPlay } from '@/components/icons';
 import { StatTile, StatTiles } from '@/components/StatTile';
 import { useT, useTold } from '@/lib/i18n/context';
 import { useKept } from '@/lib/useKept';
 import { formatDuration } from '@/lib/number';
-import { useTrial, type TrialDraft } from './api';
 import classes from './enable.module.css';
 
 type Trial = components['schemas']['Trial'];

@@ -42,20 +42,3 @@ export function useCacheDisable(id: string, onDone: (change: Change) => void) {
     onDone,
   );
 }
-
-export interface TrialDraft {
-  statement: string;
-  database: string;
-  repetitions: number;
-}
-
-export function useTrial(id: string) {
-  return useActed([], ({ statement, database, repetitions }: TrialDraft) =>
-    unwrap(
-      api.POST('/api/v1/instances/{id}/cache/trial', {
-        params: { path: { id } },
-        body: { statement, repetitions, ...(database && { database }) },
-      }),
-    ),
-  );
-}

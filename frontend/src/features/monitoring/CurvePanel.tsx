@@ -49,7 +49,7 @@ function NoCurve({ instanceId, isOn }: { instanceId: string; isOn: boolean }) {
   const told = useTold();
   const { data: instance } = useQuery(instanceQuery(instanceId));
   // An engine that reports its statements reports its curve.
-  const { data: reports } = useQuery(cacheQueriesQuery(instanceId));
+  const { data: reports } = useQuery(cacheQueriesQuery(instanceId, 0));
   if (instance?.has_engine === false) {
     return <EmptyState title={t('queries.curveNotOffered')} hint={t('monitoring.needsEngine')} />;
   }

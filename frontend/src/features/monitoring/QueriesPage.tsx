@@ -19,7 +19,7 @@ import { TopQueries } from './TopQueries';
 
 export function QueriesPage() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
-  const { by = 'saved', statement } = useSearch({ from: '/console/instances/$instanceId/queries' });
+  const { by = 'saved', span, statement } = useSearch({ from: '/console/instances/$instanceId/queries' });
   const navigate = useNavigate({ from: '/instances/$instanceId/queries' });
   const t = useT();
   const advice = useQuery(cacheAdviceQuery(instanceId));
@@ -34,6 +34,8 @@ export function QueriesPage() {
           <AdvicePanel instanceId={instanceId} findings={data.findings} />
           <TopQueries
             instanceId={instanceId}
+            span={span}
+            onSpan={(next) => void navigate({ search: (old) => ({ ...old, span: next }), replace: true })}
             ranking={by}
             onRank={(next) =>
               void navigate({

@@ -5,11 +5,13 @@ import { useCan } from '@/api/session';
 import { CopyLink } from '@/components/CopyLink';
 import { FactList } from '@/components/FactList';
 import { ButtonLink } from '@/components/links';
+import { Moment } from '@/components/Moment';
 import { Statements } from '@/components/Statements';
 import { useT, useTold } from '@/lib/i18n/context';
 import { formatCompact, formatDuration, formatPercent } from '@/lib/number';
 import { cacheTablesQuery } from './queriesApi';
 import { factsOf, reasonsOf, tablesOf, type QueryRow } from './queryRows';
+import { StatementExample } from './StatementExample';
 import classes from './queries.module.css';
 
 const OUTDATED_SECONDS = 10;
@@ -17,10 +19,12 @@ const OUTDATED_SECONDS = 10;
 interface StatementDrawerProps {
   instanceId: string;
   row: QueryRow | undefined;
+  /** When the span of the figures begins; null: when the server began to count. */
+  since: string | null;
   onClose: () => void;
 }
 
-export function StatementDrawer({ instanceId, row, onClose }: StatementDrawerProps) {
+export function StatementDrawer({ instanceId, row, since, onClose }: StatementDrawerProps) {
   const t = useT();
   return (
     <Drawer opened={row !== undefined} onClose={onClose} size={560} title={t('statement.title')}>
@@ -30,7 +34,8 @@ export function StatementDrawer({ instanceId, row, onClose }: StatementDrawerPro
             <Statements lines={[row.Query ?? '']} />
             <p className={classes.hint}>{t('statement.literals')}</p>
           </div>
-          <Figures row={row} />
+          <StatementExample key={row.Digest} instanceId={instanceId} row={row} />
+          <Figures row={row} since={since} />
           <Reasons row={row} />
           <Tables instanceId={instanceId} row={row} />
           <Actions instanceId={instanceId} row={row} />
@@ -40,7 +45,7 @@ export function StatementDrawer({ instanceId, row, onClose }: StatementDrawerPro
   );
 }
 
-function Figures({ row }: { row: QueryRow }) {
+function Figures({ row, since }: { row: QueryRow; since: string | null }) {
   const t = useT();
   const { digest, executions, hits, ratio, savedSeconds, stored, outdated, stale } = factsOf(row);
   return (
@@ -54,6 +59,7 @@ function Figures({ row }: { row: QueryRow }) {
             </>
           ),
         },
+        { label: t('statement.since'), value: since ? <Moment at={since} /> : t('statement.sinceStart') },
         { label: t('statement.executions'), value: formatCompact(executions) },
         {
           label: t('statement.hits'),

@@ -2,10 +2,12 @@ import { SegmentedControl } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
+import { Moment } from '@/components/Moment';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
 import { cacheQueriesQuery } from './queriesApi';
+import { SPAN_HOURS, SPANS, type Span } from './search';
 import { StatementDrawer } from './StatementDrawer';
 import {
   columnNames,
@@ -23,6 +25,9 @@ import classes from './queries.module.css';
 
 interface TopQueriesProps {
   instanceId: string;
+  /** Without one: since the server began to count. */
+  span?: Span;
+  onSpan: (span: Span | undefined) => void;
   ranking: Ranking;
   onRank: (ranking: Ranking) => void;
   /** The digest of the statement whose details are shown. */
@@ -31,10 +36,10 @@ interface TopQueriesProps {
 }
 
 /** Statements by what they save or by what they waste, with the columns that the engine reports. */
-export function TopQueries({ instanceId, ranking, onRank, open, onOpen }: TopQueriesProps) {
+export function TopQueries({ instanceId, span, onSpan, ranking, onRank, open, onOpen }: TopQueriesProps) {
   const t = useT();
   const told = useTold();
-  const queries = useQuery(cacheQueriesQuery(instanceId));
+  const queries = useQuery(cacheQueriesQuery(instanceId, span ? SPAN_HOURS[span] : 0));
   return (
     <Panel
       title={t('queries.top')}
@@ -42,13 +47,25 @@ export function TopQueries({ instanceId, ranking, onRank, open, onOpen }: TopQue
       flush
       actions={
         queries.data?.is_available && (
-          <SegmentedControl
-            size="xs"
-            aria-label={t('queries.ranking')}
-            value={ranking}
-            onChange={(next) => onRank(next === 'waste' ? 'waste' : 'saved')}
-            data={RANKINGS.map((value) => ({ value, label: t(`queries.ranking.${value}`) }))}
-          />
+          <>
+            <SegmentedControl
+              size="xs"
+              aria-label={t('queries.span')}
+              value={span ?? ''}
+              onChange={(next) => onSpan(SPANS.find((each) => each === next))}
+              data={[
+                { value: '', label: t('queries.span.all') },
+                ...SPANS.map((value) => ({ value, label: t(`queries.span.${value}`) })),
+              ]}
+            />
+            <SegmentedControl
+              size="xs"
+              aria-label={t('queries.ranking')}
+              value={ranking}
+              onChange={(next) => onRank(next === 'waste' ? 'waste' : 'saved')}
+              data={RANKINGS.map((value) => ({ value, label: t(`queries.ranking.${value}`) }))}
+            />
+          </>
         )
       }
     >
@@ -56,6 +73,17 @@ export function TopQueries({ instanceId, ranking, onRank, open, onOpen }: TopQue
         {(data) =>
           data.is_available ? (
             <div className={classes.figures}>
+              {span && (
+                <p className={classes.span}>
+                  {data.since ? (
+                    <>
+                      {t('queries.since')} <Moment at={data.since} />
+                    </>
+                  ) : (
+                    t('queries.notNoted')
+                  )}
+                </p>
+              )}
               <QueryTable
                 items={data.items}
                 ranking={ranking}
@@ -64,6 +92,7 @@ export function TopQueries({ instanceId, ranking, onRank, open, onOpen }: TopQue
               <StatementDrawer
                 instanceId={instanceId}
                 row={data.items.find((row) => open !== undefined && row.Digest === open)}
+                since={data.since}
                 onClose={() => onOpen(undefined)}
               />
             </div>

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { keepPreviousData, queryOptions, useMutation } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 
 export function cacheTablesQuery(id: string) {
@@ -9,10 +9,25 @@ export function cacheTablesQuery(id: string) {
   });
 }
 
-export function cacheQueriesQuery(id: string) {
+/** 0 hours: since the server began to count. */
+export function cacheQueriesQuery(id: string, hours: number) {
   return queryOptions({
-    queryKey: ['instance', 'cache-queries', id],
-    queryFn: () => unwrap(api.GET('/api/v1/instances/{id}/cache/queries', { params: { path: { id } } })),
+    queryKey: ['instance', 'cache-queries', id, hours],
+    queryFn: () =>
+      unwrap(api.GET('/api/v1/instances/{id}/cache/queries', { params: { path: { id }, query: { hours } } })),
+    placeholderData: keepPreviousData,
     staleTime: 15_000,
+  });
+}
+
+/** A statement as it was executed: who asks is on record, so it is asked for on demand alone. */
+export function useExample(id: string) {
+  return useMutation({
+    mutationFn: (digest: string) =>
+      unwrap(
+        api.GET('/api/v1/instances/{id}/cache/queries/{digest}/example', {
+          params: { path: { id, digest } },
+        }),
+      ),
   });
 }

@@ -80,6 +80,11 @@ export function tablesOf(row: QueryRow): string[] {
   return (row.Tables ?? '').split(', ').filter(Boolean);
 }
 
+/** A shape that has none is a statement that can be run. */
+export function hasLiterals(shape: string): boolean {
+  return shape.includes('?');
+}
+
 /** The row of all other statements has no digest of its own. */
 export function isOneStatement(row: QueryRow): boolean {
   return /[1-9a-f]/.test(row.Digest ?? '');

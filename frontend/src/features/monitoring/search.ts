@@ -53,7 +53,15 @@ export function nearSearch(raw: RawSearch): NearSearch {
   return { range: choiceParam(raw, 'range', RANGES) };
 }
 
+/** Of figures per statement, which are noted by the hour for a week. */
+export const SPANS = ['1h', '24h', '7d'] as const;
+export type Span = (typeof SPANS)[number];
+
+export const SPAN_HOURS: Record<Span, number> = { '1h': 1, '24h': 24, '7d': 168 };
+
 export interface QueriesSearch {
+  /** Without it, since the server began to count. */
+  span?: Span;
   /** Without it, by time saved. */
   by?: 'waste';
   /** The digest of the statement whose details are shown. */
@@ -61,5 +69,9 @@ export interface QueriesSearch {
 }
 
 export function queriesSearch(raw: RawSearch): QueriesSearch {
-  return { by: choiceParam(raw, 'by', ['waste'] as const), statement: textParam(raw, 'statement') };
+  return {
+    span: choiceParam(raw, 'span', SPANS),
+    by: choiceParam(raw, 'by', ['waste'] as const),
+    statement: textParam(raw, 'statement'),
+  };
 }

@@ -1,0 +1,59 @@
+"""What grew between notes of one server's counts per statement. Pure.
+
+Counts that went down began again at 0: the server was restarted, or its counters were set to zero. A note holds so many
+statements; where it is full, one that it does not hold may have been counted before. What that grew by until the next
+note is not known, and left out. So figures of a span are never too high.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from controlplane.gateway.reports import DIGEST, EXECUTIONS, HIT_RATIO, HITS, QUERY_COUNTERS, REASONS_TOLD
+
+MOST_STATEMENTS = 300
+Row = Mapping[str, str | None]
+Counts = dict[str, dict[str, int]]  # by digest: columns, and reasons by `=name`
+
+
+def counts_of(rows: Iterable[Row]) -> Counts:
+    """Those that were executed most."""
+    found = {row.get(DIGEST) or "": _counts(row) for row in rows}
+    most = sorted(found, key=lambda digest: -found[digest].get(EXECUTIONS, 0))[:MOST_STATEMENTS]
+    return {digest: found[digest] for digest in most}
+
+
+def grown(notes: Sequence[Counts], rows: Sequence[Row]) -> list[dict[str, str | None]]:
+    """The rows with what was counted since the first note; without those of which nothing was."""
+    total: dict[str, Counter[str]] = {}
+    now = {row.get(DIGEST) or "": _counts(row) for row in rows}
+    for before, after in zip(notes, [*notes[1:], now], strict=True):
+        for digest, counts in after.items():
+            if digest in before or len(before) < MOST_STATEMENTS:
+                total.setdefault(digest, Counter()).update(_growth(before.get(digest, {}), counts))
+    spans = [(row, total.get(row.get(DIGEST) or "", Counter())) for row in rows]
+    return [_row(row, counts) for row, counts in spans if counts[EXECUTIONS]]
+
+
+def _counts(row: Row) -> dict[str, int]:
+    told = {name: row.get(name) for name in QUERY_COUNTERS}
+    reasons = (part.partition("=") for part in (row.get(REASONS_TOLD) or "").split(", "))
+    told |= {f"={name}": count for name, _, count in reasons if name}
+    return {name: int(text) for name, text in told.items() if text and text.isdigit() and text != "0"}
+
+
+def _growth(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
+    has_begun_again = after.get(EXECUTIONS, 0) < before.get(EXECUTIONS, 0)
+    was = {} if has_begun_again else before
+    return {name: count - was.get(name, 0) for name, count in after.items() if count > was.get(name, 0)}
+
+
+def _row(row: Row, counts: Counter[str]) -> dict[str, str | None]:
+    reasons = [(name[1:], count) for name, count in counts.most_common() if name.startswith("=")]
+    return {
+        **row,
+        **{name: str(counts[name]) for name in QUERY_COUNTERS if name in row},
+        HIT_RATIO: f"{counts[HITS] / counts[EXECUTIONS]:.4f}",
+        REASONS_TOLD: ", ".join(f"{name}={count}" for name, count in reasons),
+    }

@@ -1,0 +1,58 @@
+"""Each hour every server with an engine is asked once what it has counted for each statement. A few at a time, so that
+polls do not wait long behind it. A server that does not answer leaves no note.
+"""
+
+from __future__ import annotations
+
+import structlog
+
+from controlplane.core import clock
+from controlplane.fleet.connection import limits
+from controlplane.fleet.kept_connections import PROCESS, Connections
+from controlplane.fleet.models import Instance
+from controlplane.fleet.selectors import endpoint_list
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.reports import QUERIES
+from controlplane.statements.counting import counts_of
+from controlplane.statements.models import StatementNote
+
+HOUR, KEPT_SECONDS = 3600, 8 * 24 * 3600
+AT_A_TIME = 8
+
+log = structlog.get_logger(__name__)
+
+
+class Noting:
+    """Who is still to be asked in this hour, by the one process that looks at the servers."""
+
+    def __init__(self, connections: Connections) -> None:
+        self._connections = connections
+        self._hour = -1
+        self._due: list[str] = []
+
+    def note_if_due(self, now: float | None = None) -> None:
+        now = clock.shared_time() if now is None else now
+        if int(now // HOUR) != self._hour:
+            self._begin(int(now // HOUR))
+        ids, self._due = self._due[:AT_A_TIME], self._due[AT_A_TIME:]
+        if ids:
+            self._note(list(endpoint_list().filter(pk__in=ids)), int(now))
+
+    def _begin(self, hour: int) -> None:
+        self._hour = hour
+        StatementNote.objects.filter(at__lt=hour * HOUR - KEPT_SECONDS).delete()
+        noted = StatementNote.objects.filter(at__gte=hour * HOUR).values("instance")
+        with_engine = endpoint_list().filter(minor_version__isnull=False)
+        self._due = list(with_engine.exclude(pk__in=noted).values_list("pk", flat=True))
+
+    def _note(self, instances: list[Instance], at: int) -> None:
+        notes = []
+        for instance_id, rows in self._connections.rows_all(instances, limits(), f"SHOW FQC {QUERIES}").items():
+            if isinstance(rows, GatewayError):
+                log.warning("statements_not_noted", instance=instance_id, code=rows.code, detail=rows.detail)
+            else:
+                notes.append(StatementNote(instance_id=instance_id, at=at, counts=counts_of(rows)))
+        StatementNote.objects.bulk_create(notes, ignore_conflicts=True)
+
+
+NOTING = Noting(PROCESS)

@@ -1,0 +1,82 @@
+"""What a real server counted, noted by the hour and told by the span."""
+
+import pytest
+
+from controlplane.fleet.kept_connections import Connections
+from controlplane.statements.models import StatementNote
+from controlplane.statements.noting import HOUR, KEPT_SECONDS, Noting
+from testing.changes import changed
+
+pytestmark = pytest.mark.django_db
+T = 1_800_000_000 // HOUR * HOUR
+READ = "SELECT name FROM noting.items WHERE id = 1"
+
+
+@pytest.fixture
+def noting(instance):
+    """With a row of one table to read, and the cache on."""
+    changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
+    connections = Connections()
+    yield Noting(connections)
+    connections.keep_only(())
+
+
+@pytest.fixture
+def reads(shared_server, noting):
+    server = shared_server.connect()
+    server.run("CREATE OR REPLACE DATABASE noting")
+    server.run("CREATE TABLE noting.items (id INT PRIMARY KEY, name VARCHAR(20))")
+    server.run("FLUSH STATUS")
+
+    def run(times):
+        for _ in range(times):
+            server.rows(READ)
+
+    yield run
+    server.run("DROP DATABASE noting")
+    server.close()
+
+
+@pytest.fixture
+def at(monkeypatch):
+    """Sets the time."""
+    return lambda now: monkeypatch.setattr("controlplane.core.clock.shared_time", lambda: now)
+
+
+def told(viewer, instance, hours):
+    found = viewer.get(f"/api/v1/instances/{instance.pk}/cache/queries", {"hours": hours}).json()
+    executions = [int(row["Executions"]) for row in found["items"] if row["Query"].startswith("SELECT name")]
+    return found["since"], executions
+
+
+def test_a_span_tells_what_was_executed_in_it(viewer, instance, noting, reads, at):
+    at(T)
+    reads(5)
+    assert told(viewer, instance, 1) == (None, [5])
+    noting.note_if_due(T)
+    reads(3)
+    at(T + 2 * HOUR)
+    noting.note_if_due(T + 2 * HOUR)
+    reads(2)
+    at(T + 3 * HOUR)
+    assert told(viewer, instance, 0) == (None, [10])
+    assert told(viewer, instance, 1) == ("2027-01-15T10:00:00Z", [2])
+    assert told(viewer, instance, 24) == ("2027-01-15T08:00:00Z", [5])
+
+
+def test_each_hour_is_noted_once_and_old_notes_go(instance, noting, reads):
+    for at in (T, T + 60, T + HOUR):
+        noting.note_if_due(at)
+    assert list(StatementNote.objects.order_by("at").values_list("at", flat=True)) == [T, T + HOUR]
+    # Another process, as after a restart.
+    Noting(noting._connections).note_if_due(T + HOUR + 60)
+    assert StatementNote.objects.count() == 2
+    noting.note_if_due(T + KEPT_SECONDS + HOUR)
+    assert not StatementNote.objects.filter(at=T).exists()
+
+
+def test_a_server_that_does_not_answer_leaves_no_note_and_spoils_no_other(instance, noting, reads):
+    instance.pk, instance.name, instance.port = "rm-gone", "gone", 1
+    instance.save(force_insert=True)
+    noting.note_if_due(T)
+    assert StatementNote.objects.count() == 1
