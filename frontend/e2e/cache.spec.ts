@@ -76,7 +76,7 @@ test('what the cache would do is observed with one click, and ends', async ({
   instances: [, second],
 }) => {
   await page.goto(`/instances/${second.id}/queries`);
-  const panel = page.getByRole('region', { name: 'Would the cache pay?' });
+  const panel = page.getByRole('region', { name: 'Would the cache pay off?' });
   await panel.getByRole('button', { name: 'Observe for 1 hour' }).click();
   await expect(panel).toContainText('Observing until');
   await page.mouse.move(0, 0); // a tile that came under the pointer shows its formula

@@ -9,7 +9,7 @@ test('Ctrl-K finds an instance, a page and an action, by keys alone', async ({
   await page.goto('/fleet');
   await expect(page.getByRole('link', { name: first.name })).toBeVisible();
   await page.keyboard.press('Control+k');
-  const field = page.getByRole('combobox', { name: 'Go to or do' });
+  const field = page.getByRole('combobox', { name: 'Command palette' });
   await field.fill(first.name);
   await expect(page.getByRole('option', { name: first.name })).toHaveAttribute('aria-selected', 'true');
   await expectAccessible(page);

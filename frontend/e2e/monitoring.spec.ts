@@ -202,7 +202,7 @@ test('dates of one’s own are shown, and a range that ends before it begins is 
   const show = page.getByRole('button', { name: 'Show' });
   await page.getByLabel('From', { exact: true }).fill('2026-03-02T08:00');
   await page.getByLabel('To', { exact: true }).fill('2026-03-01T08:00');
-  await expect(page.getByText('Choose a time after the first one.')).toBeVisible();
+  await expect(page.getByText('The end must be after the start.')).toBeVisible();
   await expect(show).toBeDisabled();
   await page.getByLabel('To', { exact: true }).fill('2026-03-03T09:30');
   await show.click();

@@ -135,7 +135,7 @@ def edit(
     condition: Annotated[str | None, typer.Option("--when", help="A new condition.")] = None,
     hold: Annotated[str | None, typer.Option("--for", help="How long it must hold.")] = None,
     enabled: Annotated[bool | None, typer.Option("--enable/--disable", help="Whether the rule is on.")] = None,
-    mail: Annotated[list[str] | None, typer.Option(help="Recipient, replacing the present ones.")] = None,
+    mail: Annotated[list[str] | None, typer.Option(help="Recipient, replacing the current ones.")] = None,
 ) -> None:
     """Change a rule; what is not given stays as it is."""
     found = _named(call, rule)

@@ -33,5 +33,5 @@ def new_secret(prompt: str, *, from_stdin: bool) -> str:
     """Asked for twice where it is typed: nobody sees what is written."""
     given = secret(prompt, from_stdin=from_stdin)
     if not from_stdin and secret("Repeat it", from_stdin=False) != given:
-        raise Failure("The two do not match. Nothing was changed.", Exit.USAGE)
+        raise Failure("The two entries do not match. Nothing was changed.", Exit.USAGE)
     return given

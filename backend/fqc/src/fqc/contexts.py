@@ -102,7 +102,9 @@ def choose(contexts: Contexts, *, name: str | None, url: str | None, token: str 
         base = Context(url)  # what the context holds is for its own address
     chosen = Context(url or base.url, token or base.token, base.token_id, base.username)
     if not chosen.url:
-        raise Failure("Which control plane?", Exit.USAGE, hint="Log in with `fqc login --url ...`, or set FQC_URL.")
+        raise Failure(
+            "No control plane is configured.", Exit.USAGE, hint="Log in with `fqc login --url ...`, or set FQC_URL."
+        )
     return chosen
 
 

@@ -142,7 +142,7 @@ def upgrade(
 
 def _selection(instance: list[str] | None, tag: list[str] | None, every: bool) -> dict[str, Any]:
     if not (instance or tag or every):
-        raise Failure("Which instances?", Exit.USAGE, hint="Use --instance, --tag or --all.")
+        raise Failure("No instances are given.", Exit.USAGE, hint="Use --instance, --tag or --all.")
     return {"instances": instance or [], "tags": pairs(tag or []), "every": every}
 
 

@@ -125,9 +125,9 @@ def add(
         str | None, typer.Option("--class", help="Its class; see fqc class list.", show_default=False)
     ] = None,
     memory: Annotated[
-        str | None, typer.Option(help="Memory of its machine, such as 24G, in place of a class.", show_default=False)
+        str | None, typer.Option(help="Memory of its machine, for example 24G, instead of a class.", show_default=False)
     ] = None,
-    cpus: Annotated[int | None, typer.Option(min=1, help="With --memory; default: what the server tells.")] = None,
+    cpus: Annotated[int | None, typer.Option(min=1, help="With --memory; default: as the server reports.")] = None,
     host: Annotated[
         str | None, typer.Option(help="Host of an existing server; without it, a local server is created.")
     ] = None,
@@ -137,7 +137,7 @@ def add(
     trial_username: Annotated[
         str | None, typer.Option(help="Account for trials, SELECT only; its password is read second.")
     ] = None,
-    tls: Annotated[bool, typer.Option("--tls", help="Demand TLS.")] = False,
+    tls: Annotated[bool, typer.Option("--tls", help="Require TLS.")] = False,
     tls_ca: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="CA certificate that signed its certificate.")
     ] = None,
@@ -151,7 +151,7 @@ def add(
 ) -> None:
     """Register an existing server, or create a local one."""
     if (instance_class is None) == (memory is None):
-        raise Failure("How large is it?", Exit.USAGE, hint="Use --class, or --memory for a machine of its own size.")
+        raise Failure("No size given.", Exit.USAGE, hint="Use --class, or --memory for a custom size.")
     body: dict[str, Any] = {"name": name, "instance_class": instance_class, "tags": pairs(tag or [])}
     body |= {"provider": "external" if host else "local", "proxy_enabled": has_proxy}
     if host:
@@ -189,7 +189,7 @@ def _look(call: Call, body: dict[str, Any]) -> dict[str, Any]:
 def _class_of(call: Call, memory_bytes: int, cpus: int | None, seen: dict[str, Any]) -> str:
     cpu_count, connections = cpus or seen.get("cpu_count"), seen.get("max_connections") or 151
     if cpu_count is None:
-        raise Failure("The server does not tell how many processors it has.", Exit.USAGE, hint="Use --cpus.")
+        raise Failure("The server does not report how many processors it has.", Exit.USAGE, hint="Use --cpus.")
     size = {"memory_bytes": memory_bytes, "cpu_count": cpu_count, "max_connections": connections}
     return str(call.api.post("instance-classes/custom", size)["name"])
 
@@ -222,7 +222,7 @@ def resize(
         str | None,
         typer.Argument(help="The new class.", metavar="[CLASS]", show_default=False, autocompletion=completing.classes),
     ] = None,
-    memory: Annotated[str | None, typer.Option(help="Instead of a class, a size of its own: 12G.")] = None,
+    memory: Annotated[str | None, typer.Option(help="Custom size instead of a class, for example 12G.")] = None,
     cpus: Annotated[int | None, typer.Option(min=1, help="Its processors; default: as now.")] = None,
     parameter: Annotated[
         list[str] | None, typer.Option("--set", help="Parameter to set with it: query_cache_size=64M.")
@@ -233,7 +233,7 @@ def resize(
 ) -> None:
     """Change the class; expressions are resolved again."""
     if (instance_class is None) == (memory is None):
-        raise Failure("How large is it to be?", Exit.USAGE, hint="Name a class, or use --memory for a custom size.")
+        raise Failure("No size given.", Exit.USAGE, hint="Name a class, or use --memory for a custom size.")
     body = {"instance_class": instance_class, "parameters": pairs(parameter or []), "allow_restart": allow_restart}
     if memory and call.is_dry_run:  # a preview would take the class, which does not exist yet
         call.would("POST", f"instances/{instance}/resize", {**body, "instance_class": memory})

@@ -39,7 +39,7 @@ def login(
     kept = contexts.load(file)
     url = call.url or (kept.contexts[name].url if name in kept.contexts else None)
     if not url:
-        raise Failure("Which control plane?", Exit.USAGE, hint="Use --url http://host:port")
+        raise Failure("No control plane is configured.", Exit.USAGE, hint="Use --url http://host:port")
     if call.is_dry_run:
         call.would("POST", "tokens", _wanted(scope.value if scope else "what you may", days or USUAL_DAYS))
         return

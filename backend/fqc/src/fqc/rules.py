@@ -49,9 +49,9 @@ def add(
     instance: Name,
     cache: Annotated[Action, typer.Option(help="What to do with reads that match.", show_default=False)],
     digest: Annotated[str | None, typer.Option(help="Statement, by its digest in `fqc cache queries`.")] = None,
-    table: Annotated[str | None, typer.Option(help="Table, as schema.table; % stands for any text.")] = None,
-    schema: Annotated[str | None, typer.Option(help="Schema; % stands for any text.")] = None,
-    account: Annotated[str | None, typer.Option(help="Account, as user@host; % stands for any text.")] = None,
+    table: Annotated[str | None, typer.Option(help="Table, as schema.table; % matches any text.")] = None,
+    schema: Annotated[str | None, typer.Option(help="Schema; % matches any text.")] = None,
+    account: Annotated[str | None, typer.Option(help="Account, as user@host; % matches any text.")] = None,
     ttl: Annotated[int | None, typer.Option(help="Seconds that results may be outdated, with --cache always.")] = None,
     position: Annotated[int | None, typer.Option(min=1, help="Its number among the rules; default: the last.")] = None,
 ) -> None:
