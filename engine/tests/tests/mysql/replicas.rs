@@ -93,6 +93,34 @@ fn what_a_replica_applies_of_xa_transactions_shows_at_once() {
     }
 }
 
+#[test]
+fn what_an_applier_is_about_to_end_when_the_engine_wakes_is_waited_for() {
+    let (source, replica) = pair(&[], &[]);
+    let mut writer = client(&source);
+    // Nobody wants the cache.
+    let [mut admin, mut holder] = [(), ()].map(|()| client(&replica));
+    [&mut admin, &mut holder].into_iter().for_each(|one| all(one, &["SET SESSION fqc_type = OFF"]));
+    let update = "UPDATE t SET v = 1";
+    all(&mut writer, &["INSERT INTO t VALUES (1, 0)", "XA START 'x'", update, "XA END 'x'", "XA PREPARE 'x'"]);
+    until("what is prepared", || !said(&admin.must("XA RECOVER").unwrap()).is_empty());
+    all(&mut holder, &["SET GLOBAL fqc_type = OFF"]);
+    let awake = "SHOW GLOBAL STATUS LIKE 'Fqc_awake'";
+    until("the sleep", || said(&admin.must(awake).unwrap()) == "Fqc_awake,0");
+    all(&mut holder, &["FLUSH TABLES WITH READ LOCK"]);
+    all(&mut writer, &["XA COMMIT 'x'"]);
+    let commands = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE INFO LIKE 'XA COMMIT%'";
+    until("the command", || said(&admin.must(commands).unwrap()) == "1");
+    all(&mut holder, &["SET GLOBAL fqc_type = ON"]);
+    until("the wait", || replica.error_log().contains("are still running, on connections"));
+    let (read, mut reader) = ("SELECT v FROM r.t", client(&replica));
+    for _ in 0..4 {
+        assert_eq!(said(&reader.must(read).unwrap()), "0");
+    }
+    all(&mut holder, &["UNLOCK TABLES"]);
+    until("the end", || said(&admin.must(read).unwrap()) == "1");
+    assert_eq!(Arena::on(replica.clone(), "own").warm(&mut reader, read), "1");
+}
+
 /// Until this is the sum.
 fn never_sees_the_past(replica: &Server, read: &str, expected: u64) {
     let (mut plain, mut reader) = (client(replica), client(replica));
