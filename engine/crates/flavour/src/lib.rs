@@ -54,6 +54,12 @@ impl fmt::Debug for Flavour {
 }
 
 impl Flavour {
+    /// A name as a literal that no setting can change the meaning of.
+    pub fn literal(&self, name: &[u8]) -> String {
+        let digits: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("{} x'{digits}'", self.catalogue.utf8)
+    }
+
     pub fn is_tested(&self, version: &str) -> bool {
         servers::is_tested(self.product, version)
     }
@@ -290,6 +296,8 @@ pub struct Asked {
     pub others: &'static [&'static str],
     /// The variables among them.
     pub variables: &'static [&'static str],
+    /// It reads what may never be committed.
+    pub uncommitted: Habit,
     /// Temporary tables were made in it.
     pub temporaries: Habit,
 }
@@ -352,6 +360,8 @@ pub struct Catalogue {
     pub computed: &'static str,
     /// Name, type, full type, key and attributes of each column of a table, in their order.
     pub columns: &'static str,
+    /// A row if rows of a table change with those of another, unseen.
+    pub cascades: &'static str,
     /// Any row says that rows may change which no statement names. A trigger may change the key, or other rows; a
     /// statement on a parent may change its children; of rows that are kept as history a statement names more than it shows.
     pub unnamed_changes: &'static [&'static str],

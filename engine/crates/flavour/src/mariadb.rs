@@ -185,21 +185,21 @@ const HABITS: Habits = Habits {
     numbers: Habit { variables: &[], question: "0", none: &["0"] },
 };
 
+const COMMITTED: &[&str] = &["READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"];
+
 const ASKED: Asked = Asked {
     others: &[
         "CURRENT_ROLE()",
-        "@@SESSION.tx_isolation",
         "@@SESSION.old_mode",
         "@@SESSION.system_versioning_asof",
         "@@SESSION.max_recursive_iterations",
     ],
-    variables: &[
-        "tx_isolation",
-        "transaction_isolation",
-        "old_mode",
-        "system_versioning_asof",
-        "max_recursive_iterations",
-    ],
+    variables: &["old_mode", "system_versioning_asof", "max_recursive_iterations"],
+    uncommitted: Habit {
+        variables: &["tx_isolation", "transaction_isolation"],
+        question: "@@SESSION.tx_isolation",
+        none: COMMITTED,
+    },
     // Those that triggers and functions make count, too.
     temporaries: Habit {
         variables: &[],

@@ -150,8 +150,13 @@ const HABITS: Habits = Habits {
 
 /// 5.7 has no roles, and skips the comment. Only SHOW STATUS counts tables that are made, and not temporary ones alone.
 const ASKED: Asked = Asked {
-    others: &["CONCAT(/*!80000 CURRENT_ROLE(), */ '')", "@@SESSION.transaction_isolation"],
-    variables: &["transaction_isolation"],
+    others: &["CONCAT(/*!80000 CURRENT_ROLE(), */ '')"],
+    variables: &[],
+    uncommitted: Habit {
+        variables: &["transaction_isolation"],
+        question: "@@SESSION.transaction_isolation",
+        none: &["READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"],
+    },
     temporaries: Habit { variables: &[], question: "0", none: &["0"] },
 };
 

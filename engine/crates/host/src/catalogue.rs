@@ -8,7 +8,6 @@ mod tables;
 mod views;
 
 use crate::link::{Link, Row};
-use flavour::Flavour;
 use session::{Engine, Table};
 use std::sync::Arc;
 
@@ -75,10 +74,4 @@ impl Link for Present<'_> {
         }
         self.link.query(text)
     }
-}
-
-/// A name as a literal that no setting can change the meaning of.
-fn literal(flavour: &Flavour, name: &[u8]) -> String {
-    let digits: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{} x'{digits}'", flavour.catalogue.utf8)
 }

@@ -1,4 +1,4 @@
-//! The program's own login, for its feed. Clients' logins are passed on and never come here.
+//! The program's own login, for its feed, or for the server's log. Clients' logins are passed on and never come here.
 
 use crate::server::Connector;
 use crate::stream::{Packets, Stream};
@@ -18,6 +18,7 @@ const SWITCH: u8 = 0xFE;
 /// What a server answers to the proof of `caching_sha2_password`.
 const IS_PROVED: u8 = 3;
 
+#[derive(Clone, PartialEq, Eq)]
 pub struct Account {
     pub user: String,
     pub password: String,
@@ -121,7 +122,8 @@ fn proof(account: &Account, challenge: &Challenge) -> io::Result<Vec<u8>> {
         other => {
             let plugin = String::from_utf8_lossy(other);
             Err(wrong(&format!(
-                "feed-user logs in by {plugin}; give it mysql_native_password or caching_sha2_password"
+                "{} logs in by {plugin}; give it mysql_native_password or caching_sha2_password",
+                account.user
             )))
         }
     }

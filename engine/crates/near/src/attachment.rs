@@ -4,6 +4,7 @@
 //! served, and it attaches anew after a while.
 
 use crate::account::{self, Account};
+use crate::binlog;
 use crate::clock;
 use crate::config::Config;
 use crate::memory::Memory;
@@ -42,6 +43,11 @@ async fn run(shared: &Shared) {
     let mut pause = FIRST_PAUSE;
     loop {
         let config = changes.borrow_and_update().clone();
+        if let (Some(log), Some(follows)) = (&shared.log, &config.fixed.follows) {
+            let outcome = binlog::attend(shared, log, &config, &follows.account, &mut changes).await;
+            pause = outlive(shared, outcome, pause).await;
+            continue;
+        }
         let Some(account) = &config.feed else {
             let outcome = match &config.rules {
                 Some(rules) => by_rules(shared, rules, &mut changes).await,
@@ -57,13 +63,18 @@ async fn run(shared: &Shared) {
         };
         let outcome = attend(shared, &config, account, &mut changes).await;
         shared.memory.lose();
-        let was_attached = shared.memory.obstacle.get().is_empty();
-        if let Err(error) = outcome {
-            shared.memory.obstacle.set(&error.to_string());
-            pause = if was_attached { FIRST_PAUSE } else { (2 * pause).min(LONGEST_PAUSE) };
-            sleep(pause).await;
-        }
+        pause = outlive(shared, outcome, pause).await;
     }
+}
+
+/// After an error the next try comes later; how much later the one after that would.
+async fn outlive(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> Duration {
+    let Err(error) = outcome else { return pause };
+    let was_attached = shared.memory.obstacle.get().is_empty();
+    shared.memory.obstacle.set(&error.to_string());
+    let pause = if was_attached { FIRST_PAUSE } else { (2 * pause).min(LONGEST_PAUSE) };
+    sleep(pause).await;
+    pause
 }
 
 /// Nobody lends a right: until the configuration changes, only what is too old is dropped.

@@ -27,13 +27,21 @@ pub enum Address {
 }
 
 /// What a running process keeps: a change needs a restart.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Fixed {
     pub listen: Vec<Address>,
     pub socket_mode: u32,
     pub metrics: Option<SocketAddr>,
     pub threads: usize,
     pub size: u64,
+    pub follows: Option<Follows>,
+}
+
+/// Whose log is followed, and how closely.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Follows {
+    pub account: Account,
+    pub max_staleness: Duration,
 }
 
 pub struct Config {
@@ -76,6 +84,7 @@ impl Config {
                 metrics: options.value("metrics", metrics)?,
                 threads: options.value("threads", |text| number(text, 0..=1024))? as usize,
                 size: options.value("size", size)?,
+                follows: follows(options)?,
             },
             server,
             max_connections: options.value("max-connections", |text| number(text, 1..=100_000))? as usize,
@@ -85,7 +94,7 @@ impl Config {
             acceptor,
             is_tls_required: options.value("tls-required", yes_or_no)?,
             connector,
-            feed: feed(options)?,
+            feed: account(options, "feed-user", "feed-password-file")?,
             rules: rules(options)?,
             name: options.value("name", name)?,
         };
@@ -98,6 +107,11 @@ impl Config {
         if let (Some(rules), Some(before)) = (self.rules.as_mut().and_then(Arc::get_mut), &before.rules) {
             rules.continue_counts(before);
         }
+    }
+
+    /// Reads may be answered from memory.
+    pub fn answers(&self) -> bool {
+        self.feed.is_some() || self.rules.is_some() || self.fixed.follows.is_some()
     }
 
     fn check(&self, options: &Options) -> Result<(), String> {
@@ -117,6 +131,11 @@ impl Config {
         if self.rules.is_some() && self.feed.is_some() {
             let why = "its results are never outdated, and those by rules and hints may be; choose one of the two";
             return Err(options.error("feed-user", why));
+        }
+        let others = self.feed.is_some() || self.rules.is_some();
+        if self.fixed.follows.is_some() && others {
+            let why = "its results may be as old as max-staleness-ms, and those of feed-user, rules and hints differ in that; choose one";
+            return Err(options.error("binlog-user", why));
         }
         let wanted = self.max_connections as u64 * FILES_PER_CONNECTION + FILES_BESIDE;
         let limit = process::raise_open_files(wanted);
@@ -225,17 +244,25 @@ fn name(text: &str) -> Result<String, String> {
     fits(text).then(|| text.to_owned()).ok_or_else(wrong)
 }
 
-fn feed(options: &Options) -> Result<Option<Account>, String> {
-    let (user, file) = (options.text("feed-user"), options.text("feed-password-file"));
-    if user.is_empty() {
-        return if file.is_empty() { Ok(None) } else { Err("feed-password-file: needs feed-user".into()) };
+/// By the names of the options that say it.
+fn account(options: &Options, user: &'static str, file: &'static str) -> Result<Option<Account>, String> {
+    let (name, path) = (options.text(user), options.text(file));
+    if name.is_empty() {
+        return if path.is_empty() { Ok(None) } else { Err(format!("{file}: needs {user}")) };
     }
     let read = |file: &str| match file {
         "" => Ok(String::new()),
         file => std::fs::read_to_string(file).map(|text| text.lines().next().unwrap_or_default().to_owned()),
     };
-    let password = options.value("feed-password-file", read)?;
-    Ok(Some(Account { user: user.into(), password }))
+    let password = options.value(file, read)?;
+    Ok(Some(Account { user: name.into(), password }))
+}
+
+fn follows(options: &Options) -> Result<Option<Follows>, String> {
+    const MOST: u64 = 3_600_000;
+    let max_staleness = options.value("max-staleness-ms", |text| number(text, 10..=MOST).map(Duration::from_millis))?;
+    let account = account(options, "binlog-user", "binlog-password-file")?;
+    Ok(account.map(|account| Follows { account, max_staleness }))
 }
 
 fn rules(options: &Options) -> Result<Option<Arc<Rules>>, String> {

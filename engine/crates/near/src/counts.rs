@@ -60,6 +60,12 @@ pub fn tell_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, ob
     tell(out, "memory_bytes", "gauge", "Memory that results take, of the option size.", &one(counted.bytes));
 }
 
+/// How old an answer from memory can be now.
+pub fn tell_staleness(out: &mut String, nanoseconds: u64) {
+    let help = "Time since which all of the server's changes are known.";
+    tell(out, "staleness_microseconds", "gauge", help, &[("", (nanoseconds / 1000) as usize)]);
+}
+
 /// A counter of each rule, and what is said of it.
 type OfRules = (&'static str, &'static str, fn(&rules::Counts) -> &Counter);
 

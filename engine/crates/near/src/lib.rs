@@ -9,6 +9,7 @@
 mod account;
 mod answer;
 mod attachment;
+mod binlog;
 mod clock;
 mod command;
 mod config;
@@ -25,6 +26,7 @@ mod notify;
 mod obstacle;
 pub mod options;
 mod own;
+mod payloads;
 pub mod policy;
 mod prepared;
 mod process;

@@ -206,7 +206,7 @@ impl Introduction<'_> {
         if !self.is_plain() {
             let _ = Greeting::offer_tls(&mut first[Header::SIZE..], self.config.acceptor.is_some());
         }
-        if self.config.feed.is_some() || self.config.rules.is_some() {
+        if self.config.answers() {
             let _ = Greeting::withhold(&mut first[Header::SIZE..], capability::MARIADB_CACHE_METADATA);
         }
         send(&mut self.client, &first).await?;

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 const PURPOSE: &str = "Stands beside an application and passes its MySQL connections on to one server, each with a connection of its \
     own. Where the server runs Fast Query Cache, it answers repeated reads from memory, and never with an outdated result. \
-    Elsewhere it does so by rules that say which results may be outdated, and for how long.";
+    Elsewhere it follows the server's binary log, so that no answer is older than a bound, or it answers by rules that say which \
+    results may be outdated, and for how long.";
 const PRECEDENCE: &str = "Every option can be a flag, a variable of the environment, or a key of the file that --config names; the \
     first of these that says it counts.";
 const SIGNALS: &[(&str, &str)] = &[

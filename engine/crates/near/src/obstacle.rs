@@ -28,6 +28,10 @@ impl Obstacle {
         self.change("", "reads that fit a rule are answered from memory, and may be outdated");
     }
 
+    pub fn following(&self) {
+        self.change("", "reads that repeat are answered from memory while the server's log comes in time");
+    }
+
     /// The log has it once.
     fn change(&self, what: &str, message: &str) {
         let mut now = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -63,6 +63,12 @@ options! {
         "TOML file with rules that say which results may be served outdated, and for how long. For servers that cannot run the plugin: not together with feed-user.";
     "hints" "yes|no" = Some("no"), true,
         "Statements may say themselves for how many milliseconds their result may be served: /* cache_ttl=1000 */. Not together with feed-user, either.";
+    "binlog-user" "NAME" = Some(""), false,
+        "The account that reads the server's binary log. With it, reads that repeat are answered from memory, and are never older than max-staleness-ms. For servers that cannot run the plugin: not together with feed-user, rules or hints.";
+    "binlog-password-file" "FILE" = Some(""), false,
+        "File with that account's password, in one line.";
+    "max-staleness-ms" "MILLISECONDS" = Some("1000"), false,
+        "How old an answer may be that is given with the help of the binary log.";
     "name" "NAME" = Some(""), true,
         "How SHOW FQC NEAR on the server calls this program: letters, digits and -._: alone. Default: the machine's name.";
     "metrics" "ADDRESS|off" = Some("127.0.0.1:9308"), false,

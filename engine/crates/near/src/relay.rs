@@ -46,13 +46,13 @@ pub async fn relay(arrival: Arrival, shared: &Shared) {
 }
 
 fn policy(config: &Config, agreed: &mut Agreed, shared: &Shared) -> Policy {
-    if config.rules.is_none() {
+    if config.rules.is_none() && shared.log.is_none() {
         let reports = config.feed.is_some();
         let Agreed { number, greeting, capabilities, .. } = *agreed;
         return Policy::Leases(Seat::new(&shared.memory, number, greeting, capabilities, reports));
     }
-    let session =
-        ttl::Session::new(&shared.memory.kept, &shared.flights, shared.config.subscribe(), std::mem::take(agreed));
+    let (config, agreed) = (shared.config.subscribe(), std::mem::take(agreed));
+    let session = ttl::Session::new(&shared.memory.kept, &shared.flights, shared.log.clone(), config, agreed);
     Policy::Rules(Box::new(session))
 }
 

@@ -85,7 +85,9 @@ fn take_over(read: Result<Config, String>, fixed: &Fixed, shared: &Shared) {
         Ok(mut config) => {
             config.continue_counts(&shared.config());
             if config.fixed != *fixed {
-                eprintln!("listen, socket-mode, metrics, threads and size stay as they are until a restart");
+                eprintln!(
+                    "listen, socket-mode, metrics, threads, size and what is said of the binary log stay as they are until a restart"
+                );
             }
             shared.config.send_replace(Arc::new(config));
             eprintln!("reloaded; new connections use the new configuration");

@@ -1,8 +1,9 @@
 //! What all connections share: the configuration, the counts, and how many there are.
 
+use crate::binlog::Log;
 use crate::clock;
 use crate::config::Config;
-use crate::counts::{Counts, tell_memory, tell_rules};
+use crate::counts::{Counts, tell_memory, tell_rules, tell_staleness};
 use crate::memory::Memory;
 use crate::ttl::Flights;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub struct Shared {
     pub complaints: Complaints,
     pub memory: Arc<Memory>,
     pub flights: Arc<Flights>,
+    /// The server's, where it is followed.
+    pub log: Option<Arc<Log>>,
     pub open: AtomicUsize,
     has_closed: Notify,
 }
@@ -27,6 +30,7 @@ impl Shared {
         Shared {
             memory: Arc::new(Memory::new(config.fixed.size)),
             flights: Arc::default(),
+            log: config.fixed.follows.as_ref().map(|follows| Arc::new(Log::new(follows.max_staleness))),
             config: watch::channel(Arc::new(config)).0,
             draining: watch::channel(false).0,
             counts: Counts::default(),
@@ -53,8 +57,12 @@ impl Shared {
         let mut out = self.counts.metrics(open, self.config().max_connections);
         let kept = &self.memory.kept;
         let rules = self.config().rules.clone();
-        let may_serve = rules.is_some() || kept.has_lease(clock::now());
+        let staleness = self.log.as_ref().and_then(|log| log.staleness(clock::now()));
+        let may_serve = rules.is_some() || staleness.is_some() || kept.has_lease(clock::now());
         tell_memory(&mut out, &kept.counted(), may_serve, &self.memory.obstacle.get());
+        if let Some(staleness) = staleness {
+            tell_staleness(&mut out, staleness);
+        }
         if let Some(rules) = rules {
             tell_rules(&mut out, &rules);
         }

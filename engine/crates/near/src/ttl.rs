@@ -8,15 +8,15 @@
 //!
 //! Deliberately absent: any knowledge of what others write.
 
-mod commands;
 mod effect;
 mod flights;
-mod question;
+pub mod question;
 pub mod rules;
 mod session;
-mod shelf;
+pub mod shelf;
 mod state;
 
 pub use flights::Flights;
+pub use question::Known;
 pub use session::Session;
-pub use shelf::tidy;
+pub use shelf::{Found, tidy};

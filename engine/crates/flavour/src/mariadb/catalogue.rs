@@ -2,6 +2,11 @@
 
 use crate::{Catalogue, Programs};
 
+/// Unlike REFERENTIAL_CONSTRAINTS it opens no table, which is then not found open after a FLUSH TABLES, and whose statistics
+/// are not read before their time. Tables are named as their files are; the lower bits are CASCADE and SET NULL.
+const CASCADES: &str = "SELECT 1 FROM information_schema.INNODB_SYS_FOREIGN WHERE TYPE & 15 AND FOR_NAME = CONCAT(\
+    CAST(CONVERT({schema} USING filename) AS BINARY), '/', CAST(CONVERT({table} USING filename) AS BINARY)) LIMIT 1";
+
 pub(super) const CATALOGUE: Catalogue = Catalogue {
     utf8: "_utf8mb3",
     users_with_several_hosts: "SELECT User FROM (\
@@ -26,13 +31,11 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND EXTRA LIKE '%VIRTUAL%'",
     columns: "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLUMN_KEY, EXTRA FROM information_schema.COLUMNS \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} ORDER BY ORDINAL_POSITION",
+    cascades: CASCADES,
     unnamed_changes: &[
         "SELECT 1 FROM information_schema.TRIGGERS \
          WHERE EVENT_OBJECT_SCHEMA = {schema} AND EVENT_OBJECT_TABLE = {table} LIMIT 1",
-        // Unlike REFERENTIAL_CONSTRAINTS it opens no table, which is then not found open after a FLUSH TABLES, and whose statistics
-        // are not read before their time. Tables are named as their files are; the lower bits are CASCADE and SET NULL.
-        "SELECT 1 FROM information_schema.INNODB_SYS_FOREIGN WHERE TYPE & 15 AND FOR_NAME = CONCAT(\
-         CAST(CONVERT({schema} USING filename) AS BINARY), '/', CAST(CONVERT({table} USING filename) AS BINARY)) LIMIT 1",
+        CASCADES,
         "SELECT 1 FROM information_schema.TABLES \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND TABLE_TYPE <> 'BASE TABLE'",
     ],

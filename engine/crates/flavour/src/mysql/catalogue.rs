@@ -2,6 +2,10 @@
 
 use crate::Catalogue;
 
+const CASCADES: &str = "SELECT 1 FROM information_schema.REFERENTIAL_CONSTRAINTS \
+    WHERE CONSTRAINT_SCHEMA = {schema} AND TABLE_NAME = {table} \
+    AND NOT (UPDATE_RULE IN ('RESTRICT', 'NO ACTION') AND DELETE_RULE IN ('RESTRICT', 'NO ACTION')) LIMIT 1";
+
 pub(super) const CATALOGUE: Catalogue = Catalogue {
     utf8: "_utf8mb4",
     users_with_several_hosts: "SELECT User FROM (\
@@ -32,12 +36,11 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND EXTRA LIKE '%VIRTUAL%'",
     columns: "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLUMN_KEY, EXTRA FROM information_schema.COLUMNS \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} ORDER BY ORDINAL_POSITION",
+    cascades: CASCADES,
     unnamed_changes: &[
         "SELECT 1 FROM information_schema.TRIGGERS \
          WHERE EVENT_OBJECT_SCHEMA = {schema} AND EVENT_OBJECT_TABLE = {table} LIMIT 1",
-        "SELECT 1 FROM information_schema.REFERENTIAL_CONSTRAINTS \
-         WHERE CONSTRAINT_SCHEMA = {schema} AND TABLE_NAME = {table} \
-         AND NOT (UPDATE_RULE IN ('RESTRICT', 'NO ACTION') AND DELETE_RULE IN ('RESTRICT', 'NO ACTION')) LIMIT 1",
+        CASCADES,
     ],
     other_unique_keys: "SELECT 1 FROM information_schema.STATISTICS \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY' LIMIT 1",

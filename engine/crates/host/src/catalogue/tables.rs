@@ -1,6 +1,6 @@
 //! Whether results of a table may be stored, and by which column its rows are told apart.
 
-use crate::catalogue::{keys, literal};
+use crate::catalogue::keys;
 use crate::link::Link;
 use flavour::Flavour;
 use session::{Engine, Table, Verdict};
@@ -18,7 +18,7 @@ pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result
     let era = table.era(generation);
     if table.verdict(generation) == Verdict::Snapshot {
         let flavour = engine.flavour();
-        let (schema, name) = (literal(flavour, &table.db), literal(flavour, &table.name));
+        let (schema, name) = (flavour.literal(&table.db), flavour.literal(&table.name));
         let key = keys::key_column(flavour, link, &schema, &name)?;
         table.settle_key(era, key);
     }
@@ -27,7 +27,7 @@ pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result
 
 fn judge(flavour: &'static Flavour, link: &mut dyn Link, db: &[u8], name: &[u8]) -> Result<Verdict, String> {
     let catalogue = &flavour.catalogue;
-    let (schema, table) = (literal(flavour, db), literal(flavour, name));
+    let (schema, table) = (flavour.literal(db), flavour.literal(name));
     let mut ask = |question| link.query(&flavour::ask(question, &schema, &table));
     let rows = ask(catalogue.table)?;
     let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Ok(Verdict::Unfit) };

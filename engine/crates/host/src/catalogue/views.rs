@@ -1,6 +1,5 @@
 //! The names of all views, and the definitions of those that are read.
 
-use crate::catalogue::literal;
 use crate::link::{Link, first_column};
 use flavour::Flavour;
 use session::{Definition, Engine, Own, ViewName, Views};
@@ -55,7 +54,7 @@ fn look_up(
     name: &ViewName,
 ) -> Result<Definition, String> {
     let rows =
-        link.query(&flavour::ask(flavour.catalogue.view, &literal(flavour, &name.db), &literal(flavour, &name.name)))?;
+        link.query(&flavour::ask(flavour.catalogue.view, &flavour.literal(&name.db), &flavour.literal(&name.name)))?;
     let unknown = Definition { against: Some(Own::View), views: Vec::new() };
     let [row] = rows.as_slice() else { return Ok(unknown) };
     let [Some(db), Some(found), Some(text)] = row.as_slice() else { return Ok(unknown) };

@@ -9,6 +9,8 @@ pub struct Known {
     /// As the server calls it.
     pub account: String,
     pub database: String,
+    /// What distinguishes the server from others behind the same address.
+    pub server: Vec<u8>,
     pub mode: LexMode,
     /// Two sessions with the same one get the same results at the same time.
     pub identity: [u8; 32],
@@ -18,18 +20,26 @@ const ACCOUNT: &str = "CURRENT_USER()";
 const DATABASE: &str = "DATABASE()";
 const SQL_MODE: &str = "@@SESSION.sql_mode";
 const CHARSET: &str = "@@SESSION.character_set_client";
+const SERVER: &str = "CONCAT_WS('/', @@GLOBAL.server_id, @@GLOBAL.hostname, @@GLOBAL.port, @@GLOBAL.datadir)";
 /// With it a read may mean the row that was inserted last.
 const MEANS_LAST: Habit =
     Habit { variables: &["sql_auto_is_null"], question: "@@SESSION.sql_auto_is_null", none: &["0", "OFF"] };
 
 /// No session is served that has one of these habits.
-fn unwanted(flavour: &Flavour) -> [Habit; 5] {
-    [flavour.asked.temporaries, flavour.habits.traces, flavour.habits.reports, flavour.habits.numbers, MEANS_LAST]
+fn unwanted(flavour: &Flavour) -> [Habit; 6] {
+    let Flavour { asked, habits, .. } = flavour;
+    [asked.temporaries, asked.uncommitted, habits.traces, habits.reports, habits.numbers, MEANS_LAST]
+}
+
+/// What tells [`Known::server`], by itself.
+pub fn server() -> String {
+    format!("SELECT {SERVER}")
 }
 
 /// Each part of the question, those of [`unwanted`] last.
 fn parts(flavour: &Flavour) -> Vec<String> {
-    let first = [ACCOUNT, DATABASE, SQL_MODE, CHARSET, "USER()", "@@GLOBAL.init_connect", "@@SESSION.sql_big_selects"];
+    let first =
+        [ACCOUNT, DATABASE, SQL_MODE, CHARSET, SERVER, "USER()", "@@GLOBAL.init_connect", "@@SESSION.sql_big_selects"];
     let settings = flavour.variables.askable.iter().map(|name| format!("@@SESSION.{name}"));
     let others = flavour.asked.others.iter().copied();
     let unwanted = unwanted(flavour);
@@ -56,7 +66,7 @@ pub fn asks_for(flavour: &Flavour, name: &[u8]) -> bool {
 
 /// None if nothing may be kept or served. `beside`: what else distinguishes the session.
 pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], beside: &[&[u8]]) -> Option<Known> {
-    let [account, database, sql_mode, charset, ..] = values else { return None };
+    let [account, database, sql_mode, charset, server, ..] = values else { return None };
     let habits = unwanted(flavour);
     let of_habits = values.len().checked_sub(habits.len())?;
     if !habits.iter().zip(&values[of_habits..]).all(|(habit, value)| habit.is_none(value)) {
@@ -69,6 +79,7 @@ pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], beside: &[&[u8]]) ->
     is_readable.then(|| Known {
         account: text(account),
         database: text(database),
+        server: server.clone(),
         mode,
         identity: identity(values.iter().map(Vec::as_slice).chain(beside.iter().copied())),
     })

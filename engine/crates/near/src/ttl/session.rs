@@ -3,19 +3,20 @@
 //! What the server has not seen is treated as under leases: see `seat`. A read that goes to the server takes the place of one that did
 //! not.
 
-use super::commands::Commands;
 use super::flights::{Flight, Flights};
 use super::question::{self, Known};
 use super::rules::{Rules, Subject, Terms};
 use super::shelf::{self, Found};
 use super::state::State;
 use crate::answer::Answer;
+use crate::binlog::{Log, Noted, Read as LogRead};
 use crate::clock;
 use crate::command::{LONGEST, lone_command};
 use crate::config::Config;
 use crate::follow::Follower;
 use crate::kept::Kept;
 use crate::login::Agreed;
+use crate::payloads::Payloads;
 use crate::seat::{SEEN_EVERY_NS, Then};
 use crate::unseen::{Held, Unseen};
 use flavour::Flavour;
@@ -36,13 +37,15 @@ const QUESTION: u64 = 0;
 pub struct Session {
     kept: Arc<Kept>,
     flights: Arc<Flights>,
+    /// That of the server, if it says what is outdated, and not rules.
+    log: Option<Arc<Log>>,
     config: watch::Receiver<Arc<Config>>,
     agreed: Agreed,
     /// What distinguishes it from sessions elsewhere.
     place: String,
     flavour: &'static Flavour,
     state: State,
-    commands: Commands,
+    commands: Payloads,
     /// Of the question.
     answer: Vec<u8>,
     waiting: VecDeque<Waiting>,
@@ -59,6 +62,8 @@ struct Waiting {
     text: Vec<u8>,
     generation: u64,
     read_at: u64,
+    /// What the log had told then.
+    noted: Option<Noted>,
     answer: Answer,
     /// Until the answer is here, or cannot be kept.
     _flight: Option<Flight>,
@@ -76,6 +81,7 @@ impl Session {
     pub fn new(
         kept: &Arc<Kept>,
         flights: &Arc<Flights>,
+        log: Option<Arc<Log>>,
         config: watch::Receiver<Arc<Config>>,
         agreed: Agreed,
     ) -> Session {
@@ -86,12 +92,13 @@ impl Session {
         Session {
             kept: kept.clone(),
             flights: flights.clone(),
+            log,
             config,
             agreed,
             place,
             flavour,
             state,
-            commands: Commands::default(),
+            commands: Payloads::of_commands(),
             answer: Vec::new(),
             waiting: VecDeque::new(),
             last: QUESTION,
@@ -140,16 +147,37 @@ impl Session {
             return Then::Instead([&packet, bytes].concat());
         }
         let question = miss.as_ref().filter(|miss| miss.asks).map(|_| self.ask(follower));
+        let noted = self.log.as_ref().filter(|_| miss.is_some()).and_then(|log| log.note());
         self.forward(follower, bytes);
         if let (Some(text), Some(miss)) = (read, miss) {
-            self.note(follower, text, miss.flight);
+            self.note(follower, text, miss.flight, noted);
         }
         question.map_or(Then::Pass, |question| Then::Instead([&question, bytes].concat()))
     }
 
-    /// None if no rule lets this read be served.
+    /// None if nothing lets this read be served.
     fn serve(&self, text: &[u8]) -> Option<Result<Found, Miss>> {
         let standing = self.state.standing()?;
+        match &self.log {
+            Some(log) => self.serve_by_log(log, text, standing.as_deref()),
+            None => self.serve_by_rules(text, standing),
+        }
+    }
+
+    fn serve_by_log(&self, log: &Log, text: &[u8], known: Option<&Known>) -> Option<Result<Found, Miss>> {
+        let now = clock::now();
+        let found = known.filter(|_| self.is_seen(now)).and_then(|known| log.find(self.kept.cache(), text, known, now));
+        if let Some(found) = found {
+            self.kept.hits.fetch_add(1, Ordering::Relaxed);
+            return Some(Ok(found));
+        }
+        known.is_none_or(|known| log.may_keep(text, known)).then(|| {
+            self.kept.misses.fetch_add(1, Ordering::Relaxed);
+            Err(Miss { asks: known.is_none(), flight: None })
+        })
+    }
+
+    fn serve_by_rules(&self, text: &[u8], standing: Option<Arc<Known>>) -> Option<Result<Found, Miss>> {
         let terms = self.terms(text, standing.as_deref())?;
         let found = standing.as_ref().and_then(|known| Some((known, self.find(text, known, &terms)?)));
         let mut flight = None;
@@ -175,9 +203,13 @@ impl Session {
 
     fn find(&self, text: &[u8], known: &Known, terms: &Terms) -> Option<Found> {
         let (after, now) = (self.state.wrote_at(), clock::now());
-        let is_seen = now.saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
         let key = shelf::key(text, &known.identity);
-        is_seen.then(|| shelf::find(self.kept.cache(), &key, now, after, terms)).flatten()
+        self.is_seen(now).then(|| shelf::find(self.kept.cache(), &key, now, after, terms)).flatten()
+    }
+
+    /// The server has heard of the connection of late.
+    fn is_seen(&self, now: u64) -> bool {
+        now.saturating_sub(self.seen_ns) < SEEN_EVERY_NS
     }
 
     /// The right to refresh a result; none if another client does.
@@ -206,7 +238,7 @@ impl Session {
     }
 
     /// The answer to the read that was just sent may be kept.
-    fn note(&mut self, follower: &mut Follower, text: &[u8], flight: Option<Flight>) {
+    fn note(&mut self, follower: &mut Follower, text: &[u8], flight: Option<Flight>, noted: Option<Noted>) {
         let Some(answer) = Answer::to(&self.kept, text.len()) else { return };
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
@@ -215,7 +247,8 @@ impl Session {
         // The server has not got it yet.
         let read_at = shelf::microseconds(self.seen_ns);
         let generation = self.state.generation();
-        let waiting = Waiting { number: self.last, text: text.to_vec(), generation, read_at, answer, _flight: flight };
+        let text = text.to_vec();
+        let waiting = Waiting { number: self.last, text, generation, read_at, noted, answer, _flight: flight };
         self.waiting.push_back(waiting);
         follower.note_last(self.last);
     }
@@ -234,7 +267,9 @@ impl Session {
             }
             Err(error) => {
                 // Whoever reads again gets what there is now.
-                self.state.outdate(shelf::microseconds(clock::now()));
+                let now = clock::now();
+                self.state.outdate(shelf::microseconds(now));
+                self.log.iter().for_each(|log| log.wrote(now));
                 Some(Then::Answer(error))
             }
         }
@@ -247,7 +282,11 @@ impl Session {
 
     /// The server has answered what the client has sent.
     pub fn of_answer(&mut self, outcome: &Outcome) {
-        self.state.answered(outcome, shelf::microseconds(clock::now()));
+        let now = clock::now();
+        self.state.answered(outcome, shelf::microseconds(now));
+        if let Some(log) = self.log.as_ref().filter(|_| self.state.is_writing()) {
+            log.wrote(now);
+        }
     }
 
     /// Bytes of an answer that is noted under this number.
@@ -286,9 +325,16 @@ impl Session {
             account: Some(&known.account),
             database: Some(&known.database),
         };
-        let may_serve = may_serve(&classify(&waiting.text, known.mode));
-        if may_serve && self.rules().is_some_and(|rules| rules.of(&subject).is_some()) {
-            let Waiting { text, answer, read_at, .. } = waiting;
+        if !may_serve(&classify(&waiting.text, known.mode)) {
+            return;
+        }
+        let Waiting { text, answer, read_at, noted, .. } = waiting;
+        if let Some(log) = &self.log {
+            if let Some(noted) = *noted {
+                let read = LogRead { text, answer: &answer.bytes, rows: answer.rows, noted };
+                log.keep(self.kept.cache(), &read, &known);
+            }
+        } else if self.rules().is_some_and(|rules| rules.of(&subject).is_some()) {
             let key = shelf::key(text, &known.identity);
             shelf::store(self.kept.cache(), &key, &answer.bytes, answer.rows, *read_at);
         }

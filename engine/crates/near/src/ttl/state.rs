@@ -97,6 +97,11 @@ impl State {
         self.is_writing = false;
     }
 
+    /// Something may have been written that is not answered, or not committed.
+    pub fn is_writing(&self) -> bool {
+        self.is_writing
+    }
+
     /// At rest: what was read after this, in microseconds, has seen all that the session wrote.
     pub fn wrote_at(&self) -> u64 {
         self.wrote_at

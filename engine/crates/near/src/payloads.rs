@@ -1,25 +1,53 @@
-//! The commands of a client, put together from bytes that may be cut anywhere.
+//! Payloads of packets, put together from bytes that may be cut anywhere.
 
 use wire::Header;
 
-/// Kept of a command that comes in several pieces, with its header.
-const MOST: usize = 16 << 10;
+/// Kept of a command.
+const MOST_OF_COMMAND: usize = 16 << 10;
+/// Kept of an event.
+const MOST_OF_EVENT: usize = 64 << 10;
 
-#[derive(Default)]
-pub struct Commands {
+pub struct Payloads {
+    /// Kept of a payload.
+    most: usize,
+    /// What continues an exchange is passed over.
+    begins_alone: bool,
     header: Vec<u8>,
     /// Still to come of the present packet.
     left: usize,
     /// The next packet continues the payload.
     continues: bool,
-    /// The present packet is part of a command, and not of an exchange that one has begun.
-    is_command: bool,
+    /// The present packet is passed over.
+    is_passed: bool,
     payload: Vec<u8>,
     is_whole: bool,
 }
 
-impl Commands {
-    /// `see` gets the payload of each command that these bytes complete: its beginning if it is too long, which the flag tells.
+impl Payloads {
+    /// Those of a client that are commands, and not part of an exchange that one has begun.
+    pub fn of_commands() -> Payloads {
+        Payloads::new(MOST_OF_COMMAND, true)
+    }
+
+    /// Those of a server that sends its log.
+    pub fn of_events() -> Payloads {
+        Payloads::new(MOST_OF_EVENT, false)
+    }
+
+    fn new(most: usize, begins_alone: bool) -> Payloads {
+        Payloads {
+            most,
+            begins_alone,
+            header: Vec::new(),
+            left: 0,
+            continues: false,
+            is_passed: false,
+            payload: Vec::new(),
+            is_whole: true,
+        }
+    }
+
+    /// `see` gets each payload that these bytes complete: its beginning if it is too long, which the flag tells.
     pub fn feed(&mut self, mut bytes: &[u8], mut see: impl FnMut(&[u8], bool)) {
         while !bytes.is_empty() {
             if self.left == 0 && !self.begin(&mut bytes) {
@@ -28,11 +56,11 @@ impl Commands {
             let (here, rest) = bytes.split_at(self.left.min(bytes.len()));
             bytes = rest;
             self.left -= here.len();
-            if self.is_command {
+            if !self.is_passed {
                 self.keep(here);
             }
             if self.left == 0 && !self.continues {
-                if self.is_command && !self.payload.is_empty() {
+                if !self.is_passed && !self.payload.is_empty() {
                     see(&self.payload, self.is_whole);
                 }
                 self.payload = Vec::new();
@@ -49,13 +77,13 @@ impl Commands {
         self.header.clear();
         self.left = header.length;
         if !std::mem::replace(&mut self.continues, header.is_continued()) {
-            (self.is_command, self.is_whole) = (header.sequence == 0, true);
+            (self.is_passed, self.is_whole) = (self.begins_alone && header.sequence != 0, true);
         }
         true
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        let room = MOST.saturating_sub(self.payload.len());
+        let room = self.most.saturating_sub(self.payload.len());
         self.is_whole &= bytes.len() <= room;
         self.payload.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
@@ -74,7 +102,7 @@ mod tests {
 
     #[test]
     fn commands_are_the_same_however_their_bytes_are_cut() {
-        let long = vec![b'x'; MOST + 1];
+        let long = vec![b'x'; MOST_OF_COMMAND + 1];
         let bytes = [
             packet(0, b"\x03SELECT 1"),
             packet(2, b"no command"),
@@ -85,7 +113,7 @@ mod tests {
         ]
         .concat();
         for piece in [1, 7, 100_000, bytes.len()] {
-            let (mut commands, mut seen) = (Commands::default(), Vec::new());
+            let (mut commands, mut seen) = (Payloads::of_commands(), Vec::new());
             for bytes in bytes.chunks(piece) {
                 commands
                     .feed(bytes, |payload, is_whole| seen.push((payload[..payload.len().min(9)].to_vec(), is_whole)));

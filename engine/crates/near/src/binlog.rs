@@ -1,0 +1,23 @@
+//! Following the server's binary log as a replica does, where the server lends no right to serve: what changed is dropped, and no
+//! result is served that is older than the operator allows.
+//!
+//! Invariants:
+//! - a result is served only while everything that anybody could see at some moment, no longer ago than the bound, has been heard
+//!   and did not touch it. The moments are this machine's own: the server is asked where its log ends, and the time is taken before;
+//! - a result is kept only if all that was heard of its tables could be seen already when its read was sent. A change stands in the log
+//!   before it can be seen;
+//! - after a write through this program nothing is served until the log has been heard as far as that write;
+//! - what is not understood changes everything, and a table of which not all is known is not kept.
+//!
+//! Deliberately absent: rows. A change of a table ends all that was read from it.
+
+mod asker;
+mod changes;
+mod event;
+mod following;
+mod log;
+mod place;
+mod prerequisites;
+
+pub use following::attend;
+pub use log::{Log, Noted, Read};

@@ -1,0 +1,129 @@
+//! Questions to the server, on a connection of the account that reads its log.
+
+use super::changes::Name;
+use super::place::Place;
+use crate::account::{self, Account};
+use crate::config::Config;
+use crate::relay::to_server;
+use crate::server::Server;
+use crate::stream::{Packets, Stream};
+use flavour::Flavour;
+use std::io;
+use tokio::io::AsyncWriteExt;
+use wire::lenenc::Reader;
+use wire::{Command, Header, push_packet};
+
+pub type Row = Vec<Option<Vec<u8>>>;
+
+const ERR: u8 = 0xFF;
+/// Whatever the server has for all.
+const SETTINGS: [&str; 2] = [
+    "SET SESSION sql_mode = '', SESSION completion_type = 'NO_CHAIN'",
+    "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+];
+
+pub struct Asker(Packets);
+
+impl Asker {
+    pub async fn connect(config: &Config, account: &Account) -> io::Result<Asker> {
+        let stream = to_server(config, None).await?;
+        let is_local = matches!(config.server, Server::Unix(_));
+        let mut asker = Asker(account::log_in(stream, account, config.connector.as_ref(), is_local).await?);
+        asker.ask_all(&SETTINGS).await?;
+        Ok(asker)
+    }
+
+    pub async fn ask(&mut self, question: &str) -> io::Result<Vec<Row>> {
+        self.ask_all(&[question]).await.map(|mut answers| answers.pop().unwrap_or_default())
+    }
+
+    /// Sent together.
+    pub async fn ask_all(&mut self, questions: &[&str]) -> io::Result<Vec<Vec<Row>>> {
+        let mut bytes = Vec::new();
+        for question in questions {
+            push_packet(&mut bytes, &mut 0, &[&[Command::Query as u8], question.as_bytes()].concat());
+        }
+        self.0.stream.write_all(&bytes).await?;
+        self.0.stream.flush().await?;
+        let mut answers = Vec::new();
+        for _ in questions {
+            answers.push(self.answer().await?);
+        }
+        Ok(answers)
+    }
+
+    async fn answer(&mut self) -> io::Result<Vec<Row>> {
+        const OK: u8 = 0;
+        let first = self.0.next().await?;
+        let payload = &first[Header::SIZE..];
+        let columns = match payload.first() {
+            Some(&OK) => return Ok(Vec::new()),
+            Some(&ERR) | None => return Err(account::refused(payload)),
+            _ => Reader::new(payload).int().ok_or(io::ErrorKind::InvalidData)?,
+        };
+        for _ in 0..columns {
+            self.0.next().await?;
+        }
+        let mut rows = Vec::new();
+        loop {
+            let packet = self.0.next().await?;
+            match packet.get(Header::SIZE) {
+                Some(0xFE) => return Ok(rows),
+                Some(&ERR) => return Err(account::refused(&packet[Header::SIZE..])),
+                _ => rows.push(row(&packet[Header::SIZE..], columns).ok_or(io::ErrorKind::InvalidData)?),
+            }
+        }
+    }
+
+    /// Up to where everything can be seen. A snapshot knows the place in the log that it belongs to.
+    pub async fn shown(&mut self) -> io::Result<Place> {
+        let questions =
+            ["START TRANSACTION WITH CONSISTENT SNAPSHOT", "SHOW STATUS LIKE 'Binlog_snapshot_%'", "COMMIT"];
+        let answers = self.ask_all(&questions).await?;
+        let value = |name: &str| {
+            let is_it = |row: &&Row| row[0].as_deref().is_some_and(|is| is.eq_ignore_ascii_case(name.as_bytes()));
+            answers[1].iter().find(is_it).and_then(|row| row[1].clone())
+        };
+        let at = value("Binlog_snapshot_position").and_then(|at| String::from_utf8(at).ok()?.parse().ok());
+        let place = value("Binlog_snapshot_file").zip(at).and_then(|(file, at)| Place::of(&file, at));
+        place.ok_or_else(|| io::Error::other("the server does not tell how far its log can be seen"))
+    }
+
+    /// Whether all that can change what is read from it stands in the log under its name: a table of InnoDB whose rows no other table's
+    /// changes, and whose columns have the same values at every read.
+    pub async fn is_fit(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<bool> {
+        let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
+        let catalogue = &flavour.catalogue;
+        let questions = [catalogue.table, catalogue.times, catalogue.computed, catalogue.cascades]
+            .map(|question| flavour::ask(question, &schema, &table));
+        let answers = self.ask_all(&questions.each_ref().map(String::as_str)).await?;
+        let [tables, times, computed, cascades] = answers.as_slice() else { return Ok(false) };
+        // The catalogue finds names in another case, too.
+        let [row] = tables.as_slice() else { return Ok(false) };
+        let [Some(engine), Some(kind)] = row.as_slice() else { return Ok(false) };
+        let is_snapshot = flavour.engines.snapshot.iter().any(|known| known.as_bytes() == engine);
+        let is_fixed = |row: &Row| row[0].as_deref().is_some_and(|text| is_deterministic(flavour, text));
+        let is_alone = times.is_empty() && cascades.is_empty() && computed.iter().all(is_fixed);
+        Ok(is_snapshot && kind == b"BASE TABLE" && is_alone)
+    }
+
+    /// Has the server send what this command asks for, without end. The first packet tells whether it does.
+    pub async fn begin(mut self, command: &[u8]) -> io::Result<(Vec<u8>, Stream)> {
+        let mut packet = Vec::new();
+        push_packet(&mut packet, &mut 0, command);
+        self.0.stream.write_all(&packet).await?;
+        self.0.stream.flush().await?;
+        let first = self.0.next().await?.split_off(Header::SIZE);
+        if first.first() == Some(&ERR) { Err(account::refused(&first)) } else { Ok((first, self.0.stream)) }
+    }
+}
+
+fn is_deterministic(flavour: &'static Flavour, expression: &[u8]) -> bool {
+    let text = [b"SELECT ", expression, b" FROM t"].concat();
+    matches!(sql::classify(&text, sql::LexMode::new(flavour)).kind, sql::Kind::Read(read) if read.refusal.is_none())
+}
+
+fn row(payload: &[u8], columns: u64) -> Option<Row> {
+    let mut reader = Reader::new(payload);
+    (0..columns).map(|_| Some(reader.text_value()?.map(<[u8]>::to_vec))).collect()
+}

@@ -1,0 +1,495 @@
+//! What the log has told, without I/O and without a clock.
+//!
+//! Places are kept as numbers that grow with the log, counted from the file that the attachment began in. Names of tables are
+//! compared without regard to case: where the server tells it apart, a change of one ends what was read from the other, too.
+
+use super::event::{Event, Told};
+use super::place::Place;
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// Of a result's stamp, which has 48 bits: so many bits are for the place in a file.
+const BITS_OF_FILE: u32 = 36;
+const MOST_FILES: u32 = 1 << 12;
+/// Names of tables that clients may have asked for.
+const MOST_TABLES: usize = 1 << 16;
+/// Questions between two others.
+const MOST_AT_ONCE: usize = 8;
+/// Whose tables say who may see what.
+const SYSTEM: &[u8] = b"mysql";
+
+pub const XA: &str = "the server runs XA transactions, and its log does not tell when these can be seen; restart fqc-near once \
+    nobody uses them";
+
+/// A table as a text names it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Name {
+    pub schema: Vec<u8>,
+    pub table: Vec<u8>,
+}
+
+impl Name {
+    fn folded(&self) -> Folded {
+        Folded(self.schema.to_ascii_lowercase(), self.table.to_ascii_lowercase())
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Folded(Vec<u8>, Vec<u8>);
+
+/// What is known of a table by the name in a text. Each spelling is asked for.
+enum Table {
+    Wanted,
+    Asked,
+    /// It is fit, if no definition has changed by the time this answer was given.
+    Answered(u64),
+    Unfit,
+    Fit(u32),
+}
+
+struct Mark {
+    asked: u64,
+    shown: u64,
+}
+
+#[derive(Default)]
+pub struct Changes {
+    attachment: u64,
+    is_attached: bool,
+    server: Vec<u8>,
+    first: u32,
+    heard: Place,
+    /// Up to there everything can be seen, as was last said.
+    shown: u64,
+    /// When everything changed last, and how often.
+    everything: u64,
+    definitions: u64,
+    tables: HashMap<Name, Table>,
+    /// Of tables by their number: when they changed last.
+    versions: Vec<u64>,
+    numbers: HashMap<Folded, u32>,
+    /// Tables that were changed in transactions of which it is not known when they could be seen.
+    barred: HashSet<Folded>,
+    has_xa: bool,
+    /// Tables of the transaction that has not ended yet.
+    open: HashSet<Folded>,
+    marks: VecDeque<Mark>,
+    /// Everything that could be seen at this time has been heard.
+    proved: Option<u64>,
+}
+
+impl Changes {
+    /// To a log of which everything up to this place can be seen.
+    pub fn attach(&mut self, server: Vec<u8>, from: Place) {
+        let kept = (std::mem::take(&mut self.barred), self.has_xa);
+        *self = Changes {
+            attachment: self.attachment + 1,
+            is_attached: true,
+            server,
+            first: from.file,
+            heard: from,
+            shown: from.at,
+            definitions: self.definitions + 1,
+            barred: kept.0,
+            has_xa: kept.1,
+            ..Changes::default()
+        };
+    }
+
+    pub fn lose(&mut self) {
+        (self.is_attached, self.proved) = (false, None);
+    }
+
+    pub fn attachment(&self) -> Option<u64> {
+        self.is_attached.then_some(self.attachment)
+    }
+
+    pub fn has_xa(&self) -> bool {
+        self.has_xa
+    }
+
+    pub fn is_of(&self, server: &[u8]) -> bool {
+        self.server == server
+    }
+
+    fn moment(&self, place: Place) -> Result<u64, &'static str> {
+        let file = place.file.checked_sub(self.first).ok_or("the server's log was reset")?;
+        if file >= MOST_FILES || place.at >> BITS_OF_FILE != 0 {
+            return Err("the log has gone on for long; it is followed anew");
+        }
+        Ok(u64::from(file) << BITS_OF_FILE | place.at)
+    }
+
+    pub fn hear(&mut self, told: &Told) -> Result<(), &'static str> {
+        if let Event::Rotate { file, at } = told.event {
+            return self.go_to(Place::of(file, at).ok_or("the name of a log file is not understood")?);
+        }
+        let end = match told.end {
+            Some(lower) => self.heard.end(lower).ok_or("the server's log went back")?,
+            None => self.heard,
+        };
+        let moment = self.moment(end)?;
+        match told.event {
+            Event::Rotate { .. } | Event::Format { .. } | Event::Nothing => {}
+            Event::Table { schema, name } => self.touch(schema, name, moment),
+            Event::Rows if self.open.is_empty() => self.change_everything(moment),
+            Event::Rows => {}
+            Event::Committed => self.open.clear(),
+            Event::Ended => self.bar(moment),
+            Event::Xa => {
+                self.has_xa = true;
+                return Err(XA);
+            }
+            Event::Everything => self.change_everything(moment),
+        }
+        self.heard = end;
+        self.prove()
+    }
+
+    fn go_to(&mut self, place: Place) -> Result<(), &'static str> {
+        if place.file < self.heard.file {
+            return Err("the server's log went back");
+        }
+        // Told twice where a file ends.
+        self.heard = self.heard.max(place);
+        self.prove()
+    }
+
+    fn touch(&mut self, schema: &[u8], table: &[u8], moment: u64) {
+        let name = Folded(schema.to_ascii_lowercase(), table.to_ascii_lowercase());
+        if name.0 == SYSTEM {
+            self.change_everything(moment);
+        }
+        if let Some(number) = self.numbers.get(&name) {
+            self.versions[*number as usize] = moment;
+        }
+        self.open.insert(name);
+    }
+
+    fn bar(&mut self, moment: u64) {
+        for name in std::mem::take(&mut self.open) {
+            if self.barred.insert(name) {
+                // What is kept of it must not be found, and nobody asks about it again.
+                self.change_everything(moment);
+            }
+        }
+    }
+
+    fn change_everything(&mut self, moment: u64) {
+        self.everything = moment;
+        self.definitions += 1;
+        self.tables.clear();
+        self.numbers.clear();
+        self.versions.clear();
+    }
+
+    /// Everything could be seen up to this place some time after `asked`.
+    pub fn mark(&mut self, asked: u64, shown: Place) -> Result<(), &'static str> {
+        let shown = self.moment(shown)?;
+        if shown < self.shown {
+            return Err("the server's log was reset");
+        }
+        self.shown = shown;
+        self.marks.push_back(Mark { asked, shown });
+        self.prove()
+    }
+
+    /// Takes the marks that the log has passed.
+    fn prove(&mut self) -> Result<(), &'static str> {
+        let heard = self.moment(self.heard)?;
+        while let Some(mark) = self.marks.pop_front_if(|mark| mark.shown <= heard) {
+            self.proved = Some(mark.asked);
+            self.accept(mark.asked, heard);
+        }
+        Ok(())
+    }
+
+    /// What was answered before has not been overtaken by a definition that could be seen then.
+    fn accept(&mut self, asked: u64, heard: u64) {
+        for (name, table) in &mut self.tables {
+            if !matches!(table, Table::Answered(at) if *at < asked) {
+                continue;
+            }
+            let next = self.versions.len() as u32;
+            let number = *self.numbers.entry(name.folded()).or_insert(next);
+            if number == next {
+                // What was heard of it before was not noted.
+                self.versions.push(heard);
+            }
+            *table = Table::Fit(number);
+        }
+    }
+
+    pub fn waits_since(&self) -> Option<u64> {
+        self.marks.front().map(|mark| mark.asked)
+    }
+
+    pub fn proved(&self) -> Option<u64> {
+        self.proved
+    }
+
+    /// For a read that is sent now: it sees all changes up to there, and all these have been heard.
+    pub fn stamp(&self) -> u64 {
+        self.moment(self.heard).map_or(0, |heard| heard.min(self.shown))
+    }
+
+    pub fn is_fresh(&self, mut cells: impl Iterator<Item = u32>, stamp: u64) -> bool {
+        let is_older = |cell: u32| self.versions.get(cell as usize).is_some_and(|version| *version <= stamp);
+        self.everything <= stamp && cells.all(is_older)
+    }
+
+    pub fn definitions(&self) -> u64 {
+        self.definitions
+    }
+
+    /// Whether results of this table may be kept; none if it is not known and has to be asked.
+    pub fn verdict(&self, name: &Name) -> Option<bool> {
+        if self.barred.contains(&name.folded()) {
+            return Some(false);
+        }
+        self.tables.get(name).map(|table| !matches!(table, Table::Unfit))
+    }
+
+    pub fn cell(&self, name: &Name) -> Option<u32> {
+        match self.tables.get(name) {
+            Some(Table::Fit(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    pub fn ask(&mut self, name: Name) {
+        if self.tables.len() >= MOST_TABLES {
+            // Names that nobody has a table for.
+            self.tables.retain(|_, table| matches!(table, Table::Fit(_)));
+        }
+        if self.tables.len() < MOST_TABLES {
+            self.tables.entry(name).or_insert(Table::Wanted);
+        }
+    }
+
+    /// Names that are to be looked up now. Definitions that were heard of can be seen by then.
+    pub fn take_asked(&mut self) -> Vec<Name> {
+        if self.stamp() < self.everything {
+            return Vec::new();
+        }
+        let wanted = self.tables.iter_mut().filter(|(_, table)| matches!(table, Table::Wanted)).take(MOST_AT_ONCE);
+        wanted
+            .map(|(name, table)| {
+                *table = Table::Asked;
+                name.clone()
+            })
+            .collect()
+    }
+
+    /// `definitions`: as they were when it was asked.
+    pub fn learn(&mut self, name: &Name, is_fit: bool, definitions: u64, now: u64) {
+        if definitions != self.definitions {
+            return;
+        }
+        if let Some(table) = self.tables.get_mut(name) {
+            *table = if is_fit { Table::Answered(now) } else { Table::Unfit };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(table: &str) -> Name {
+        Name { schema: b"d".to_vec(), table: table.into() }
+    }
+
+    fn at(at: u64) -> Place {
+        Place { file: 1, at }
+    }
+
+    struct Scene {
+        changes: Changes,
+        now: u64,
+    }
+
+    impl Scene {
+        /// Attached at 100, and these tables are known to be fit.
+        fn with(tables: &[&str]) -> Scene {
+            let mut scene = Scene { changes: Changes::default(), now: 1 };
+            scene.changes.attach(b"server".to_vec(), at(100));
+            scene.learn(tables);
+            scene
+        }
+
+        fn learn(&mut self, tables: &[&str]) {
+            tables.iter().for_each(|table| self.changes.ask(name(table)));
+            for name in self.changes.take_asked() {
+                self.changes.learn(&name, true, self.changes.definitions(), self.now);
+            }
+            let heard = self.changes.heard.at;
+            self.mark(heard);
+        }
+
+        fn hear(&mut self, event: Event, end: u32) {
+            self.changes.hear(&Told { end: Some(end), event }).expect("it is understood");
+        }
+
+        fn writes(&mut self, table: &str, end: u32) {
+            self.hear(Event::Table { schema: b"d", name: table.as_bytes() }, end - 2);
+            self.hear(Event::Rows, end - 1);
+            self.hear(Event::Committed, end);
+        }
+
+        /// Everything can be seen up to there. When that was asked.
+        fn mark(&mut self, place: u64) -> u64 {
+            self.now += 1;
+            self.changes.mark(self.now, at(place)).expect("it goes on");
+            self.now
+        }
+
+        /// A result that is kept with this stamp would be served.
+        fn is_fresh(&self, table: &str, stamp: u64) -> bool {
+            self.changes.cell(&name(table)).is_some_and(|cell| self.changes.is_fresh([cell].into_iter(), stamp))
+        }
+    }
+
+    #[test]
+    fn a_change_ends_what_was_read_from_its_table_and_nothing_else() {
+        let mut scene = Scene::with(&["t", "u"]);
+        let stamp = scene.changes.stamp();
+        assert!(scene.is_fresh("t", stamp) && scene.is_fresh("u", stamp));
+        scene.writes("T", 200);
+        assert!(!scene.is_fresh("t", stamp) && scene.is_fresh("u", stamp));
+        scene.mark(200);
+        assert!(scene.is_fresh("t", scene.changes.stamp()));
+        scene.hear(Event::Everything, 300);
+        scene.mark(300);
+        scene.learn(&["t", "u"]);
+        assert!(!scene.is_fresh("u", stamp) && scene.is_fresh("u", scene.changes.stamp()));
+    }
+
+    /// A change stands in the log before it can be seen: who reads in between reads what was.
+    #[test]
+    fn what_is_read_before_a_change_can_be_seen_is_not_kept_though_the_change_was_heard() {
+        let mut scene = Scene::with(&["t"]);
+        scene.writes("t", 200);
+        let early = scene.changes.stamp();
+        assert!(!scene.is_fresh("t", early));
+        scene.mark(150);
+        assert!(!scene.is_fresh("t", scene.changes.stamp()));
+        scene.mark(200);
+        assert!(!scene.is_fresh("t", early) && scene.is_fresh("t", scene.changes.stamp()));
+    }
+
+    #[test]
+    fn only_what_was_asked_before_the_log_came_so_far_is_proved() {
+        let mut scene = Scene::with(&["t"]);
+        let before = scene.changes.proved();
+        let asked = scene.mark(200);
+        assert_eq!(scene.changes.proved(), before);
+        assert_eq!(scene.changes.waits_since(), Some(asked));
+        scene.hear(Event::Nothing, 199);
+        assert_eq!(scene.changes.proved(), before);
+        scene.hear(Event::Nothing, 200);
+        assert_eq!((scene.changes.proved(), scene.changes.waits_since()), (Some(asked), None));
+        scene.changes.lose();
+        assert_eq!((scene.changes.proved(), scene.changes.attachment()), (None, None));
+    }
+
+    #[test]
+    fn a_mark_in_the_next_file_is_passed_only_there() {
+        let mut scene = Scene::with(&["t"]);
+        let before = scene.changes.proved();
+        scene.changes.mark(90, Place { file: 2, at: 50 }).expect("it goes on");
+        scene.hear(Event::Nothing, 900);
+        assert_eq!(scene.changes.proved(), before);
+        let rotate = Event::Rotate { file: b"log.000002", at: 4 };
+        scene.changes.hear(&Told { end: None, event: rotate }).expect("the next file");
+        assert_eq!(scene.changes.proved(), before);
+        scene.hear(Event::Nothing, 60);
+        assert_eq!(scene.changes.proved(), Some(90));
+    }
+
+    #[test]
+    fn a_log_that_goes_back_is_another_one() {
+        let mut scene = Scene::with(&["t"]);
+        scene.mark(200);
+        assert!(scene.changes.mark(99, at(150)).is_err());
+        scene.hear(Event::Nothing, 200);
+        assert!(scene.changes.hear(&Told { end: Some(150), event: Event::Nothing }).is_err());
+        let rotate = Event::Rotate { file: b"log.000000", at: 4 };
+        assert!(scene.changes.hear(&Told { end: None, event: rotate }).is_err());
+        assert!(scene.changes.mark(99, Place { file: 0, at: 4 }).is_err());
+    }
+
+    #[test]
+    fn an_answer_of_the_catalogue_counts_once_the_log_has_no_later_definition() {
+        let mut scene = Scene::with(&[]);
+        scene.changes.ask(name("t"));
+        let (names, definitions) = (scene.changes.take_asked(), scene.changes.definitions());
+        assert_eq!(names, [name("t")]);
+        scene.mark(300);
+        scene.changes.learn(&name("t"), true, definitions, scene.now + 1);
+        scene.hear(Event::Nothing, 300);
+        assert_eq!(scene.changes.cell(&name("t")), None, "asked before the answer");
+        scene.now += 1;
+        scene.mark(300);
+        assert!(scene.changes.cell(&name("t")).is_some());
+        // A definition that was heard in between makes the answer one of the past.
+        scene.hear(Event::Everything, 400);
+        scene.changes.learn(&name("t"), true, definitions, scene.now);
+        scene.mark(400);
+        assert_eq!(scene.changes.verdict(&name("t")), None);
+        scene.hear(Event::Everything, 500);
+        scene.changes.ask(name("t"));
+        assert!(scene.changes.take_asked().is_empty(), "the definition may not be seen yet");
+        scene.mark(500);
+        assert_eq!(scene.changes.take_asked(), [name("t")]);
+    }
+
+    #[test]
+    fn what_was_read_before_a_table_was_known_is_not_kept() {
+        let mut scene = Scene::with(&[]);
+        let stamp = scene.changes.stamp();
+        scene.writes("t", 200);
+        scene.mark(200);
+        scene.learn(&["t"]);
+        assert!(!scene.is_fresh("t", stamp) && scene.is_fresh("t", scene.changes.stamp()));
+    }
+
+    #[test]
+    fn a_transaction_without_its_place_among_others_bars_its_tables() {
+        let mut scene = Scene::with(&["t", "u"]);
+        scene.hear(Event::Table { schema: b"d", name: b"t" }, 150);
+        scene.hear(Event::Rows, 160);
+        scene.hear(Event::Ended, 170);
+        scene.mark(170);
+        scene.learn(&["u"]);
+        assert_eq!((scene.changes.verdict(&name("t")), scene.changes.cell(&name("t"))), (Some(false), None));
+        assert!(scene.is_fresh("u", scene.changes.stamp()));
+        scene.changes.attach(b"server".to_vec(), at(100));
+        assert_eq!(scene.changes.verdict(&name("t")), Some(false));
+    }
+
+    #[test]
+    fn two_phases_end_it_for_good() {
+        let mut scene = Scene::with(&["t"]);
+        assert_eq!(scene.changes.hear(&Told { end: Some(200), event: Event::Xa }), Err(XA));
+        scene.changes.attach(b"server".to_vec(), at(300));
+        assert!(scene.changes.has_xa());
+    }
+
+    #[test]
+    fn rows_without_a_table_and_grants_by_hand_change_everything() {
+        for event in [Event::Rows, Event::Table { schema: b"mysql", name: b"db" }] {
+            let mut scene = Scene::with(&["t"]);
+            let stamp = scene.changes.stamp();
+            scene.hear(event, 200);
+            assert!(!scene.changes.is_fresh([].into_iter(), stamp));
+        }
+    }
+
+    #[test]
+    fn names_of_no_table_do_not_fill_the_memory() {
+        let mut scene = Scene::with(&["t"]);
+        (0..2 * MOST_TABLES).for_each(|number| scene.changes.ask(name(&number.to_string())));
+        assert!(scene.changes.tables.len() <= MOST_TABLES);
+        assert!(scene.is_fresh("t", scene.changes.stamp()));
+    }
+}
