@@ -3,6 +3,12 @@ import { expect, test } from './console';
 import { runOn } from './fleet';
 import { stack } from './session';
 
+declare global {
+  interface Window {
+    shifted: number;
+  }
+}
+
 interface Parameters {
   items: { name: string; running: string; is_drifted: boolean }[];
 }
@@ -117,3 +123,35 @@ test('where the engine serves nothing, the reason stands in place of the button'
   await expect(cache.getByRole('link', { name: 'Enable' })).toHaveCount(0);
   await expectAccessible(page);
 });
+
+for (const width of [1440, 390])
+  test(`what needs attention comes without moving the overview, ${width} wide`, async ({
+    page,
+    instances: [first],
+  }) => {
+    let tell = () => {};
+    const told = new Promise<void>((resolve) => (tell = resolve));
+    await page.route('**/api/v1/incidents?*', async (route) => {
+      await told;
+      await route.fulfill({ json: { items: [{ id: 'inc-of-a-test' }], next: null, previous: null } });
+    });
+    await page.addInitScript(() => {
+      window.shifted = 0;
+      const add = (list: PerformanceObserverEntryList) => {
+        for (const entry of list.getEntries())
+          window.shifted += (entry as unknown as { value: number }).value;
+      };
+      new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
+    });
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(`/instances/${first.id}/overview`);
+    const panel = page.getByRole('region', { name: 'Prerequisites' });
+    await expect(panel.getByRole('listitem').first()).toBeVisible();
+    await expect(page.locator('main [aria-busy="true"]')).toHaveCount(0);
+    const place = await panel.boundingBox();
+    tell();
+    await expect(page.getByText('Needs attention')).toBeVisible();
+    expect(await panel.boundingBox()).toEqual(place);
+    // From the first byte on; a tenth is what browsers' makers call good.
+    expect(await page.evaluate(() => window.shifted)).toBeLessThan(0.1);
+  });

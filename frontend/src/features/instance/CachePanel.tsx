@@ -7,13 +7,16 @@ import { FactList, type Fact } from '@/components/FactList';
 import { IconBolt } from '@/components/icons';
 import { ButtonLink } from '@/components/links';
 import { Panel } from '@/components/Panel';
-import { QueryView } from '@/components/QueryView';
+import { QueryView, SkeletonLines } from '@/components/QueryView';
 import { Said } from '@/components/Said';
 import { StatusBadge } from '@/components/StatusBadge';
 import { formatBytes } from '@/lib/bytes';
 import { useT, useTold, type Translate } from '@/lib/i18n/context';
 import { formatCompact, formatPercent } from '@/lib/number';
 import { enableObstacle } from './enableObstacle';
+
+/** As high as what comes: the panels below do not move. */
+const LINES = 13;
 
 export function CachePanel({ instance }: { instance: Instance }) {
   const t = useT();
@@ -47,7 +50,9 @@ export function CachePanel({ instance }: { instance: Instance }) {
       }
     >
       {obstacle && <Obstacle finding={obstacle} />}
-      <QueryView query={status}>{(data) => <CacheFacts status={data} />}</QueryView>
+      <QueryView query={status} skeleton={<SkeletonLines lines={LINES} />}>
+        {(data) => <CacheFacts status={data} />}
+      </QueryView>
     </Panel>
   );
 }

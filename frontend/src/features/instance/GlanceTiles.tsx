@@ -7,7 +7,8 @@ import { QueryView } from '@/components/QueryView';
 import { StatTile, StatTiles } from '@/components/StatTile';
 import { useT, useToldMetric } from '@/lib/i18n/context';
 import { lastPresent } from '@/lib/series';
-import { glanceQuery } from './api';
+import { GLANCED, glanceQuery } from './api';
+import classes from './instance.module.css';
 
 type MetricSeries = components['schemas']['MetricSeries'];
 
@@ -15,7 +16,7 @@ export function GlanceTiles({ instanceId }: { instanceId: string }) {
   const told = useToldMetric();
   const glance = useQuery(glanceQuery(instanceId));
   return (
-    <QueryView query={glance} skeleton={<Skeleton height={76} radius="lg" />}>
+    <QueryView query={glance} skeleton={<WaitingTiles />}>
       {(data) => (
         <StatTiles>
           {data.map(told).map((series) => (
@@ -24,6 +25,17 @@ export function GlanceTiles({ instanceId }: { instanceId: string }) {
         </StatTiles>
       )}
     </QueryView>
+  );
+}
+
+/** As high as what comes, also where tiles stand in pairs: what is below does not move. */
+function WaitingTiles() {
+  return (
+    <StatTiles>
+      {GLANCED.map((name) => (
+        <Skeleton key={name} className={classes.waitingTile} radius="lg" />
+      ))}
+    </StatTiles>
   );
 }
 

@@ -48,9 +48,17 @@ export function openIncidentsQuery(instance: string) {
   });
 }
 
+export const GLANCED = [
+  'hit_ratio',
+  'hits_per_second',
+  'saved_time',
+  'buffer_pool_hit_ratio',
+  'questions_per_second',
+];
+
 /** The past hour in a few figures. */
 export function glanceQuery(id: string) {
-  const names = 'hit_ratio,hits_per_second,saved_time,buffer_pool_hit_ratio,questions_per_second';
+  const names = GLANCED.join(',');
   return queryOptions({
     queryKey: ['metrics', 'glance', id],
     queryFn: () =>
