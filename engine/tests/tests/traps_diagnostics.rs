@@ -202,6 +202,25 @@ fn warnings_of_a_statement_after_a_hit() {
     }
 }
 
+/// Found by the differential tester: after the close, ROW_COUNT() told of what the server had run before the served read.
+#[test]
+fn row_count_after_a_served_statement_that_is_closed() {
+    let mut arena = Arena::enter("g_closed");
+    let mut pair = Pair::new(&arena);
+    small_table(&mut pair.served, "t", "InnoDB");
+    let read = "SELECT v FROM t WHERE id < 4";
+    for question in ["SELECT ROW_COUNT()", "SELECT FOUND_ROWS()", "SHOW WARNINGS"] {
+        let [served, plain] = [&mut pair.served, &mut pair.plain].map(|one| one.prepare(read).unwrap().1.unwrap());
+        arena.warm_prepared(&mut pair.served, &served, &[]);
+        pair.alike("DO 1");
+        assert!(arena.ask_prepared(&mut pair.served, &served, &[]).1);
+        pair.plain.execute(&plain, &[]).unwrap();
+        pair.served.close(&served).unwrap();
+        pair.plain.close(&plain).unwrap();
+        pair.alike(question);
+    }
+}
+
 /// Found by the differential tester: what such a statement had counted was replaced by the number of an earlier hit.
 #[test]
 fn found_rows_of_statements_that_search_without_a_result() {

@@ -11,8 +11,9 @@ use wire::{Command, Expect};
 
 impl Session {
     pub(crate) fn on_other(&mut self, engine: &Engine, packet: &[u8], command: Option<Command>) -> Decision {
-        // The others have no response that would tell of the transaction.
-        if !matches!(command, Some(Command::Quit | Command::StmtClose | Command::StmtSendLongData)) {
+        // The others have no response that would tell of the transaction, and leave what the last statement left.
+        let is_answered = !matches!(command, Some(Command::Quit | Command::StmtClose | Command::StmtSendLongData));
+        if is_answered {
             let has_warnings = self.diagnostics.has_warnings;
             // Who could not become another user goes on with what the server knows.
             let may_be_anything = matches!(command, None | Some(Command::StmtBulkExecute | Command::ChangeUser));
@@ -49,7 +50,9 @@ impl Session {
         {
             return Decision::Inject(owed);
         }
-        self.diagnostics.note_other();
+        if is_answered {
+            self.diagnostics.note_other();
+        }
         self.forward_other(engine, &packet[4..], command).map_or(Decision::Forward, Decision::Replace)
     }
 
