@@ -111,3 +111,14 @@ def test_a_token_ends_all_sessions_of_its_user(alice):
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
     assert client.delete(f"{SESSIONS}/others").json() == {"sessions": 1}
     assert here.get("/api/v1/instances").status_code == 401
+
+
+def test_what_was_under_way_while_the_session_got_another_cookie_does_not_take_that_away(alice):
+    here, under_way = logged_in(alice), APIClient()
+    under_way.cookies["sessionid"] = here.cookies["sessionid"].value
+    change = {"current_password": PASSWORD, "new_password": "another phrase of words"}
+    assert here.post("/api/v1/auth/password", change).status_code == 200
+    late = under_way.get("/api/v1/instances")
+    assert (late.status_code, "sessionid" in late.cookies) == (401, False)
+    left = here.delete("/api/v1/auth/session")
+    assert (left.status_code, left.cookies["sessionid"].value) == (204, "")
