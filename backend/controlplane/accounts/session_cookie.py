@@ -9,8 +9,8 @@ from django.http.response import HttpResponseBase
 class SessionCookieMiddleware(SessionMiddleware):
     """Takes the cookie away only where this request has ended the session.
 
-    A request that was under way while a new password gave the session another cookie finds no session by the old one. Its
-    answer must not take away the new one.
+    A request that was under way while a new password gave the session another cookie finds no session by the old one.
+    Its answer must not take away the new one.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
