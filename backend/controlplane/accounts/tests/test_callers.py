@@ -25,12 +25,16 @@ pytestmark = pytest.mark.django_db
 
 SESSION = "/api/v1/auth/session"
 READ_BY_ALL = "api/v1/instance-classes"
+# With what may be data, so to the role that may run trials.
+SHOWN_TO_OPERATORS = {"api/v1/instances/<str:pk>/cache/queries/<str:digest>/example"}
 CLOSED = [case for case in CASES if case[0] not in OPEN]
 
 
 def role_wanted(path: str, method: str) -> str:
     if path in ADMINISTRATION:
         return Role.VIEWER if method == "get" and path.startswith(READ_BY_ALL) else Role.ADMIN
+    if path in SHOWN_TO_OPERATORS:
+        return Role.OPERATOR
     return Role.VIEWER if method == "get" or path in VIEWERS_MAY_POST else Role.OPERATOR
 
 
