@@ -9,6 +9,7 @@ pub mod late;
 pub mod near_counts;
 pub mod settings;
 pub mod tables;
+pub mod tally;
 pub mod vigil;
 
 use crate::engine::catalogue::Catalogue;

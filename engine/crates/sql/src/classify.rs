@@ -15,6 +15,12 @@ pub fn classify(text: &[u8], mode: LexMode) -> Statement {
     if mode.is_foreign && !is_common { opaque() } else { statement }
 }
 
+/// Whether a generated column has the same value at every read.
+pub fn is_deterministic(expression: &[u8], mode: LexMode) -> bool {
+    let text = [b"SELECT ", expression, b" FROM t"].concat();
+    matches!(classify(&text, mode).kind, Kind::Read(read) if read.refusal.is_none())
+}
+
 fn opaque() -> Statement {
     Statement { kind: Kind::Opaque, reads_diagnostics: true }
 }

@@ -27,7 +27,7 @@ mod transaction;
 mod walk;
 
 pub use charset::Charset;
-pub use classify::classify;
+pub use classify::{classify, is_deterministic};
 pub use mentions::{may_make_temporary, may_search, mentions, says};
 pub use mode::LexMode;
 pub use refusal::Refusal;

@@ -1,10 +1,10 @@
 //! Whether results of a table may be stored, and by which column its rows are told apart.
 
 use crate::catalogue::keys;
-use crate::link::Link;
+use crate::link::{Link, Row};
 use flavour::Flavour;
 use session::{Engine, Table, Verdict};
-use sql::{Kind, LexMode};
+use sql::LexMode;
 
 pub fn settle(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<(), String> {
     let era = table.era(engine.catalogue().generation());
@@ -46,13 +46,8 @@ fn judge(flavour: &'static Flavour, link: &mut dyn Link, db: &[u8], name: &[u8])
         return Ok(Verdict::Times);
     }
     let expressions = ask(catalogue.computed)?;
+    let mode = LexMode::new(flavour);
     let is_fixed =
-        expressions.iter().all(|row| row.first().is_some_and(|value| is_deterministic(flavour, value.as_deref())));
-    Ok(if is_fixed { verdict } else { Verdict::Unfit })
-}
-
-/// Whether a generated column has the same value at every read.
-fn is_deterministic(flavour: &'static Flavour, expression: Option<&[u8]>) -> bool {
-    let text = [b"SELECT ", expression.unwrap_or_default(), b" FROM t"].concat();
-    matches!(sql::classify(&text, LexMode::new(flavour)).kind, Kind::Read(read) if read.refusal.is_none())
+        |row: &Row| row.first().is_some_and(|value| sql::is_deterministic(value.as_deref().unwrap_or_default(), mode));
+    Ok(if expressions.iter().all(is_fixed) { verdict } else { Verdict::Unfit })
 }

@@ -102,7 +102,8 @@ impl Asker {
         let [row] = tables.as_slice() else { return Ok(false) };
         let [Some(engine), Some(kind)] = row.as_slice() else { return Ok(false) };
         let is_snapshot = flavour.engines.snapshot.iter().any(|known| known.as_bytes() == engine);
-        let is_fixed = |row: &Row| row[0].as_deref().is_some_and(|text| is_deterministic(flavour, text));
+        let mode = sql::LexMode::new(flavour);
+        let is_fixed = |row: &Row| row[0].as_deref().is_some_and(|text| sql::is_deterministic(text, mode));
         let is_alone = times.is_empty() && cascades.is_empty() && computed.iter().all(is_fixed);
         Ok(is_snapshot && kind == b"BASE TABLE" && is_alone)
     }
@@ -116,11 +117,6 @@ impl Asker {
         let first = self.0.next().await?.split_off(Header::SIZE);
         if first.first() == Some(&ERR) { Err(account::refused(&first)) } else { Ok((first, self.0.stream)) }
     }
-}
-
-fn is_deterministic(flavour: &'static Flavour, expression: &[u8]) -> bool {
-    let text = [b"SELECT ", expression, b" FROM t"].concat();
-    matches!(sql::classify(&text, sql::LexMode::new(flavour)).kind, sql::Kind::Read(read) if read.refusal.is_none())
 }
 
 fn row(payload: &[u8], columns: u64) -> Option<Row> {

@@ -1,29 +1,7 @@
 //! What the engine has done since it was loaded, or since FLUSH STATUS.
 
 use crate::engine::durations::Durations;
-use cache::Counter;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// A count that FLUSH STATUS sets back to zero.
-#[derive(Default)]
-pub struct Tally {
-    counter: Counter,
-    flushed: AtomicU64,
-}
-
-impl Tally {
-    pub fn add(&self, n: u64) {
-        self.counter.add(n);
-    }
-
-    pub fn sum(&self) -> u64 {
-        self.counter.sum().saturating_sub(self.flushed.load(Ordering::Relaxed))
-    }
-
-    pub fn flush(&self) {
-        self.flushed.store(self.counter.sum(), Ordering::Relaxed);
-    }
-}
+use crate::engine::tally::Tally;
 
 #[derive(Default)]
 pub struct Counts {

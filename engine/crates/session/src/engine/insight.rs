@@ -2,8 +2,8 @@
 //!
 //! Nothing here affects what a hit returns. Requests are counted when they are looked up and when the server has answered.
 
-use crate::engine::counts::Tally;
 use crate::engine::tables::Table;
+use crate::engine::tally::Tally;
 use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
 use crate::identity::account::Account;

@@ -1,0 +1,25 @@
+//! The kind of count that the status variables are made of.
+
+use cache::Counter;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A count that FLUSH STATUS sets back to zero.
+#[derive(Default)]
+pub struct Tally {
+    counter: Counter,
+    flushed: AtomicU64,
+}
+
+impl Tally {
+    pub fn add(&self, n: u64) {
+        self.counter.add(n);
+    }
+
+    pub fn sum(&self) -> u64 {
+        self.counter.sum().saturating_sub(self.flushed.load(Ordering::Relaxed))
+    }
+
+    pub fn flush(&self) {
+        self.flushed.store(self.counter.sum(), Ordering::Relaxed);
+    }
+}
