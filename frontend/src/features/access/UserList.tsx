@@ -1,13 +1,14 @@
-import { ActionIcon, Button, Group } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useCan } from '@/api/session';
 import { ConfirmModal } from '@/components/ConfirmModal';
 import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
-import { IconLock, IconPencil, IconPlus, IconTrash } from '@/components/icons';
+import { IconLock, IconPlus } from '@/components/icons';
 import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
+import { RowActions } from '@/components/RowActions';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { useUserDelete, usersQuery, type User } from './api';
@@ -88,22 +89,12 @@ function columnsOf(t: Translate, open: (dialog: Dialog) => void): Column<User>[]
       align: 'right',
       render: (row) => (
         <Group gap={4} justify="flex-end" wrap="nowrap">
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={t('access.editUser', { name: row.username })}
-            onClick={() => open({ kind: 'form', user: row })}
-          >
-            <IconPencil size={15} />
-          </ActionIcon>
-          <ActionIcon
-            variant="subtle"
-            color="red"
-            aria-label={t('access.deleteUser', { name: row.username })}
-            onClick={() => open({ kind: 'delete', user: row })}
-          >
-            <IconTrash size={15} />
-          </ActionIcon>
+          <RowActions
+            editLabel={t('access.editUser', { name: row.username })}
+            deleteLabel={t('access.deleteUser', { name: row.username })}
+            onEdit={() => open({ kind: 'form', user: row })}
+            onDelete={() => open({ kind: 'delete', user: row })}
+          />
         </Group>
       ),
     },

@@ -1,13 +1,14 @@
-import { ActionIcon, Button, Group, Stack } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Column } from '@/components/column';
 import { ConfirmModal } from '@/components/ConfirmModal';
 import { EmptyState } from '@/components/EmptyState';
 import { ErrorPanel } from '@/components/ErrorPanel';
-import { IconBell, IconPencil, IconPlus, IconTrash } from '@/components/icons';
+import { IconBell, IconPlus } from '@/components/icons';
 import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
+import { RowActions } from '@/components/RowActions';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { writeTags } from '@/lib/tags';
@@ -140,22 +141,12 @@ function columnsOf(t: Translate, { open, test, busy }: Actions): Column<Channel>
           >
             {t('settings.test')}
           </Button>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={t('channels.edit', { name: row.name })}
-            onClick={() => open({ kind: 'form', channel: row })}
-          >
-            <IconPencil size={15} />
-          </ActionIcon>
-          <ActionIcon
-            variant="subtle"
-            color="red"
-            aria-label={t('channels.deleteAsk', { name: row.name })}
-            onClick={() => open({ kind: 'delete', channel: row })}
-          >
-            <IconTrash size={15} />
-          </ActionIcon>
+          <RowActions
+            editLabel={t('channels.edit', { name: row.name })}
+            deleteLabel={t('channels.deleteAsk', { name: row.name })}
+            onEdit={() => open({ kind: 'form', channel: row })}
+            onDelete={() => open({ kind: 'delete', channel: row })}
+          />
         </Group>
       ),
     },

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Group } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { instanceNameQuery } from '@/api/instances';
@@ -6,7 +6,8 @@ import { useCan } from '@/api/session';
 import { ConfirmModal } from '@/components/ConfirmModal';
 import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
-import { IconBell, IconPencil, IconPlus, IconTrash } from '@/components/icons';
+import { IconBell, IconPlus } from '@/components/icons';
+import { RowActions } from '@/components/RowActions';
 import { StatusBadge } from '@/components/StatusBadge';
 import { ListPanel } from '@/components/ListPanel';
 import { useT, type Translate } from '@/lib/i18n/context';
@@ -132,22 +133,12 @@ function columnsOf(t: Translate, metrics: Metric[], open?: (dialog: Dialog) => v
       render: (row) =>
         open && (
           <Group gap={4} justify="flex-end" wrap="nowrap">
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={t('rules.edit', { name: row.name })}
-              onClick={() => open({ kind: 'form', rule: row })}
-            >
-              <IconPencil size={15} />
-            </ActionIcon>
-            <ActionIcon
-              variant="subtle"
-              color="red"
-              aria-label={t('rules.deleteAsk', { name: row.name })}
-              onClick={() => open({ kind: 'delete', rule: row })}
-            >
-              <IconTrash size={15} />
-            </ActionIcon>
+            <RowActions
+              editLabel={t('rules.edit', { name: row.name })}
+              deleteLabel={t('rules.deleteAsk', { name: row.name })}
+              onEdit={() => open({ kind: 'form', rule: row })}
+              onDelete={() => open({ kind: 'delete', rule: row })}
+            />
           </Group>
         ),
     },

@@ -1,15 +1,11 @@
 // The near caches of an instance: which there are, what they answer, what they cost writers, and how to start one.
-import { Button, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useCan } from '@/api/session';
-import { ErrorPanel } from '@/components/ErrorPanel';
-import { FindingList } from '@/components/FindingList';
-import { IconRefresh } from '@/components/icons';
+import { CheckPanel } from '@/components/CheckPanel';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { Statements } from '@/components/Statements';
-import { useFindingActionPage } from '@/components/useFindingAction';
 import { useT } from '@/lib/i18n/context';
 import { nearCachesQuery, nearPrerequisitesQuery, type NearPrerequisites } from './nearApi';
 import { NearCharts } from './NearCharts';
@@ -44,36 +40,11 @@ export function NearCachesPage() {
 
 function PrerequisitesAndStart({ instanceId }: { instanceId: string }) {
   const t = useT();
-  const canChange = useCan('operator');
   const check = useQuery(nearPrerequisitesQuery(instanceId));
-  const act = useFindingActionPage(instanceId);
+  const verdict = check.data && t(check.data.is_ready ? 'near.ready' : 'near.notReady');
   return (
     <>
-      <Panel
-        title={t('prerequisites.title')}
-        description={check.data && t(check.data.is_ready ? 'near.ready' : 'near.notReady')}
-        actions={
-          <Button
-            variant="default"
-            leftSection={<IconRefresh size={14} />}
-            loading={check.isFetching}
-            onClick={() => void check.refetch()}
-          >
-            {t('prerequisites.check')}
-          </Button>
-        }
-      >
-        {act.error && <ErrorPanel error={act.error} />}
-        <QueryView query={check}>
-          {(data) => (
-            <FindingList
-              findings={data.findings}
-              onAct={canChange ? act.run : undefined}
-              isBusy={act.isPending}
-            />
-          )}
-        </QueryView>
-      </Panel>
+      <CheckPanel instanceId={instanceId} check={check} verdict={verdict} />
       {check.data && <Start check={check.data} />}
     </>
   );

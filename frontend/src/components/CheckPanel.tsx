@@ -1,0 +1,51 @@
+import { Button } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { Finding } from '@/api/changes';
+import { useCan } from '@/api/session';
+import { useT } from '@/lib/i18n/context';
+import { ErrorPanel } from './ErrorPanel';
+import { FindingList } from './FindingList';
+import { IconRefresh } from './icons';
+import { Panel } from './Panel';
+import { QueryView } from './QueryView';
+import { useFindingActionPage } from './useFindingAction';
+
+interface CheckPanelProps {
+  instanceId: string;
+  check: UseQueryResult<{ findings: Finding[] }>;
+  verdict?: string;
+}
+
+/** A checklist, asked of the running server, again on demand; what can be done about a finding is done from here. */
+export function CheckPanel({ instanceId, check, verdict }: CheckPanelProps) {
+  const t = useT();
+  const canChange = useCan('operator');
+  const act = useFindingActionPage(instanceId);
+  return (
+    <Panel
+      title={t('prerequisites.title')}
+      description={verdict}
+      actions={
+        <Button
+          variant="default"
+          leftSection={<IconRefresh size={14} />}
+          loading={check.isFetching}
+          onClick={() => void check.refetch()}
+        >
+          {t('prerequisites.check')}
+        </Button>
+      }
+    >
+      {act.error && <ErrorPanel error={act.error} />}
+      <QueryView query={check}>
+        {(data) => (
+          <FindingList
+            findings={data.findings}
+            onAct={canChange ? act.run : undefined}
+            isBusy={act.isPending}
+          />
+        )}
+      </QueryView>
+    </Panel>
+  );
+}
