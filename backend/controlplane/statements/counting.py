@@ -7,19 +7,24 @@ note is not known, and left out. So figures of a span are never too high.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from controlplane.gateway.reports import DIGEST, EXECUTIONS, HIT_RATIO, HITS, QUERY_COUNTERS, REASONS_TOLD
 
 MOST_STATEMENTS = 300
+# Whatever a server says, a note stays small, and its numbers are some.
+MOST_REASONS = 64
+_DIGEST, _NUMBER = re.compile(r"\w{0,64}"), re.compile(r"[0-9]{1,18}")
+_REASON = re.compile(r"(\w{1,64})=([0-9]{1,18})(?![^,])")
 Row = Mapping[str, str | None]
 Counts = dict[str, dict[str, int]]  # by digest: columns, and reasons by `=name`
 
 
 def counts_of(rows: Iterable[Row]) -> Counts:
     """Those that were executed most."""
-    found = {row.get(DIGEST) or "": _counts(row) for row in rows}
+    found = {digest: _counts(row) for row in rows if _DIGEST.fullmatch(digest := row.get(DIGEST) or "")}
     most = sorted(found, key=lambda digest: -found[digest].get(EXECUTIONS, 0))[:MOST_STATEMENTS]
     return {digest: found[digest] for digest in most}
 
@@ -37,10 +42,9 @@ def grown(notes: Sequence[Counts], rows: Sequence[Row]) -> list[dict[str, str | 
 
 
 def _counts(row: Row) -> dict[str, int]:
-    told = {name: row.get(name) for name in QUERY_COUNTERS}
-    reasons = (part.partition("=") for part in (row.get(REASONS_TOLD) or "").split(", "))
-    told |= {f"={name}": count for name, _, count in reasons if name}
-    return {name: int(text) for name, text in told.items() if text and text.isdigit() and text != "0"}
+    told = {name: row.get(name) or "" for name in QUERY_COUNTERS}
+    told |= {f"={name}": count for name, count in _REASON.findall(row.get(REASONS_TOLD) or "")[:MOST_REASONS]}
+    return {name: int(text) for name, text in told.items() if _NUMBER.fullmatch(text) and text != "0"}
 
 
 def _growth(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:

@@ -32,3 +32,14 @@ def test_a_statement_that_was_not_noted_is_new_unless_the_note_was_full(monkeypa
 def test_of_many_statements_those_are_noted_that_are_executed_most(monkeypatch):
     monkeypatch.setattr(counting, "MOST_STATEMENTS", 1)
     assert list(counts_of([row("a", 1), row("b", 2)])) == ["b"]
+
+
+def test_a_note_stays_small_whatever_a_server_says():
+    many = ", ".join(f"reason{number}=1" for number in range(1000))
+    said = [row("x" * 1000, 9), row("a", "²"), row("b", "9" * 5000), row("c", 3, -1, f"{many}, wrong=²"), row("d", 2)]
+    noted = counts_of(said)
+    assert {digest: counts.get("Executions") for digest, counts in noted.items()} == {
+        "a": None, "b": None, "c": 3, "d": 2,
+    }  # fmt: skip
+    assert len(noted["c"]) == 1 + counting.MOST_REASONS
+    assert [each["Digest"] for each in grown([noted], said)] == ["x" * 1000]
