@@ -203,7 +203,7 @@ def queries(
     call: Call,
     instance: Name,
     hours: Annotated[
-        int, typer.Option(min=0, max=168, help="Of so many hours; 0: since the server started to count.")
+        int, typer.Option(min=0, max=168, help="How many hours to look back; 0: since the server started to count.")
     ] = 0,
 ) -> None:
     """Show the engine's figures per statement."""

@@ -57,7 +57,7 @@ def create(
 
 @app.removal("revoke")
 def revoke(
-    call: Call, token_id: Annotated[str, typer.Argument(help="Session ID.", metavar="TOKEN", show_default=False)]
+    call: Call, token_id: Annotated[str, typer.Argument(help="Token ID.", metavar="TOKEN", show_default=False)]
 ) -> None:
     """Revoke a token; whatever uses it is refused from then on."""
     found = call.api.get(f"tokens/{token_id}")
