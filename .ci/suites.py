@@ -5,11 +5,12 @@ the test tools themselves printed there. A suite without such numbers counts as 
 too; a suite that failed counts at least one failure, whatever it printed.
 
 Invariants: what a suite started ends with it. Whatever outlives it is ended here and is a failure of the suite; an
-interrupt ends everything. A suite is spared only if it passed with exactly what it would see now (inputs.py), never
-with CI or FRESH in the environment, and the summary says so. Standard library only: it runs before anything is
-installed.
+interrupt ends everything, and a limit of time ends a suite that hangs. A suite is spared only if it passed with
+exactly what it would see now (inputs.py), never with CI or FRESH in the environment, and the summary says so. Standard
+library only: it runs before anything is installed.
 """
 
+import math
 import os
 import re
 import secrets
@@ -39,6 +40,13 @@ HEARTBEAT_SECONDS = 60
 MARK = "SUITE_RUN"
 RUN = secrets.token_hex(8)
 END_SECONDS = 60
+# Twice what the longest takes on a small machine that is busy. One that hangs must not cost the others their time.
+SUITE_SECONDS = 40 * 60
+# What all of it may take on a build machine, which ends it after 90 minutes and shows little of why.
+ALL_SECONDS = 85 * 60
+# Less is no second chance.
+AGAIN_SECONDS = 5 * 60
+BEGUN = time.monotonic()
 IS_INTERRUPTED = threading.Event()
 
 
@@ -244,7 +252,11 @@ def run(suite: Suite, *, is_hiding: bool = False) -> Result:
         if is_hiding:
             command = inputs.hiding(inputs.hidden(suite.sees), ["make", *OLD, suite.target], Path(own))
         started = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        limit = threading.Timer(seconds_for_a_suite(), end_hanging, (suite, log))
+        limit.start()
         exit_code, cpu_seconds = ended(started)
+        limit.cancel()
+        limit.join()  # it may be ending the last of them
         left = end_leftovers(suite, log)
     text = log_of(suite).read_text(errors="replace")
     result = judge(suite, exit_code or left, time.monotonic() - begun, text)
@@ -256,6 +268,23 @@ def ended(started: subprocess.Popen[bytes]) -> tuple[int, float]:
     _, status, usage = os.wait4(started.pid, 0)
     started.returncode = os.waitstatus_to_exitcode(status)
     return started.returncode, usage.ru_utime + usage.ru_stime
+
+
+def seconds_left() -> float:
+    return BEGUN + ALL_SECONDS - time.monotonic() if "CI" in os.environ else math.inf
+
+
+def seconds_for_a_suite() -> float:
+    return max(1.0, min(SUITE_SECONDS, seconds_left()))
+
+
+def end_hanging(suite: Suite, log: TextIO) -> None:
+    """Names what still runs, which is what its suite waits for, and ends it."""
+    running = process.marked(mark_of(suite), MARK)
+    log.write("".join(f"still running: {one.pid} {command_of(one.pid)}\n" for one in running))
+    log.write(f"{suite.name} did not end in time; it was ended\n")
+    log.flush()
+    process.stop(running, END_SECONDS)
 
 
 def own_folder() -> tempfile.TemporaryDirectory[str]:
@@ -398,7 +427,7 @@ def run_again(result: Result, *, is_hiding: bool) -> Result:
 
     Nothing of ours runs beside it: what fails then as well is no matter of load.
     """
-    if result.exit_code == 0 or "CI" not in os.environ or IS_INTERRUPTED.is_set():
+    if result.exit_code == 0 or "CI" not in os.environ or IS_INTERRUPTED.is_set() or seconds_left() < AGAIN_SECONDS:
         return result
     suite = result.suite
     result.log.rename(first_log_of(suite))

@@ -126,6 +126,24 @@ class Leftovers(unittest.TestCase):
         self.assertEqual(0, suites.end_leftovers(SUITE, log))
 
 
+class Hanging(unittest.TestCase):
+    def test_a_suite_that_does_not_end_is_ended_and_says_what_it_waited_for(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(suites, "LOGS", Path(folder)):
+            Path(folder, "Makefile").write_text("any:\n\tsleep 600\n")
+            with mock.patch.object(suites, "ROOT", Path(folder)), mock.patch.object(suites, "SUITE_SECONDS", 1):
+                result = suites.run(SUITE)
+            text = suites.log_of(SUITE).read_text()
+        self.assertEqual((0, 1), (result.passed, result.failed))
+        self.assertRegex(text, r"(?m)^still running: \d+ sleep 600")
+        self.assertIn("any did not end in time", text)
+
+    def test_there_is_no_second_try_without_time_for_it(self):
+        failed = judge(SUITE, 1, 1.0, "")
+        with mock.patch.dict(os.environ, {"CI": "true"}), mock.patch.object(suites, "ALL_SECONDS", 0):
+            self.assertIs(failed, suites.run_again(failed, is_hiding=False))
+            self.assertEqual(1, suites.seconds_for_a_suite())
+
+
 class Targets(unittest.TestCase):
     def test_every_suite_is_a_target_that_can_be_run_alone(self):
         makefile = (Path(__file__).resolve().parents[1] / "Makefile").read_text()
