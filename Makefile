@@ -177,7 +177,7 @@ test-cli: build cli ## The `fqc` command against a real stack
 test-sdk: build sdk-clients ## The managed service's official clients against a real stack
 	@$(WITH_MYSQL); cd backend/rpc_clients && $(PYTHON) -m pytest -q
 test-terraform: build terraform ## The Terraform provider against a real stack
-	@$(WITH_MYSQL); cd infra/terraform/provider && TF_ACC=1 go test -count=1 -v -timeout 60m ./...
+	@$(WITH_MYSQL); cd infra/terraform/provider && TF_ACC=1 go test -count=1 -v -timeout 30m ./...
 test-helm: ## The Helm chart, by Helm itself and by Kubernetes' own types; no cluster runs
 	@cd infra/helm && if go tool helm version >/dev/null; then go test -count=1 -v .; \
 		else echo "SKIPPED: HELM COULD NOT BE HAD; THE CHART WAS NOT TESTED"; fi

@@ -178,10 +178,10 @@ COUNTS = {
     ],
 }
 
-# The lines in which the same tools name a test that failed.
+# The lines in which the same tools name a test that failed; Go's also those that ran when its time was over.
 FAILURES = re.compile(
     r"^test (\S+) \.\.\. FAILED$|^(?:FAILED|ERROR) (\S+\.py\S*)"
-    r"|^ FAIL +(\S.*)$|^ {4}(\[.+\.spec\.ts:.+)$|^ *--- FAIL: (\S+)",
+    r"|^ FAIL +(\S.*)$|^ {4}(\[.+\.spec\.ts:.+)$|^ *--- FAIL: (\S+)|^\t\t(Test\S+ \(.+s\))$",
     re.MULTILINE,
 )
 MOST_NAMES = 20

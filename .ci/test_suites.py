@@ -78,11 +78,14 @@ class Failures(unittest.TestCase):
                 "    [chromium] e2e/a.spec.ts:3:1 x ",
                 "--- FAIL: TestB (1.00s)",
                 "    --- FAIL: TestB/inner (1.00s)",
+                "panic: test timed out after 30m0s",
+                "\trunning tests:",
+                "\t\tTestC (5m3s)",
                 "test lasting::a_row_is_kept ... FAILED",
             )
         )
         expected = ["lasting::a_row_is_kept", "config/tests/test_a.py::test_b", "src/lib/told.test.ts > all are told"]
-        expected += ["[chromium] e2e/a.spec.ts:3:1 x", "TestB", "TestB/inner"]
+        expected += ["[chromium] e2e/a.spec.ts:3:1 x", "TestB", "TestB/inner", "TestC (5m3s)"]
         self.assertEqual(expected, suites.failures(text))
 
     def test_the_end_of_the_output_names_the_tests_of_both_tries(self):

@@ -20,7 +20,8 @@ type timing struct {
 
 func (c *Connection) timing() timing { return timing{c.when, c.note, true} }
 
-// applied waits until the change set that an operation made has been applied, unless it is left to the window.
+// applied waits until the change set that an operation made has been applied, unless it is left to a window that opens
+// later: in one that is open it is at work at once, and what comes next would be refused for that.
 func (c *Connection) applied(ctx context.Context, answer *http.Response, err error) error {
 	made, err := api.Read[api.Change](answer, err)
 	if err != nil {
@@ -29,10 +30,14 @@ func (c *Connection) applied(ctx context.Context, answer *http.Response, err err
 	if err := secondPerson(made); err != nil {
 		return err
 	}
-	if c.when != api.WhenNow {
+	if c.when != api.WhenNow && !startsNow(made) {
 		return nil
 	}
 	return c.await(ctx, made.Id)
+}
+
+func startsNow(made api.Change) bool {
+	return made.NotBefore != nil && made.NotBefore.Before(made.CreatedAt.Add(time.Minute))
 }
 
 // secondPerson says who has to act where the change set was made and is not carried out yet.

@@ -47,13 +47,18 @@ output "versions" { value = [fqc_instance.i.engine_version, fqc_instance.i.fqc_v
 	w.must("state", "rm", "fqc_instance.i")
 	w.must("import", "fqc_instance.i", fmt.Sprint(id))
 	w.unchanged()
-	w.configure("provider \"fqc\" { when = \"window\" }\n" + of("local.small", `team = "b"`))
+	s.setWindow(t, fmt.Sprint(id), inHours(12))
+	inWindow := "provider \"fqc\" { when = \"window\" }\n"
+	w.configure(inWindow + of("local.small", `team = "b"`))
 	w.must("apply", "-auto-approve", "-no-color")
-	t.Cleanup(func() {
-		s.abortWaiting(t, fmt.Sprint(id))
-		w.configure(of("local.medium", `team = "b"`))
-	})
 	w.unchanged()
+	s.abortWaiting(t, fmt.Sprint(id))
+	// In a window that is open each change is at work at once, and the next of the same instance has to wait for it.
+	s.setWindow(t, fmt.Sprint(id), inHours(0))
+	w.apply(inWindow + of("local.small", `team = "b"`))
+	if resolved := w.outputs()["resolved"]; resolved != "2048" {
+		t.Errorf("after the resize in an open window the expression comes to %v", resolved)
+	}
 }
 
 func TestAnExternalInstanceKeepsItsPasswordOutOfState(t *testing.T) {

@@ -65,7 +65,7 @@ func (p *fqcProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *
 			"token": schema.StringAttribute{Optional: true, Sensitive: true, MarkdownDescription: "A token of scope operator or admin; or `FQC_TOKEN`."},
 			"when": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: "`now` (default), or `window`: changes are approved for each instance's maintenance window, and not waited for.",
+				MarkdownDescription: "`now` (default), or `window`: changes are approved for each instance's maintenance window, and waited for only where it is open.",
 				Validators:          []validator.String{stringvalidator.OneOf(string(api.WhenNow), string(api.WhenWindow))},
 			},
 			"allow_restart": schema.BoolAttribute{Optional: true, MarkdownDescription: "Restart servers when a static parameter needs it. Default: such parameters wait for a restart."},

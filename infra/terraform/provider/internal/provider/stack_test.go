@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
@@ -30,6 +31,7 @@ type stack struct {
 	token     string
 	client    *api.Client
 	binary    string // the folder of the built provider
+	stuck     string // what did not end, after which nothing else would
 }
 
 type server struct {
@@ -81,7 +83,20 @@ func needStack(t *testing.T) *stack {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if found.stuck != "" {
+		t.Fatal("not run, since something did not end before: " + found.stuck)
+	}
 	return found
+}
+
+// isStuck keeps the tests that follow from waiting as long, and tells what the stack's services said last.
+func (s *stack) isStuck(what string) string {
+	s.stuck, _, _ = strings.Cut(what, "\n")
+	for _, service := range []string{"web", "worker", "scheduler"} {
+		text, _ := os.ReadFile(filepath.Join(workspace, "run", "logs", service+".log"))
+		what += fmt.Sprintf("\nthe end of the log of %s:\n%s", service, text[max(0, len(text)-4000):])
+	}
+	return what
 }
 
 // noTerraform says why there is none that could run these tests, or nothing.
@@ -159,7 +174,10 @@ func stop() {
 
 func control(action string, more ...string) ([]byte, error) {
 	arguments := append([]string{"-m", "stack", action, "--run-dir", filepath.Join(workspace, "run")}, more...)
-	command := exec.Command(filepath.Join(backend, ".venv/bin/python"), arguments...)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*runLimit)
+	defer cancel()
+	command := exec.CommandContext(ctx, filepath.Join(backend, ".venv/bin/python"), arguments...)
+	command.WaitDelay = time.Second
 	command.Dir = backend
 	text, err := command.Output()
 	if failed, ok := err.(*exec.ExitError); ok {
@@ -234,8 +252,32 @@ func (s *stack) disableCache(ctx context.Context, instance string, body io.Reade
 func (s *stack) alter(t *testing.T, instance string, how operation, body map[string]any) {
 	t.Helper()
 	body["apply"], body["when"] = true, "now"
-	answer, failed := how(context.Background(), instance, api.Body(body))
-	if err := s.connection().applied(context.Background(), answer, failed); err != nil {
+	ctx, cancel := context.WithTimeout(context.Background(), runLimit)
+	defer cancel()
+	answer, failed := how(ctx, instance, api.Body(body))
+	err := s.connection().applied(ctx, answer, failed)
+	if ctx.Err() != nil {
+		t.Fatal(s.isStuck(fmt.Sprint(err)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// inHours is the start of a window, as of a minute ago: at 0 it is open.
+func inHours(hours int) string {
+	return time.Now().UTC().Add(time.Duration(hours)*time.Hour - time.Minute).Format("15:04")
+}
+
+func (s *stack) setWindow(t *testing.T, instance, start string) {
+	t.Helper()
+	now, err := api.Read[api.Instance](s.client.InstancesRetrieve(t.Context(), instance))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := api.Body(map[string]any{"maintenance_window": map[string]any{"weekday": nil, "start": start, "minutes": 60}})
+	_, err = api.Read[api.Instance](s.client.InstancesPartialUpdateWithBody(t.Context(), instance, nil, api.JSON, body, api.IfVersion(now.Version)))
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -262,6 +304,9 @@ func (s *stack) abortWaiting(t *testing.T, instance string) {
 	defer cancel()
 	for {
 		left, err := s.connection().waiting(ctx, instance)
+		if ctx.Err() != nil {
+			t.Fatal(s.isStuck("a change of instance " + instance + " did not end"))
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

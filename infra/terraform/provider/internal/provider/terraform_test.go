@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 )
 
 // runLimit ends a terraform whose change never ends, such as on a stack without a worker. A loaded machine is no reason.
-const runLimit = 10 * time.Minute
+const runLimit = 5 * time.Minute
 
 // workdir is one configuration with its state, run by the real terraform. dev_overrides point at the built provider, so
 // that neither a registry nor `init` is needed.
@@ -60,6 +61,9 @@ func (w *workdir) run(arguments ...string) (int, string) {
 	command.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(w.path, "terraform.rc"),
 		"FQC_URL="+w.Address, "FQC_TOKEN="+w.token, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1")
 	out, err := command.CombinedOutput()
+	if ctx.Err() != nil {
+		w.t.Fatalf("%s", w.isStuck(fmt.Sprintf("terraform %s did not end:\n%s", strings.Join(arguments, " "), out)))
+	}
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {
 		w.t.Fatal(err)
@@ -93,7 +97,7 @@ func (w *workdir) unchanged() {
 }
 
 // cycles are how many plans in a row have to want nothing, since some provider diffs come and go.
-const cycles = 20
+const cycles = 6
 
 func (w *workdir) unchangedForCycles() {
 	w.t.Helper()
