@@ -25,6 +25,8 @@ struct Inside {
 
 #[derive(Default)]
 struct State {
+    /// The port that connections lead to from now on.
+    far: u16,
     held: Vec<Way>,
     streams: Vec<TcpStream>,
     is_over: bool,
@@ -34,14 +36,19 @@ impl Wire {
     pub fn to(port: u16) -> io::Result<Wire> {
         let listener = TcpListener::bind(("127.0.0.1", 0))?;
         let wire = Wire { port: listener.local_addr()?.port(), inside: Arc::default() };
+        wire.lead_to(port);
         let inside = wire.inside.clone();
         thread::spawn(move || {
             for near in listener.incoming() {
-                if inside.state.lock().unwrap().is_over {
+                let (far, is_over) = {
+                    let state = inside.state.lock().unwrap();
+                    (state.far, state.is_over)
+                };
+                if is_over {
                     return;
                 }
                 // Whoever cannot be connected is let go.
-                let _ = near.and_then(|near| connect(&inside, near, TcpStream::connect(("127.0.0.1", port))?));
+                let _ = near.and_then(|near| connect(&inside, near, TcpStream::connect(("127.0.0.1", far))?));
             }
         });
         Ok(wire)
@@ -49,6 +56,11 @@ impl Wire {
 
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Connections that are made from now on lead there.
+    pub fn lead_to(&self, port: u16) {
+        self.inside.state.lock().unwrap().far = port;
     }
 
     /// What is sent these ways arrives when they are free again.

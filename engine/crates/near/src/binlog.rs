@@ -15,9 +15,13 @@ mod asker;
 mod changes;
 mod event;
 mod following;
+mod gtid;
 mod log;
 mod place;
 mod prerequisites;
+mod product;
 
+pub use changes::Privileges;
 pub use following::attend;
-pub use log::{Log, Noted, Read};
+pub use log::{Begun, Log, Noted, Progress, Read};
+pub use product::tables_made;

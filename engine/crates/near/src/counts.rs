@@ -1,5 +1,6 @@
 //! What is counted, and how `/metrics` tells of it.
 
+use crate::binlog::Progress;
 use crate::counter::Counter;
 use crate::follow::Unread;
 use crate::ttl::rules::{self, Rules};
@@ -60,10 +61,20 @@ pub fn tell_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, ob
     tell(out, "memory_bytes", "gauge", "Memory that results take, of the option size.", &one(counted.bytes));
 }
 
-/// How old an answer from memory can be now.
-pub fn tell_staleness(out: &mut String, nanoseconds: u64) {
-    let help = "Time since which all of the server's changes are known.";
-    tell(out, "staleness_microseconds", "gauge", help, &[("", (nanoseconds / 1000) as usize)]);
+/// The server's log, where it is followed.
+pub fn tell_log(out: &mut String, progress: &Progress) {
+    let one = |value: u128| [("", value as usize)];
+    if let Some(staleness) = progress.staleness {
+        let help = "Time since which all of the server's changes are known.";
+        tell(out, "staleness_microseconds", "gauge", help, &one(staleness.as_micros()));
+    }
+    let help = "The option max-staleness-ms.";
+    tell(out, "staleness_limit_microseconds", "gauge", help, &one(progress.bound.as_micros()));
+    let help = "Time for which what the server has told of its log was not heard.";
+    tell(out, "log_late_microseconds", "gauge", help, &one(progress.waits.as_micros()));
+    let help = "Number of the file that the server's log is heard in.";
+    tell(out, "log_file", "gauge", help, &one(progress.heard.file.into()));
+    tell(out, "log_position_bytes", "gauge", "Place in that file.", &one(progress.heard.at.into()));
 }
 
 /// A counter of each rule, and what is said of it.

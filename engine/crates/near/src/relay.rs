@@ -1,5 +1,7 @@
 //! One client's connection, from its arrival to its end.
 
+use crate::binlog::Privileges;
+use crate::clock;
 use crate::config::Config;
 use crate::login::{Agreed, Failure, Refusal, login};
 use crate::policy::Policy;
@@ -24,13 +26,15 @@ pub struct Arrival {
 pub async fn relay(arrival: Arrival, shared: &Shared) {
     let config = shared.config();
     let Arrival { stream: client, addresses } = arrival;
+    let privileges = shared.log.as_ref().and_then(|log| log.privileges());
     let server = match to_server(&config, addresses).await {
         Ok(server) => server,
         Err(error) => return refuse(client, 0, &Refusal::no_server(&config, error), shared).await,
     };
     match login(client, addresses.is_some(), server, &config).await {
         Ok(mut legs) => {
-            let policy = legs.follower.why_unread().is_none().then(|| policy(&config, &mut legs.agreed, shared));
+            let policy =
+                legs.follower.why_unread().is_none().then(|| policy(&config, &mut legs.agreed, shared, privileges));
             pump(legs, policy, &shared.counts, &mut shared.draining()).await;
         }
         Err(Failure::Refused { client, sequence, error }) => refuse(client, sequence, &error, shared).await,
@@ -45,14 +49,16 @@ pub async fn relay(arrival: Arrival, shared: &Shared) {
     }
 }
 
-fn policy(config: &Config, agreed: &mut Agreed, shared: &Shared) -> Policy {
+/// `privileges`: those that the log had told before the login.
+fn policy(config: &Config, agreed: &mut Agreed, shared: &Shared, privileges: Option<Privileges>) -> Policy {
     if config.rules.is_none() && shared.log.is_none() {
         let reports = config.feed.is_some();
         let Agreed { number, greeting, capabilities, .. } = *agreed;
         return Policy::Leases(Seat::new(&shared.memory, number, greeting, capabilities, reports));
     }
     let (config, agreed) = (shared.config.subscribe(), std::mem::take(agreed));
-    let session = ttl::Session::new(&shared.memory.kept, &shared.flights, shared.log.clone(), config, agreed);
+    let by_log = shared.log.as_ref().map(|log| (log.clone(), log.begin(privileges, clock::now())));
+    let session = ttl::Session::new(&shared.memory, &shared.flights, by_log, config, agreed);
     Policy::Rules(Box::new(session))
 }
 

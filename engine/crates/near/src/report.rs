@@ -2,6 +2,7 @@
 //!
 //! Deliberately absent: the other reports. Which statements repeat, and why something is not kept, only the server knows.
 
+use crate::binlog::{Log, Progress};
 use crate::clock;
 use crate::memory::Memory;
 use flavour::MARIADB;
@@ -17,14 +18,14 @@ pub struct Asker {
     pub hits: u64,
 }
 
-/// None if the text asks for something else.
-pub fn answer(memory: &Memory, text: &[u8], asker: &Asker) -> Option<Vec<u8>> {
+/// None if the text asks for something else. `log`: the server's, if that says what may be served.
+pub fn answer(memory: &Memory, log: Option<&Log>, text: &[u8], asker: &Asker) -> Option<Vec<u8>> {
     // Nothing else is read any further.
     text.trim_ascii_start().get(..4).filter(|word| word.eq_ignore_ascii_case(b"show"))?;
     let statement = sql::classify(text, LexMode::new(&MARIADB));
     let (columns, rows, selection) = match statement.kind {
         Kind::Show(Show::Fqc { topic: FqcTopic::Status, rows: Ok(selection) }) => {
-            (["Item", "Value"], status(memory, asker), selection)
+            (["Item", "Value"], status(memory, log, asker), selection)
         }
         Kind::Show(Show::Status { filter: Filter::Like(pattern), .. }) => {
             pattern.get(..6).filter(|begin| begin.eq_ignore_ascii_case(b"qcache"))?;
@@ -45,10 +46,14 @@ fn row(name: &str, value: impl ToString) -> Vec<Option<String>> {
     vec![Some(name.into()), Some(value.to_string())]
 }
 
-fn status(memory: &Memory, asker: &Asker) -> Rows {
-    let counted = memory.kept.counted();
-    vec![
-        row("Cache", verdict(memory)),
+fn status(memory: &Memory, log: Option<&Log>, asker: &Asker) -> Rows {
+    let (counted, progress) = (memory.kept.counted(), log.map(|log| log.progress(clock::now())));
+    let verdict = match &progress {
+        Some(progress) => verdict_by(&memory.obstacle.get(), progress),
+        None => verdict(memory),
+    };
+    let mut rows = vec![
+        row("Cache", verdict),
         row("Size in bytes", memory.kept.budget()),
         row("Used bytes", counted.bytes),
         row("Results stored", counted.entries),
@@ -56,6 +61,27 @@ fn status(memory: &Memory, asker: &Asker) -> Rows {
         row("Inserts", memory.kept.stats().inserts),
         row("Not cached", not_cached(memory)),
         row("Hits of this connection", asker.hits),
+    ];
+    rows.extend(progress.iter().flat_map(of_log));
+    rows
+}
+
+fn verdict_by(obstacle: &str, progress: &Progress) -> String {
+    match (progress.staleness, obstacle, progress.obstacle) {
+        (Some(_), ..) => "ON, beside the application, by the server's binary log".into(),
+        (None, "", Some(late)) => format!("OFF: {late}"),
+        (None, obstacle, _) => format!("OFF: {obstacle}"),
+    }
+}
+
+fn of_log(progress: &Progress) -> [Vec<Option<String>>; 5] {
+    let staleness = progress.staleness.map(|staleness| staleness.as_micros().to_string());
+    [
+        row("Bound in microseconds", progress.bound.as_micros()),
+        vec![Some("Answers may be old by microseconds".into()), staleness],
+        row("Log heard in file", progress.heard.file),
+        row("Log heard to byte", progress.heard.at),
+        row("Log late by microseconds", progress.waits.as_micros()),
     ]
 }
 

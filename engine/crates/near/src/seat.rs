@@ -154,7 +154,12 @@ impl Seat {
     fn report(&self, follower: &Follower, payload: &[u8]) -> Option<Vec<u8>> {
         let text = payload.strip_prefix(&[Command::Query as u8]).filter(|_| follower.is_quiet())?;
         let status = follower.flags() & (status::IN_TRANS | status::AUTOCOMMIT);
-        report::answer(&self.memory, text, &Asker { capabilities: follower.capabilities(), status, hits: self.hits })
+        report::answer(
+            &self.memory,
+            None,
+            text,
+            &Asker { capabilities: follower.capabilities(), status, hits: self.hits },
+        )
     }
 
     /// Bytes that the server gets.

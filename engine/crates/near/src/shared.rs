@@ -3,7 +3,7 @@
 use crate::binlog::Log;
 use crate::clock;
 use crate::config::Config;
-use crate::counts::{Counts, tell_memory, tell_rules, tell_staleness};
+use crate::counts::{Counts, tell_log, tell_memory, tell_rules};
 use crate::memory::Memory;
 use crate::ttl::Flights;
 use std::sync::Arc;
@@ -57,11 +57,16 @@ impl Shared {
         let mut out = self.counts.metrics(open, self.config().max_connections);
         let kept = &self.memory.kept;
         let rules = self.config().rules.clone();
-        let staleness = self.log.as_ref().and_then(|log| log.staleness(clock::now()));
-        let may_serve = rules.is_some() || staleness.is_some() || kept.has_lease(clock::now());
-        tell_memory(&mut out, &kept.counted(), may_serve, &self.memory.obstacle.get());
-        if let Some(staleness) = staleness {
-            tell_staleness(&mut out, staleness);
+        let progress = self.log.as_ref().map(|log| log.progress(clock::now()));
+        let is_proved = progress.as_ref().is_some_and(|progress| progress.staleness.is_some());
+        let may_serve = rules.is_some() || is_proved || kept.has_lease(clock::now());
+        let mut obstacle = self.memory.obstacle.get();
+        if let Some(late) = progress.as_ref().and_then(|progress| progress.obstacle).filter(|_| obstacle.is_empty()) {
+            obstacle = late.into();
+        }
+        tell_memory(&mut out, &kept.counted(), may_serve, &obstacle);
+        if let Some(progress) = progress {
+            tell_log(&mut out, &progress);
         }
         if let Some(rules) = rules {
             tell_rules(&mut out, &rules);

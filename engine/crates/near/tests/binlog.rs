@@ -2,52 +2,140 @@
 
 mod beside;
 
-use beside::scene::{READ, ask, hits, until_served};
-use beside::{Folder, LIMIT, Near, near, wait_until};
-use fqc_tests::client::{Client, command};
-use fqc_tests::server::{Options, Server};
+use beside::scene::{READ, ask, hits, said, until_served};
+use beside::{Certificates, Folder, LIMIT, Near, near_with, wait_until};
+use fqc_tests::client::{Client, Endpoint, command};
+use fqc_tests::server::{Options, Product, Server};
+use fqc_tests::wire::Wire;
 use locks::Mutex;
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const ARGUMENTS: [&str; 4] = ["--log-bin=log", "--binlog-format=ROW", "--server-id=1", "--log-slave-updates"];
 /// No test waits for it: what shows within it was proved, and did not just grow old.
 const LONG: &str = "3600000";
 
-fn logging() -> Server {
-    server_with(&ARGUMENTS)
+/// A product whose log is followed, and how its statements differ.
+struct Kind {
+    name: &'static str,
+    options: Options,
+    /// Those of the server, where an account's password is taken with TLS alone.
+    certificates: Option<Certificates>,
+    /// How that account logs in: by default in MySQL only with TLS, which the old server here does not do with these certificates.
+    proof: &'static str,
+    arguments: &'static [&'static str],
+    privileges: &'static [&'static str],
+    /// An engine without transactions.
+    other_engine: &'static str,
+    reset: &'static str,
 }
 
-fn server_with(arguments: &[&str]) -> Server {
-    let arguments = arguments.iter().map(|one| one.to_string()).collect();
-    let server = Server::start(Options { arguments, ..Options::default() }).expect("a server");
-    let statements = [
-        "CREATE DATABASE d",
-        "CREATE TABLE d.t (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
-        "INSERT INTO d.t VALUES (1, 1), (2, 2)",
-        "CREATE TABLE d.u (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
-        "CREATE USER follower@'%' IDENTIFIED BY 'secret'",
-        "GRANT REPLICATION SLAVE, BINLOG MONITOR, PROCESS ON *.* TO follower@'%'",
-        "GRANT SELECT ON d.* TO follower@'%'",
-    ];
-    let mut admin = server.admin().expect("a connection");
-    statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
-    server
+fn mariadb() -> Kind {
+    Kind {
+        name: "MariaDB",
+        options: Options::default(),
+        certificates: None,
+        proof: "BY",
+        arguments: &["--log-bin=log", "--binlog-format=ROW", "--server-id=1", "--log-slave-updates"],
+        privileges: &["REPLICATION SLAVE", "BINLOG MONITOR", "PROCESS"],
+        other_engine: "Aria",
+        reset: "RESET MASTER",
+    }
 }
 
-fn following(server: &Server, max_staleness_ms: &str) -> Near {
-    let near = started(server, max_staleness_ms);
-    near.wait_for_metric("serving", |serving| serving == 1);
-    near
+/// None if this line is not here.
+fn mysql(line: &'static str) -> Option<Kind> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/servers/MySQL-");
+    let program = PathBuf::from(format!("{folder}{line}/sbin/mysqld"));
+    if !program.exists() {
+        eprintln!("SKIPPED: NO MYSQL {line} IS HERE");
+        return None;
+    }
+    let kind = Kind {
+        name: "MySQL 9.7",
+        options: Options { product: Product::MySql, program: Some(program), ..Options::default() },
+        certificates: Some(Certificates::of("db.example")),
+        proof: "BY",
+        arguments: &["--log-bin=log", "--server-id=1", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"],
+        privileges: &["REPLICATION SLAVE", "REPLICATION CLIENT"],
+        other_engine: "MyISAM",
+        reset: "RESET BINARY LOGS AND GTIDS",
+    };
+    Some(match line {
+        "8.0" => Kind {
+            name: "MySQL 8.0",
+            certificates: None,
+            proof: "WITH mysql_native_password BY",
+            reset: "RESET MASTER",
+            ..kind
+        },
+        _ => kind,
+    })
 }
 
-fn started(server: &Server, max_staleness_ms: &str) -> Near {
-    let folder = Folder::fresh();
-    let password = folder.write("password", "secret\n");
-    let options = ["--binlog-user", "follower", "--binlog-password-file", &password];
-    near(server, &[&options[..], &["--max-staleness-ms", max_staleness_ms]].concat())
+fn mysqls() -> impl Iterator<Item = Kind> {
+    ["8.0", "9.7"].into_iter().filter_map(mysql)
+}
+
+/// MariaDB, and each MySQL that is here; or the one that `FQC_TEST_PRODUCT` names.
+fn kinds() -> impl Iterator<Item = Kind> {
+    let only = std::env::var("FQC_TEST_PRODUCT").ok();
+    let kinds = std::iter::once_with(mariadb).chain(mysqls());
+    kinds.filter(move |kind| only.as_ref().is_none_or(|only| only == kind.name))
+}
+
+impl Kind {
+    fn is_mysql(&self) -> bool {
+        self.options.product == Product::MySql
+    }
+
+    fn logging(&self) -> Server {
+        self.with(&[])
+    }
+
+    /// Logging, and with these arguments, too.
+    fn with(&self, arguments: &[&str]) -> Server {
+        self.with_only(&[self.arguments, arguments].concat())
+    }
+
+    fn with_only(&self, arguments: &[&str]) -> Server {
+        println!("{}", self.name);
+        let certificates = self.certificates.iter().flat_map(Certificates::of_server);
+        let arguments = arguments.iter().map(|one| one.to_string()).chain(certificates).collect();
+        let server = Server::start(Options { arguments, ..self.options.clone() }).expect("a server");
+        let identified = format!("CREATE USER follower@'%' IDENTIFIED {} 'secret'", self.proof);
+        let statements = [
+            "CREATE DATABASE d",
+            "CREATE TABLE d.t (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
+            "INSERT INTO d.t VALUES (1, 1), (2, 2)",
+            "CREATE TABLE d.u (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
+            &identified,
+            &format!("GRANT {} ON *.* TO follower@'%'", self.privileges.join(", ")),
+            "GRANT SELECT ON d.* TO follower@'%'",
+        ];
+        let mut admin = server.admin().expect("a connection");
+        statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
+        server
+    }
+
+    /// A near cache that follows, of which it is not known yet whether it may serve.
+    fn started(&self, port: u16, max_staleness_ms: &str) -> Near {
+        let folder = Folder::fresh();
+        let (address, password) = (format!("127.0.0.1:{port}"), folder.write("password", "secret\n"));
+        let options = ["--server", &address, "--binlog-user", "follower", "--binlog-password-file", &password];
+        let authority = self.certificates.as_ref().map(|certificates| certificates.file("ca.pem"));
+        let tls = authority.as_ref().map(|file| ["--server-tls", "ca", "--server-ca", file]);
+        let tls = tls.as_ref().map_or(&[][..], |tls| tls);
+        near_with(&[&options[..], &["--max-staleness-ms", max_staleness_ms], tls].concat())
+    }
+
+    fn following(&self, server: &Server, max_staleness_ms: &str) -> Near {
+        let near = self.started(server.port(), max_staleness_ms);
+        near.wait_for_metric("serving", |serving| serving == 1);
+        near
+    }
 }
 
 fn direct(server: &Server) -> Client {
@@ -68,79 +156,99 @@ fn until_said(near: &Near, client: &mut Client, read: &str, expected: &str) {
 
 #[test]
 fn a_read_that_repeats_is_answered_from_memory_byte_for_byte() {
-    let server = logging();
-    let near = following(&server, LONG);
-    let (mut client, mut other) = (near.client(), near.client());
-    let expected = direct(&server).query(READ).expect("an answer").bytes;
-    until_served(&near, &mut client, READ);
-    let before = hits(&near);
-    for _ in 0..20 {
-        assert_eq!(client.query(READ).expect("an answer").bytes, expected);
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut other) = (near.client(), near.client());
+        let expected = direct(&server).query(READ).expect("an answer").bytes;
+        until_served(&near, &mut client, READ);
+        let before = hits(&near);
+        for _ in 0..20 {
+            assert_eq!(client.query(READ).expect("an answer").bytes, expected);
+        }
+        assert_eq!(hits(&near) - before, 20, "{}", near.log());
+        assert_eq!(until_served(&near, &mut other, READ), "1");
+        assert!(near.metric("staleness_microseconds") < 3_600_000_000);
     }
-    assert_eq!(hits(&near) - before, 20, "{}", near.log());
-    assert_eq!(until_served(&near, &mut other, READ), "1");
-    assert!(near.metric("staleness_microseconds") < 3_600_000_000);
 }
 
 #[test]
 fn what_others_write_by_any_way_ends_what_was_read() {
-    let server = logging();
-    let near = following(&server, LONG);
-    let (mut client, mut writer) = (near.client(), direct(&server));
-    let definitions = [
-        "CREATE TRIGGER d.after_u AFTER INSERT ON d.u FOR EACH ROW UPDATE d.t SET v = NEW.v WHERE id = 1",
-        "CREATE PROCEDURE d.p(x INT) UPDATE d.t SET v = x WHERE id = 1",
-    ];
-    run(&mut writer, &definitions);
-    for round in 10..34 {
-        until_served(&near, &mut client, READ);
-        let value = round.to_string();
-        let update = format!("UPDATE d.t SET v = {value} WHERE id = 1");
-        match round % 8 {
-            0 => run(&mut writer, &[&update]),
-            1 => run(&mut writer, &["BEGIN", &update, "COMMIT"]),
-            2 => run(&mut writer, &[&format!("INSERT INTO d.u VALUES ({value}, {value})")]),
-            3 => run(&mut writer, &[&format!("CALL d.p({value})")]),
-            4 => {
-                run(&mut writer, &["SET SESSION binlog_format = STATEMENT", &update, "SET SESSION binlog_format = ROW"])
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut writer) = (near.client(), direct(&server));
+        let definitions = [
+            "CREATE TRIGGER d.after_u AFTER INSERT ON d.u FOR EACH ROW UPDATE d.t SET v = NEW.v WHERE id = 1",
+            "CREATE PROCEDURE d.p(x INT) UPDATE d.t SET v = x WHERE id = 1",
+        ];
+        run(&mut writer, &definitions);
+        for round in 10..34 {
+            until_served(&near, &mut client, READ);
+            let value = round.to_string();
+            let update = format!("UPDATE d.t SET v = {value} WHERE id = 1");
+            match round % 8 {
+                0 => run(&mut writer, &[&update]),
+                1 => run(&mut writer, &["BEGIN", &update, "COMMIT"]),
+                2 => run(&mut writer, &[&format!("INSERT INTO d.u VALUES ({value}, {value})")]),
+                3 => run(&mut writer, &[&format!("CALL d.p({value})")]),
+                4 => run(
+                    &mut writer,
+                    &["SET SESSION binlog_format = STATEMENT", &update, "SET SESSION binlog_format = ROW"],
+                ),
+                5 => run(&mut writer, &["SET SESSION binlog_row_image = MINIMAL", &update]),
+                6 => {
+                    let copy = format!("INSERT INTO d.other SELECT id, {value} FROM d.t");
+                    let swap = "RENAME TABLE d.t TO d.old, d.other TO d.t";
+                    run(&mut writer, &["CREATE TABLE d.other LIKE d.t", &copy, swap, "DROP TABLE d.old"]);
+                }
+                _ => {
+                    let insert = format!("INSERT INTO d.t VALUES (1, {value})");
+                    run(&mut writer, &["FLUSH BINARY LOGS", "TRUNCATE TABLE d.t", &insert]);
+                }
             }
-            5 => run(&mut writer, &["SET SESSION binlog_row_image = MINIMAL", &update]),
-            6 => {
-                let copy = format!("INSERT INTO d.other SELECT id, {value} FROM d.t");
-                let swap = "RENAME TABLE d.t TO d.old, d.other TO d.t";
-                run(&mut writer, &["CREATE TABLE d.other LIKE d.t", &copy, swap, "DROP TABLE d.old"]);
-            }
-            _ => {
-                let insert = format!("INSERT INTO d.t VALUES (1, {value})");
-                run(&mut writer, &["FLUSH BINARY LOGS", "TRUNCATE TABLE d.t", &insert]);
-            }
+            until_said(&near, &mut client, READ, &value);
+            assert_eq!(until_served(&near, &mut client, READ), value);
         }
-        until_said(&near, &mut client, READ, &value);
-        assert_eq!(until_served(&near, &mut client, READ), value);
     }
 }
 
 #[test]
 fn what_goes_through_is_seen_at_once_by_every_connection() {
-    let server = logging();
-    let near = following(&server, LONG);
-    let (mut client, mut other, mut prepared) = (near.client(), near.client(), near.client());
-    run(&mut direct(&server), &["CREATE PROCEDURE d.p(x INT) UPDATE d.t SET v = x WHERE id = 1"]);
-    for round in 10..50 {
-        until_served(&near, &mut other, READ);
-        let value = round.to_string();
-        let update = format!("UPDATE d.t SET v = {value} WHERE id = 1");
-        match round % 4 {
-            0 => run(&mut client, &[&update]),
-            1 => run(&mut client, &["BEGIN", &update, "COMMIT"]),
-            2 => {
-                let (_, statement) = prepared.prepare(&update).expect("it is prepared");
-                prepared.execute(&statement.expect("a statement"), &[]).expect("an answer");
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut other, mut prepared) = (near.client(), near.client(), near.client());
+        run(&mut direct(&server), &["CREATE PROCEDURE d.p(x INT) UPDATE d.t SET v = x WHERE id = 1"]);
+        for round in 10..50 {
+            until_served(&near, &mut other, READ);
+            let value = round.to_string();
+            let update = format!("UPDATE d.t SET v = {value} WHERE id = 1");
+            match round % 4 {
+                0 => run(&mut client, &[&update]),
+                1 => run(&mut client, &["BEGIN", &update, "COMMIT"]),
+                2 => {
+                    let (_, statement) = prepared.prepare(&update).expect("it is prepared");
+                    prepared.execute(&statement.expect("a statement"), &[]).expect("an answer");
+                }
+                _ => run(&mut near.client(), &[&format!("CALL d.p({value})")]),
             }
-            _ => run(&mut near.client(), &[&format!("CALL d.p({value})")]),
+            assert_eq!(ask(&mut other, READ), value, "{}", near.log());
+            assert_eq!(ask(&mut near.client(), READ), value);
         }
-        assert_eq!(ask(&mut other, READ), value, "{}", near.log());
-        assert_eq!(ask(&mut near.client(), READ), value);
+    }
+}
+
+/// Asks until the near cache has heard of a change, and serves no more what was read before; what is said then.
+fn until_heard(near: &Near, client: &mut Client) -> String {
+    let begun = Instant::now();
+    loop {
+        let before = hits(near);
+        let answer = ask(client, READ);
+        if hits(near) == before {
+            return answer;
+        }
+        assert!(begun.elapsed() < LIMIT, "{}", near.log());
     }
 }
 
@@ -148,8 +256,9 @@ fn what_goes_through_is_seen_at_once_by_every_connection() {
 #[test]
 fn what_is_read_while_a_commit_waits_is_not_kept() {
     const BOUND: Duration = Duration::from_millis(400);
-    let server = logging();
-    let near = following(&server, "400");
+    let kind = mariadb();
+    let server = kind.logging();
+    let near = kind.following(&server, "400");
     let (mut client, mut writer) = (near.client(), direct(&server));
     until_served(&near, &mut client, READ);
     let waiting = [
@@ -159,17 +268,7 @@ fn what_is_read_while_a_commit_waits_is_not_kept() {
     ];
     run(&mut writer, &waiting);
     writer.send(command::QUERY, b"UPDATE d.t SET v = 7 WHERE id = 1").expect("it is sent");
-    // As soon as the near cache has heard of it.
-    let (mut before, begun) = (hits(&near), Instant::now());
-    loop {
-        let answer = ask(&mut client, READ);
-        let now = hits(&near);
-        assert!(begun.elapsed() < LIMIT);
-        if std::mem::replace(&mut before, now) == now {
-            assert_eq!(answer, "1");
-            break;
-        }
-    }
+    assert_eq!(until_heard(&near, &mut client), "1");
     for _ in 0..20 {
         ask(&mut client, READ);
     }
@@ -183,148 +282,265 @@ fn what_is_read_while_a_commit_waits_is_not_kept() {
 
 #[test]
 fn a_result_is_kept_only_if_all_that_can_change_it_is_known() {
-    let server = logging();
-    let mut admin = direct(&server);
-    let statements = [
-        "USE d",
-        "CREATE VIEW d.w AS SELECT * FROM d.t",
-        "CREATE FUNCTION d.f() RETURNS INT READS SQL DATA RETURN (SELECT MAX(v) FROM d.t)",
-        "CREATE TABLE d.parent (id INT PRIMARY KEY) ENGINE = InnoDB",
-        "CREATE TABLE d.child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES d.parent (id) ON DELETE CASCADE) ENGINE = InnoDB",
-        "CREATE TABLE d.aria (id INT PRIMARY KEY) ENGINE = Aria",
-        "CREATE TABLE d.times (id INT PRIMARY KEY, t TIME) ENGINE = InnoDB",
-        "CREATE TABLE d.old (id INT PRIMARY KEY) ENGINE = InnoDB WITH SYSTEM VERSIONING",
-        "CREATE DATABASE unseen",
-        "CREATE TABLE unseen.t (id INT PRIMARY KEY) ENGINE = InnoDB",
-    ];
-    run(&mut admin, &statements);
-    let near = following(&server, LONG);
-    let mut client = near.client();
-    let reads = [
-        "SELECT v FROM d.w",
-        "SELECT d.f() FROM d.t",
-        "SELECT * FROM d.child",
-        "SELECT * FROM d.aria",
-        "SELECT * FROM d.times",
-        "SELECT * FROM d.old",
-        "SELECT * FROM unseen.t",
-        "SELECT NOW() FROM d.t",
-        "SELECT t.v FROM d.t, d.w",
-        "SELECT * FROM nowhere.t",
-        "SELECT COUNT(*) FROM mysql.user",
-    ];
-    // Time enough to have learned of all tables: these are learned in the same way, and after them.
-    for read in reads {
-        ask(&mut client, read);
-    }
-    until_served(&near, &mut client, READ);
-    until_served(&near, &mut client, "SELECT COUNT(*) FROM d.u, d.t");
-    for read in reads {
-        let before = hits(&near);
-        for _ in 0..5 {
+    for kind in kinds() {
+        let server = kind.logging();
+        let mut admin = direct(&server);
+        let statements = [
+            "USE d",
+            "CREATE VIEW d.w AS SELECT * FROM d.t",
+            "CREATE FUNCTION d.f() RETURNS INT READS SQL DATA RETURN (SELECT MAX(v) FROM d.t)",
+            "CREATE TABLE d.parent (id INT PRIMARY KEY) ENGINE = InnoDB",
+            "CREATE TABLE d.child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES d.parent (id) ON DELETE CASCADE) ENGINE = InnoDB",
+            &format!("CREATE TABLE d.plain (id INT PRIMARY KEY) ENGINE = {}", kind.other_engine),
+            "CREATE TABLE d.times (id INT PRIMARY KEY, t TIME) ENGINE = InnoDB",
+            "CREATE TABLE d.old (id INT PRIMARY KEY) ENGINE = InnoDB /*M! WITH SYSTEM VERSIONING */",
+            "CREATE DATABASE unseen",
+            "CREATE TABLE unseen.t (id INT PRIMARY KEY) ENGINE = InnoDB",
+        ];
+        run(&mut admin, &statements);
+        let near = kind.following(&server, LONG);
+        let mut client = near.client();
+        let reads = [
+            "SELECT v FROM d.w",
+            "SELECT d.f() FROM d.t",
+            "SELECT * FROM d.child",
+            "SELECT * FROM d.plain",
+            "SELECT * FROM d.times",
+            "SELECT * FROM d.old",
+            "SELECT * FROM unseen.t",
+            "SELECT NOW() FROM d.t",
+            "SELECT t.v FROM d.t, d.w",
+            "SELECT * FROM nowhere.t",
+            "SELECT COUNT(*) FROM mysql.user",
+        ];
+        // Time enough to have learned of all tables: these are learned in the same way, and after them.
+        // MySQL has no such tables.
+        let reads = reads.into_iter().filter(|read| !kind.is_mysql() || !read.contains("d.old"));
+        for read in reads.clone() {
             ask(&mut client, read);
         }
-        assert_eq!(hits(&near), before, "{read}");
+        until_served(&near, &mut client, READ);
+        until_served(&near, &mut client, "SELECT COUNT(*) FROM d.u, d.t");
+        for read in reads {
+            let before = hits(&near);
+            for _ in 0..5 {
+                ask(&mut client, read);
+            }
+            assert_eq!(hits(&near), before, "{read}");
+        }
+        // Who reads what is not committed keeps nothing.
+        let mut dirty = near.client();
+        run(&mut dirty, &["SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"]);
+        run(&mut admin, &["BEGIN", "UPDATE d.t SET v = 9 WHERE id = 1"]);
+        (0..5).for_each(|_| assert_eq!(ask(&mut dirty, READ), "9"));
+        run(&mut admin, &["ROLLBACK"]);
+        assert_eq!(ask(&mut dirty, READ), "1");
+        assert_eq!(until_served(&near, &mut client, READ), "1");
     }
-    // Who reads what is not committed keeps nothing.
-    let mut dirty = near.client();
-    run(&mut dirty, &["SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"]);
-    run(&mut admin, &["BEGIN", "UPDATE d.t SET v = 9 WHERE id = 1"]);
-    (0..5).for_each(|_| assert_eq!(ask(&mut dirty, READ), "9"));
-    run(&mut admin, &["ROLLBACK"]);
-    assert_eq!(ask(&mut dirty, READ), "1");
-    assert_eq!(until_served(&near, &mut client, READ), "1");
+}
+
+#[test]
+fn a_temporary_table_that_a_routine_makes_is_of_its_session_alone() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let mut admin = direct(&server);
+        let function = "CREATE FUNCTION d.f() RETURNS INT MODIFIES SQL DATA BEGIN \
+            CREATE TEMPORARY TABLE d.t (id INT PRIMARY KEY, v INT); INSERT INTO d.t VALUES (1, 777); RETURN 1; END";
+        run(&mut admin, &["SET GLOBAL log_bin_trust_function_creators = ON", function]);
+        let near = kind.following(&server, LONG);
+        let (mut client, mut other) = (near.client(), near.client());
+        until_served(&near, &mut client, READ);
+        assert_eq!(ask(&mut client, "SELECT d.f()"), "1");
+        for _ in 0..10 {
+            assert_eq!(ask(&mut client, READ), "777");
+            assert_eq!(ask(&mut other, READ), "1");
+        }
+        assert_eq!(until_served(&near, &mut other, READ), "1");
+    }
 }
 
 #[test]
 fn a_name_that_comes_to_stand_for_something_else_is_asked_about_again() {
-    let server = logging();
-    let near = following(&server, LONG);
-    let (mut client, mut admin) = (near.client(), direct(&server));
-    let read = "SELECT v FROM d.x WHERE id = 1";
-    for round in 0..4 {
-        let value = (20 + round).to_string();
-        run(&mut admin, &["CREATE TABLE d.x LIKE d.t", &format!("INSERT INTO d.x VALUES (1, {value})")]);
-        until_said(&near, &mut client, read, &value);
-        assert_eq!(until_served(&near, &mut client, read), value);
-        run(&mut admin, &["DROP TABLE d.x", "CREATE VIEW d.x AS SELECT * FROM d.t"]);
-        until_said(&near, &mut client, read, "1");
-        let before = hits(&near);
-        // A view is not kept: its tables are not known.
-        (0..20).for_each(|_| assert_eq!(ask(&mut client, read), "1"));
-        assert_eq!(hits(&near), before);
-        run(&mut admin, &["DROP VIEW d.x"]);
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut admin) = (near.client(), direct(&server));
+        let read = "SELECT v FROM d.x WHERE id = 1";
+        for round in 0..4 {
+            let value = (20 + round).to_string();
+            run(&mut admin, &["CREATE TABLE d.x LIKE d.t", &format!("INSERT INTO d.x VALUES (1, {value})")]);
+            until_said(&near, &mut client, read, &value);
+            assert_eq!(until_served(&near, &mut client, read), value);
+            run(&mut admin, &["DROP TABLE d.x", "CREATE VIEW d.x AS SELECT * FROM d.t"]);
+            until_said(&near, &mut client, read, "1");
+            let before = hits(&near);
+            // A view is not kept: its tables are not known.
+            (0..20).for_each(|_| assert_eq!(ask(&mut client, read), "1"));
+            assert_eq!(hits(&near), before);
+            run(&mut admin, &["DROP VIEW d.x"]);
+        }
     }
 }
 
 #[test]
 fn a_grant_that_is_taken_away_counts() {
-    let server = logging();
-    let near = following(&server, LONG);
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let mut admin = direct(&server);
+        run(&mut admin, &["CREATE USER app@'%'", "GRANT SELECT ON d.* TO app@'%'"]);
+        let mut app = near.login("app", "").expect("a connection");
+        assert_eq!(until_served(&near, &mut app, READ), "1");
+        run(&mut admin, &["REVOKE SELECT ON d.* FROM app@'%'"]);
+        until_said(&near, &mut app, READ, "error 1142");
+    }
+}
+
+/// A server looks up some privileges when a session begins, or comes into a database, and keeps to them.
+#[test]
+fn an_older_session_that_may_still_read_shares_nothing() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let mut admin = direct(&server);
+        run(&mut admin, &["CREATE USER app@'%'", "GRANT SELECT ON *.* TO app@'%'"]);
+        let near = kind.following(&server, LONG);
+        let mut older = near.login("app", "").expect("a connection");
+        assert_eq!(until_served(&near, &mut older, READ), "1");
+        run(&mut admin, &["REVOKE SELECT ON *.* FROM app@'%'"]);
+        // It is kept anew, now that the change is heard, and only for the one that may still read.
+        until_heard(&near, &mut older);
+        assert_eq!(until_served(&near, &mut older, READ), "1");
+        let mut newer = near.login("app", "").expect("a connection");
+        for _ in 0..20 {
+            assert_eq!(ask(&mut newer, READ), "error 1142");
+        }
+        assert_eq!(until_served(&near, &mut older, READ), "1");
+        // Those that began after the change share with each other.
+        run(&mut admin, &["GRANT SELECT ON d.* TO app@'%'"]);
+        until_heard(&near, &mut older);
+        let mut newest = [(); 2].map(|()| near.login("app", "").expect("a connection"));
+        let [one, other] = &mut newest;
+        until_served(&near, one, READ);
+        until_served(&near, other, READ);
+    }
+}
+
+#[test]
+fn what_is_asked_of_the_cache_tells_of_the_log() {
+    let kind = mariadb();
+    let server = kind.logging();
+    let near = kind.following(&server, LONG);
+    let mut client = near.client();
+    until_served(&near, &mut client, READ);
+    let told = ask(&mut client, "SHOW FQC STATUS");
+    assert!(told.starts_with("Cache,ON, beside the application, by the server's binary log;"), "{told}");
+    for item in
+        ["Bound in microseconds,3600000000", "Hits of this connection,1", "Log heard in file,1", "Results stored,1"]
+    {
+        assert!(told.split(';').any(|row| row == item), "{item}: {told}");
+    }
+    assert_eq!(near.metric("staleness_limit_microseconds"), 3_600_000_000);
+    let before = near.metric("log_position_bytes");
+    run(&mut direct(&server), &["UPDATE d.t SET v = 2 WHERE id = 1"]);
+    near.wait_for_metric("log_position_bytes", |now| now > before);
+    run(&mut direct(&server), &["ALTER USER follower@'%' ACCOUNT LOCK"]);
+    let threads = "SELECT id FROM information_schema.processlist WHERE user = 'follower' LIMIT 1";
     let mut admin = direct(&server);
-    run(&mut admin, &["CREATE USER app@'%'", "GRANT SELECT ON d.* TO app@'%'"]);
-    let mut app = near.login("app", "").expect("a connection");
-    assert_eq!(until_served(&near, &mut app, READ), "1");
-    run(&mut admin, &["REVOKE SELECT ON d.* FROM app@'%'"]);
-    until_said(&near, &mut app, READ, "error 1142");
+    while let Some(thread) = admin.scalar(threads).expect("an answer") {
+        // It may have ended already.
+        let _ = admin.query(format!("KILL {thread}"));
+    }
+    near.wait_for_metric("serving", |serving| serving == 0);
+    let told = ask(&mut client, "SHOW FQC STATUS");
+    assert!(told.starts_with("Cache,OFF: ") && told.contains("Answers may be old by microseconds,NULL"), "{told}");
 }
 
 #[test]
 fn without_the_log_nothing_is_served_and_with_it_everything_is_read_anew() {
-    let mut server = logging();
-    let near = following(&server, LONG);
-    let mut client = near.client();
-    until_served(&near, &mut client, READ);
-    let mut admin = direct(&server);
-    let threads = "SELECT GROUP_CONCAT(id) FROM information_schema.processlist WHERE user = 'follower' AND command LIKE 'Binlog%'";
-    // The account may not come back yet.
-    run(&mut admin, &["ALTER USER follower@'%' ACCOUNT LOCK"]);
-    let dump = admin.scalar(threads).expect("an answer").expect("it is connected");
-    run(&mut admin, &[&format!("KILL {dump}")]);
-    near.wait_for_metric("serving", |serving| serving == 0);
-    let before = hits(&near);
-    for value in ["5", "6"] {
-        run(&mut admin, &[&format!("UPDATE d.t SET v = {value} WHERE id = 1")]);
-        assert_eq!(ask(&mut client, READ), value);
+    for kind in kinds() {
+        let mut server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let mut client = near.client();
+        until_served(&near, &mut client, READ);
+        let mut admin = direct(&server);
+        let threads = "SELECT GROUP_CONCAT(id) FROM information_schema.processlist WHERE user = 'follower' AND command LIKE 'Binlog%'";
+        // The account may not come back yet.
+        run(&mut admin, &["ALTER USER follower@'%' ACCOUNT LOCK"]);
+        let dump = admin.scalar(threads).expect("an answer").expect("it is connected");
+        run(&mut admin, &[&format!("KILL {dump}")]);
+        near.wait_for_metric("serving", |serving| serving == 0);
+        let before = hits(&near);
+        for value in ["5", "6"] {
+            run(&mut admin, &[&format!("UPDATE d.t SET v = {value} WHERE id = 1")]);
+            assert_eq!(ask(&mut client, READ), value);
+        }
+        assert_eq!(hits(&near), before);
+        run(&mut admin, &["ALTER USER follower@'%' ACCOUNT UNLOCK"]);
+        near.wait_for_metric("serving", |serving| serving == 1);
+        assert_eq!(until_served(&near, &mut client, READ), "6");
+        run(&mut admin, &[kind.reset, "UPDATE d.t SET v = 8 WHERE id = 1"]);
+        until_said(&near, &mut client, READ, "8");
+        // Killed, and back with another past.
+        server.kill9().expect("it ends");
+        near.wait_for_metric("serving", |serving| serving == 0);
+        server.restart().expect("it is back");
+        run(&mut direct(&server), &["UPDATE d.t SET v = 9 WHERE id = 1"]);
+        let mut client = near.client();
+        until_said(&near, &mut client, READ, "9");
+        assert_eq!(until_served(&near, &mut client, READ), "9");
     }
-    assert_eq!(hits(&near), before);
-    run(&mut admin, &["ALTER USER follower@'%' ACCOUNT UNLOCK"]);
-    near.wait_for_metric("serving", |serving| serving == 1);
-    assert_eq!(until_served(&near, &mut client, READ), "6");
-    run(&mut admin, &["RESET MASTER", "UPDATE d.t SET v = 8 WHERE id = 1"]);
-    until_said(&near, &mut client, READ, "8");
-    // Killed, and back with another past.
-    server.kill9().expect("it ends");
-    near.wait_for_metric("serving", |serving| serving == 0);
-    server.restart().expect("it is back");
-    run(&mut direct(&server), &["UPDATE d.t SET v = 9 WHERE id = 1"]);
-    let mut client = near.client();
-    until_said(&near, &mut client, READ, "9");
-    assert_eq!(until_served(&near, &mut client, READ), "9");
+}
+
+/// Whoever answers under the address, what another server had is dropped, and the new one's log is followed from its present end.
+#[test]
+fn another_server_behind_the_address_is_followed_anew() {
+    for kind in kinds() {
+        let (mut old, new) = (kind.logging(), kind.logging());
+        run(&mut direct(&new), &["UPDATE d.t SET v = 2 WHERE id = 1"]);
+        let address = Wire::to(old.port()).expect("a way");
+        let near = kind.started(address.port(), LONG);
+        near.wait_for_metric("serving", |serving| serving == 1);
+        let mut older = near.client();
+        assert_eq!(until_served(&near, &mut older, READ), "1");
+        address.lead_to(new.port());
+        // The log is still that of the old one: whose connection leads to the new one is passed on.
+        let (mut newer, before) = (near.client(), hits(&near));
+        (0..20).for_each(|_| assert_eq!(ask(&mut newer, READ), "2"));
+        assert_eq!(hits(&near), before);
+        assert_eq!(ask(&mut older, READ), "1");
+        old.kill9().expect("it ends");
+        assert_eq!(until_served(&near, &mut newer, READ), "2");
+        run(&mut direct(&new), &["UPDATE d.t SET v = 3 WHERE id = 1"]);
+        until_said(&near, &mut newer, READ, "3");
+        assert_eq!(until_served(&near, &mut newer, READ), "3");
+    }
 }
 
 #[test]
 fn transactions_in_two_phases_end_it() {
-    let server = logging();
-    let near = following(&server, LONG);
-    let (mut client, mut admin) = (near.client(), direct(&server));
-    until_served(&near, &mut client, READ);
-    let statements =
-        ["XA START 'a'", "UPDATE d.t SET v = 3 WHERE id = 1", "XA END 'a'", "XA PREPARE 'a'", "XA COMMIT 'a'"];
-    run(&mut admin, &statements);
-    wait_until("the obstacle", || near.log().contains("XA transactions"));
-    let before = hits(&near);
-    for value in ["4", "5"] {
-        run(&mut admin, &[&format!("UPDATE d.t SET v = {value} WHERE id = 1")]);
-        assert_eq!(ask(&mut client, READ), value);
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut admin) = (near.client(), direct(&server));
+        until_served(&near, &mut client, READ);
+        let statements =
+            ["XA START 'a'", "UPDATE d.t SET v = 3 WHERE id = 1", "XA END 'a'", "XA PREPARE 'a'", "XA COMMIT 'a'"];
+        run(&mut admin, &statements);
+        wait_until("the obstacle", || near.log().contains("XA transactions"));
+        let before = hits(&near);
+        for value in ["4", "5"] {
+            run(&mut admin, &[&format!("UPDATE d.t SET v = {value} WHERE id = 1")]);
+            assert_eq!(ask(&mut client, READ), value);
+        }
+        assert_eq!(hits(&near), before);
     }
-    assert_eq!(hits(&near), before);
 }
 
 #[test]
 fn a_transaction_with_another_engine_bars_its_tables_alone() {
-    let server = logging();
-    let near = following(&server, LONG);
+    let kind = mariadb();
+    let server = kind.logging();
+    let near = kind.following(&server, LONG);
     let (mut client, mut admin) = (near.client(), direct(&server));
     run(&mut admin, &["CREATE TABLE d.aria (id INT) ENGINE = Aria", "INSERT INTO d.u VALUES (1, 1)"]);
     let other = "SELECT v FROM d.u";
@@ -337,25 +553,91 @@ fn a_transaction_with_another_engine_bars_its_tables_alone() {
     assert_eq!(hits(&near), before);
 }
 
+/// MySQL sends its log to replicas before the end of this delay, if it does not write it to the disk for each transaction.
+#[test]
+fn what_is_read_while_mysql_delays_a_commit_is_not_kept() {
+    for kind in kinds().filter(Kind::is_mysql) {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut writer) = (near.client(), direct(&server));
+        run(&mut writer, &["SET GLOBAL sync_binlog = 0", "SET GLOBAL binlog_group_commit_sync_delay = 1000000"]);
+        for round in 10..14 {
+            let before = until_served(&near, &mut client, READ);
+            let update = format!("UPDATE d.t SET v = {round} WHERE id = 1");
+            writer.send(command::QUERY, update.as_bytes()).expect("it is sent");
+            assert!([before, round.to_string()].contains(&until_heard(&near, &mut client)));
+            (0..10).for_each(|_| drop(ask(&mut client, READ)));
+            assert!(writer.read_response().expect("an answer").failure().is_none());
+            until_said(&near, &mut client, READ, &round.to_string());
+            assert_eq!(until_served(&near, &mut client, READ), round.to_string());
+        }
+    }
+}
+
+#[test]
+fn transactions_of_mysql_with_tags_and_compressed_ones_count() {
+    let Some(kind) = mysql("9.7") else { return };
+    let server = kind.logging();
+    let mut writer = direct(&server);
+    let update = |value: u64| format!("UPDATE d.t SET v = {value} WHERE id = 1");
+    let tagged = |value: u64| {
+        ["SET gtid_next = 'AUTOMATIC:some_tag'".into(), update(value), "SET gtid_next = 'AUTOMATIC'".into()]
+    };
+    let compressed = |value: u64| {
+        let [on, off] = ["ON", "OFF"].map(|to| format!("SET SESSION binlog_transaction_compression = {to}"));
+        [on, update(value), off]
+    };
+    // What stands in the log before it is followed, too.
+    for statement in [tagged(2), compressed(3)].concat() {
+        run(&mut writer, &[&statement]);
+    }
+    let near = kind.following(&server, LONG);
+    let mut client = near.client();
+    for value in 10..30 {
+        until_served(&near, &mut client, READ);
+        let statements = if value % 2 == 0 { tagged(value) } else { compressed(value) };
+        run(&mut writer, &statements.each_ref().map(String::as_str));
+        until_said(&near, &mut client, READ, &value.to_string());
+        assert_eq!(until_served(&near, &mut client, READ), value.to_string());
+    }
+}
+
+#[test]
+fn the_password_of_an_account_of_mysql_is_sent_with_tls_alone() {
+    for mut kind in kinds().filter(|kind| kind.certificates.is_some()) {
+        let server = kind.logging();
+        kind.certificates = None;
+        let near = kind.started(server.port(), LONG);
+        wait_until("the obstacle", || near.log().contains("set server-tls, or use its unix socket"));
+        assert_eq!(near.metric("serving"), 0);
+    }
+}
+
 #[test]
 fn what_is_missing_on_the_server_is_told_with_what_mends_it() {
-    let told = |arguments: &[&str], statements: &[&str], expected: &str| {
-        let server = server_with(arguments);
-        run(&mut direct(&server), statements);
-        let near = started(&server, LONG);
-        wait_until(expected, || near.log().contains(expected));
-        assert_eq!(near.metric("serving"), 0);
-        let mut client = near.client();
-        (0..3).for_each(|_| assert_eq!(ask(&mut client, READ), "1"));
-        assert_eq!(hits(&near), 0);
-    };
-    told(&[], &[], "add `log_bin`");
-    told(&ARGUMENTS[..3], &[], "add `log_slave_updates = ON`");
-    told(&[&ARGUMENTS[..], &["--binlog-format=MIXED"]].concat(), &[], "SET GLOBAL binlog_format = 'ROW'");
-    told(&[&ARGUMENTS[..], &["--binlog-ignore-db=x"]].concat(), &[], "remove binlog_do_db and binlog_ignore_db");
-    let grant = "run GRANT REPLICATION SLAVE, BINLOG MONITOR, PROCESS ON *.* TO follower@";
-    for privilege in ["PROCESS", "BINLOG MONITOR", "REPLICATION SLAVE"] {
-        told(&ARGUMENTS, &[&format!("REVOKE {privilege} ON *.* FROM follower@'%'")], grant);
+    for kind in kinds() {
+        let told = |arguments: &[&str], statements: &[&str], expected: &str| {
+            let server = kind.with_only(arguments);
+            run(&mut direct(&server), statements);
+            let near = kind.started(server.port(), LONG);
+            wait_until(expected, || near.log().contains(expected));
+            assert_eq!(near.metric("serving"), 0);
+            let mut client = near.client();
+            (0..3).for_each(|_| assert_eq!(ask(&mut client, READ), "1"));
+            assert_eq!(hits(&near), 0);
+        };
+        let and = |argument| [kind.arguments, &[argument]].concat();
+        told(&["--skip-log-bin"], &[], "add `log_bin`");
+        told(&and("--skip-log-slave-updates"), &[], "log what it replicates");
+        told(&and("--binlog-format=MIXED"), &[], "SET GLOBAL binlog_format = 'ROW'");
+        told(&and("--binlog-ignore-db=x"), &[], "remove binlog_do_db and binlog_ignore_db");
+        if kind.is_mysql() {
+            told(&and("--gtid-mode=ON_PERMISSIVE"), &[], "add `gtid_mode = ON`");
+        }
+        let grant = format!("run GRANT {} ON *.* TO follower@", kind.privileges.join(", "));
+        for privilege in kind.privileges {
+            told(kind.arguments, &[&format!("REVOKE {privilege} ON *.* FROM follower@'%'")], &grant);
+        }
     }
 }
 
@@ -365,80 +647,170 @@ type Written = Mutex<VecDeque<(Instant, u64)>>;
 /// A counter is written directly, another one through the near cache, while all kinds of trouble come.
 #[test]
 fn nothing_is_older_than_the_bound_while_there_is_trouble() {
-    const BOUND: Duration = Duration::from_millis(400);
-    let seconds = std::env::var("FQC_TEST_SECONDS").map_or(20, |text| text.parse().expect("a number"));
-    let server = server_with(&[&ARGUMENTS[..], &["--max-binlog-size=65536"]].concat());
-    let near = following(&server, "400");
-    let (is_over, direct_writes, own) = (AtomicBool::new(false), Written::default(), AtomicU64::new(2));
-    let goes_on = || !is_over.load(Ordering::SeqCst);
-    direct_writes.lock().unwrap().push_back((Instant::now(), 1));
-    let checks = AtomicU64::new(0);
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut writer = direct(&server);
-            for value in 2.. {
-                if !goes_on() {
-                    return;
-                }
-                run(&mut writer, &[&format!("UPDATE d.t SET v = {value} WHERE id = 1")]);
-                direct_writes.lock().unwrap().push_back((Instant::now(), value));
-                thread::sleep(Duration::from_millis(value % 40));
-            }
-        });
-        scope.spawn(|| {
-            let mut writer = near.client();
-            for value in 3.. {
-                if !goes_on() {
-                    return;
-                }
-                run(&mut writer, &[&format!("UPDATE d.t SET v = {value} WHERE id = 2")]);
-                own.store(value, Ordering::SeqCst);
-                thread::sleep(Duration::from_millis(value % 300));
-            }
-        });
-        for _ in 0..3 {
-            scope.spawn(|| {
-                let mut client = near.client();
-                while goes_on() {
-                    let asked = Instant::now();
-                    let value: u64 = ask(&mut client, READ).parse().expect("a number");
-                    let expected = {
-                        let writes = direct_writes.lock().unwrap();
-                        writes.iter().rev().find(|(known, _)| *known + BOUND < asked).map_or(0, |(_, value)| *value)
-                    };
-                    assert!(value >= expected, "{value} is older than {expected}");
-                    let expected = own.load(Ordering::SeqCst);
-                    let value: u64 = ask(&mut client, "SELECT v FROM d.t WHERE id = 2").parse().expect("a number");
-                    assert!(value >= expected, "{value} was written over by {expected}, through the near cache");
-                    checks.fetch_add(1, Ordering::Relaxed);
-                }
-            });
+    let seconds = std::env::var("FQC_TEST_SECONDS").map_or(10, |text| text.parse().expect("a number"));
+    for kind in kinds() {
+        History::run(&kind, Duration::from_secs(seconds));
+    }
+}
+
+struct History {
+    is_over: AtomicBool,
+    direct: Written,
+    own: AtomicU64,
+    checks: AtomicU64,
+    /// Where the server and the near cache are reached.
+    server: Endpoint,
+    near: Endpoint,
+}
+
+/// A connection that is made anew when it is lost, as it is when the server is killed.
+struct Lasting<'a> {
+    endpoint: &'a Endpoint,
+    client: Option<Client>,
+}
+
+impl Lasting<'_> {
+    /// None if it is not known what became of it.
+    fn ask(&mut self, statement: &str) -> Option<String> {
+        if self.client.is_none() {
+            self.client = Client::root(self.endpoint).ok();
         }
-        let (mut admin, begun, mut round) = (direct(&server), Instant::now(), 0);
-        while begun.elapsed() < Duration::from_secs(seconds) {
-            thread::sleep(Duration::from_millis(300));
-            round += 1;
-            match round % 5 {
-                0 => {
-                    near.signal(libc::SIGSTOP);
-                    thread::sleep(2 * BOUND);
-                    near.signal(libc::SIGCONT);
+        let answer = self.client.as_mut()?.query(statement);
+        let Ok(answer) = answer else {
+            self.client = None;
+            thread::sleep(Duration::from_millis(10));
+            return None;
+        };
+        // The server is about to end, or the statement was.
+        if answer.failure().is_some() { None } else { Some(said(&answer)) }
+    }
+}
+
+const BOUND: Duration = Duration::from_millis(400);
+
+impl History {
+    fn run(kind: &Kind, length: Duration) {
+        let mut server = kind.with(&["--max-binlog-size=65536"]);
+        let near = kind.following(&server, "400");
+        let mut admin = direct(&server);
+        if kind.is_mysql() {
+            // Its log tells of a change some time before that can be seen.
+            run(&mut admin, &["SET PERSIST sync_binlog = 0", "SET PERSIST binlog_group_commit_sync_delay = 20000"]);
+        }
+        let history = History {
+            is_over: AtomicBool::new(false),
+            direct: Written::new(VecDeque::from([(Instant::now(), 1)])),
+            own: AtomicU64::new(2),
+            checks: AtomicU64::new(0),
+            server: server.endpoint(),
+            near: near.tcp(),
+        };
+        let mut counted = 0;
+        thread::scope(|scope| {
+            scope.spawn(|| history.write_directly());
+            scope.spawn(|| history.write_through());
+            for _ in 0..3 {
+                scope.spawn(|| history.check());
+            }
+            let begun = Instant::now();
+            for round in 1.. {
+                if begun.elapsed() > length {
+                    break;
                 }
-                1 => {
-                    let threads =
-                        "SELECT id FROM information_schema.processlist WHERE user = 'follower' ORDER BY RAND() LIMIT 1";
-                    if let Some(thread) = admin.scalar(threads).expect("an answer") {
-                        // It may have ended already.
-                        let _ = admin.query(format!("KILL {thread}"));
-                    }
-                }
-                2 => run(&mut admin, &["ALTER TABLE d.t COMMENT = 'altered'"]),
-                3 => run(&mut admin, &["FLUSH BINARY LOGS"]),
-                _ => {}
+                thread::sleep(Duration::from_millis(300));
+                trouble(round, &mut server, &near);
+                counted = round;
+            }
+            history.is_over.store(true, Ordering::SeqCst);
+        });
+        let writes = history.direct.lock().unwrap().len();
+        println!("{} checks, {} hits, {writes} writes, {counted} troubles", history.checks.into_inner(), hits(&near));
+        assert!(hits(&near) > 0, "without a hit this run has proved nothing");
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.is_over.load(Ordering::SeqCst)
+    }
+
+    fn write_directly(&self) {
+        let mut writer = Lasting { endpoint: &self.server, client: None };
+        for value in (2..).take_while(|_| self.goes_on()) {
+            let written = writer.ask(&format!("UPDATE d.t SET v = {value} WHERE id = 1"));
+            if written.is_some() {
+                self.direct.lock().unwrap().push_back((Instant::now(), value));
+            }
+            thread::sleep(Duration::from_millis(value % 40));
+        }
+    }
+
+    fn write_through(&self) {
+        let mut writer = Lasting { endpoint: &self.near, client: None };
+        for value in (3..).take_while(|_| self.goes_on()) {
+            if writer.ask(&format!("UPDATE d.t SET v = {value} WHERE id = 2")).is_some() {
+                self.own.store(value, Ordering::SeqCst);
+            }
+            thread::sleep(Duration::from_millis(value % 300));
+        }
+    }
+
+    fn check(&self) {
+        let mut client = Lasting { endpoint: &self.near, client: None };
+        while self.goes_on() {
+            let asked = Instant::now();
+            let oldest = {
+                let writes = self.direct.lock().unwrap();
+                writes.iter().rev().find(|(known, _)| *known + BOUND < asked).map_or(0, |(_, value)| *value)
+            };
+            let Some(value) = client.ask(READ) else { continue };
+            let value: u64 = value.parse().expect("a number");
+            assert!(value >= oldest, "{value} is older than {oldest}");
+            let own = self.own.load(Ordering::SeqCst);
+            let Some(value) = client.ask("SELECT v FROM d.t WHERE id = 2") else { continue };
+            let value: u64 = value.parse().expect("a number");
+            assert!(value >= own, "{value} was written over by {own}, through the near cache");
+            self.checks.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn trouble(round: u64, server: &mut Server, near: &Near) {
+    const KILLED_EACH: u64 = 100;
+    const LONG_EACH: u64 = 250;
+    if round.is_multiple_of(KILLED_EACH) {
+        server.kill9().expect("it ends");
+        server.restart().expect("it is back");
+        return;
+    }
+    let mut admin = direct(server);
+    if round % LONG_EACH == LONG_EACH / 2 {
+        let rows =
+            "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT i FROM n";
+        // Each product knows one of them.
+        for limit in ["max_recursive_iterations", "cte_max_recursion_depth"] {
+            let _ = admin.query(format!("SET SESSION {limit} = 1000001"));
+        }
+        run(
+            &mut admin,
+            &["CREATE TABLE d.long_one (i INT)", &format!("INSERT INTO d.long_one {rows}"), "DROP TABLE d.long_one"],
+        );
+        return;
+    }
+    match round % 5 {
+        0 => {
+            near.signal(libc::SIGSTOP);
+            thread::sleep(2 * BOUND);
+            near.signal(libc::SIGCONT);
+        }
+        1 => {
+            let threads =
+                "SELECT id FROM information_schema.processlist WHERE user = 'follower' ORDER BY RAND() LIMIT 1";
+            if let Some(thread) = admin.scalar(threads).expect("an answer") {
+                // It may have ended already.
+                let _ = admin.query(format!("KILL {thread}"));
             }
         }
-        is_over.store(true, Ordering::SeqCst);
-    });
-    println!("{} checks, {} hits, {} writes", checks.into_inner(), hits(&near), direct_writes.lock().unwrap().len());
-    assert!(hits(&near) > 0, "without a hit this run has proved nothing");
+        2 => run(&mut admin, &["ALTER TABLE d.t COMMENT = 'altered'"]),
+        3 => run(&mut admin, &["FLUSH BINARY LOGS"]),
+        _ => {}
+    }
 }

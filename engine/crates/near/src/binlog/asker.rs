@@ -1,7 +1,9 @@
 //! Questions to the server, on a connection of the account that reads its log.
 
-use super::changes::Name;
+use super::changes::{Name, Said};
+use super::gtid::Gtids;
 use super::place::Place;
+use super::product::Product;
 use crate::account::{self, Account};
 use crate::config::Config;
 use crate::relay::to_server;
@@ -21,6 +23,7 @@ const SETTINGS: [&str; 2] = [
     "SET SESSION sql_mode = '', SESSION completion_type = 'NO_CHAIN'",
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
 ];
+const UNTOLD: &str = "the server does not tell how far its log can be seen";
 
 pub struct Asker(Packets);
 
@@ -75,8 +78,14 @@ impl Asker {
         }
     }
 
-    /// Up to where everything can be seen. A snapshot knows the place in the log that it belongs to.
-    pub async fn shown(&mut self) -> io::Result<Place> {
+    /// How far the log has come, and what of it can be seen.
+    pub async fn said(&mut self, product: &Product) -> io::Result<Said> {
+        let said = if product.has_numbers { self.written(product).await? } else { self.shown().await? };
+        said.ok_or_else(|| io::Error::other(UNTOLD))
+    }
+
+    /// A snapshot knows the place in the log that it belongs to.
+    async fn shown(&mut self) -> io::Result<Option<Said>> {
         let questions =
             ["START TRANSACTION WITH CONSISTENT SNAPSHOT", "SHOW STATUS LIKE 'Binlog_snapshot_%'", "COMMIT"];
         let answers = self.ask_all(&questions).await?;
@@ -84,9 +93,15 @@ impl Asker {
             let is_it = |row: &&Row| row[0].as_deref().is_some_and(|is| is.eq_ignore_ascii_case(name.as_bytes()));
             answers[1].iter().find(is_it).and_then(|row| row[1].clone())
         };
-        let at = value("Binlog_snapshot_position").and_then(|at| String::from_utf8(at).ok()?.parse().ok());
-        let place = value("Binlog_snapshot_file").zip(at).and_then(|(file, at)| Place::of(&file, at));
-        place.ok_or_else(|| io::Error::other("the server does not tell how far its log can be seen"))
+        let file = value("Binlog_snapshot_file");
+        Ok(file.zip(value("Binlog_snapshot_position")).and_then(|(file, at)| place(&file, &at)).map(Said::Shown))
+    }
+
+    /// The server takes the numbers of what can be seen first, and the place, which is behind all of it, afterwards.
+    async fn written(&mut self, product: &Product) -> io::Result<Option<Said>> {
+        let rows = self.ask(product.status).await?;
+        let Some([Some(file), Some(at), _, _, Some(shown)]) = rows.first().map(Vec::as_slice) else { return Ok(None) };
+        Ok(place(file, at).zip(Gtids::parse(shown)).map(|(place, shown)| Said::Written(place, shown)))
     }
 
     /// Whether all that can change what is read from it stands in the log under its name: a table of InnoDB whose rows no other table's
@@ -117,6 +132,10 @@ impl Asker {
         let first = self.0.next().await?.split_off(Header::SIZE);
         if first.first() == Some(&ERR) { Err(account::refused(&first)) } else { Ok((first, self.0.stream)) }
     }
+}
+
+fn place(file: &[u8], at: &[u8]) -> Option<Place> {
+    Place::of(file, std::str::from_utf8(at).ok()?.parse().ok()?)
 }
 
 fn row(payload: &[u8], columns: u64) -> Option<Row> {

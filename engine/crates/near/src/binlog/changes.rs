@@ -4,6 +4,7 @@
 //! compared without regard to case: where the server tells it apart, a change of one ends what was read from the other, too.
 
 use super::event::{Event, Told};
+use super::gtid::{Gtids, Source};
 use super::place::Place;
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -19,6 +20,9 @@ const SYSTEM: &[u8] = b"mysql";
 
 pub const XA: &str = "the server runs XA transactions, and its log does not tell when these can be seen; restart fqc-near once \
     nobody uses them";
+
+const RESET: &str = "the server's log was reset";
+const ANONYMOUS: &str = "the server's log has transactions without numbers; run SET GLOBAL gtid_mode = 'ON'";
 
 /// A table as a text names it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -48,7 +52,40 @@ enum Table {
 
 struct Mark {
     asked: u64,
-    shown: u64,
+    written: u64,
+}
+
+/// What a server answers when it is asked how far its log has come.
+pub enum Said {
+    /// Up to there everything can be seen, and nothing that stands behind it.
+    Shown(Place),
+    /// So far the log is written, and these transactions can be seen.
+    Written(Place, Gtids),
+}
+
+/// Those of all sessions that began after the last change of any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Privileges {
+    attachment: u64,
+    changed: u64,
+}
+
+/// How it is known up to where everything can be seen.
+enum Sight {
+    Place(u64),
+    Numbers {
+        shown: Gtids,
+        /// Transactions that were heard and may not be seen yet, with the place before each.
+        waiting: VecDeque<(Source, u64, u64)>,
+        /// What is heard belongs to a transaction that has a number.
+        is_begun: bool,
+    },
+}
+
+impl Default for Sight {
+    fn default() -> Sight {
+        Sight::Place(0)
+    }
 }
 
 #[derive(Default)]
@@ -58,11 +95,14 @@ pub struct Changes {
     server: Vec<u8>,
     first: u32,
     heard: Place,
-    /// Up to there everything can be seen, as was last said.
-    shown: u64,
+    /// So far the log was written, as was last said.
+    written: u64,
+    sight: Sight,
     /// When everything changed last, and how often.
     everything: u64,
     definitions: u64,
+    /// When privileges changed last.
+    privileges: u64,
     tables: HashMap<Name, Table>,
     /// Of tables by their number: when they changed last.
     versions: Vec<u64>,
@@ -78,8 +118,12 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// To a log of which everything up to this place can be seen.
-    pub fn attach(&mut self, server: Vec<u8>, from: Place) {
+    /// To a log that is heard from this place on. Of what stands before it everything can be seen, or its transactions are told.
+    pub fn attach(&mut self, server: Vec<u8>, from: Place, shown: Option<Gtids>) {
+        let sight = match shown {
+            Some(shown) => Sight::Numbers { shown, waiting: VecDeque::new(), is_begun: false },
+            None => Sight::Place(from.at),
+        };
         let kept = (std::mem::take(&mut self.barred), self.has_xa);
         *self = Changes {
             attachment: self.attachment + 1,
@@ -87,7 +131,8 @@ impl Changes {
             server,
             first: from.file,
             heard: from,
-            shown: from.at,
+            written: from.at,
+            sight,
             definitions: self.definitions + 1,
             barred: kept.0,
             has_xa: kept.1,
@@ -112,7 +157,7 @@ impl Changes {
     }
 
     fn moment(&self, place: Place) -> Result<u64, &'static str> {
-        let file = place.file.checked_sub(self.first).ok_or("the server's log was reset")?;
+        let file = place.file.checked_sub(self.first).ok_or(RESET)?;
         if file >= MOST_FILES || place.at >> BITS_OF_FILE != 0 {
             return Err("the log has gone on for long; it is followed anew");
         }
@@ -124,12 +169,16 @@ impl Changes {
             return self.go_to(Place::of(file, at).ok_or("the name of a log file is not understood")?);
         }
         let end = match told.end {
+            // Where numbers are not known, nothing was left out.
+            _ if told.event == Event::Heartbeat && !self.has_numbers() => self.heard,
             Some(lower) => self.heard.end(lower).ok_or("the server's log went back")?,
             None => self.heard,
         };
         let moment = self.moment(end)?;
+        self.follow_numbers(&told.event)?;
         match told.event {
-            Event::Rotate { .. } | Event::Format { .. } | Event::Nothing => {}
+            Event::Rotate { .. } | Event::Format { .. } | Event::Begun(_) | Event::Heartbeat | Event::Nothing => {}
+            Event::Anonymous => return Err(ANONYMOUS),
             Event::Table { schema, name } => self.touch(schema, name, moment),
             Event::Rows if self.open.is_empty() => self.change_everything(moment),
             Event::Rows => {}
@@ -140,9 +189,39 @@ impl Changes {
                 return Err(XA);
             }
             Event::Everything => self.change_everything(moment),
+            Event::Privileges => self.change_privileges(moment),
         }
         self.heard = end;
         self.prove()
+    }
+
+    fn has_numbers(&self) -> bool {
+        matches!(self.sight, Sight::Numbers { .. })
+    }
+
+    /// Each transaction waits until the server says that it can be seen.
+    fn follow_numbers(&mut self, event: &Event) -> Result<(), &'static str> {
+        let before = self.moment(self.heard)?;
+        let Sight::Numbers { waiting, is_begun, .. } = &mut self.sight else { return Ok(()) };
+        match event {
+            Event::Begun(gtid) => {
+                waiting.push_back((gtid.source(), gtid.number, before));
+                *is_begun = true;
+                self.look_again();
+            }
+            Event::Committed | Event::Ended if *is_begun => *is_begun = false,
+            Event::Rotate { .. } | Event::Format { .. } | Event::Heartbeat | Event::Nothing => {}
+            _ if *is_begun => {}
+            _ => return Err(ANONYMOUS),
+        }
+        Ok(())
+    }
+
+    /// Which of the transactions that wait can be seen.
+    fn look_again(&mut self) {
+        if let Sight::Numbers { shown, waiting, .. } = &mut self.sight {
+            while waiting.pop_front_if(|(source, number, _)| shown.has(source, *number)).is_some() {}
+        }
     }
 
     fn go_to(&mut self, place: Place) -> Result<(), &'static str> {
@@ -157,7 +236,7 @@ impl Changes {
     fn touch(&mut self, schema: &[u8], table: &[u8], moment: u64) {
         let name = Folded(schema.to_ascii_lowercase(), table.to_ascii_lowercase());
         if name.0 == SYSTEM {
-            self.change_everything(moment);
+            self.change_privileges(moment);
         }
         if let Some(number) = self.numbers.get(&name) {
             self.versions[*number as usize] = moment;
@@ -174,6 +253,11 @@ impl Changes {
         }
     }
 
+    fn change_privileges(&mut self, moment: u64) {
+        self.privileges = moment;
+        self.change_everything(moment);
+    }
+
     fn change_everything(&mut self, moment: u64) {
         self.everything = moment;
         self.definitions += 1;
@@ -182,21 +266,26 @@ impl Changes {
         self.versions.clear();
     }
 
-    /// Everything could be seen up to this place some time after `asked`.
-    pub fn mark(&mut self, asked: u64, shown: Place) -> Result<(), &'static str> {
-        let shown = self.moment(shown)?;
-        if shown < self.shown {
-            return Err("the server's log was reset");
+    /// What the server said some time after `asked`.
+    pub fn mark(&mut self, asked: u64, said: Said) -> Result<(), &'static str> {
+        let (Said::Shown(place) | Said::Written(place, _)) = said;
+        let written = self.moment(place)?;
+        match (&mut self.sight, said) {
+            _ if written < self.written => return Err(RESET),
+            (Sight::Place(shown), Said::Shown(_)) => *shown = written,
+            (Sight::Numbers { shown, .. }, Said::Written(_, now)) if now.has_all(shown) => *shown = now,
+            _ => return Err(RESET),
         }
-        self.shown = shown;
-        self.marks.push_back(Mark { asked, shown });
+        self.written = written;
+        self.look_again();
+        self.marks.push_back(Mark { asked, written });
         self.prove()
     }
 
     /// Takes the marks that the log has passed.
     fn prove(&mut self) -> Result<(), &'static str> {
         let heard = self.moment(self.heard)?;
-        while let Some(mark) = self.marks.pop_front_if(|mark| mark.shown <= heard) {
+        while let Some(mark) = self.marks.pop_front_if(|mark| mark.written <= heard) {
             self.proved = Some(mark.asked);
             self.accept(mark.asked, heard);
         }
@@ -223,18 +312,38 @@ impl Changes {
         self.marks.front().map(|mark| mark.asked)
     }
 
+    pub fn heard(&self) -> Place {
+        self.heard
+    }
+
     pub fn proved(&self) -> Option<u64> {
         self.proved
     }
 
     /// For a read that is sent now: it sees all changes up to there, and all these have been heard.
     pub fn stamp(&self) -> u64 {
-        self.moment(self.heard).map_or(0, |heard| heard.min(self.shown))
+        let heard = self.moment(self.heard).unwrap_or_default();
+        match &self.sight {
+            Sight::Place(shown) => heard.min(*shown),
+            Sight::Numbers { waiting, .. } => waiting.front().map_or(heard, |(.., before)| *before),
+        }
     }
 
     pub fn is_fresh(&self, mut cells: impl Iterator<Item = u32>, stamp: u64) -> bool {
         let is_older = |cell: u32| self.versions.get(cell as usize).is_some_and(|version| *version <= stamp);
         self.everything <= stamp && cells.all(is_older)
+    }
+
+    /// Under which privileges a session would be that is about to begin; none if that is not certain.
+    pub fn privileges(&self) -> Option<Privileges> {
+        let is_certain = self.is_attached && self.privileges <= self.stamp();
+        is_certain.then_some(Privileges { attachment: self.attachment, changed: self.privileges })
+    }
+
+    /// Whether they are still those of every session that begins, and were when this one had begun.
+    pub fn has_still(&self, privileges: Privileges, begun: u64) -> bool {
+        let now = Privileges { attachment: self.attachment, changed: self.privileges };
+        privileges == now && self.proved.is_some_and(|proved| proved > begun)
     }
 
     pub fn definitions(&self) -> u64 {
@@ -293,6 +402,7 @@ impl Changes {
 
 #[cfg(test)]
 mod tests {
+    use super::super::gtid::Gtid;
     use super::*;
 
     fn name(table: &str) -> Name {
@@ -306,15 +416,36 @@ mod tests {
     struct Scene {
         changes: Changes,
         now: u64,
+        /// The last transaction that can be seen, if they have numbers.
+        shown: Option<u64>,
     }
+
+    fn gtids(last: u64) -> Gtids {
+        Gtids::parse(format!("{UUID}:1-{last}").as_bytes()).expect("a set")
+    }
+
+    const UUID: &str = "01010101-0101-0101-0101-010101010101";
 
     impl Scene {
         /// Attached at 100, and these tables are known to be fit.
         fn with(tables: &[&str]) -> Scene {
-            let mut scene = Scene { changes: Changes::default(), now: 1 };
-            scene.changes.attach(b"server".to_vec(), at(100));
+            Scene::attached(tables, None)
+        }
+
+        /// The same, and transactions have numbers, of which the first nine could be seen.
+        fn with_numbers(tables: &[&str]) -> Scene {
+            Scene::attached(tables, Some(9))
+        }
+
+        fn attached(tables: &[&str], shown: Option<u64>) -> Scene {
+            let mut scene = Scene { changes: Changes::default(), now: 1, shown };
+            scene.changes.attach(b"server".to_vec(), at(100), shown.map(gtids));
             scene.learn(tables);
             scene
+        }
+
+        fn begins(&mut self, number: u64, end: u32) {
+            self.hear(Event::Begun(Gtid { uuid: [1; 16], tag: &[], number }), end);
         }
 
         fn learn(&mut self, tables: &[&str]) {
@@ -339,7 +470,11 @@ mod tests {
         /// Everything can be seen up to there. When that was asked.
         fn mark(&mut self, place: u64) -> u64 {
             self.now += 1;
-            self.changes.mark(self.now, at(place)).expect("it goes on");
+            let said = match self.shown {
+                Some(last) => Said::Written(at(place), gtids(last)),
+                None => Said::Shown(at(place)),
+            };
+            self.changes.mark(self.now, said).expect("it goes on");
             self.now
         }
 
@@ -378,6 +513,63 @@ mod tests {
     }
 
     #[test]
+    fn what_is_read_before_a_transaction_is_among_those_that_can_be_seen_is_not_kept() {
+        let mut scene = Scene::with_numbers(&["t", "u"]);
+        scene.begins(10, 110);
+        scene.writes("t", 200);
+        let asked = scene.mark(200);
+        assert_eq!(scene.changes.proved(), Some(asked), "all that could be seen is heard");
+        let early = scene.changes.stamp();
+        assert!(!scene.is_fresh("t", early) && scene.is_fresh("u", early));
+        // The next one can be seen before it.
+        scene.begins(11, 210);
+        scene.writes("u", 300);
+        scene.mark(300);
+        assert_eq!(scene.changes.stamp(), early);
+        scene.shown = Some(11);
+        scene.mark(300);
+        assert!(!scene.is_fresh("t", early) && !scene.is_fresh("u", early));
+        assert!(scene.is_fresh("t", scene.changes.stamp()) && scene.is_fresh("u", scene.changes.stamp()));
+    }
+
+    #[test]
+    fn a_transaction_that_is_heard_after_it_can_be_seen_does_not_wait() {
+        let mut scene = Scene::with_numbers(&["t"]);
+        let stamp = scene.changes.stamp();
+        scene.shown = Some(10);
+        let asked = scene.mark(200);
+        assert!(scene.changes.proved() < Some(asked));
+        scene.begins(10, 110);
+        scene.writes("t", 200);
+        assert_eq!(scene.changes.proved(), Some(asked));
+        assert!(!scene.is_fresh("t", stamp) && scene.is_fresh("t", scene.changes.stamp()));
+    }
+
+    #[test]
+    fn numbers_that_are_gone_or_missing_end_the_attachment() {
+        let mut scene = Scene::with_numbers(&["t"]);
+        assert!(scene.changes.mark(99, Said::Written(at(500), gtids(8))).is_err(), "another log has come as far");
+        assert!(scene.changes.mark(99, Said::Shown(at(500))).is_err());
+        let table = Event::Table { schema: b"d", name: b"t" };
+        for event in [Event::Anonymous, table, Event::Everything] {
+            let mut scene = Scene::with_numbers(&["t"]);
+            scene.begins(10, 110);
+            scene.writes("t", 200);
+            assert_eq!(scene.changes.hear(&Told { end: Some(300), event }), Err(ANONYMOUS));
+        }
+    }
+
+    #[test]
+    fn a_heartbeat_stands_for_transactions_that_were_not_wanted_and_for_nothing_else() {
+        for (mut scene, comes) in [(Scene::with_numbers(&["t"]), true), (Scene::with(&["t"]), false)] {
+            let before = scene.changes.proved();
+            let asked = scene.mark(200);
+            scene.hear(Event::Heartbeat, 200);
+            assert_eq!(scene.changes.proved(), if comes { Some(asked) } else { before });
+        }
+    }
+
+    #[test]
     fn only_what_was_asked_before_the_log_came_so_far_is_proved() {
         let mut scene = Scene::with(&["t"]);
         let before = scene.changes.proved();
@@ -396,7 +588,7 @@ mod tests {
     fn a_mark_in_the_next_file_is_passed_only_there() {
         let mut scene = Scene::with(&["t"]);
         let before = scene.changes.proved();
-        scene.changes.mark(90, Place { file: 2, at: 50 }).expect("it goes on");
+        scene.changes.mark(90, Said::Shown(Place { file: 2, at: 50 })).expect("it goes on");
         scene.hear(Event::Nothing, 900);
         assert_eq!(scene.changes.proved(), before);
         let rotate = Event::Rotate { file: b"log.000002", at: 4 };
@@ -410,12 +602,12 @@ mod tests {
     fn a_log_that_goes_back_is_another_one() {
         let mut scene = Scene::with(&["t"]);
         scene.mark(200);
-        assert!(scene.changes.mark(99, at(150)).is_err());
+        assert!(scene.changes.mark(99, Said::Shown(at(150))).is_err());
         scene.hear(Event::Nothing, 200);
         assert!(scene.changes.hear(&Told { end: Some(150), event: Event::Nothing }).is_err());
         let rotate = Event::Rotate { file: b"log.000000", at: 4 };
         assert!(scene.changes.hear(&Told { end: None, event: rotate }).is_err());
-        assert!(scene.changes.mark(99, Place { file: 0, at: 4 }).is_err());
+        assert!(scene.changes.mark(99, Said::Shown(Place { file: 0, at: 4 })).is_err());
     }
 
     #[test]
@@ -463,7 +655,7 @@ mod tests {
         scene.learn(&["u"]);
         assert_eq!((scene.changes.verdict(&name("t")), scene.changes.cell(&name("t"))), (Some(false), None));
         assert!(scene.is_fresh("u", scene.changes.stamp()));
-        scene.changes.attach(b"server".to_vec(), at(100));
+        scene.changes.attach(b"server".to_vec(), at(100), None);
         assert_eq!(scene.changes.verdict(&name("t")), Some(false));
     }
 
@@ -471,7 +663,7 @@ mod tests {
     fn two_phases_end_it_for_good() {
         let mut scene = Scene::with(&["t"]);
         assert_eq!(scene.changes.hear(&Told { end: Some(200), event: Event::Xa }), Err(XA));
-        scene.changes.attach(b"server".to_vec(), at(300));
+        scene.changes.attach(b"server".to_vec(), at(300), None);
         assert!(scene.changes.has_xa());
     }
 
@@ -483,6 +675,26 @@ mod tests {
             scene.hear(event, 200);
             assert!(!scene.changes.is_fresh([].into_iter(), stamp));
         }
+    }
+
+    #[test]
+    fn a_session_has_the_privileges_of_others_if_none_changed_since_it_began() {
+        let mut scene = Scene::with(&["t"]);
+        let begun = scene.mark(100);
+        let privileges = scene.changes.privileges().expect("they are certain");
+        assert!(!scene.changes.has_still(privileges, begun), "not all that could be seen then is heard");
+        scene.mark(100);
+        assert!(scene.changes.has_still(privileges, begun));
+        scene.writes("t", 150);
+        scene.hear(Event::Everything, 160);
+        assert!(scene.changes.has_still(privileges, begun));
+        scene.hear(Event::Privileges, 200);
+        assert!(!scene.changes.has_still(privileges, begun));
+        assert_eq!(scene.changes.privileges(), None, "the change may not be seen yet");
+        scene.mark(200);
+        assert!(scene.changes.privileges().is_some_and(|now| now != privileges));
+        scene.changes.attach(b"server".to_vec(), at(100), None);
+        assert!(!scene.changes.has_still(privileges, begun));
     }
 
     #[test]

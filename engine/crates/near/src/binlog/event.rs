@@ -2,6 +2,7 @@
 //!
 //! Invariants: no panic on any bytes; what is not understood, or only in part, is [`Event::Everything`].
 
+use super::gtid::{self, Gtid};
 use wire::lenenc::Reader;
 
 pub const HEADER: usize = 19;
@@ -23,6 +24,10 @@ pub enum Event<'a> {
     Format {
         has_checksums: bool,
     },
+    /// A transaction of MySQL.
+    Begun(Gtid<'a>),
+    /// One that has no number.
+    Anonymous,
     /// Rows of it have changed, in the transaction that has not ended yet.
     Table {
         schema: &'a [u8],
@@ -36,6 +41,10 @@ pub enum Event<'a> {
     /// A part of a transaction in two phases, of which the log does not tell when it can be seen.
     Xa,
     Everything,
+    /// The same, and privileges may have changed, too.
+    Privileges,
+    /// All before the place where it ends was sent, except for what was not wanted.
+    Heartbeat,
     Nothing,
 }
 
@@ -61,7 +70,14 @@ mod kind {
     pub const XID: u8 = 16;
     pub const TABLE_MAP: u8 = 19;
     pub const HEARTBEAT: u8 = 27;
+    pub const ROWS_QUERY: u8 = 29;
+    pub const MYSQL_GTID: u8 = 33;
+    pub const ANONYMOUS_GTID: u8 = 34;
+    pub const PREVIOUS_GTIDS: u8 = 35;
     pub const XA_PREPARE: u8 = 38;
+    /// Updated rows, with parts of their documents.
+    pub const PARTIAL_ROWS: u8 = 39;
+    pub const TAGGED_GTID: u8 = 42;
     pub const ANNOTATE: u8 = 160;
     pub const CHECKPOINT: u8 = 161;
     pub const GTID: u8 = 162;
@@ -90,7 +106,7 @@ pub fn read(bytes: &[u8], is_whole: bool, has_checksums: bool) -> Result<Told<'_
         _ => event(kind, body, is_whole).unwrap_or(Event::Everything),
     };
     // Where a file begins is told by what led there.
-    let is_placed = flags & ARTIFICIAL == 0 && ![kind::FORMAT, kind::ROTATE, kind::HEARTBEAT].contains(&kind);
+    let is_placed = flags & ARTIFICIAL == 0 && ![kind::FORMAT, kind::ROTATE].contains(&kind);
     Ok(Told { end: (is_placed && end > 0).then_some(end), event })
 }
 
@@ -112,13 +128,19 @@ fn event(kind: u8, body: &[u8], is_whole: bool) -> Option<Event<'_>> {
         kind::QUERY if is_whole => query(body),
         kind::TABLE_MAP => table(body),
         kind::GTID => Some(if body.get(12)? & IS_XA == 0 { Event::Nothing } else { Event::Xa }),
+        kind::MYSQL_GTID => gtid::plain(body).map(Event::Begun),
+        kind::TAGGED_GTID => gtid::tagged(body).map(Event::Begun),
+        kind::ANONYMOUS_GTID => Some(Event::Anonymous),
         kind::XID => Some(Event::Committed),
         kind::XA_PREPARE => Some(Event::Xa),
+        kind::HEARTBEAT => Some(Event::Heartbeat),
         // What a statement needs comes before the statement.
         kind::INTVAR | kind::RAND | kind::USER_VAR => Some(Event::Nothing),
-        kind::STOP | kind::HEARTBEAT | kind::ANNOTATE | kind::CHECKPOINT | kind::GTID_LIST | kind::START_ENCRYPTION => {
+        kind::STOP | kind::ANNOTATE | kind::CHECKPOINT | kind::GTID_LIST | kind::START_ENCRYPTION => {
             Some(Event::Nothing)
         }
+        kind::ROWS_QUERY | kind::PREVIOUS_GTIDS => Some(Event::Nothing),
+        kind::PARTIAL_ROWS => Some(Event::Rows),
         _ if kind::ROWS.iter().any(|kinds| kinds.contains(&kind)) || kind::COMPRESSED_ROWS.contains(&kind) => {
             Some(Event::Rows)
         }
@@ -145,8 +167,24 @@ fn query(body: &[u8]) -> Option<Event<'_>> {
         b"COMMIT" | b"ROLLBACK" => Event::Ended,
         _ if begins("XA ") => Event::Xa,
         _ if begins("SAVEPOINT ") || begins("ROLLBACK TO ") => Event::Nothing,
-        _ => Event::Everything,
+        _ if leaves_privileges(text) => Event::Everything,
+        _ => Event::Privileges,
     })
+}
+
+/// By its first words. Others, comments among them, may stand before anything.
+fn leaves_privileges(text: &[u8]) -> bool {
+    const ROWS: [&[u8]; 9] =
+        [b"INSERT", b"REPLACE", b"UPDATE", b"DELETE", b"TRUNCATE", b"LOAD", b"ANALYZE", b"OPTIMIZE", b"REPAIR"];
+    const DEFINITIONS: [&[u8]; 4] = [b"CREATE", b"ALTER", b"DROP", b"RENAME"];
+    const BETWEEN: [&[u8]; 2] = [b"OR", b"REPLACE"];
+    const DEFINED: [&[u8]; 8] =
+        [b"TABLE", b"TABLES", b"TEMPORARY", b"INDEX", b"UNIQUE", b"VIEW", b"DATABASE", b"SCHEMA"];
+    let is_one = |word: &[u8], of: &[&[u8]]| of.iter().any(|known| known.eq_ignore_ascii_case(word));
+    let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let first = words.next().unwrap_or_default();
+    let second = words.find(|word| !is_one(word, &BETWEEN)).unwrap_or_default();
+    is_one(first, &ROWS) || is_one(first, &DEFINITIONS) && is_one(second, &DEFINED)
 }
 
 fn table(body: &[u8]) -> Option<Event<'_>> {
@@ -187,12 +225,17 @@ mod tests {
     use super::*;
     use fqc_tests::random::Random;
 
-    /// As MariaDB 10.11 has written it, with one of each kind of change.
-    const LOG: &[u8] = include_bytes!("../../tests/data/mariadb-10.11.binlog");
+    /// As the servers have written them, with one of each kind of change.
+    const MARIADB: &[u8] = include_bytes!("../../tests/data/mariadb-10.11.binlog");
+    const MYSQL: &[u8] = include_bytes!("../../tests/data/mysql-9.7.binlog");
     const MAGIC: usize = 4;
 
-    fn events() -> Vec<&'static [u8]> {
-        let (mut events, mut rest) = (Vec::new(), &LOG[MAGIC..]);
+    fn all_events() -> Vec<&'static [u8]> {
+        [MARIADB, MYSQL].map(events).concat()
+    }
+
+    fn events(log: &'static [u8]) -> Vec<&'static [u8]> {
+        let (mut events, mut rest) = (Vec::new(), &log[MAGIC..]);
         while let Some(header) = rest.get(..HEADER) {
             let length = u32::from_le_bytes([header[9], header[10], header[11], header[12]]);
             let (event, others) = rest.split_at(length as usize);
@@ -209,29 +252,44 @@ mod tests {
                 format!("{}.{}", String::from_utf8_lossy(schema), String::from_utf8_lossy(name))
             }
             Event::Rotate { file, at } => format!("to {}:{at}", String::from_utf8_lossy(file)),
+            Event::Begun(gtid) => format!("{}:{}", String::from_utf8_lossy(gtid.tag), gtid.number),
             other => format!("{other:?}").to_lowercase(),
         }
     }
 
-    #[test]
-    fn a_log_of_mariadb_tells_what_changed() {
-        let read: Vec<_> = events().iter().map(|event| read(event, true, true).expect("an event")).collect();
+    fn assert_tells(log: &'static [u8], begins_at: u32, expected: &str) {
+        let read: Vec<_> = events(log).iter().map(|event| read(event, true, true).expect("an event")).collect();
         assert_eq!(read[0].event, Event::Format { has_checksums: true });
         let told = read[1..].iter().filter(|told| told.event != Event::Nothing).map(|told| said(&told.event));
-        let expected = "everything everything d.t rows committed d.t rows committed d.t rows committed d.t rows committed \
-            d.a rows ended d.a rows ended d.t rows ended everything committed everything committed everything everything \
-            everything xa d.t rows xa xa xa xa to log.000002:4";
         assert_eq!(told.collect::<Vec<_>>().join(" "), expected.split_whitespace().collect::<Vec<_>>().join(" "));
-        let mut at = 256;
-        for (told, event) in read.iter().zip(events()).skip(1).take(read.len() - 2) {
+        let mut at = begins_at;
+        for (told, event) in read.iter().zip(events(log)).skip(1).take(read.len() - 2) {
             at += event.len() as u32;
             assert_eq!(told.end, Some(at));
         }
     }
 
     #[test]
+    fn a_log_of_mariadb_tells_what_changed() {
+        let expected = "everything everything d.t rows committed d.t rows committed d.t rows committed d.t rows committed \
+            d.a rows ended d.a rows ended d.t rows ended everything committed everything committed everything privileges \
+            privileges xa d.t rows xa xa xa xa to log.000002:4";
+        assert_tells(MARIADB, 256, expected);
+    }
+
+    #[test]
+    fn a_log_of_mysql_tells_what_changed_and_the_numbers_of_transactions() {
+        let expected = ":1 everything :2 everything :3 everything :4 d.t rows committed :5 d.t rows committed \
+            :6 d.t rows committed :7 d.t rows committed :8 d.t rows committed tagged_one:1 d.t rows committed \
+            tagged_one:2 d.t rows committed :9 d.m rows ended :10 everything :11 d.t rows committed \
+            :12 everything committed :13 everything d.copy rows committed :14 everything :15 privileges :16 privileges \
+            :17 privileges :18 xa d.t rows xa xa :19 xa :20 xa d.t rows xa xa to log.000002:4";
+        assert_tells(MYSQL, 127, expected);
+    }
+
+    #[test]
     fn what_was_changed_on_the_way_is_no_event() {
-        for event in events() {
+        for event in all_events() {
             for place in [0, HEADER, event.len() - 1] {
                 let mut event = event.to_vec();
                 event[place] ^= 1;
@@ -242,7 +300,7 @@ mod tests {
 
     #[test]
     fn any_bytes_have_an_answer_and_of_a_part_nothing_is_taken_for_certain() {
-        let (mut random, events) = (Random::new(1), events());
+        let (mut random, events) = (Random::new(1), all_events());
         let mut understood = 0;
         for _ in 0..200_000 {
             let whole = *random.pick(&events);
@@ -263,6 +321,36 @@ mod tests {
     }
 
     #[test]
+    fn what_may_change_privileges_is_known_from_what_cannot() {
+        for text in [
+            "INSERT INTO t VALUES (1)",
+            "create table t (a INT)",
+            "CREATE OR REPLACE\tVIEW v AS SELECT 1",
+            "DROP  TABLE t",
+            "ALTER TABLE t ADD a INT",
+            "ANALYZE TABLE t",
+        ] {
+            assert!(leaves_privileges(text.as_bytes()), "{text}");
+        }
+        for text in [
+            "GRANT SELECT ON d.* TO u",
+            "REVOKE ALL ON d.* FROM u",
+            "CREATE USER u",
+            "CREATE OR REPLACE USER u",
+            "CREATE /* */ USER u",
+            "/* */ DROP USER u",
+            "DROP ROLE r",
+            "ALTER USER u ACCOUNT LOCK",
+            "SET DEFAULT ROLE r FOR u",
+            "FLUSH PRIVILEGES",
+            "DROP",
+            "",
+        ] {
+            assert!(!leaves_privileges(text.as_bytes()), "{text}");
+        }
+    }
+
+    #[test]
     fn a_kind_of_event_that_is_not_known_changes_everything() {
         let is_nothing = |kind: u8| {
             let mut event = vec![0; HEADER + 13];
@@ -270,6 +358,6 @@ mod tests {
             matches!(read(&event, true, false).map(|told| told.event), Ok(Event::Nothing))
         };
         let harmless: Vec<u8> = (0..=u8::MAX).filter(|kind| is_nothing(*kind)).collect();
-        assert_eq!(harmless, [3, 5, 13, 14, 27, 160, 161, 162, 163, 164]);
+        assert_eq!(harmless, [3, 5, 13, 14, 29, 35, 160, 161, 162, 163, 164]);
     }
 }

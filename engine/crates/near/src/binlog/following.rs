@@ -1,10 +1,13 @@
 //! The two connections to the server: one that its log comes by, and one that asks it how far that must have come.
 
 use super::asker::Asker;
-use super::changes::XA;
-use super::event::{self, Event};
+use super::changes::{Said, XA};
+use super::event::{self, Event, Told};
+use super::gtid::Gtids;
 use super::log::Log;
+use super::place::Place;
 use super::prerequisites::{self, Checked};
+use super::product::Product;
 use crate::account::{self, Account};
 use crate::clock;
 use crate::config::Config;
@@ -27,9 +30,17 @@ const QUESTIONS: u32 = 4;
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 const LEAST_PAUSE: Duration = Duration::from_millis(2);
 const ROUND: Duration = Duration::from_secs(1);
-/// The server is to say that it has nothing to say.
-const HEARTBEAT: Duration = Duration::from_secs(1);
+/// Of the connection that the log comes by. MySQL has had other names for the same since 8.0.26.
+const SETTINGS: [&str; 3] = [
+    "SET @master_binlog_checksum = @@GLOBAL.binlog_checksum, @source_binlog_checksum = @@GLOBAL.binlog_checksum",
+    // The server says each second that it has nothing to say.
+    "SET @master_heartbeat_period = 1000000000, @source_heartbeat_period = 1000000000",
+    // All that MariaDB's log may contain.
+    "SET @mariadb_slave_capability = 4",
+];
 const SILENCE: Duration = Duration::from_secs(5);
+/// A server that is told which transactions are not wanted reads a whole file of its log at first.
+const BEGINNING: Duration = Duration::from_secs(120);
 const PIECE: usize = 64 << 10;
 
 /// Until the configuration names another server, or an error.
@@ -42,7 +53,7 @@ pub async fn attend(
 ) -> io::Result<()> {
     let outcome = follow(shared, log, config, account, changes).await;
     log.lose();
-    outcome.map_err(|error| prerequisites::with_grant(error, account))
+    outcome
 }
 
 async fn follow(
@@ -55,12 +66,13 @@ async fn follow(
     if log.has_xa() {
         return Err(io::Error::other(XA));
     }
-    let (asker, stream, has_checksums) = timeout(config.connect_timeout, attach(log, config, account)).await??;
+    let Attached { asker, product, stream, has_checksums } =
+        timeout(config.connect_timeout, attach(log, config, account)).await??;
     shared.memory.obstacle.following();
     let mut draining = shared.draining();
     tokio::select! {
         outcome = hear(log, stream, has_checksums) => outcome,
-        outcome = ask(shared, log, asker) => outcome,
+        outcome = ask(shared, log, asker, product) => outcome,
         outcome = until_other(config, changes) => outcome,
         _ = draining.wait_for(|is_draining| *is_draining) => {
             log.lose();
@@ -68,6 +80,13 @@ async fn follow(
             std::future::pending().await
         }
     }
+}
+
+struct Attached {
+    asker: Asker,
+    product: &'static Product,
+    stream: Stream,
+    has_checksums: bool,
 }
 
 async fn until_other(config: &Config, changes: &mut watch::Receiver<Arc<Config>>) -> io::Result<()> {
@@ -79,9 +98,23 @@ async fn until_other(config: &Config, changes: &mut watch::Receiver<Arc<Config>>
     }
 }
 
-async fn attach(log: &Log, config: &Config, account: &Account) -> io::Result<(Asker, Stream, bool)> {
+async fn attach(log: &Log, config: &Config, account: &Account) -> io::Result<Attached> {
     let mut asker = Asker::connect(config, account).await?;
-    let Checked { mut has_checksums, version, file } = prerequisites::check(&mut asker).await?;
+    let (product, version) = prerequisites::product(&mut asker).await?;
+    let attached = attach_to(log, config, account, asker, product).await;
+    let attached = attached.map_err(|error| prerequisites::with_grant(error, product, account))?;
+    eprintln!("following the log of {} ({version})", config.server);
+    Ok(attached)
+}
+
+async fn attach_to(
+    log: &Log,
+    config: &Config,
+    account: &Account,
+    mut asker: Asker,
+    product: &'static Product,
+) -> io::Result<Attached> {
+    let Checked { mut has_checksums, file } = prerequisites::check(&mut asker, product).await?;
     let mut replica = Asker::connect(config, account).await?;
     let identity = question::server();
     let servers = [asker.ask(&identity).await?, replica.ask(&identity).await?];
@@ -89,30 +122,58 @@ async fn attach(log: &Log, config: &Config, account: &Account) -> io::Result<(As
         return Err(io::Error::other("there are several servers behind this address"));
     }
     let server = servers[0].first().and_then(|row| row[0].clone()).ok_or(io::ErrorKind::InvalidData)?;
-    let from = asker.shown().await?;
-    let (base, _) = file.rsplit_once('.').ok_or(io::ErrorKind::InvalidData)?;
-    let at = u32::try_from(from.at).map_err(|_| io::Error::other("its log file is too long; run FLUSH BINARY LOGS"))?;
-    let settings = [
-        "SET @master_binlog_checksum = @@GLOBAL.binlog_checksum",
-        // All that MariaDB's log may contain.
-        "SET @mariadb_slave_capability = 4",
-        &format!("SET @master_heartbeat_period = {}", HEARTBEAT.as_nanos()),
-    ];
-    replica.ask_all(&settings).await?;
-    let (first, stream) = replica.begin(&dump(&format!("{base}.{:06}", from.file), at)?).await?;
-    log.attach(server, from);
+    let said = asker.said(product).await?;
+    replica.ask_all(&SETTINGS).await?;
+    let (first, stream) = replica.begin(&dump(&said, &file)?).await?;
+    let (from, shown) = match said {
+        Said::Shown(place) => (place, None),
+        Said::Written(_, shown) => (beginning(&first, has_checksums)?, Some(shown)),
+    };
+    log.attach(server, from, shown);
     hear_one(log, &first, true, &mut has_checksums)?;
-    eprintln!("following the log of {} ({version})", config.server);
-    Ok((asker, stream, has_checksums))
+    Ok(Attached { asker, product, stream, has_checksums })
 }
 
-/// The number is drawn, since the server ends the connection of another replica that has the same.
-fn dump(file: &str, at: u32) -> io::Result<Vec<u8>> {
+/// A server that was told which transactions are not wanted begins with the place that it sends the others from.
+fn beginning(first: &[u8], has_checksums: bool) -> io::Result<Place> {
+    match event_of(first, true, has_checksums)?.event {
+        Event::Rotate { file, at } => Place::of(file, at),
+        _ => None,
+    }
+    .ok_or_else(|| io::Error::other("the server does not tell where its log begins"))
+}
+
+fn dump(said: &Said, file: &str) -> io::Result<Vec<u8>> {
+    match said {
+        Said::Shown(place) => dump_from(*place, file),
+        Said::Written(_, shown) => dump_without(shown),
+    }
+}
+
+fn dump_from(place: Place, file: &str) -> io::Result<Vec<u8>> {
+    let (base, _) = file.rsplit_once('.').ok_or(io::ErrorKind::InvalidData)?;
+    let at =
+        u32::try_from(place.at).map_err(|_| io::Error::other("its log file is too long; run FLUSH BINARY LOGS"))?;
+    let file = format!("{base}.{:06}", place.file);
+    Ok([&[Command::BinlogDump as u8][..], &at.to_le_bytes(), &[0; 2], &number()?, file.as_bytes()].concat())
+}
+
+/// From the first transaction on that is not one of these.
+fn dump_without(shown: &Gtids) -> io::Result<Vec<u8>> {
+    const NO_FILE: [u8; 4] = [0; 4];
+    const FROM: [u8; 8] = 4u64.to_le_bytes();
+    let numbers = shown.encode();
+    let length = (numbers.len() as u32).to_le_bytes();
+    Ok([&[Command::BinlogDumpGtid as u8][..], &[0; 2], &number()?, &NO_FILE, &FROM, &length, &numbers].concat())
+}
+
+/// Drawn, since the server ends the connection of another replica that has the same.
+fn number() -> io::Result<[u8; 4]> {
     const ABOVE_THOSE_THAT_PEOPLE_GIVE: u8 = 0x80;
     let mut number = [0; 4];
     SystemRandom::new().fill(&mut number).map_err(|_| io::Error::other("no random numbers"))?;
     number[3] |= ABOVE_THOSE_THAT_PEOPLE_GIVE;
-    Ok([&[Command::BinlogDump as u8][..], &at.to_le_bytes(), &[0; 2], &number, file.as_bytes()].concat())
+    Ok(number)
 }
 
 async fn hear(log: &Log, mut stream: Stream, mut has_checksums: bool) -> io::Result<()> {
@@ -133,11 +194,15 @@ async fn hear(log: &Log, mut stream: Stream, mut has_checksums: bool) -> io::Res
     }
 }
 
-fn hear_one(log: &Log, payload: &[u8], is_whole: bool, has_checksums: &mut bool) -> io::Result<()> {
+fn event_of(payload: &[u8], is_whole: bool, has_checksums: bool) -> io::Result<Told<'_>> {
     const OK: u8 = 0;
     let Some((&OK, event)) = payload.split_first() else { return Err(account::refused(payload)) };
-    let told = event::read(event, is_whole, *has_checksums);
-    let told = told.map_err(|_| io::Error::other("an event of the server's log is malformed"))?;
+    event::read(event, is_whole, has_checksums)
+        .map_err(|_| io::Error::other("an event of the server's log is malformed"))
+}
+
+fn hear_one(log: &Log, payload: &[u8], is_whole: bool, has_checksums: &mut bool) -> io::Result<()> {
+    let told = event_of(payload, is_whole, *has_checksums)?;
     if let Event::Format { has_checksums: now } = told.event {
         *has_checksums = now;
     }
@@ -145,12 +210,14 @@ fn hear_one(log: &Log, payload: &[u8], is_whole: bool, has_checksums: &mut bool)
 }
 
 /// Asks how far the log must have come, often enough for the bound, and soon after each write.
-async fn ask(shared: &Shared, log: &Log, mut asker: Asker) -> io::Result<()> {
+async fn ask(shared: &Shared, log: &Log, mut asker: Asker, product: &Product) -> io::Result<()> {
     let period = (log.bound() / QUESTIONS).clamp(LEAST_PAUSE, LONGEST_PAUSE);
     let mut rounds = Instant::now();
     loop {
         let begun = Instant::now();
-        timeout(SILENCE, ask_once(log, &mut asker)).await.map_err(|_| io::Error::other("the server is silent"))??;
+        timeout(SILENCE, ask_once(log, &mut asker, product))
+            .await
+            .map_err(|_| io::Error::other("the server is silent"))??;
         if rounds <= begun {
             rounds = begun + ROUND;
             log.tidy(shared.memory.kept.cache());
@@ -162,18 +229,19 @@ async fn ask(shared: &Shared, log: &Log, mut asker: Asker) -> io::Result<()> {
     }
 }
 
-async fn ask_once(log: &Log, asker: &mut Asker) -> io::Result<()> {
+async fn ask_once(log: &Log, asker: &mut Asker, product: &Product) -> io::Result<()> {
     // Taken before the question leaves.
     let asked = clock::now();
     let waits = log.waits_since().map(|since| asked.saturating_sub(since));
-    if waits.is_some_and(|waits| u128::from(waits) > SILENCE.as_nanos()) {
+    let patience = if log.has_come() { SILENCE } else { BEGINNING };
+    if waits.is_some_and(|waits| u128::from(waits) > patience.as_nanos()) {
         return Err(io::Error::other("the server's log does not come up to what it has done"));
     }
-    let shown = asker.shown().await?;
-    log.mark(asked, shown).map_err(io::Error::other)?;
+    let said = asker.said(product).await?;
+    log.mark(asked, said).map_err(io::Error::other)?;
     let tables = log.take_asked();
     for name in &tables.names {
-        let is_fit = asker.is_fit(&flavour::MARIADB, name).await?;
+        let is_fit = asker.is_fit(product.flavour, name).await?;
         log.learn(name, is_fit, tables.definitions, clock::now());
     }
     if !tables.names.is_empty() {

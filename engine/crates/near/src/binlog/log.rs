@@ -1,9 +1,10 @@
 //! What all connections share of the log: whether a result may be served, and with what it is kept.
 
-use super::changes::{Changes, Name};
+use super::changes::{Changes, Name, Privileges, Said};
 use super::event::Told;
+use super::gtid::Gtids;
 use super::place::Place;
-use crate::ttl::{Found, Known, shelf};
+use crate::ttl::{Found, Known};
 use cache::{Cache, CellId, Key, Meta, Stamp};
 use flavour::Flavour;
 use locks::RwLock;
@@ -16,6 +17,8 @@ use tokio::sync::Notify;
 
 pub struct Log {
     changes: RwLock<Changes>,
+    /// Sessions so far.
+    sessions: AtomicU64,
     bound_ns: u64,
     /// When a write through this program was last answered.
     wrote: AtomicU64,
@@ -28,6 +31,34 @@ pub struct Log {
 pub struct Noted {
     attachment: u64,
     stamp: u64,
+    circle: u64,
+}
+
+/// Who a session shares results with: a server looks up some privileges when a session begins, or comes into a database, and
+/// keeps to them.
+#[derive(Clone, Copy, Debug)]
+pub struct Begun {
+    /// As they were before its login.
+    privileges: Option<Privileges>,
+    /// After its login.
+    at: u64,
+    /// The number of its own circle, with nobody else in it.
+    alone: u64,
+}
+
+/// Of the sessions that began after the last change of any privilege.
+const ALL: u64 = 0;
+
+/// How far the log was heard, for those who look.
+pub struct Progress {
+    pub bound: Duration,
+    /// How old a result can be that is served now.
+    pub staleness: Option<Duration>,
+    /// Why nothing is served, if it is followed.
+    pub obstacle: Option<&'static str>,
+    pub heard: Place,
+    /// For how long what the server has told was not heard.
+    pub waits: Duration,
 }
 
 /// A table's name as the catalogue is asked about it, and under which state of all definitions.
@@ -40,6 +71,7 @@ impl Log {
     pub fn new(bound: Duration) -> Log {
         Log {
             changes: RwLock::default(),
+            sessions: AtomicU64::new(ALL),
             bound_ns: bound.as_nanos() as u64,
             wrote: AtomicU64::new(0),
             has_to_ask: Notify::new(),
@@ -58,8 +90,9 @@ impl Log {
         self.changes.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn attach(&self, server: Vec<u8>, from: Place) {
-        self.change().attach(server, from);
+    /// See [`Changes::attach`].
+    pub fn attach(&self, server: Vec<u8>, from: Place, shown: Option<Gtids>) {
+        self.change().attach(server, from, shown);
     }
 
     pub fn has_xa(&self) -> bool {
@@ -74,9 +107,14 @@ impl Log {
         self.change().hear(told)
     }
 
-    /// The server was asked at this time, and everything could be seen up to this place.
-    pub fn mark(&self, asked: u64, shown: Place) -> Result<(), &'static str> {
-        self.change().mark(asked, shown)
+    /// The server was asked at this time.
+    pub fn mark(&self, asked: u64, said: Said) -> Result<(), &'static str> {
+        self.change().mark(asked, said)
+    }
+
+    /// Since it is followed, the log has come as far as the server has said at least once.
+    pub fn has_come(&self) -> bool {
+        self.look().proved().is_some()
     }
 
     /// Since when it has been waited for what the server has in its log.
@@ -99,9 +137,37 @@ impl Log {
         self.has_to_ask.notify_one();
     }
 
-    /// How old a result can be that is served now, in nanoseconds; none if nothing is served.
-    pub fn staleness(&self, now: u64) -> Option<u64> {
-        self.staleness_in(&self.look(), now)
+    /// Before a session logs in.
+    pub fn privileges(&self) -> Option<Privileges> {
+        self.look().privileges()
+    }
+
+    /// After it has.
+    pub fn begin(&self, privileges: Option<Privileges>, now: u64) -> Begun {
+        let alone = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
+        Begun { privileges, at: now, alone }
+    }
+
+    pub fn progress(&self, now: u64) -> Progress {
+        let changes = self.look();
+        let staleness = self.staleness_in(&changes, now);
+        let waits = changes.waits_since().map_or(0, |since| now.saturating_sub(since));
+        Progress {
+            bound: self.bound(),
+            staleness: staleness.map(Duration::from_nanos),
+            obstacle: if staleness.is_some() { None } else { self.why_late(&changes) },
+            heard: changes.heard(),
+            waits: Duration::from_nanos(waits),
+        }
+    }
+
+    fn why_late(&self, changes: &Changes) -> Option<&'static str> {
+        changes.attachment()?;
+        Some(match changes.proved() {
+            None => "the server's log has not been heard as far as the server has come",
+            Some(proved) if proved <= self.wrote.load(Ordering::SeqCst) => "a write is awaited in the server's log",
+            Some(_) => "the server, or its log, answers later than max-staleness-ms allows",
+        })
     }
 
     fn staleness_in(&self, changes: &Changes, now: u64) -> Option<u64> {
@@ -110,13 +176,14 @@ impl Log {
     }
 
     /// `now`: after the read has arrived.
-    pub fn find(&self, cache: &Cache, text: &[u8], known: &Known, now: u64) -> Option<Found> {
+    pub fn find(&self, cache: &Cache, text: &[u8], known: &Known, begun: &Begun, now: u64) -> Option<Found> {
         let changes = self.look();
         self.staleness_in(&changes, now)?;
         if !changes.is_of(&known.server) {
             return None;
         }
-        let key = key(&changes, text, known);
+        let identity = of_circle(known, circle(&changes, begun));
+        let key = key(&changes, text, &identity);
         let pin = cache::pin();
         let entry = cache.get(cache.hash(&key), &key, &pin)?;
         let found = || Found { answer: entry.value().to_vec(), rows: entry.rows(), is_due: false };
@@ -124,9 +191,10 @@ impl Log {
     }
 
     /// For a read that is about to be sent.
-    pub fn note(&self) -> Option<Noted> {
+    pub fn note(&self, begun: &Begun) -> Option<Noted> {
         let changes = self.look();
-        changes.attachment().map(|attachment| Noted { attachment, stamp: changes.stamp() })
+        let circle = circle(&changes, begun);
+        changes.attachment().map(|attachment| Noted { attachment, stamp: changes.stamp(), circle })
     }
 
     /// False if a result of this read is certainly not kept. What is not known of its tables is asked.
@@ -156,7 +224,8 @@ impl Log {
         };
         let cells: Vec<_> = cells.into_iter().map(CellId).collect();
         let meta = Meta { stamp: Stamp(read.noted.stamp), rows: read.rows, cost_ns: 0, flags: 0, owner: 0 };
-        let key = key(&changes, read.text, known);
+        let identity = of_circle(known, read.noted.circle);
+        let key = key(&changes, read.text, &identity);
         // What does not fit is not kept.
         let _ = cache.insert(cache.hash(&key), &key, meta, &cells, read.answer);
     }
@@ -178,9 +247,21 @@ pub struct Read<'a> {
     pub noted: Noted,
 }
 
-fn key<'a>(changes: &Changes, text: &'a [u8], known: &'a Known) -> Key<'a> {
+fn circle(changes: &Changes, begun: &Begun) -> u64 {
+    let is_of_all = begun.privileges.is_some_and(|privileges| changes.has_still(privileges, begun.at));
+    if is_of_all { ALL } else { begun.alone }
+}
+
+fn of_circle(known: &Known, circle: u64) -> [u8; 40] {
+    let mut identity = [0; 40];
+    identity[..32].copy_from_slice(&known.identity);
+    identity[32..].copy_from_slice(&circle.to_le_bytes());
+    identity
+}
+
+fn key<'a>(changes: &Changes, text: &'a [u8], identity: &'a [u8; 40]) -> Key<'a> {
     // What was kept under an earlier attachment is found no more.
-    Key { context: changes.attachment().unwrap_or_default(), ..shelf::key(text, &known.identity) }
+    Key { context: changes.attachment().unwrap_or_default(), parts: [text, identity] }
 }
 
 fn is_fresh(changes: &Changes, entry: &cache::Entry) -> bool {

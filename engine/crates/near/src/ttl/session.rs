@@ -9,36 +9,44 @@ use super::rules::{Rules, Subject, Terms};
 use super::shelf::{self, Found};
 use super::state::State;
 use crate::answer::Answer;
-use crate::binlog::{Log, Noted, Read as LogRead};
+use crate::binlog::{Begun, Log, Noted, Read as LogRead, tables_made};
 use crate::clock;
 use crate::command::{LONGEST, lone_command};
 use crate::config::Config;
 use crate::follow::Follower;
 use crate::kept::Kept;
 use crate::login::Agreed;
+use crate::memory::Memory;
 use crate::payloads::Payloads;
+use crate::report::{self, Asker};
 use crate::seat::{SEEN_EVERY_NS, Then};
 use crate::unseen::{Held, Unseen};
 use flavour::Flavour;
 use sql::{Hint, Kind, Read, Statement, classify};
 use std::collections::VecDeque;
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::watch;
-use wire::{Command, Expect, Outcome, Query};
+use wire::{Command, Expect, Outcome, Query, status};
 
 /// Answers on their way that may be kept.
 const MOST_WAITING: usize = 8;
 /// Of the answer to a question.
 const LONGEST_ANSWER: usize = 64 << 10;
-/// The number under which that is noted.
+/// The numbers under which that is noted, and that to a further question.
 const QUESTION: u64 = 0;
+const TABLES_MADE: u64 = u64::MAX;
 
 pub struct Session {
+    memory: Arc<Memory>,
     kept: Arc<Kept>,
     flights: Arc<Flights>,
     /// That of the server, if it says what is outdated, and not rules.
-    log: Option<Arc<Log>>,
+    log: Option<(Arc<Log>, Begun)>,
+    hits: u64,
+    /// A further question: no rule asks it.
+    tables_made: Option<&'static str>,
     config: watch::Receiver<Arc<Config>>,
     agreed: Agreed,
     /// What distinguishes it from sessions elsewhere.
@@ -48,6 +56,7 @@ pub struct Session {
     commands: Payloads,
     /// Of the question.
     answer: Vec<u8>,
+    values: Option<Vec<Vec<u8>>>,
     waiting: VecDeque<Waiting>,
     last: u64,
     unseen: Option<Unseen>,
@@ -79,20 +88,24 @@ struct Miss {
 impl Session {
     /// Of a connection that has just logged in.
     pub fn new(
-        kept: &Arc<Kept>,
+        memory: &Arc<Memory>,
         flights: &Arc<Flights>,
-        log: Option<Arc<Log>>,
+        log: Option<(Arc<Log>, Begun)>,
         config: watch::Receiver<Arc<Config>>,
         agreed: Agreed,
     ) -> Session {
         let version = String::from_utf8_lossy(&agreed.version).into_owned();
         let flavour = if version.contains("MariaDB") { flavour::mariadb(&version) } else { &flavour::MYSQL };
+        let tables_made = log.as_ref().and_then(|_| tables_made(flavour));
         let place = format!("{} {version}", config.borrow().server);
         let state = State::new(flavour, agreed.capabilities, agreed.collation);
         Session {
-            kept: kept.clone(),
+            memory: memory.clone(),
+            kept: memory.kept.clone(),
             flights: flights.clone(),
             log,
+            hits: 0,
+            tables_made,
             config,
             agreed,
             place,
@@ -100,6 +113,7 @@ impl Session {
             state,
             commands: Payloads::of_commands(),
             answer: Vec::new(),
+            values: None,
             waiting: VecDeque::new(),
             last: QUESTION,
             unseen: None,
@@ -126,6 +140,7 @@ impl Session {
         let candidate = read.filter(|_| is_heard && follower.is_autonomous() && !self.state.take_special());
         let miss = match candidate.and_then(|text| self.serve(text)) {
             Some(Ok(Found { answer, rows, .. })) => {
+                self.hits += 1;
                 self.unseen = Some(Unseen::by_rule(bytes.to_vec(), rows));
                 return Then::Answer(answer);
             }
@@ -133,6 +148,9 @@ impl Session {
             None => None,
         };
         let replaces = statement.as_ref().is_some_and(replaces_what_reads_leave);
+        if let Some(answer) = query.filter(|_| is_heard).and_then(|query| self.report(follower, query.text)) {
+            return Then::Answer(answer);
+        }
         let unseen = self
             .unseen
             .take_if(|unseen| !alone.is_some_and(|payload| unseen.may_follow(payload)))
@@ -147,7 +165,7 @@ impl Session {
             return Then::Instead([&packet, bytes].concat());
         }
         let question = miss.as_ref().filter(|miss| miss.asks).map(|_| self.ask(follower));
-        let noted = self.log.as_ref().filter(|_| miss.is_some()).and_then(|log| log.note());
+        let noted = self.log.as_ref().filter(|_| miss.is_some()).and_then(|(log, begun)| log.note(begun));
         self.forward(follower, bytes);
         if let (Some(text), Some(miss)) = (read, miss) {
             self.note(follower, text, miss.flight, noted);
@@ -159,14 +177,29 @@ impl Session {
     fn serve(&self, text: &[u8]) -> Option<Result<Found, Miss>> {
         let standing = self.state.standing()?;
         match &self.log {
-            Some(log) => self.serve_by_log(log, text, standing.as_deref()),
+            Some((log, begun)) => self.serve_by_log(log, begun, text, standing.as_deref()),
             None => self.serve_by_rules(text, standing),
         }
     }
 
-    fn serve_by_log(&self, log: &Log, text: &[u8], known: Option<&Known>) -> Option<Result<Found, Miss>> {
+    /// What is asked of the cache is asked of this one.
+    fn report(&self, follower: &Follower, text: &[u8]) -> Option<Vec<u8>> {
+        let (log, _) = self.log.as_ref().filter(|_| follower.is_quiet())?;
+        let status = follower.flags() & (status::IN_TRANS | status::AUTOCOMMIT);
+        let asker = Asker { capabilities: self.agreed.capabilities, status, hits: self.hits };
+        report::answer(&self.memory, Some(log), text, &asker)
+    }
+
+    fn serve_by_log(
+        &self,
+        log: &Log,
+        begun: &Begun,
+        text: &[u8],
+        known: Option<&Known>,
+    ) -> Option<Result<Found, Miss>> {
         let now = clock::now();
-        let found = known.filter(|_| self.is_seen(now)).and_then(|known| log.find(self.kept.cache(), text, known, now));
+        let known_here = known.filter(|_| self.is_seen(now));
+        let found = known_here.and_then(|known| log.find(self.kept.cache(), text, known, begun, now));
         if let Some(found) = found {
             self.kept.hits.fetch_add(1, Ordering::Relaxed);
             return Some(Ok(found));
@@ -220,9 +253,15 @@ impl Session {
     fn ask(&mut self, follower: &mut Follower) -> Vec<u8> {
         self.state.ask();
         self.answer.clear();
-        follower.expect_hidden(Expect::Query);
-        follower.note_last(QUESTION);
-        Query::packet(question::question(self.flavour).as_bytes(), self.agreed.capabilities)
+        let mut packets = Vec::new();
+        let question = question::question(self.flavour);
+        let further = self.tables_made.map(|question| (TABLES_MADE, question));
+        for (number, question) in iter::once((QUESTION, question.as_str())).chain(further) {
+            follower.expect_hidden(Expect::Query);
+            follower.note_last(number);
+            packets.extend(Query::packet(question.as_bytes(), self.agreed.capabilities));
+        }
+        packets
     }
 
     fn forward(&mut self, follower: &mut Follower, bytes: &[u8]) {
@@ -269,7 +308,7 @@ impl Session {
                 // Whoever reads again gets what there is now.
                 let now = clock::now();
                 self.state.outdate(shelf::microseconds(now));
-                self.log.iter().for_each(|log| log.wrote(now));
+                self.log.iter().for_each(|(log, _)| log.wrote(now));
                 Some(Then::Answer(error))
             }
         }
@@ -284,15 +323,15 @@ impl Session {
     pub fn of_answer(&mut self, outcome: &Outcome) {
         let now = clock::now();
         self.state.answered(outcome, shelf::microseconds(now));
-        if let Some(log) = self.log.as_ref().filter(|_| self.state.is_writing()) {
+        if let Some((log, _)) = self.log.as_ref().filter(|_| self.state.is_writing()) {
             log.wrote(now);
         }
     }
 
     /// Bytes of an answer that is noted under this number.
     pub fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) {
-        if number == QUESTION {
-            return self.of_question(bytes, outcome.is_some());
+        if number == QUESTION || number == TABLES_MADE {
+            return self.of_question(number, bytes, outcome.is_some());
         }
         let Some(at) = self.waiting.iter().position(|waiting| waiting.number == number) else { return };
         if !self.waiting[at].answer.take(bytes, outcome) {
@@ -304,14 +343,22 @@ impl Session {
         }
     }
 
-    fn of_question(&mut self, bytes: &[u8], is_complete: bool) {
+    fn of_question(&mut self, number: u64, bytes: &[u8], is_complete: bool) {
         if self.answer.len() + bytes.len() <= LONGEST_ANSWER {
             self.answer.extend_from_slice(bytes);
         }
-        if is_complete {
-            let answer = std::mem::take(&mut self.answer);
-            let values = wire::only_row(&answer, self.agreed.capabilities);
+        if !is_complete {
+            return;
+        }
+        let row = wire::only_row(&std::mem::take(&mut self.answer), self.agreed.capabilities);
+        if number == QUESTION {
+            self.values = row;
+        } else if row.is_none_or(|row| row.get(1).is_none_or(|count| count != b"0")) {
+            self.values = None;
+        }
+        if number == TABLES_MADE || self.tables_made.is_none() {
             let capabilities = self.agreed.capabilities.to_le_bytes();
+            let values = self.values.take();
             self.state.learn(values.as_deref(), &[self.place.as_bytes(), &capabilities]);
         }
     }
@@ -329,7 +376,7 @@ impl Session {
             return;
         }
         let Waiting { text, answer, read_at, noted, .. } = waiting;
-        if let Some(log) = &self.log {
+        if let Some((log, _)) = &self.log {
             if let Some(noted) = *noted {
                 let read = LogRead { text, answer: &answer.bytes, rows: answer.rows, noted };
                 log.keep(self.kept.cache(), &read, &known);

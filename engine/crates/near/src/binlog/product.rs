@@ -1,0 +1,193 @@
+//! What differs between the products whose logs are followed.
+
+use flavour::Flavour;
+
+pub struct Product {
+    pub flavour: &'static Flavour,
+    /// Its transactions have numbers, and it tells which ones can be seen.
+    pub has_numbers: bool,
+    /// Asks for the file and the place that the log has come to, and for the databases that it is limited to, or leaves out.
+    pub status: &'static str,
+    /// Fails without a privilege that the questions to the catalogue need.
+    pub probe: Option<&'static str>,
+    pub settings: &'static [Setting],
+    pub privileges: &'static str,
+}
+
+pub struct Setting {
+    /// Of a variable, in any version.
+    pub names: &'static [&'static str],
+    /// With one of these values the log tells of every change. Empty: without the variable, too.
+    pub fit: &'static [&'static str],
+    /// What is the matter otherwise, and what mends it.
+    pub otherwise: &'static str,
+}
+
+const ON: &[&str] = &["ON", "1"];
+
+const HAS_LOG: Setting = Setting {
+    names: &["log_bin"],
+    fit: ON,
+    otherwise: "the server has no binary log; add `log_bin` to its configuration, and restart it",
+};
+const IS_OF_ROWS: Setting = Setting {
+    names: &["binlog_format"],
+    fit: &["ROW"],
+    otherwise: "the server logs statements; run SET GLOBAL binlog_format = 'ROW', add `binlog_format = ROW` to its configuration, and \
+        let clients connect anew",
+};
+const IS_OF_NO_CLUSTER: Setting = Setting {
+    names: &["wsrep_on"],
+    fit: &["", "OFF", "0"],
+    otherwise: "the server is a node of a Galera cluster; use rules here",
+};
+const HAS_NO_CACHE: Setting = Setting {
+    names: &["query_cache_type"],
+    fit: &["", "OFF"],
+    otherwise: "the server has a cache of its own, which may lag behind its log; run SET GLOBAL query_cache_type = OFF, remove \
+        `query_cache_type` from its configuration, and let clients connect anew",
+};
+
+static MARIADB: Product = Product {
+    flavour: &flavour::MARIADB,
+    has_numbers: false,
+    status: "SHOW MASTER STATUS",
+    // Foreign keys that change other rows are told to whom has PROCESS alone.
+    probe: Some("SELECT 1 FROM information_schema.INNODB_SYS_FOREIGN LIMIT 1"),
+    settings: &[
+        IS_OF_NO_CLUSTER,
+        HAS_LOG,
+        IS_OF_ROWS,
+        Setting {
+            names: &["log_slave_updates"],
+            fit: ON,
+            otherwise: "the server would not log what it replicates; add `log_slave_updates = ON` to its configuration, and restart it",
+        },
+        Setting {
+            names: &["binlog_optimize_thread_scheduling"],
+            fit: ON,
+            otherwise: "the server's log does not tell when a transaction can be seen; remove `binlog_optimize_thread_scheduling` \
+                from its configuration, and restart it",
+        },
+        HAS_NO_CACHE,
+    ],
+    privileges: "REPLICATION SLAVE, BINLOG MONITOR, PROCESS",
+};
+
+static MYSQL: Product = Product {
+    flavour: &flavour::MYSQL,
+    has_numbers: true,
+    status: "SHOW BINARY LOG STATUS",
+    probe: None,
+    settings: &[
+        IS_OF_NO_CLUSTER,
+        HAS_LOG,
+        IS_OF_ROWS,
+        Setting {
+            names: &["log_replica_updates", "log_slave_updates"],
+            fit: ON,
+            otherwise: "the server would not log what it replicates; remove `log_replica_updates` from its configuration, and restart it",
+        },
+        Setting {
+            names: &["gtid_mode"],
+            fit: &["ON"],
+            otherwise: "the server's log does not tell when a transaction can be seen; add `gtid_mode = ON` and \
+                `enforce_gtid_consistency = ON` to its configuration, and restart it",
+        },
+        Setting {
+            names: &["enforce_gtid_consistency"],
+            fit: ON,
+            otherwise: "one transaction may have several numbers; run SET GLOBAL enforce_gtid_consistency = ON, and add \
+                `enforce_gtid_consistency = ON` to the server's configuration",
+        },
+        HAS_NO_CACHE,
+    ],
+    privileges: "REPLICATION SLAVE, REPLICATION CLIENT",
+};
+
+/// Before 8.2 the statement had another name.
+static MYSQL_8_0: Product = Product { status: "SHOW MASTER STATUS", ..MYSQL };
+
+/// What tells how many tables a session has made, and the routines that it ran: its temporary ones may be among them. None: where the
+/// question about a session tells that itself.
+pub fn tables_made(flavour: &'static Flavour) -> Option<&'static str> {
+    (*flavour == flavour::MYSQL).then_some("SHOW SESSION STATUS LIKE 'Com_create_table'")
+}
+
+impl Product {
+    /// None: what its log tells is not known.
+    pub fn of(version: &str) -> Option<&'static Product> {
+        let mut numbers = version.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+        match (numbers.next(), numbers.next()) {
+            _ if version.contains("MariaDB") => Some(&MARIADB),
+            (Some(8), Some(0 | 1)) => Some(&MYSQL_8_0),
+            (Some(8..), _) => Some(&MYSQL),
+            _ => None,
+        }
+    }
+
+    /// The first thing that is not as it must be, and what mends it.
+    pub fn missing<'a>(&self, value: impl Fn(&str) -> Option<&'a str>) -> Option<&'static str> {
+        let is_fit = |setting: &Setting| {
+            let found = setting.names.iter().find_map(|name| value(name)).unwrap_or_default();
+            setting.fit.iter().any(|fit| fit.eq_ignore_ascii_case(found))
+        };
+        self.settings.iter().find(|setting| !is_fit(setting)).map(|setting| setting.otherwise)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn missing(
+        product: &Product,
+        good: &[(&str, &'static str)],
+        name: &str,
+        other: &'static str,
+    ) -> Option<&'static str> {
+        product.missing(|asked| {
+            let (of, value) = good.iter().find(|(of, _)| *of == asked)?;
+            Some(if *of == name { other } else { *value })
+        })
+    }
+
+    #[test]
+    fn what_is_missing_is_told_with_what_mends_it() {
+        let common =
+            [("log_bin", "ON"), ("binlog_format", "ROW"), ("log_slave_updates", "ON"), ("query_cache_type", "OFF")];
+        let mariadb = [&common[..], &[("binlog_optimize_thread_scheduling", "ON"), ("wsrep_on", "OFF")]].concat();
+        let mysql = [&common[..], &[("gtid_mode", "ON"), ("enforce_gtid_consistency", "ON")]].concat();
+        for (product, good) in [(&MARIADB, &mariadb), (&MYSQL, &mysql)] {
+            assert_eq!(missing(product, good, "", ""), None);
+            for (name, value, told) in [
+                ("log_bin", "OFF", "add `log_bin`"),
+                ("binlog_format", "MIXED", "SET GLOBAL binlog_format = 'ROW'"),
+                ("log_slave_updates", "OFF", "log what it replicates"),
+                ("query_cache_type", "DEMAND", "SET GLOBAL query_cache_type = OFF"),
+            ] {
+                assert!(missing(product, good, name, value).is_some_and(|missing| missing.contains(told)), "{name}");
+            }
+        }
+        assert!(missing(&MARIADB, &mariadb, "wsrep_on", "ON").is_some_and(|missing| missing.contains("Galera")));
+        let scheduling = missing(&MARIADB, &mariadb, "binlog_optimize_thread_scheduling", "OFF");
+        assert!(scheduling.is_some_and(|missing| missing.contains("remove `binlog_optimize_thread_scheduling`")));
+        for mode in ["OFF", "ON_PERMISSIVE"] {
+            assert!(
+                missing(&MYSQL, &mysql, "gtid_mode", mode).is_some_and(|missing| missing.contains("`gtid_mode = ON`"))
+            );
+        }
+        let consistency = missing(&MYSQL, &mysql, "enforce_gtid_consistency", "WARN");
+        assert!(consistency.is_some_and(|missing| missing.contains("SET GLOBAL enforce_gtid_consistency")));
+    }
+
+    #[test]
+    fn a_version_tells_the_product_and_how_it_is_asked() {
+        let status = |version: &str| Product::of(version).map(|product| (product.flavour.product, product.status));
+        assert_eq!(status("10.11.6-MariaDB-log"), Some(("MariaDB", "SHOW MASTER STATUS")));
+        assert_eq!(status("8.0.36"), Some(("MySQL", "SHOW MASTER STATUS")));
+        assert_eq!(status("8.4.3"), Some(("MySQL", "SHOW BINARY LOG STATUS")));
+        assert_eq!(status("9.7.4-2"), Some(("MySQL", "SHOW BINARY LOG STATUS")));
+        assert_eq!((status("5.7.44-log"), status("what")), (None, None));
+    }
+}
