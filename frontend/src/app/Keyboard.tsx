@@ -3,9 +3,10 @@ import { ActionIcon } from '@mantine/core';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { IconSearch } from '@/components/icons';
 import { useT } from '@/lib/i18n/context';
+import { withWords } from '@/lib/i18n/english';
 
-const Palette = lazy(() => import('./Palette').then((module) => ({ default: module.Palette })));
-const KeysHelp = lazy(() => import('./KeysHelp').then((module) => ({ default: module.KeysHelp })));
+const Palette = lazy(() => withWords(import('./Palette')).then((module) => ({ default: module.Palette })));
+const KeysHelp = lazy(() => withWords(import('./KeysHelp')).then((module) => ({ default: module.KeysHelp })));
 
 type Opened = 'palette' | 'help';
 

@@ -14,18 +14,21 @@ import {
 import { MenuItemLink } from '@/components/links';
 import { forgetForms } from '@/lib/keptForms';
 import { useT } from '@/lib/i18n/context';
+import { withWords } from '@/lib/i18n/english';
 import classes from './Shell.module.css';
 
 const ConfirmModal = lazy(() =>
-  import('@/components/ConfirmModal').then((module) => ({ default: module.ConfirmModal })),
+  withWords(import('@/components/ConfirmModal')).then((module) => ({ default: module.ConfirmModal })),
 );
 
 const PasswordForm = lazy(() =>
-  import('@/features/access/PasswordForm').then((module) => ({ default: module.PasswordForm })),
+  withWords(import('@/features/access/PasswordForm')).then((module) => ({ default: module.PasswordForm })),
 );
 
 const EndOtherSessions = lazy(() =>
-  import('@/features/access/EndOtherSessions').then((module) => ({ default: module.EndOtherSessions })),
+  withWords(import('@/features/access/EndOtherSessions')).then((module) => ({
+    default: module.EndOtherSessions,
+  })),
 );
 
 export function UserMenu() {

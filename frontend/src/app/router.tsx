@@ -18,6 +18,7 @@ import { applySearch } from '@/features/rollouts/search';
 import { rulesSearch } from '@/features/rules/search';
 import { templateSearch, templatesSearch } from '@/features/templates/search';
 import { sessionQuery } from '@/api/session';
+import { withWords } from '@/lib/i18n/english';
 import { NotFound } from './NotFound';
 import { queryClient } from './queryClient';
 import { RouteFailure } from './RouteFailure';
@@ -34,7 +35,7 @@ const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
   validateSearch: (search): { next?: string } => ({ next: safeNext(search.next) }),
-  component: lazyRouteComponent(() => import('@/features/login/LoginPage'), 'LoginPage'),
+  component: lazyRouteComponent(() => withWords(import('@/features/login/LoginPage')), 'LoginPage'),
 });
 
 /** Only addresses of this console: a crafted link must not lead elsewhere after the log-in. */
@@ -71,7 +72,10 @@ const fleet = createRoute({
 const instance = createRoute({
   getParentRoute: () => console_,
   path: '/instances/$instanceId',
-  component: lazyRouteComponent(() => import('@/features/instance/InstanceLayout'), 'InstanceLayout'),
+  component: lazyRouteComponent(
+    () => withWords(import('@/features/instance/InstanceLayout')),
+    'InstanceLayout',
+  ),
 });
 
 const instanceHome = createRoute({
@@ -85,122 +89,140 @@ const instanceHome = createRoute({
 const overview = createRoute({
   getParentRoute: () => instance,
   path: '/overview',
-  component: lazyRouteComponent(() => import('@/features/instance/OverviewPage'), 'OverviewPage'),
+  component: lazyRouteComponent(() => withWords(import('@/features/instance/OverviewPage')), 'OverviewPage'),
 });
 
 const parameters = createRoute({
   getParentRoute: () => instance,
   path: '/parameters',
   validateSearch: parametersSearch,
-  component: lazyRouteComponent(() => import('@/features/parameters/ParametersPage'), 'ParametersPage'),
+  component: lazyRouteComponent(
+    () => withWords(import('@/features/parameters/ParametersPage')),
+    'ParametersPage',
+  ),
 });
 
 const monitoring = createRoute({
   getParentRoute: () => instance,
   path: '/monitoring',
   validateSearch: monitoringSearch,
-  component: lazyRouteComponent(() => import('@/features/monitoring/MonitoringPage'), 'MonitoringPage'),
+  component: lazyRouteComponent(
+    () => withWords(import('@/features/monitoring/MonitoringPage')),
+    'MonitoringPage',
+  ),
 });
 
 const queries = createRoute({
   getParentRoute: () => instance,
   path: '/queries',
   validateSearch: queriesSearch,
-  component: lazyRouteComponent(() => import('@/features/monitoring/QueriesPage'), 'QueriesPage'),
+  component: lazyRouteComponent(() => withWords(import('@/features/monitoring/QueriesPage')), 'QueriesPage'),
 });
 
 const near = createRoute({
   getParentRoute: () => instance,
   path: '/near',
   validateSearch: nearSearch,
-  component: lazyRouteComponent(() => import('@/features/monitoring/NearCachesPage'), 'NearCachesPage'),
+  component: lazyRouteComponent(
+    () => withWords(import('@/features/monitoring/NearCachesPage')),
+    'NearCachesPage',
+  ),
 });
 
 const cache = createRoute({
   getParentRoute: () => instance,
   path: '/cache',
   validateSearch: cacheSearch,
-  component: lazyRouteComponent(() => import('@/features/enable/CachePage'), 'CachePage'),
+  component: lazyRouteComponent(() => withWords(import('@/features/enable/CachePage')), 'CachePage'),
 });
 
 const rules = createRoute({
   getParentRoute: () => instance,
   path: '/rules',
   validateSearch: rulesSearch,
-  component: lazyRouteComponent(() => import('@/features/rules/RulesPage'), 'RulesPage'),
+  component: lazyRouteComponent(() => withWords(import('@/features/rules/RulesPage')), 'RulesPage'),
 });
 
 const history = createRoute({
   getParentRoute: () => instance,
   path: '/history',
-  component: lazyRouteComponent(() => import('@/features/instance/HistoryPage'), 'HistoryPage'),
+  component: lazyRouteComponent(() => withWords(import('@/features/instance/HistoryPage')), 'HistoryPage'),
 });
 
 const instanceAlerts = createRoute({
   getParentRoute: () => instance,
   path: '/alerts',
   validateSearch: instanceAlertsSearch,
-  component: lazyRouteComponent(() => import('@/features/alerts/InstanceAlertsPage'), 'InstanceAlertsPage'),
+  component: lazyRouteComponent(
+    () => withWords(import('@/features/alerts/InstanceAlertsPage')),
+    'InstanceAlertsPage',
+  ),
 });
 
 const change = createRoute({
   getParentRoute: () => instance,
   path: '/changes/$changeId',
-  component: lazyRouteComponent(() => import('@/features/changes/ChangePage'), 'ChangePage'),
+  component: lazyRouteComponent(() => withWords(import('@/features/changes/ChangePage')), 'ChangePage'),
 });
 
 const templates = createRoute({
   getParentRoute: () => console_,
   path: '/templates',
   validateSearch: templatesSearch,
-  component: lazyRouteComponent(() => import('@/features/templates/TemplatesPage'), 'TemplatesPage'),
+  component: lazyRouteComponent(
+    () => withWords(import('@/features/templates/TemplatesPage')),
+    'TemplatesPage',
+  ),
 });
 
 const template = createRoute({
   getParentRoute: () => console_,
   path: '/templates/$templateId',
   validateSearch: templateSearch,
-  component: lazyRouteComponent(() => import('@/features/templates/TemplatePage'), 'TemplatePage'),
+  component: lazyRouteComponent(() => withWords(import('@/features/templates/TemplatePage')), 'TemplatePage'),
 });
 
 const apply = createRoute({
   getParentRoute: () => console_,
   path: '/templates/apply',
   validateSearch: applySearch,
-  component: lazyRouteComponent(() => import('@/features/rollouts/ApplyPage'), 'ApplyPage'),
+  component: lazyRouteComponent(() => withWords(import('@/features/rollouts/ApplyPage')), 'ApplyPage'),
 });
 
 const fleetApply = createRoute({
   getParentRoute: () => console_,
   path: '/fleet-applies/$applyId',
-  component: lazyRouteComponent(() => import('@/features/rollouts/FleetApplyPage'), 'FleetApplyPage'),
+  component: lazyRouteComponent(
+    () => withWords(import('@/features/rollouts/FleetApplyPage')),
+    'FleetApplyPage',
+  ),
 });
 
 const alerts = createRoute({
   getParentRoute: () => console_,
   path: '/alerts',
   validateSearch: alertsSearch,
-  component: lazyRouteComponent(() => import('@/features/alerts/AlertsPage'), 'AlertsPage'),
+  component: lazyRouteComponent(() => withWords(import('@/features/alerts/AlertsPage')), 'AlertsPage'),
 });
 
 const audit = createRoute({
   getParentRoute: () => console_,
   path: '/audit',
   validateSearch: auditSearch,
-  component: lazyRouteComponent(() => import('@/features/audit/AuditPage'), 'AuditPage'),
+  component: lazyRouteComponent(() => withWords(import('@/features/audit/AuditPage')), 'AuditPage'),
 });
 
 const access = createRoute({
   getParentRoute: () => console_,
   path: '/access',
   validateSearch: accessSearch,
-  component: lazyRouteComponent(() => import('@/features/access/AccessPage'), 'AccessPage'),
+  component: lazyRouteComponent(() => withWords(import('@/features/access/AccessPage')), 'AccessPage'),
 });
 
 const settings = createRoute({
   getParentRoute: () => console_,
   path: '/settings',
-  component: lazyRouteComponent(() => import('@/features/settings/SettingsPage'), 'SettingsPage'),
+  component: lazyRouteComponent(() => withWords(import('@/features/settings/SettingsPage')), 'SettingsPage'),
 });
 
 const instanceRooms = [

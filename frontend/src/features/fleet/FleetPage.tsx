@@ -10,6 +10,7 @@ import { PageHeader } from '@/components/PageHeader';
 import { Panel } from '@/components/Panel';
 import { QueryView, SkeletonLines } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
+import { withWords } from '@/lib/i18n/english';
 import { instancesQuery, openIncidentsQuery, summaryQuery, type Instance } from './api';
 import { fleetColumns, type IncidentCounts } from './columns';
 import { FleetFilters } from './FleetFilters';
@@ -18,7 +19,9 @@ import { SelectionBar } from './SelectionBar';
 import type { FleetSearch } from './search';
 import classes from './fleet.module.css';
 
-const AddInstance = lazy(() => import('./AddInstance').then((module) => ({ default: module.AddInstance })));
+const AddInstance = lazy(() =>
+  withWords(import('./AddInstance')).then((module) => ({ default: module.AddInstance })),
+);
 
 export function FleetPage() {
   const t = useT();

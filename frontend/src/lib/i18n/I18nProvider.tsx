@@ -1,8 +1,8 @@
-// Holds the language. English is in the first load, the second language comes on demand.
+// Holds the language. English is there from the first page on, the second language comes on demand.
 import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { readPreference, writePreference } from '../storage';
 import { I18nContext, LANGUAGES, localeOf, type Language } from './context';
-import { en } from './en';
+import { english } from './english';
 import { toldBy, type ToldWords } from './told';
 import { interpolate, type Messages, type Params } from './translate';
 
@@ -11,7 +11,7 @@ interface Words {
   told: ToldWords;
 }
 
-const ENGLISH: Words = { messages: en, told: {} };
+const ENGLISH: Words = { messages: english, told: {} };
 
 function initialLanguage(): Language {
   const stored = readPreference('language');

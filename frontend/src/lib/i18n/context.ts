@@ -1,5 +1,6 @@
 import { createContext, useCallback, useContext } from 'react';
-import { en, type MessageKey } from './en';
+import type { MessageKey } from './en';
+import { english } from './english';
 import { toldBy, toldMetric, type Told } from './told';
 
 export type { Told };
@@ -25,7 +26,7 @@ export interface I18n {
   told: Told;
 }
 
-export const englishTranslate: Translate = (key, params = {}) => interpolate(en[key], params, 'en');
+export const englishTranslate: Translate = (key, params = {}) => interpolate(english[key], params, 'en');
 
 export const I18nContext = createContext<I18n>({
   language: 'en',

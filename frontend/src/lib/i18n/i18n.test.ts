@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { localeOf } from './context';
-import { en, type MessageKey } from './en';
+import { en as enFirst, type MessageKey } from './en';
+import { enPages } from './enPages';
 import { interpolate } from './translate';
 import { zh } from './zh';
 
+const en = { ...enFirst, ...enPages };
 const keys = Object.keys(en) as MessageKey[];
 
 /** Names of the values a message takes; plural forms name the number they choose by. */

@@ -1,20 +1,54 @@
-// Every string is asked for somewhere: by its key, or by a template that can give it.
+// Every string is asked for somewhere, by its key or by a template that can give it; and those of the first page, and no
+// others, are loaded with it.
 import { expect, test } from 'vitest';
 import { en } from './en';
+import { enPages } from './enPages';
 
 const SOURCES = import.meta.glob<string>(
-  ['/src/**/*.{ts,tsx}', '!/src/lib/i18n/*', '!/src/**/*.test.ts', '!/src/api/schema.gen.ts'],
+  [
+    '/src/**/*.{ts,tsx}',
+    '!/src/lib/i18n/{en,enPages,zh,zhTold}.ts',
+    '!/src/**/*.test.ts',
+    '!/src/api/schema.gen.ts',
+  ],
   { query: '?raw', import: 'default', eager: true },
 );
-const source = Object.values(SOURCES).join('\n');
+const IMPORT = /^(?:import|export)(?! type\b)[^;]*?\bfrom '([^']+)'/gm;
 
-const literals = new Set([...source.matchAll(/'([\w.]+)'/g)].map(([, literal]) => literal));
-// `rules.severity.${value}` gives every key that begins so; a value has no dot.
-const templates = [...source.matchAll(/`(\w[\w.]*\.\$\{[^`]*)`/g)].map(
-  ([, template = '']) => new RegExp(`^${template.replaceAll('.', '\\.').replace(/\$\{[^}]*\}/g, '[^.]+')}$`),
-);
+function asked(files: string[]): (key: string) => boolean {
+  const source = files.map((file) => SOURCES[file]).join('\n');
+  const literals = new Set([...source.matchAll(/'([\w.]+)'/g)].map(([, literal]) => literal));
+  // `rules.severity.${value}` gives every key that begins so; a value has no dot.
+  const templates = [...source.matchAll(/`(\w[\w.]*\.\$\{[^`]*)`/g)].map(
+    ([, template = '']) =>
+      new RegExp(`^${template.replaceAll('.', '\\.').replace(/\$\{[^}]*\}/g, '[^.]+')}$`),
+  );
+  return (key) => literals.has(key) || templates.some((template) => template.test(key));
+}
+
+/** These files, and all that they import and do not load on demand. */
+function withImports(files: string[]): string[] {
+  const found = new Set(files);
+  for (const file of found) {
+    for (const [, address = ''] of SOURCES[file]?.matchAll(IMPORT) ?? []) {
+      const { pathname } = new URL(address.replace(/^@\//, '/src/'), `file://${file}`);
+      const path = [`${pathname}.ts`, `${pathname}.tsx`].find((name) => name in SOURCES);
+      if (/^[@.]\.?\//.test(address) && path) found.add(path);
+    }
+  }
+  return [...found];
+}
 
 test('no string is left over', () => {
-  const isUsed = (key: string) => literals.has(key) || templates.some((template) => template.test(key));
-  expect(Object.keys(en).filter((key) => !isUsed(key))).toEqual([]);
+  const isAsked = asked(Object.keys(SOURCES));
+  expect(Object.keys({ ...en, ...enPages }).filter((key) => !isAsked(key))).toEqual([]);
+});
+
+test('what the first page says is loaded with it, and nothing else', () => {
+  const first = withImports(['/src/main.tsx', '/src/features/fleet/FleetPage.tsx']);
+  expect(first).toContain('/src/components/ErrorPanel.tsx');
+  expect(first).not.toContain('/src/features/fleet/AddInstance.tsx');
+  const isAsked = asked(first);
+  expect(Object.keys(enPages).filter(isAsked)).toEqual([]);
+  expect(Object.keys(en).filter((key) => !isAsked(key))).toEqual([]);
 });
