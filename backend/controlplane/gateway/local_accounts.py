@@ -58,6 +58,11 @@ COUNTS_GRANTS: dict[str, Grants] = {
     MARIADB.name: [],
     MYSQL.name: [("SELECT", "`performance_schema`.`table_io_waits_summary_by_table`")],
 }
+# The last statements of each connection. MySQL keeps them; MariaDB only if its option file says so.
+HISTORY_GRANTS: dict[str, Grants] = {
+    MARIADB.name: [],
+    MYSQL.name: [("SELECT", "`performance_schema`.`events_statements_history`")],
+}
 
 
 class Need(StrEnum):
@@ -88,7 +93,7 @@ def grants(use: Use, product: LocalProduct) -> Grants:
     return (
         READ_USER_SCHEMAS
         if use is Use.TRIAL
-        else [("PROCESS", "*.*"), *READ_USER_SCHEMAS, *COUNTS_GRANTS[product.name]]
+        else [("PROCESS", "*.*"), *READ_USER_SCHEMAS, *COUNTS_GRANTS[product.name], *HISTORY_GRANTS[product.name]]
     )
 
 

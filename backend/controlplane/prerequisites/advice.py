@@ -25,7 +25,7 @@ def cache_advice(instance: Instance) -> dict[str, Any]:
         "sizes": _sizes(readings, curve),
         "curve": [{"size_bytes": size, "hit_ratio": ratio} for size, ratio in curve.points],
         "tables": [_table(table, readings) for table in readings.tables],
-        "tables_note": "" if readings.has_table_statistics else _no_statistics(readings),
+        **_without_statistics(readings),
     }
 
 
@@ -78,9 +78,12 @@ def _knee(curve: Curve) -> int | None:
     return rounded(knee(curve.points)) if curve.points else None
 
 
-def _no_statistics(readings: Readings) -> str:
+def _without_statistics(readings: Readings) -> dict[str, str]:
+    if readings.has_table_statistics:
+        return {"tables_note": "", "tables_reason": ""}
     switch = statistics_of(readings.variables).switch
-    return f"The server keeps no table statistics: set {switch} = ON and come back after some traffic."
+    note = f"The server keeps no table statistics: set {switch} = ON and come back after some traffic."
+    return {"tables_note": note, "tables_reason": f"no_{switch}"}
 
 
 def _sizes(readings: Readings, curve: Curve) -> list[dict[str, Any]]:

@@ -1,12 +1,13 @@
 """One execution of a statement as it was written, with its literals: these may be data, which not everybody may see.
 
-The engine keeps no literals. A server remembers the last statements of each connection if performance_schema is ON.
+The engine keeps no literals. A server knows what runs; the last statements of each connection, only if it keeps their
+history: with performance_schema ON and two of its consumers, which are ON by default on MySQL alone.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
@@ -15,20 +16,54 @@ from controlplane.audit.services import audit_record
 from controlplane.core.errors import Denied
 from controlplane.fleet.connection import connected
 from controlplane.fleet.models import Instance
-from controlplane.gateway.errors import RefusedStatement
-from controlplane.gateway.privileges import grant_statements
+from controlplane.fleet.states import Provider
+from controlplane.gateway.errors import PrivilegeMissing
+from controlplane.gateway.privileges import grant_statements, lacking
 from controlplane.gateway.server import Server
 from controlplane.gateway.shapes import digest_of
 from controlplane.settings.selectors import settings_get
 
 HISTORY = "`performance_schema`.`events_statements_history`"
-SOURCES = (
-    "SELECT INFO, DB FROM information_schema.PROCESSLIST WHERE INFO IS NOT NULL",
-    "SELECT SQL_TEXT, CURRENT_SCHEMA FROM performance_schema.events_statements_history WHERE SQL_TEXT IS NOT NULL",
+# What is read and compared, whatever a server remembers.
+MOST_TEXTS, LONGEST_BYTES, MOST_CHARACTERS = 1000, 16 << 10, 1 << 20
+RUNNING = "SELECT INFO, DB FROM information_schema.PROCESSLIST WHERE LENGTH(INFO) <= %s LIMIT %s"
+ENDED = (
+    "SELECT SQL_TEXT, CURRENT_SCHEMA FROM performance_schema.events_statements_history"
+    " WHERE LENGTH(SQL_TEXT) <= %s ORDER BY TIMER_START DESC LIMIT %s"
 )
-NOT_FOUND = (
-    "The server does not remember an execution of this statement. It remembers the last ones of each open connection, "
-    "if performance_schema is ON and the account may read them: "
+CONSUMERS = ("events_statements_current", "events_statements_history")
+OPTIONS = ("performance_schema = ON", *(f"performance_schema_consumer_{name} = ON" for name in CONSUMERS))
+
+
+Text = tuple[str, str | None]  # and the database that it ran in
+
+
+class NotFound(NamedTuple):
+    """`remedy`: lines of an option file, or statements."""
+
+    reason: str
+    note: str
+    remedy: tuple[str, ...] = ()
+
+
+PRIVILEGE_MISSING = NotFound(
+    "privilege_missing",
+    "The account may not read the statements of other sessions. Run this on the server, then try again:",
+)
+LOCAL_HISTORY_OFF = NotFound(
+    "local_history_off",
+    "This server keeps no history of statements. Try again while the statement is running.",
+)
+HISTORY_OFF = NotFound(
+    "history_off",
+    "The server keeps no history of statements. Try again while the statement is running, or add these lines to the "
+    "server's option file and restart it:",
+    OPTIONS,
+)
+NOT_REMEMBERED = NotFound(
+    "not_remembered",
+    "No open connection has run this statement recently. Try again when the application has used it. Statements "
+    "longer than performance_schema_max_sql_text_length are not recognised.",
 )
 
 
@@ -42,10 +77,12 @@ def example_allow(role: str | None) -> None:
 def example_find(instance: Instance, digest: str) -> dict[str, Any]:
     _note(instance, digest)
     with connected(instance) as server:
-        found = next((each for each in _remembered(server) if digest_of(each[0]) == digest), None)
-        [grant] = grant_statements([("SELECT", HISTORY)], server.account) if found is None else [""]
+        running, ended = _texts(server, RUNNING), _texts(server, ENDED)
+        found = first([*(running or []), *(ended or [])], digest)
+        missing = None if found else _not_found(server, instance, ended)
     statement, database = found or (None, None)
-    return {"statement": statement, "database": database, "note": NOT_FOUND + grant if found is None else ""}
+    reason, note, remedy = missing or ("", "", ())
+    return {"statement": statement, "database": database, "reason": reason, "note": note, "remedy": remedy}
 
 
 @transaction.atomic
@@ -53,9 +90,33 @@ def _note(instance: Instance, digest: str) -> None:
     audit_record("instance.statement_shown", instance, after={"digest": digest})
 
 
-def _remembered(server: Server) -> list[tuple[str, str | None]]:
-    rows: list[tuple[str, str | None]] = []
-    for source in SOURCES:
-        with suppress(RefusedStatement):
-            rows += server.rows(source)
-    return rows
+def _texts(server: Server, source: str) -> list[Text] | None:
+    """None: the account may not read it."""
+    try:
+        return server.rows(source, [LONGEST_BYTES, MOST_TEXTS])
+    except PrivilegeMissing:
+        return None
+
+
+def first(texts: Iterable[Text], digest: str) -> Text | None:
+    left = MOST_CHARACTERS
+    for text, database in dict.fromkeys(texts):
+        left -= len(text)
+        if left < 0:
+            return None
+        if digest_of(text) == digest:
+            return text, database
+    return None
+
+
+def _not_found(server: Server, instance: Instance, ended: list[Text] | None) -> NotFound:
+    # What this session has just run is in the history, if there is one.
+    has_history = server.variable("performance_schema") == "1" and ended != []
+    wanted = lacking(server, [("PROCESS", "*.*")])
+    if has_history and ended is None:
+        wanted = [*wanted, ("SELECT", HISTORY)]
+    if wanted:
+        return PRIVILEGE_MISSING._replace(remedy=grant_statements(wanted, server.account))
+    if has_history:
+        return NOT_REMEMBERED
+    return LOCAL_HISTORY_OFF if instance.provider == Provider.LOCAL else HISTORY_OFF

@@ -112,7 +112,7 @@ def _account(count: int) -> InstanceFinding:
         "",
         seen=f"near caches attached: {count}",
         needed=f"an account with {FEED_PRIVILEGE}, and fqc-near started with it beside the application",
-        remedy="" if count else "Make the account on the server, then start fqc-near on each host of the application.",
+        remedy="" if count else "Create the account on the server, then start fqc-near on each application host.",
         facts={"count": str(count), "privilege": FEED_PRIVILEGE},
     )
 

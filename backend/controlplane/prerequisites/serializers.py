@@ -111,6 +111,7 @@ class CacheAdviceSerializer(serializers.Serializer[Any]):
     curve = CurvePointSerializer(many=True, help_text="Predicted hit ratio by size; empty if the engine has none yet.")
     tables = TableAdviceSerializer(many=True)
     tables_note = serializers.CharField(allow_blank=True, help_text="Why there is nothing on tables, if so.")
+    tables_reason = serializers.CharField(allow_blank=True, help_text="The same as a stable word.")
 
 
 class CacheQueriesQuerySerializer(serializers.Serializer[Any]):
@@ -121,7 +122,8 @@ class CacheQueriesQuerySerializer(serializers.Serializer[Any]):
 
 class CacheQueriesSerializer(serializers.Serializer[Any]):
     is_available = serializers.BooleanField(help_text="Whether the engine offers figures per statement.")
-    note = serializers.CharField(allow_blank=True)
+    note = serializers.CharField(allow_blank=True, help_text="Why it does not.")
+    reason = serializers.CharField(allow_blank=True, help_text="The same as a stable word.")
     since = serializers.DateTimeField(
         allow_null=True,
         help_text="When the span of the figures begins: noted each hour, so near what was asked for. Null: since the "
@@ -133,7 +135,11 @@ class CacheQueriesSerializer(serializers.Serializer[Any]):
 class StatementExampleSerializer(serializers.Serializer[Any]):
     statement = serializers.CharField(allow_null=True, help_text="As it was executed, with its literals.")
     database = serializers.CharField(allow_null=True, help_text="In which it was executed.")
-    note = serializers.CharField(allow_blank=True, help_text="Why there is none.")
+    reason = serializers.CharField(allow_blank=True, help_text="Why there is none, as a stable word.")
+    note = serializers.CharField(allow_blank=True, help_text="Why there is none, and what to do.")
+    remedy = serializers.ListField(
+        child=serializers.CharField(), help_text="Statements to run, or lines for the server's option file."
+    )
 
 
 class CacheTableSerializer(serializers.Serializer[Any]):
@@ -153,7 +159,8 @@ class CacheTableSerializer(serializers.Serializer[Any]):
 
 class CacheTablesSerializer(serializers.Serializer[Any]):
     is_available = serializers.BooleanField(help_text="Whether the engine offers figures per table.")
-    note = serializers.CharField(allow_blank=True)
+    note = serializers.CharField(allow_blank=True, help_text="Why it does not.")
+    reason = serializers.CharField(allow_blank=True, help_text="The same as a stable word.")
     items = CacheTableSerializer(many=True)
 
 

@@ -69,10 +69,11 @@ def hit_ratio(counters: dict[str, str]) -> float | None:
 
 @dataclass(frozen=True)
 class Report:
-    """Rows by column name; `note`: why there are none."""
+    """Rows by column name; `note`: why there are none, and `reason`: its stable word."""
 
     rows: list[dict[str, str | None]] = field(default_factory=list)
     note: str = ""
+    reason: str = ""
 
 
 def report(server: Server, name: str) -> Report:
@@ -81,9 +82,9 @@ def report(server: Server, name: str) -> Report:
         return Report(server.named_rows(f"SHOW FQC {name}"))
     except PrivilegeMissing as error:
         [statement] = grant_statements([(error.privilege or "PROCESS", "*.*")], server.account)
-        return Report(note=f"The account lacks a privilege. Run on the server: {statement}")
+        return Report(note=f"The account lacks a privilege. Run on the server: {statement}", reason=error.code)
     except RefusedStatement:
-        return Report(note=NO_REPORT)
+        return Report(note=NO_REPORT, reason="no_report")
 
 
 def cache_queries(instance: Instance, hours: int = 0) -> dict[str, Any]:
@@ -101,7 +102,7 @@ def cache_tables(instance: Instance) -> dict[str, Any]:
 
 
 def _reported(found: Report, items: list[Any]) -> dict[str, Any]:
-    return {"is_available": not found.note, "note": found.note, "items": items}
+    return {"is_available": not found.note, "note": found.note, "reason": found.reason, "items": items}
 
 
 def _is_table(row: dict[str, str | None]) -> bool:

@@ -1813,6 +1813,8 @@ export interface components {
             tables: components["schemas"]["TableAdvice"][];
             /** @description Why there is nothing on tables, if so. */
             tables_note: string;
+            /** @description The same as a stable word. */
+            tables_reason: string;
         };
         CacheDisableRequest: {
             /** @default now */
@@ -1893,7 +1895,10 @@ export interface components {
         CacheQueries: {
             /** @description Whether the engine offers figures per statement. */
             is_available: boolean;
+            /** @description Why it does not. */
             note: string;
+            /** @description The same as a stable word. */
+            reason: string;
             /**
              * Format: date-time
              * @description When the span of the figures begins: noted each hour, so near what was asked for. Null: since the server was started or its counters were set to zero.
@@ -1990,7 +1995,10 @@ export interface components {
         CacheTables: {
             /** @description Whether the engine offers figures per table. */
             is_available: boolean;
+            /** @description Why it does not. */
             note: string;
+            /** @description The same as a stable word. */
+            reason: string;
             items: components["schemas"]["CacheTable"][];
         };
         /**
@@ -3775,8 +3783,12 @@ export interface components {
             statement: string | null;
             /** @description In which it was executed. */
             database: string | null;
-            /** @description Why there is none. */
+            /** @description Why there is none, as a stable word. */
+            reason: string;
+            /** @description Why there is none, and what to do. */
             note: string;
+            /** @description Statements to run, or lines for the server's option file. */
+            remedy: string[];
         };
         StepAtWork: {
             kind: string;

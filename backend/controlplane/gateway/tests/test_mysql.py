@@ -65,13 +65,18 @@ READING = {
     r"GRANT CREATE TEMPORARY TABLES ON `sys`.*",
     r"GRANT CREATE TEMPORARY TABLES ON `performance\_schema`.*",
 }
-WAITS = "`performance_schema`.`table_io_waits_summary_by_table`"
+WAITS, HISTORY = (
+    f"`performance_schema`.`{name}`" for name in ("table_io_waits_summary_by_table", "events_statements_history")
+)
 
 
 @pytest.mark.parametrize(
     ("use", "grants"),
     [
-        (Use.WATCH, {"GRANT PROCESS ON *.*", f"GRANT SELECT ON {WAITS}", *READING}),
+        (
+            Use.WATCH,
+            {"GRANT PROCESS ON *.*", f"GRANT SELECT ON {WAITS}", f"GRANT SELECT ON {HISTORY}", *READING},
+        ),
         (
             Use.CHANGE,
             {

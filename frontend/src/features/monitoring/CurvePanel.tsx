@@ -54,7 +54,9 @@ function NoCurve({ instanceId, isOn }: { instanceId: string; isOn: boolean }) {
     return <EmptyState title={t('queries.curveNotOffered')} hint={t('monitoring.needsEngine')} />;
   }
   if (reports?.is_available === false) {
-    return <EmptyState title={t('queries.curveNotOffered')} hint={told('note.no_report', reports.note)} />;
+    return (
+      <EmptyState title={t('queries.curveNotOffered')} hint={told(`note.${reports.reason}`, reports.note)} />
+    );
   }
   return (
     <EmptyState title={t('queries.noCurve')} hint={t(isOn ? 'queries.noCurveHint' : 'queries.noCurveOff')} />

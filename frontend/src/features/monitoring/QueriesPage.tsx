@@ -49,7 +49,7 @@ export function QueriesPage() {
             }
           />
           <TableFigures instanceId={instanceId} />
-          <TableAdvice tables={data.tables} note={data.tables_note} />
+          <TableAdvice advice={data} />
         </Stack>
       )}
     </QueryView>

@@ -45,9 +45,10 @@ export function StatementExample({ instanceId, row }: { instanceId: string; row:
       </Group>
       {example.isError && <ErrorPanel error={example.error} />}
       {example.data && (
-        <p className={classes.hint} role="status">
-          {told('note.no_example', example.data.note)}
-        </p>
+        <div role="status">
+          <p className={classes.hint}>{told(`example.${example.data.reason}`, example.data.note)}</p>
+          {example.data.remedy.length > 0 && <Statements lines={example.data.remedy} />}
+        </div>
       )}
     </Stack>
   );

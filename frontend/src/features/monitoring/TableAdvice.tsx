@@ -11,9 +11,10 @@ type Row = CacheAdvice['tables'][number];
 
 const TONES = { sql_cache: 'ok', leave_out: 'warn', neutral: 'neutral' } as const;
 
-export function TableAdvice({ tables, note }: { tables: Row[]; note: string }) {
+export function TableAdvice({ advice }: { advice: CacheAdvice }) {
   const t = useT();
   const told = useTold();
+  const { tables, tables_note: note, tables_reason: reason } = advice;
   return (
     <Panel title={t('queries.tables')} description={t('queries.tablesHint')} flush>
       <DataTable
@@ -24,7 +25,7 @@ export function TableAdvice({ tables, note }: { tables: Row[]; note: string }) {
         empty={
           <EmptyState
             title={t('queries.noTables')}
-            hint={note ? told('note.no_statistics', note) : t('queries.noTablesHint')}
+            hint={note ? told(`note.${reason}`, note) : t('queries.noTablesHint')}
           />
         }
       />

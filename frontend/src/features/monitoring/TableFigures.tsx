@@ -31,7 +31,7 @@ export function TableFigures({ instanceId }: { instanceId: string }) {
               empty={<EmptyState title={t('tables.none')} hint={t('tables.noneHint')} />}
             />
           ) : (
-            <EmptyState title={t('tables.notOffered')} hint={told('note.no_report', data.note)} />
+            <EmptyState title={t('tables.notOffered')} hint={told(`note.${data.reason}`, data.note)} />
           )
         }
       </QueryView>

@@ -97,7 +97,7 @@ export function TopQueries({ instanceId, span, onSpan, ranking, onRank, open, on
               />
             </div>
           ) : (
-            <EmptyState title={t('queries.notOffered')} hint={told('note.no_report', data.note)} />
+            <EmptyState title={t('queries.notOffered')} hint={told(`note.${data.reason}`, data.note)} />
           )
         }
       </QueryView>

@@ -74,6 +74,13 @@ const NAMES: Record<string, () => string[]> = {
   action: () => named(source('alerts/advice.py'), /^ {4}"(\w+)": Advice\(/gm),
   advice: () => enumOf('AdviceEnum'),
   recommendation: () => enumOf('VerdictEnum'),
+  example: () => named(source('prerequisites/example.py'), /= NotFound\(\s*"(\w+)"/g),
+  note: () =>
+    [
+      ...named(source('prerequisites/status.py'), /\breason="(\w+)"/g),
+      ...named(source('gateway/product.py'), /\bswitch="(\w+)"/g).map((name) => `no_${name}`),
+      'privilege_missing',
+    ].sort(),
   unit: () =>
     named(
       source('metrics/definitions.py'),

@@ -375,7 +375,7 @@ const NEEDED: ToldWords = {
   buffer_pool_hit_ratio: '至少 {least}',
   memory_tight: '不超过规格的内存 {memory}',
   memory_over_class: '不超过规格的内存 {memory}',
-  cache_size_unusual: '约 {advised}，即缓冲池的 10 %；或结果集总大小的 20 %',
+  cache_size_unusual: '约 {advised}，即缓冲池的 10%，或结果集总大小的 20%',
   table_write_heavy: '以读为主',
   classic_cache_on: '关闭服务器自带的查询缓存',
   cluster_node: '集群之外的服务器',
@@ -426,8 +426,8 @@ const REMEDIES: ToldWords = {
   minor_version: '请升级引擎；外部实例请在服务器上安装引擎后重新检查。',
   rules_invalid: '请更正该规则。',
   no_engine_there:
-    '参数、模板、监控与告警在此照常可用；如需缓存，请用自建的 MariaDB 服务器复制数据，并在其上加载引擎。',
-  engine_idle: '请消除引擎所说的障碍（若可消除）。参数、模板、监控与告警在没有缓存时照常可用。',
+    '参数、模板、监控与报警在此照常可用；如需缓存，请用自建的 MariaDB 服务器复制数据，并在其上加载引擎。',
+  engine_idle: '请消除引擎所说的障碍（若可消除）。参数、模板、监控与报警在没有缓存时照常可用。',
   dedicated_proxy: '请关闭专属代理。',
   privilege_missing: '请在服务器上执行以下语句，然后重新检查。',
   privileges: '无需操作。',
@@ -559,8 +559,19 @@ const FIELDS: ToldWords = {
 
 /** Notes in place of figures that a server does not give. */
 const NOTES: ToldWords = {
-  no_statistics: '服务器未开启表统计：请设置 userstat = ON，待产生流量后再查看。',
+  no_userstat: '服务器未开启表统计：请设置 userstat = ON，待产生流量后再查看。',
+  no_performance_schema: '服务器未开启表统计：请设置 performance_schema = ON 并重启，待产生流量后再查看。',
   no_report: '此服务器上的引擎不提供该报告：请升级引擎。',
+  privilege_missing: '账号缺少权限：请在服务器上为其授予 PROCESS。',
+};
+
+/** Why there is no example of a statement. */
+const EXAMPLES: ToldWords = {
+  privilege_missing: '账号无权读取其他会话的语句。请在服务器上执行以下语句，然后重试：',
+  local_history_off: '此服务器不保存语句的历史。请在该语句执行期间重试。',
+  history_off: '服务器不保存语句的历史。请在该语句执行期间重试，或将以下内容加入服务器的配置文件并重启：',
+  not_remembered:
+    '已打开的连接最近都没有执行过该语句。请在应用执行过它之后重试。超过 performance_schema_max_sql_text_length 的语句无法识别。',
 };
 
 /** The verdict of a trial. */
@@ -700,24 +711,24 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
   ],
   change_failed: [
     '服务器拒绝了变更中的某一步，或变更过程中无法连接。',
-    '在“历史”中打开该变更并查看失败的步骤，排除原因后重新变更。',
+    '在“变更历史”中打开该变更并查看失败的步骤，排除原因后重新变更。',
   ],
   hit_ratio: [
     '表的更新比其结果被查询更频繁，或语句很少重复。',
-    '在“查询”中查看未命中的语句及原因。将 query_cache_type 设为 2 只缓存重复的语句，或关闭缓存。',
+    '在“查询与建议”中查看未命中的语句及原因。将 query_cache_type 设为 2 只缓存重复的语句，或关闭缓存。',
   ],
-  select_hit_ratio: ['大多数读操作不可缓存或很少重复。', '在“查询”中查看未缓存的原因。'],
+  select_hit_ratio: ['大多数读操作不可缓存或很少重复。', '在“查询与建议”中查看未缓存的原因。'],
   buffer_pool_hit_ratio: [
     '读取的数据超出缓冲池容量。',
     '优先增大 innodb_buffer_pool_size，或找出全表扫描的语句。',
   ],
   prune_ratio: [
     '缓存对于所查询的结果来说太小，或缓存了许多只查询一次的结果。',
-    '在“监控”中比较其他大小时的命中率，若会上升则增大 query_cache_size。',
+    '在“查询与建议”中查看其他大小的预测命中率，若会上升则增大 query_cache_size。',
   ],
   prunes_per_second: [
     '缓存对于所查询的结果来说太小。',
-    '在“监控”中比较其他大小时的命中率，若会上升则增大 query_cache_size。',
+    '在“查询与建议”中查看其他大小的预测命中率，若会上升则增大 query_cache_size。',
   ],
   memory_used_ratio: [
     '缓存已存满可容纳的结果。',
@@ -727,10 +738,13 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
     '应用的写操作比以前多，而写操作会使结果失效。',
     '在“监控”中比较命中与失效，确认缓存仍有收益。',
   ],
-  slow_queries_per_second: ['语句在等待锁或磁盘，或缺少索引。', '在“查询”中查看最慢的语句并分析其执行计划。'],
+  slow_queries_per_second: [
+    '语句在等待锁或磁盘，或缺少索引。',
+    '在服务器的慢查询日志中查看这些语句，并分析其执行计划。',
+  ],
   p95_answer_time: [
     '语句在等待锁或磁盘，缺少索引，或缓存被清空（例如因重启）。',
-    '在“监控”中比较当时的命中率与活跃线程数，并在“查询”中查看最慢的语句。',
+    '在“监控”中比较当时的命中率与活跃线程数，并在服务器的慢查询日志中查看最慢的语句。',
   ],
   contained_errors_per_second: [
     '插件捕获了自身的错误并关闭了缓存，语句由服务器应答。',
@@ -739,14 +753,14 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
   stale_hits_per_second: ['某条规则允许常用语句返回过期结果。', '在缓存规则中确认这些语句允许过期这么久。'],
   near_caches_detached: [
     '近端缓存被停止或重启，或其与服务器的连接中断。',
-    '打开“近端缓存”查看已断开者，检查程序是否运行、能否连接服务器。',
+    '打开“近端缓存”查看已断开者，检查 fqc-near 是否运行、能否连接服务器。',
   ],
   connections: [
     '应用打开的连接比以前多，或未关闭连接。',
     '与 max_connections 比较，并检查应用连接池的大小。',
   ],
   running_threads: ['语句在互相等待，或在等待磁盘或处理器。', '查看服务器的进程列表和慢查询。'],
-  uptime_seconds: ['服务器已重启。', '在服务器错误日志中查看原因，并在“历史”中查看是否有重启变更。'],
+  uptime_seconds: ['服务器已重启。', '在服务器错误日志中查看原因，并在“变更历史”中查看是否有重启变更。'],
 };
 
 function under(prefix: string, words: ToldWords): [string, string][] {
@@ -782,6 +796,7 @@ export const zhTold: ToldWords = Object.fromEntries([
   ...under('remedy', REMEDIES),
   ...under('field', FIELDS),
   ...under('note', NOTES),
+  ...under('example', EXAMPLES),
   ...under('verdict', VERDICTS),
   ...under('skipped', SKIPPED),
   ...under('parameter', PARAMETERS),
