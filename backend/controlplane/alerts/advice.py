@@ -27,8 +27,8 @@ ADVICE: Mapping[str, Advice] = {
     ),
     "engine_lost": Advice(
         "The server was restarted or upgraded without the plugin, or somebody uninstalled it.",
-        "Read why in the server's error log, then install the plugin again from the instance's page. If it was removed "
-        "on purpose, exempt the instance from this rule.",
+        "Look for the reason in the server's error log, then install the plugin again from the instance's page. If it "
+        "was removed on purpose, exempt the instance from this rule.",
         "hits_per_second",
     ),
     "drifted_parameters": Advice(
@@ -56,12 +56,12 @@ ADVICE: Mapping[str, Advice] = {
     ),
     "prune_ratio": Advice(
         "The cache is too small for the results that are asked for, or stores many that are asked for once.",
-        "Compare the hit ratio at other sizes in Monitoring, and enlarge query_cache_size if it would rise.",
+        "See the predicted hit ratio at other sizes in Queries, and enlarge query_cache_size if it would rise.",
         "prunes_per_second",
     ),
     "prunes_per_second": Advice(
         "The cache is too small for the results that are asked for.",
-        "Compare the hit ratio at other sizes in Monitoring, and enlarge query_cache_size if it would rise.",
+        "See the predicted hit ratio at other sizes in Queries, and enlarge query_cache_size if it would rise.",
     ),
     "memory_used_ratio": Advice(
         "The cache holds as many results as fit.",
@@ -73,12 +73,12 @@ ADVICE: Mapping[str, Advice] = {
     ),
     "slow_queries_per_second": Advice(
         "Statements wait for locks or disks, or lack an index.",
-        "Look in Queries for the slowest statements, and explain their plans.",
+        "Look for them in the server's slow query log, and explain their plans.",
     ),
     "p95_answer_time": Advice(
         "Statements wait for locks or disks, lack an index, or the cache was emptied, for example by a restart.",
-        "Compare the hit ratio and running threads in Monitoring at that time, and look in Queries for the slowest "
-        "statements.",
+        "Compare the hit ratio and running threads in Monitoring at that time, and look for the slowest statements in "
+        "the server's slow query log.",
     ),
     "contained_errors_per_second": Advice(
         "The plugin caught an error in itself and switched the cache off. Statements are answered by the server.",
@@ -90,7 +90,7 @@ ADVICE: Mapping[str, Advice] = {
     ),
     "near_caches_detached": Advice(
         "A near cache was stopped or restarted, or its connection to the server was interrupted.",
-        "Open Near caches: it names those that are gone. Check that the program runs and reaches the server.",
+        "Open Near caches to see which are detached. Check that fqc-near is running there and reaches the server.",
     ),
     "connections": Advice(
         "The application opens more connections than before, or does not close them.",
@@ -103,7 +103,7 @@ ADVICE: Mapping[str, Advice] = {
     ),
     "uptime_seconds": Advice(
         "The server was restarted.",
-        "Look in the server's error log for why, and in History for a change with a restart.",
+        "Look in the server's error log for the reason, and in History for a change with a restart.",
     ),
 }
 

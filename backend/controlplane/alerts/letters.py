@@ -26,7 +26,7 @@ COLOURS = {
 }  # fmt: skip
 HEADINGS = {"opened": "Alert", "reminded": "Still open", "resolved": "Resolved", ENDED: "No longer monitored"}
 BUNDLED = {
-    "opened": "opened within moments", "reminded": "are still open", "resolved": "are resolved",
+    "opened": "opened at about the same time", "reminded": "are still open", "resolved": "are resolved",
     ENDED: "have ended because they are no longer monitored",
 }  # fmt: skip
 MOST_LISTED = 50

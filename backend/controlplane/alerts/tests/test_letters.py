@@ -117,7 +117,7 @@ def test_one_letter_tells_of_many_the_critical_ones_first() -> None:
     letter = bundle_letter("opened", [*lines, Line("web", "errors", "critical", None, "count")], "https://fqc.example")
     assert letter.subject == "[Alert] 3 incidents: low hit ratio (2), errors (1)"
     assert letter.text.splitlines()[2:8] == [
-        "3 incidents opened within moments: low hit ratio (2), errors (1).",
+        "3 incidents opened at about the same time: low hit ratio (2), errors (1).",
         "",
         "web:               errors, unknown",
         "shop-production-1: low hit ratio, 12.5 %",
