@@ -13,6 +13,8 @@ export function conditionText(
   threshold = rule.threshold,
 ): string {
   const metric = metrics.find(({ name }) => name === rule.metric);
+  // A state is there or is not: "Server unreachable" says it, and "above 0" would be a riddle.
+  if (metric?.kind === 'state' && rule.comparison === 'gt' && threshold === 0) return metric.title;
   const limit = formatValue(threshold, unitOf(metric?.unit ?? 'count'), t);
   return `${metric?.title ?? rule.metric} ${t(`rules.comparison.${rule.comparison}`)} ${limit}`;
 }
