@@ -561,15 +561,25 @@ fn what_is_read_while_mysql_delays_a_commit_is_not_kept() {
         let near = kind.following(&server, LONG);
         let (mut client, mut writer) = (near.client(), direct(&server));
         run(&mut writer, &["SET GLOBAL sync_binlog = 0", "SET GLOBAL binlog_group_commit_sync_delay = 1000000"]);
-        for round in 10..14 {
+        let (mut within, begun) = (0, Instant::now());
+        for round in 10.. {
             let before = until_served(&near, &mut client, READ);
             let update = format!("UPDATE d.t SET v = {round} WHERE id = 1");
             writer.send(command::QUERY, update.as_bytes()).expect("it is sent");
-            assert!([before, round.to_string()].contains(&until_heard(&near, &mut client)));
+            // Rounds in which it is heard too late, because the machine is busy, prove nothing.
+            let is_within = until_heard(&near, &mut client) == before;
             (0..10).for_each(|_| drop(ask(&mut client, READ)));
             assert!(writer.read_response().expect("an answer").failure().is_none());
+            if is_within {
+                within += 1;
+                assert_eq!(ask(&mut client, READ), round.to_string());
+            }
             until_said(&near, &mut client, READ, &round.to_string());
             assert_eq!(until_served(&near, &mut client, READ), round.to_string());
+            if within == 3 {
+                break;
+            }
+            assert!(begun.elapsed() < LIMIT, "{within} of {round}");
         }
     }
 }
@@ -686,6 +696,15 @@ impl Lasting<'_> {
     }
 }
 
+/// Ends what goes on, also when this thread fails.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 const BOUND: Duration = Duration::from_millis(400);
 
 impl History {
@@ -712,6 +731,7 @@ impl History {
             for _ in 0..3 {
                 scope.spawn(|| history.check());
             }
+            let _over = Over(&history.is_over);
             let begun = Instant::now();
             for round in 1.. {
                 if begun.elapsed() > length {
@@ -721,7 +741,6 @@ impl History {
                 trouble(round, &mut server, &near);
                 counted = round;
             }
-            history.is_over.store(true, Ordering::SeqCst);
         });
         let writes = history.direct.lock().unwrap().len();
         println!("{} checks, {} hits, {writes} writes, {counted} troubles", history.checks.into_inner(), hits(&near));
