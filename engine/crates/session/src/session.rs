@@ -1,6 +1,7 @@
 //! The state of one connection, in parts that each keep their own invariants.
 
 pub mod diagnostics;
+pub mod granted;
 pub mod identity;
 pub mod met;
 pub mod near;

@@ -66,3 +66,60 @@ fn a_statement_is_prepared_as_the_server_knows_it() {
     assert_eq!(prepared_as("RESET QUERY CACHE"), MYSQL.statements.query_cache_test.unwrap());
     assert_eq!(prepared_as("SELECT v FROM t"), "SELECT v FROM t");
 }
+
+/// Privileges have changed since the session chose its database: on its way back from another one the server looks them up.
+#[test]
+fn what_runs_no_routine_leaves_what_is_granted_as_it_was() {
+    let engine = engine_of(&MYSQL, || 0);
+    let mut talk = connect(&engine);
+    engine.settings().begin_change();
+    engine.settings().note_grants();
+    engine.settings().end_change();
+    let stays = |talk: &mut Talk, text: &str| {
+        let asks = |talk: &mut Talk| {
+            let is_served = talk.is_served(READ);
+            if !is_served {
+                talk.session.report(&engine, talk::locked(b"t", true));
+                talk.reply(&talk::rows("one", AUTOCOMMIT));
+            }
+            is_served
+        };
+        asks(talk);
+        while matches!(talk.ask(text), Decision::Inject(_)) {
+            talk.reply(&talk::rows("1", AUTOCOMMIT));
+        }
+        let has_rows = ["SELECT", "SHOW", "EXPLAIN"].iter().any(|word| text.starts_with(word));
+        talk.reply(&if has_rows { talk::rows("1", AUTOCOMMIT) } else { wire::ok_packet(1, 0, 0, AUTOCOMMIT, 0) });
+        asks(talk)
+    };
+    for text in [
+        "SHOW GLOBAL STATUS LIKE 'Qcache_hits'",
+        "SHOW VARIABLES LIKE 'sql_mode'",
+        "SHOW WARNINGS",
+        "SELECT 2",
+        "SELECT NOW(), @@version, COUNT(*) FROM performance_schema.threads",
+        "SET @a = (SELECT MAX(v) FROM t)",
+        "DO 1",
+        "SAVEPOINT s",
+    ] {
+        assert!(stays(&mut talk, text), "{text}");
+    }
+    for text in [
+        "SELECT f()",
+        "SELECT `now`()",
+        "SELECT now ()",
+        "SHOW STATUS WHERE Value = f()",
+        "SHOW CREATE PROCEDURE p",
+        "SHOW TABLE STATUS",
+        "SELECT table_comment FROM information_schema.tables",
+        "SELECT a FROM sys.version",
+        "EXPLAIN SELECT 1",
+        "UPDATE u SET v = 1",
+    ] {
+        assert!(!stays(&mut talk, text), "{text}");
+    }
+    engine.catalogue().note_no_routines(engine.catalogue().generation());
+    assert!(stays(&mut talk, "UPDATE u SET v = 1"), "where there are no triggers");
+    engine.catalogue().outdate();
+    assert!(!engine.catalogue().has_no_routines());
+}

@@ -22,7 +22,7 @@ pub fn is_deterministic(expression: &[u8], mode: LexMode) -> bool {
 }
 
 fn opaque() -> Statement {
-    Statement { kind: Kind::Opaque, reads_diagnostics: true }
+    Statement { kind: Kind::Opaque, reads_diagnostics: true, may_call_stored: true }
 }
 
 /// `may_nest`: SET STATEMENT may be around another statement, once.
@@ -38,7 +38,9 @@ fn statement(lexer: Lexer, may_nest: bool) -> Statement {
             by_keyword(lexer, may_nest).filter(|kind| is_known(kind, lexer.mode())).unwrap_or(Kind::Opaque)
         }
     };
-    Statement { reads_diagnostics: reads_diagnostics(&kind, &found), kind }
+    let is_read_whole = found.ending == Ending::Single && !found.has_executable_comment && !lexer.mode().is_foreign;
+    let may_call_stored = found.calls_stored || !is_read_whole || kind == Kind::Opaque;
+    Statement { reads_diagnostics: reads_diagnostics(&kind, &found), kind, may_call_stored }
 }
 
 fn is_known(kind: &Kind, mode: LexMode) -> bool {

@@ -7,6 +7,8 @@ pub struct Statement {
     pub kind: Kind,
     /// It asks about the statement before it (`FOUND_ROWS()`, `ROW_COUNT()`, `SHOW WARNINGS`, ...), or may.
     pub reads_diagnostics: bool,
+    /// It calls a function that is not built in, or may.
+    pub may_call_stored: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -22,6 +22,7 @@ pub(crate) struct Findings {
     pub hint: Hint,
     pub reads_diagnostics: bool,
     pub has_executable_comment: bool,
+    pub calls_stored: bool,
 }
 
 /// Parentheses that are followed; deeper ones are refused.
@@ -58,6 +59,7 @@ pub(crate) fn walk(mut lexer: Lexer) -> Findings {
             hint: Hint::None,
             reads_diagnostics: false,
             has_executable_comment: false,
+            calls_stored: false,
         },
     };
     walk.run();
@@ -237,7 +239,10 @@ impl Walk<'_> {
             None if functions.deterministic_with_argument.contains(name) => Refusal::Nondeterministic,
             None => Refusal::UnknownFunction,
         };
-        self.found.reads_diagnostics |= refusal == Refusal::UnknownFunction || functions.diagnostics.contains(name);
+        let is_unknown = refusal == Refusal::UnknownFunction;
+        // Some are built in only if the parenthesis follows at once.
+        self.found.calls_stored |= is_unknown || !is_tight;
+        self.found.reads_diagnostics |= is_unknown || functions.diagnostics.contains(name);
         self.refuse(refusal);
     }
 

@@ -529,3 +529,27 @@ fn values_alone_leave_the_number_of_rows_found() {
         assert!(!leaves(text), "{text}");
     }
 }
+
+#[test]
+fn a_function_that_is_not_built_in_may_be_a_stored_one() {
+    for (text, expected) in [
+        ("SELECT 1", false),
+        ("SELECT NOW(), COUNT(*) FROM t WHERE a IN (1, 2)", false),
+        ("SET @a = (SELECT MAX(a) FROM t)", false),
+        ("SHOW STATUS LIKE 'f()'", false),
+        ("INSERT INTO f (a) VALUES (1)", false),
+        ("SELECT f()", true),
+        ("SELECT d.now()", true),
+        ("SELECT `now`()", true),
+        ("SELECT now ()", true),
+        ("SELECT NOW(), f(1) FROM t", true),
+        ("SHOW STATUS WHERE Value = f()", true),
+        ("DO f()", true),
+        ("SELECT /*!50000 f() */ 1", true),
+        ("SELECT 1; SELECT f()", true),
+        ("nonsense", true),
+        ("SELECT 'open", true),
+    ] {
+        assert_eq!(classify(text.as_bytes(), LexMode::new(&MARIADB)).may_call_stored, expected, "{text}");
+    }
+}

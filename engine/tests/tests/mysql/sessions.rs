@@ -1,8 +1,8 @@
 //! What a session has set, and what its client is told of it.
 
 use crate::shared::enter;
-use crate::traps::{all, said, small_table};
-use fqc_tests::client::capability;
+use crate::traps::{all, said, small_table, until};
+use fqc_tests::client::{Client, Login, capability};
 
 /// The server tells such a client of each transaction, also where `session_track_transaction_info` is off.
 #[test]
@@ -67,4 +67,109 @@ fn collations_that_hang_on_what_was_set_before_are_not_shared() {
         let mut session = arena.client_with(first);
         assert_eq!(arena.warm(&mut session, read), expected, "{first:?}");
     }
+}
+
+/// Before, a session that had chosen its database before a GRANT was never served what it read in turns with anything else.
+#[test]
+fn what_runs_no_routine_leaves_what_is_kept_after_privileges_have_changed() {
+    let mut arena = enter("unmoved");
+    let (mut admin, mut session) = (arena.client(), arena.client());
+    for table in ["t", "u"] {
+        small_table(&mut admin, table, "InnoDB");
+    }
+    let read = "SELECT v FROM t WHERE id = 2";
+    arena.warm(&mut session, read);
+    all(&mut admin, &["CREATE USER unmoved@'%'", "GRANT SELECT ON unmoved.t TO unmoved@'%'"]);
+    let statements = [
+        "SHOW GLOBAL STATUS LIKE 'Qcache_hits'",
+        "SHOW VARIABLES LIKE 'sql_mode'",
+        "SHOW WARNINGS",
+        "SELECT 2",
+        "SELECT NOW(), CONNECTION_ID(), @@version",
+        "SELECT COUNT(*) FROM performance_schema.threads",
+        "SELECT v FROM u WHERE id = 1 FOR UPDATE",
+        "SET @a = (SELECT MAX(v) FROM t)",
+        "DO 1",
+        "SAVEPOINT s",
+        "UPDATE u SET v = v + 1 WHERE id = 1",
+    ];
+    type Way<'a> = Box<dyn Fn(&mut Client) + 'a>;
+    let run = |text| -> (&str, Way) { (text, Box::new(move |session| drop(session.must(text).unwrap()))) };
+    let ping: Way = Box::new(|session| drop(session.ping().unwrap()));
+    let reset: Way = Box::new(|session| drop(session.reset_connection().unwrap()));
+    let prepare: Way = Box::new(|session| drop(session.prepare("SELECT v FROM t WHERE id = ?").unwrap()));
+    let commands = [("a ping", ping), ("a reset", reset), ("a preparation", prepare)];
+    for (name, way) in statements.map(run).into_iter().chain(commands) {
+        // Once it is looked up who is granted something for several hosts, the session's results are shared with others.
+        until(name, || {
+            way(&mut session);
+            arena.ask(&mut session, read).1
+        });
+    }
+    admin.must("DROP USER unmoved@'%'").unwrap();
+}
+
+/// The server keeps what is granted for a database until it is chosen again, or the server comes back to it from another one.
+#[test]
+fn privileges_that_may_have_been_looked_up_anew_are_asked_of_the_server() {
+    let mut arena = enter("back");
+    let mut admin = arena.client();
+    small_table(&mut admin, "t", "InnoDB");
+    all(
+        &mut admin,
+        &[
+            "CREATE DATABASE away",
+            "CREATE PROCEDURE away.p() BEGIN END",
+            "CREATE FUNCTION away.f() RETURNS INT DETERMINISTIC NO SQL RETURN 7",
+            "CREATE VIEW away.w AS SELECT away.f() AS x",
+            "CREATE TRIGGER told BEFORE INSERT ON t FOR EACH ROW SET NEW.v = away.f()",
+            "CREATE USER ian@'%' IDENTIFIED BY 'ian'",
+            "GRANT ALL ON away.* TO ian@'%'",
+            "GRANT INSERT, TRIGGER ON back.* TO ian@'%'",
+        ],
+    );
+    let login = Login { database: Some("back".into()), ..Login::user("ian", "ian") };
+    // The whole proof goes through the socket alone, and is remembered.
+    drop(Client::connect(&arena.server.unix_endpoint(), &login).unwrap());
+    let read = "SELECT v FROM t WHERE id = 2";
+    let ways = [
+        "CALL away.p()",
+        "SELECT away.f()",
+        "SELECT x FROM away.w",
+        "SET @a = away.f()",
+        "SET @a = (SELECT x FROM away.w)",
+        "DO away.f()",
+        "INSERT IGNORE INTO t VALUES (9, 1)",
+        "EXPLAIN SELECT x FROM away.w",
+        "SHOW CREATE PROCEDURE away.p",
+        "SHOW GLOBAL STATUS WHERE Value = away.f()",
+        "SHOW COLUMNS FROM away.w",
+        "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = 'away'",
+        "USE back",
+        "SELECT NOW(), @@version",
+        "SET @a = (SELECT MAX(v) FROM t)",
+        "SHOW STATUS LIKE 'Qcache_hits'",
+        "a reset",
+    ];
+    let mut are_refused = 0;
+    for way in ways {
+        admin.must("GRANT SELECT ON back.* TO ian@'%'").unwrap();
+        let (mut served, mut plain) = (arena.client_as(&login), arena.client_as(&login));
+        plain.must("SET SESSION fqc_type = OFF").unwrap();
+        arena.warm(&mut served, read);
+        admin.must("REVOKE SELECT ON back.* FROM ian@'%'").unwrap();
+        arena.warm(&mut served, read);
+        for session in [&mut served, &mut plain] {
+            let answer = if way == "a reset" { session.reset_connection() } else { session.query(way) };
+            answer.unwrap();
+        }
+        plain.must("SET SESSION fqc_type = OFF").unwrap();
+        let answer = plain.query(read).unwrap();
+        are_refused += u32::from(answer.failure().is_some());
+        for _ in 0..3 {
+            assert_eq!(served.query(read).unwrap(), answer, "{way}");
+        }
+    }
+    assert!(are_refused > 3, "the server has looked up anything anew only {are_refused} times");
+    all(&mut admin, &["DROP USER ian@'%'", "DROP DATABASE away"]);
 }

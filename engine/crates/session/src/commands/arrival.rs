@@ -6,10 +6,10 @@ use crate::engine::Engine;
 use crate::reason::{Own, Reason};
 use crate::reports::resting::passes_unseen;
 use crate::session::Session;
+use crate::session::granted::reads_the_same;
 use crate::statement::prepared::{Metadata, Prepared};
 use crate::surface::intercept::{intercept, understood};
 use crate::text::reading::Reading;
-use flavour::Flavour;
 use sql::{Kind, Refusal};
 use std::sync::Arc;
 use wire::{Command, Execute, Expect, Header, Query, capability};
@@ -157,6 +157,7 @@ impl Session {
             return decision;
         }
         if let Some(decision) = intercept(self, engine, &reading.statement, text) {
+            self.note_stay(engine, &reading, text);
             return decision;
         }
         let mut recording = self.recording(engine, &reading, context, text, &[], self.own_terms());
@@ -168,6 +169,7 @@ impl Session {
         if let Some(running) = &mut self.work.running {
             running.is_plain = !reading.names_system();
         }
+        self.note_stay(engine, &reading, text);
         self.note_wording(engine, &reading.statement.kind, text, self.own_terms());
         self.note_preparation(&reading.statement.kind);
         let understood = understood(text, &reading.statement.kind, self.identity.mode());
@@ -207,7 +209,8 @@ impl Session {
         }
         let parameters = parameters.unwrap_or_default();
         let terms = self.bound_terms(&execute);
-        if terms.as_ref().is_some_and(|terms| terms.database.as_deref() != Some(self.identity.database())) {
+        let is_here = terms.as_ref().map(|terms| terms.database.as_deref() == Some(self.identity.database()));
+        if is_here == Some(false) {
             self.identity.go_elsewhere();
         }
         let names_system = reading.names_system();
@@ -218,6 +221,9 @@ impl Session {
             refusal.into_iter().for_each(|refusal| recording.refuse(refusal));
         }
         self.forward(engine, &reading.statement, Expect::Execute, recording);
+        if is_here == Some(true) {
+            self.note_stay(engine, &reading, &text);
+        }
         if let Some(terms) = terms {
             self.note_wording(engine, &reading.statement.kind, text, terms);
         }
@@ -273,11 +279,6 @@ impl Session {
         let is_believed = is_plain || reads_the_same(engine.flavour(), text);
         if self.identity.variables().is_doubtful() && !is_believed { Reading::opaque() } else { reading }
     }
-}
-
-/// Whatever modes are in force, and whatever a client's character set is.
-fn reads_the_same(flavour: &Flavour, text: &[u8]) -> bool {
-    flavour.modes.foreign.is_empty() && text.iter().all(|byte| byte.is_ascii() && !matches!(byte, b'"' | b'\\'))
 }
 
 /// The packet with another text at its end.

@@ -7,6 +7,7 @@ use crate::session::Session;
 use crate::statement::running::{Effect, Purpose, Running};
 use crate::surface::intercept::understood;
 use crate::text::reading::Reading;
+use std::sync::Arc;
 use wire::{Command, Expect};
 
 impl Session {
@@ -117,6 +118,10 @@ impl Session {
             }
         };
         let mut running = Running::new(engine, Purpose::Client, expect, self.identity.capabilities());
+        // What it may fetch, or describe, may be a view.
+        let stays =
+            !matches!(command, Some(Command::StmtFetch | Command::FieldList | Command::InitDb | Command::ChangeUser));
+        running.stays_in = stays.then(|| engine.catalogue().generation());
         running.effect = effect;
         running.is_exchange = expect == Expect::ChangeUser;
         self.work.running = Some(running);
@@ -130,8 +135,11 @@ impl Session {
         let understood = understood(text, &reading.statement.kind, self.identity.mode());
         let context = self.context(engine, true).unwrap_or(0);
         let mut running = Running::new(engine, Purpose::Client, Expect::Prepare, self.identity.capabilities());
-        running.effect = Effect::Prepare { text: text.into(), reading, context, terms: self.lasting_terms() };
+        let text: Arc<[u8]> = text.into();
+        let terms = self.lasting_terms();
+        running.effect = Effect::Prepare { text: text.clone(), reading: reading.clone(), context, terms };
         self.work.running = Some(running);
+        self.note_stay(engine, &reading, &text);
         let other = understood.or_else(|| rewritten.map(|rewrite| rewrite.text));
         other.map(|text| command_packet(Command::StmtPrepare, &text))
     }

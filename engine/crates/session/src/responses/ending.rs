@@ -1,10 +1,9 @@
 //! What the end of a statement means for its session: flags, transaction, snapshot, settings, and tables that open again.
 
-use crate::engine::{Engine, OF_ONE};
+use crate::engine::Engine;
 use crate::reports::dozing::shows_all;
 use crate::reports::resting::keeps_track;
 use crate::session::Session;
-use crate::statement::recording::Recording;
 use crate::statement::running::{Effect, Running};
 use crate::statement::unseen::Unseen;
 use crate::text::kinds::may_be_anything;
@@ -120,7 +119,7 @@ impl Session {
         match &statement.kind {
             // One that failed may have been applied in part.
             Kind::Set(assignments) if has_failed => self.lose_settings(engine, assignments),
-            Kind::Set(assignments) => self.apply_settings(engine, running, assignments),
+            Kind::Set(assignments) => self.apply_settings(engine, running, statement, assignments),
             Kind::CreateTemporary => self.temporary.note_created(),
             Kind::Prepare(_) => self.statements.end_naming(has_failed),
             Kind::AttachNear { name, protocol } if !has_failed => self.attach(engine, name, *protocol),
@@ -166,30 +165,18 @@ impl Session {
         self.identity.set_granted_for_database(engine.number_of(running.inherited));
     }
 
-    /// Privileges have changed since the database was chosen, and the statement may have made the server look them up anew, or
-    /// not: nobody else is known to have the same.
-    pub(crate) fn doubt_granted(&mut self, engine: &Engine, running: &Running) {
-        if !self.identity.goes_elsewhere() || self.is_granted_as_then(engine) || running.is_hidden() {
-            return;
-        }
-        let is_of_tables = |read: &Recording| read.refusal.is_none() && !read.may_read_views;
-        let is_read_of_tables = running.read.as_ref().is_some_and(is_of_tables);
-        let runs_nothing = matches!(running.effect, Effect::Statement(_)) && !running.may_run_others;
-        if !is_read_of_tables && !runs_nothing {
-            self.identity.set_granted_for_database(OF_ONE | engine.contexts().private());
-        }
-    }
-
-    /// Privileges are what they were when the database was chosen. Otherwise even a preparation may make the server look them up.
-    pub(crate) fn is_granted_as_then(&self, engine: &Engine) -> bool {
-        let granted = self.identity.granted_for_database();
-        granted & OF_ONE == 0 && engine.settings().are_granted_since(granted)
-    }
-
-    fn apply_settings(&mut self, engine: &Engine, running: &Running, assignments: &[sql::Assignment]) {
+    fn apply_settings(
+        &mut self,
+        engine: &Engine,
+        running: &Running,
+        statement: &Statement,
+        assignments: &[sql::Assignment],
+    ) {
         let inherited = engine.number_of(running.inherited);
         for assignment in assignments {
-            if !self.identity.apply(assignment, inherited) {
+            // Built-in functions set nothing.
+            let sets_nothing = assignment.target == sql::Target::UserVariable && !statement.may_call_stored;
+            if !sets_nothing && !self.identity.apply(assignment, inherited) {
                 self.identity.become_private(engine.contexts());
             }
         }

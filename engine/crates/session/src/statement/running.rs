@@ -65,6 +65,8 @@ pub(crate) struct Running {
     pub may_run_others: bool,
     /// A statement whose text names nothing of the server's own.
     pub is_plain: bool,
+    /// The catalogue's generation by which it certainly meets no routine; none if it may.
+    pub stays_in: Option<u64>,
     /// The next statement that the server logs is this one, not one inside it.
     pub logs_itself: bool,
     /// The prepared statement that is executed, and what its column metadata is made from.
@@ -98,6 +100,7 @@ impl Running {
             inherited: engine.settings().inherited(),
             may_run_others: false,
             is_plain: false,
+            stays_in: None,
             logs_itself: expect == Expect::Query,
             execution: None,
             replaced: None,

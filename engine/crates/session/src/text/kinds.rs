@@ -90,6 +90,16 @@ pub fn may_run_others(kind: &Kind) -> bool {
     !matches!(kind, Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) | Kind::Use(_) | Kind::Empty)
 }
 
+/// Statements for which the server opens no more than what their texts name, and no triggers.
+pub fn opens_what_it_names(kind: &Kind) -> bool {
+    match kind {
+        Kind::Show(show) => *show != Show::Other,
+        Kind::Read(_) | Kind::Set(_) | Kind::SetTransaction(_) | Kind::Do | Kind::Kill | Kind::Harmless => true,
+        Kind::Savepoint | Kind::RollbackToSavepoint | Kind::ReleaseSavepoint => true,
+        _ => false,
+    }
+}
+
 /// Whether a read would run in another transaction after it, or by other rules, than before.
 pub fn changes_transaction(kind: &Kind, autocommit: bool) -> bool {
     const SETTINGS: [&[u8]; 5] =

@@ -55,12 +55,13 @@ impl Reading {
 
     /// May be anything.
     pub fn opaque() -> Arc<Reading> {
-        Arc::new(Reading::of(Statement { kind: Kind::Opaque, reads_diagnostics: true }))
+        Arc::new(Reading::of(Statement { kind: Kind::Opaque, reads_diagnostics: true, may_call_stored: true }))
     }
 
     /// Of an EXECUTE, whose own text says nothing.
     pub fn executed(statement: &Statement) -> Arc<Reading> {
-        Arc::new(Reading::of(Statement { kind: Kind::Executed(Box::new(statement.clone())), reads_diagnostics: true }))
+        let kind = Kind::Executed(Box::new(statement.clone()));
+        Arc::new(Reading::of(Statement { kind, reads_diagnostics: true, may_call_stored: true }))
     }
 
     /// Reads of this shape are counted under its text.

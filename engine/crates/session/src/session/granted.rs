@@ -1,0 +1,73 @@
+//! What is granted for the current database. The server keeps that from when the database is chosen, and looks it up anew on its
+//! way back from another one: after a routine that it ran or only loaded there, or a statement that was prepared there.
+
+use crate::engine::{Engine, OF_ONE};
+use crate::session::Session;
+use crate::statement::recording::Recording;
+use crate::statement::running::{Effect, Running};
+use crate::text::kinds::opens_what_it_names;
+use crate::text::reading::Reading;
+use flavour::Flavour;
+use sql::Kind;
+
+impl Session {
+    /// A statement with this text goes to the server.
+    pub(crate) fn note_stay(&mut self, engine: &Engine, reading: &Reading, text: &[u8]) {
+        if !self.identity.goes_elsewhere() || self.is_granted_as_then(engine) {
+            return;
+        }
+        let generation = engine.catalogue().generation();
+        let stays = self.stays(engine, reading, text);
+        if let Some(running) = self.work.running.as_mut().filter(|_| stays) {
+            running.stays_in = Some(generation);
+        }
+    }
+
+    /// It is certain that it meets no routine and no view, which may call one.
+    fn stays(&self, engine: &Engine, reading: &Reading, text: &[u8]) -> bool {
+        let flavour = engine.flavour();
+        let is_certain = !self.identity.variables().is_doubtful() || reads_the_same(flavour, text);
+        let is_in_users = self.identity.known_database().is_some_and(|name| !flavour.schemas.is_system(name));
+        let statement = &reading.statement;
+        let runs_its_text = match statement.kind {
+            Kind::Write => engine.catalogue().has_no_routines(),
+            _ => opens_what_it_names(&statement.kind) && !statement.may_call_stored,
+        };
+        is_certain
+            && is_in_users
+            && runs_its_text
+            && !reading.names_system()
+            && !sql::says(text, DESCRIBING)
+            && !self.may_name_view(engine, reading, text)
+    }
+
+    /// Privileges have changed since the database was chosen, and the statement may have made the server look them up anew, or
+    /// not: nobody else is known to have the same.
+    pub(crate) fn doubt_granted(&mut self, engine: &Engine, running: &Running) {
+        if !self.identity.goes_elsewhere() || self.is_granted_as_then(engine) || running.is_hidden() {
+            return;
+        }
+        let is_of_tables = |read: &Recording| read.refusal.is_none() && !read.may_read_views;
+        let is_read_of_tables = running.read.as_ref().is_some_and(is_of_tables);
+        let runs_nothing = matches!(running.effect, Effect::Statement(_)) && !running.may_run_others;
+        let is_as_then = engine.settings().is_unchanged_since(running.inherited);
+        let stays = is_as_then && running.stays_in == Some(engine.catalogue().generation());
+        if !is_read_of_tables && !runs_nothing && !stays {
+            self.identity.set_granted_for_database(OF_ONE | engine.contexts().private());
+        }
+    }
+
+    /// Privileges are what they were when the database was chosen. Otherwise even a preparation may make the server look them up.
+    pub(crate) fn is_granted_as_then(&self, engine: &Engine) -> bool {
+        let granted = self.identity.granted_for_database();
+        granted & OF_ONE == 0 && engine.settings().are_granted_since(granted)
+    }
+}
+
+/// To describe a view the server opens it.
+const DESCRIBING: &[u8] = b"information_schema";
+
+/// Whatever modes are in force, and whatever a client's character set is.
+pub(crate) fn reads_the_same(flavour: &Flavour, text: &[u8]) -> bool {
+    flavour.modes.foreign.is_empty() && text.iter().all(|byte| byte.is_ascii() && !matches!(byte, b'"' | b'\\'))
+}
