@@ -6,7 +6,27 @@ use fqc_tests::server::{Options, Server};
 use std::time::Instant;
 
 pub fn caching() -> Server {
-    Server::start(Options { plugin: Some(plugin()), ..Options::default() }).expect("a server with the plugin")
+    caching_with(&[])
+}
+
+pub fn caching_with(arguments: &[&str]) -> Server {
+    let arguments = arguments.iter().map(|one| one.to_string()).collect();
+    let options = Options { plugin: Some(plugin()), arguments, ..Options::default() };
+    Server::start(options).expect("a server with the plugin")
+}
+
+/// Makes tables, and an account for feeds.
+pub fn prepare(server: &Server) {
+    let mut admin = server.admin().expect("a connection");
+    let statements = [
+        "CREATE DATABASE d",
+        "CREATE TABLE d.t (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
+        "INSERT INTO d.t VALUES (1, 1), (2, 2)",
+        "CREATE TABLE d.u (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
+        "CREATE USER feed@'%' IDENTIFIED BY 'secret'",
+        "GRANT REPLICATION MASTER ADMIN ON *.* TO feed@'%'",
+    ];
+    statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
 }
 
 /// A server with the plugin and a table, and near caches that are attached to it.
@@ -20,16 +40,7 @@ pub const READ: &str = "SELECT v FROM d.t WHERE id = 1";
 impl Scene {
     pub fn of(count: usize) -> Scene {
         let server = caching();
-        let mut admin = server.admin().expect("a connection");
-        let statements = [
-            "CREATE DATABASE d",
-            "CREATE TABLE d.t (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
-            "INSERT INTO d.t VALUES (1, 1), (2, 2)",
-            "CREATE TABLE d.u (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
-            "CREATE USER feed@'%' IDENTIFIED BY 'secret'",
-            "GRANT REPLICATION MASTER ADMIN ON *.* TO feed@'%'",
-        ];
-        statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
+        prepare(&server);
         let nears = (0..count).map(|_| attached(&server, &[])).collect();
         Scene { nears, server }
     }

@@ -1,0 +1,127 @@
+//! A near cache that the network cuts off, in both directions or in one, stops answering before a write can be seen by anybody.
+//!
+//! Server and near cache stand in network namespaces of their own, which only root can make: elsewhere it is said loudly that nothing
+//! was tested. A route that drops everything cuts one direction off.
+
+mod beside;
+
+use beside::scene::{READ, ask, caching_with, hits, prepare, said, until_served};
+use beside::{Folder, LIMIT, Near, near_with};
+use fqc_tests::client::{Client, command};
+use fqc_tests::server::Server;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+const OF_SERVER: &str = "10.77.36.1";
+const OF_NEAR: &str = "10.77.36.2";
+/// Longer than a lease.
+const CUT_OFF_FOR: Duration = Duration::from_millis(400);
+const ROUNDS: usize = 3;
+
+/// The side that sends, and the address that it reaches no more.
+#[derive(Clone, Copy, Debug)]
+struct Cut {
+    from: i32,
+    to: &'static str,
+}
+
+impl Cut {
+    fn begin(self) {
+        self.route("add");
+    }
+
+    fn end(self) {
+        self.route("del");
+    }
+
+    fn route(self, change: &str) {
+        inside(self.from, &["ip", "route", change, "blackhole", &format!("{}/32", self.to)]);
+    }
+}
+
+/// Runs this in the network namespace of a thread.
+fn inside(thread: i32, command: &[&str]) {
+    let place = format!("--net=/proc/{thread}/ns/net");
+    let output = Command::new("nsenter").arg(place).args(command).output().expect("nsenter");
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn this_thread() -> i32 {
+    // SAFETY: it has no arguments.
+    unsafe { libc::gettid() }
+}
+
+/// This thread, and all that it starts, gets a network namespace of its own.
+fn part() -> std::io::Result<()> {
+    // SAFETY: it concerns the calling thread alone.
+    match unsafe { libc::unshare(libc::CLONE_NEWNET) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+fn address(thread: i32, device: &str, address: &str) {
+    inside(thread, &["ip", "link", "set", "lo", "up"]);
+    inside(thread, &["ip", "address", "add", &format!("{address}/24"), "dev", device]);
+    inside(thread, &["ip", "link", "set", device, "up"]);
+}
+
+#[test]
+fn whoever_is_cut_off_answers_nothing_that_was_written_since() {
+    if let Err(error) = part() {
+        eprintln!("NOT TESTED: NEAR CACHES THAT ARE CUT OFF, SINCE NO NETWORK NAMESPACE COULD BE MADE: {error}");
+        return;
+    }
+    let here = this_thread();
+    inside(here, &["ip", "link", "set", "lo", "up"]);
+    let server = caching_with(&["--bind-address=0.0.0.0"]);
+    prepare(&server);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            part().expect("a second namespace");
+            let there = this_thread();
+            inside(
+                here,
+                &["ip", "link", "add", "fqc-a", "type", "veth", "peer", "name", "fqc-b", "netns", &there.to_string()],
+            );
+            address(here, "fqc-a", OF_SERVER);
+            address(there, "fqc-b", OF_NEAR);
+            let (to, from) = (Cut { from: there, to: OF_SERVER }, Cut { from: here, to: OF_NEAR });
+            judge(&server, &[&[to, from], &[to], &[from]]);
+        });
+    });
+}
+
+fn judge(server: &Server, cuts: &[&[Cut]]) {
+    let folder = Folder::fresh();
+    let password = folder.write("password", "secret\n");
+    let address = format!("{OF_SERVER}:{}", server.port());
+    let near = near_with(&["--server", &address, "--feed-user", "feed", "--feed-password-file", &password]);
+    let mut direct = server.admin().expect("a connection");
+    for statement in ["CREATE USER reader@'%'", "GRANT SELECT ON d.* TO reader@'%'"] {
+        direct.must(statement).expect(statement);
+    }
+    let mut client = near.login("reader", "").expect("a connection");
+    for (value, cuts) in (10..).zip(cuts.iter().cycle().take(ROUNDS * cuts.len())) {
+        near.wait_for_metric("serving", |serving| serving == 1);
+        until_served(&near, &mut client, READ);
+        cuts.iter().for_each(|cut| cut.begin());
+        direct.must(&format!("UPDATE d.t SET v = {value} WHERE id = 1")).expect("it is written");
+        is_not_answered(&near, &mut client, cuts);
+        cuts.iter().for_each(|cut| cut.end());
+        client.set_timeout(Some(LIMIT)).expect("a limit");
+        assert_eq!(said(&client.read_response().expect("an answer")), value.to_string(), "{cuts:?}");
+        assert_eq!(ask(&mut client, READ), value.to_string(), "{cuts:?}");
+    }
+}
+
+/// The read goes to the server, and waits there until the network is whole again.
+fn is_not_answered(near: &Near, client: &mut Client, cuts: &[Cut]) {
+    let before = hits(near);
+    client.send(command::QUERY, READ.as_bytes()).expect("it is sent");
+    client.set_timeout(Some(CUT_OFF_FOR)).expect("a limit");
+    let answer = client.read_response().map(|response| said(&response));
+    assert!(answer.is_err(), "{cuts:?}: it says {answer:?}");
+    assert_eq!(hits(near), before, "{cuts:?}");
+}
