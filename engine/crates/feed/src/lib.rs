@@ -26,6 +26,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cells;
 mod connection;
 pub mod message;
 mod near;

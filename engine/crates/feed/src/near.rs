@@ -6,13 +6,11 @@
 //!   feed;
 //! - a cell's version never goes back.
 
+use crate::cells::Cells;
 use crate::message::{Frame, FromNear, ToNear, Told};
-use std::collections::BTreeMap;
 
 /// Stands for everything: each result depends on it, without naming it.
 const EVERYTHING: u32 = 0;
-/// More cells than a server has: one that names more is not what it should be, and may not fill the memory.
-const MOST_CELLS: usize = 1 << 22;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Near {
@@ -22,14 +20,7 @@ pub struct Near {
     until: u64,
     /// The number of the last frame.
     heard: u64,
-    /// A cell of which nothing was said is open and has never changed.
-    cells: BTreeMap<u32, Cell>,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-struct Cell {
-    version: u64,
-    is_closed: bool,
+    cells: Cells,
 }
 
 /// What a host has to do after a frame.
@@ -81,14 +72,14 @@ impl Near {
                 return Ok(Some(Heard::Attached(attachment)));
             }
             ToNear::Granted { sent } => self.until = self.until.max(sent.saturating_add(self.lease_ns)),
-            ToNear::Closed { cells } => self.close(&cells),
-            ToNear::Opened { cells } => self.open(&cells),
+            ToNear::Closed { cells } => self.close(&cells)?,
+            ToNear::Opened { cells } => self.open(&cells)?,
             ToNear::Told(told) => {
-                self.open(&told.cells);
+                self.open(&told.cells)?;
                 return Ok(Some(Heard::Told(told)));
             }
         }
-        if self.cells.len() > MOST_CELLS { Err(Lost) } else { Ok(None) }
+        Ok(None)
     }
 
     /// To be sent when all threads see what was heard.
@@ -131,24 +122,20 @@ impl Near {
 
     /// Whether such a result is or will be fresh again. False: it can be dropped.
     pub fn may_be_fresh(&self, mut cells: impl Iterator<Item = u32>, stamp: u64) -> bool {
-        cells.all(|cell| self.cells.get(&cell).is_none_or(|cell| cell.version <= stamp))
+        cells.all(|cell| self.cells.get(cell).version() <= stamp)
     }
 
     fn is_unchanged(&self, cell: u32, stamp: u64) -> bool {
-        self.cells.get(&cell).is_none_or(|cell| !cell.is_closed && cell.version <= stamp)
+        let cell = self.cells.get(cell);
+        !cell.is_closed() && cell.version() <= stamp
     }
 
-    fn close(&mut self, cells: &[u32]) {
-        for cell in cells {
-            self.cells.entry(*cell).or_default().is_closed = true;
-        }
+    fn close(&mut self, cells: &[u32]) -> Result<(), Lost> {
+        cells.iter().try_for_each(|cell| self.cells.close(*cell)).ok_or(Lost)
     }
 
     /// All in one step: the one that opens may be the one that kept a result from being served which another has outdated.
-    fn open(&mut self, cells: &[(u32, u64)]) {
-        for (cell, version) in cells {
-            let cell = self.cells.entry(*cell).or_default();
-            *cell = Cell { version: cell.version.max(*version), is_closed: false };
-        }
+    fn open(&mut self, cells: &[(u32, u64)]) -> Result<(), Lost> {
+        cells.iter().try_for_each(|(cell, version)| self.cells.open(*cell, *version)).ok_or(Lost)
     }
 }

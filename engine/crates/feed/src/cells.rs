@@ -1,0 +1,86 @@
+//! The cells of a server as its near cache knows them. They are looked up at each read, so this is a table and no tree.
+
+/// Neighbours, which share a piece of memory. Few: the model copies and compares them at each step.
+const PAGE: usize = 32;
+/// No server has a cell of this number or a greater one: whoever names one may not fill the memory.
+const MOST: u32 = 1 << 24;
+
+/// What was never said of is open and has never changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Cells(Vec<Option<Box<[Cell; PAGE]>>>);
+
+/// The version, and in the lowest bit whether it is closed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Cell(u64);
+
+impl Cell {
+    fn open(version: u64) -> Cell {
+        Cell(version.min(u64::MAX >> 1) << 1)
+    }
+
+    pub fn version(self) -> u64 {
+        self.0 >> 1
+    }
+
+    pub fn is_closed(self) -> bool {
+        self.0 & 1 != 0
+    }
+}
+
+impl Cells {
+    #[inline]
+    pub fn get(&self, number: u32) -> Cell {
+        let page = self.0.get(number as usize / PAGE).and_then(Option::as_ref);
+        page.map_or(Cell::default(), |page| page[number as usize % PAGE])
+    }
+
+    /// None if there can be no such cell.
+    pub fn close(&mut self, number: u32) -> Option<()> {
+        self.at(number)?.0 |= 1;
+        Some(())
+    }
+
+    /// Its version never goes back. None if there can be no such cell.
+    pub fn open(&mut self, number: u32, version: u64) -> Option<()> {
+        let cell = self.at(number)?;
+        *cell = Cell::open(version.max(cell.version()));
+        Some(())
+    }
+
+    fn at(&mut self, number: u32) -> Option<&mut Cell> {
+        let (page, place) = (number as usize / PAGE, number as usize % PAGE);
+        (number < MOST).then_some(())?;
+        if self.0.len() <= page {
+            self.0.resize(page + 1, None);
+        }
+        Some(&mut self.0[page].get_or_insert_default()[place])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cell_is_a_cell_of_its_own() {
+        let mut cells = Cells::default();
+        let numbers = [0, 1, 31, 32, 33, 1000, MOST - 1];
+        for (version, number) in (7..).zip(numbers) {
+            assert_eq!(cells.get(number), Cell::default());
+            assert!(cells.close(number).is_some());
+            assert!(cells.get(number).is_closed());
+            assert!(cells.open(number, version).is_some() && cells.open(number, 1).is_some());
+        }
+        for (version, number) in (7..).zip(numbers) {
+            assert_eq!((cells.get(number).version(), cells.get(number).is_closed()), (version, false));
+        }
+        assert_eq!(cells.get(2), Cell::default());
+    }
+
+    #[test]
+    fn what_a_server_cannot_have_takes_no_memory() {
+        let mut cells = Cells::default();
+        assert!(cells.close(MOST).is_none() && cells.open(u32::MAX, 1).is_none());
+        assert_eq!((cells.get(u32::MAX), cells), (Cell::default(), Cells::default()));
+    }
+}
