@@ -10,7 +10,7 @@
 //! Deliberately absent: sockets. A host moves the bytes, and is woken when there are any.
 
 use crate::engine::Engine;
-use crate::engine::feed::Waker;
+use crate::engine::feed::{Bell, Waker};
 use crate::engine::near_counts::NearCounts;
 use crate::entries::cells::whole_of;
 use cache::CellId;
@@ -39,13 +39,13 @@ impl Engine {
     /// The host that moves the bytes is there.
     pub fn begin_feed(&self, id: NearId, waker: Waker) {
         let mut state = self.feed().state();
-        state.wakers.insert(id, waker);
-        state.wake();
+        state.bells.insert(id, Bell { waker, is_rung: false });
+        self.feed().ring(state);
     }
 
     /// What is to be sent next: the payload of one packet.
     pub fn take_frame(&self, id: NearId) -> Option<Vec<u8>> {
-        let frame = self.feed().state().nears.take(id)?;
+        let frame = self.feed().state().take(id)?;
         Some(frame.encode())
     }
 
@@ -89,7 +89,7 @@ impl Engine {
         let mut state = feed.state();
         state.nears.detach(id, self.now_ns());
         state.counting.ended(id, self.now_ns());
-        state.wakers.remove(&id);
+        state.bells.remove(&id);
         state.marks.retain(|_, (owner, _)| *owner != id);
         feed.is_wanted.store(state.nears.list().next().is_some(), Ordering::Relaxed);
         feed.marks_changed.fetch_add(1, Ordering::AcqRel);
@@ -102,7 +102,7 @@ impl Engine {
         let mut state = feed.state();
         let until = state.nears.detach_all();
         state.counting.dismissed();
-        state.wakers.values().for_each(|wake| wake());
+        state.bells.values().for_each(|bell| (bell.waker)());
         while let Some(left) = until.checked_sub(self.now_ns()).filter(|left| *left > 0) {
             state = feed.wait(state, left);
         }
@@ -133,11 +133,12 @@ impl Engine {
         let mut state = feed.state();
         let began = self.now_ns();
         let mut wait = state.nears.close(&numbers(cells), began);
-        state.wake();
+        feed.ring(state);
         if wait.is_none() || !waits {
             return;
         }
         let all = wait.clone();
+        let mut state = feed.state();
         while !state.nears.is_over(&mut wait, self.now_ns()) {
             let deadline = state.nears.next_deadline(&wait).unwrap_or(0);
             let left = deadline.saturating_sub(self.now_ns());
@@ -168,7 +169,7 @@ impl Engine {
         let cells = [changed, same].concat();
         let mut state = self.feed().state();
         state.nears.open(&numbers(&cells), &outdated, |cell| self.versions().version_if_open(CellId(cell)));
-        state.wake();
+        self.feed().ring(state);
     }
 
     /// Tells a near cache what a result depends on, if that is fresh. `tables`: their cells of any change.
@@ -177,7 +178,7 @@ impl Engine {
         let basis = Basis { tables: &tables, cells: &cells };
         let mut state = self.feed().state();
         state.nears.tell(id, basis, told, |cell| self.versions().version_if_open(CellId(cell)));
-        state.wake();
+        self.feed().ring(state);
     }
 
     /// For the report: the near caches, and the time by which their leases are counted.

@@ -4,6 +4,8 @@ mod talk;
 
 use feed::{Frame, FromNear, NearId, ToNear, Told};
 use session::{Definition, Engine, Reply, ViewName, Views};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use talk::*;
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
@@ -11,11 +13,15 @@ const OF_VIEW: &str = "SELECT v FROM u AS x";
 
 /// A near cache of this version that has marked all connections: those of these tests have no number.
 fn attached(engine: &Engine, version: u16) -> NearId {
+    attached_with(engine, version, Arc::new(|| {}))
+}
+
+fn attached_with(engine: &Engine, version: u16, waker: Arc<dyn Fn() + Send + Sync>) -> NearId {
     let mut feed = connect(engine);
     feed.ask(&format!("ATTACH FQC NEAR 'near' PROTOCOL {version}"));
     feed.reply(&wire::ok_packet(1, 0, 0, AUTOCOMMIT, 0));
     let id = feed.session.feed().flatten().expect("it is attached");
-    engine.begin_feed(id, Box::new(|| {}));
+    engine.begin_feed(id, waker);
     let mark = FromNear::Mark { connection: 0, scramble: 0 };
     engine.hear_near(id, &FromNear::encode_all(&[mark])).expect("it is understood");
     id
@@ -84,5 +90,28 @@ fn that_it_holds_over_preparations_is_told_while_privileges_are_as_at_the_login(
         grant(&engine);
         assert!(!holds(&mut a, true), "a preparation may make it look up privileges anew");
         assert_eq!(holds(&mut connect(&engine), false), version > 1);
+    }
+}
+
+#[test]
+fn whoever_moves_the_bytes_of_a_feed_is_woken_once_until_nothing_is_left() {
+    let engine = engine();
+    let rung = Arc::new(AtomicUsize::new(0));
+    let counter = rung.clone();
+    let near = attached_with(&engine, feed::VERSION, Arc::new(move || _ = counter.fetch_add(1, Ordering::Relaxed)));
+    let rings = || rung.swap(0, Ordering::Relaxed);
+    assert_eq!(rings(), 1, "it is attached");
+    let mut a = connect(&engine);
+    a.read(READ, "one", AUTOCOMMIT);
+    assert!(a.is_served(READ));
+    assert_eq!(rings(), 0, "it has not yet taken what there was");
+    assert_eq!(told(&engine, near).len(), 2);
+    for _ in 0..2 {
+        assert!(a.is_served(READ) && a.is_served(READ));
+        assert_eq!(rings(), 1);
+        assert!(engine.take_frame(near).is_some());
+        assert!(a.is_served(READ));
+        assert_eq!(rings(), 0, "it goes on taking");
+        assert_eq!(told(&engine, near).len(), 1);
     }
 }

@@ -9,6 +9,7 @@ use std::ffi::c_int;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd};
+use std::sync::Arc;
 use wire::{Header, push_packet};
 
 const BUFFER: usize = 16 * 1024;
@@ -56,10 +57,9 @@ impl Drop for End {
 
 fn exchange(fd: c_int, io: &mut dyn Io, id: NearId, bell: &Bell) {
     let Ok(rung) = bell.0.try_clone() else { return };
-    engine().begin_feed(id, Box::new(move || _ = (&rung).write(&1u64.to_ne_bytes())));
+    engine().begin_feed(id, Arc::new(move || _ = (&rung).write(&1u64.to_ne_bytes())));
     let (mut input, mut output, mut sequence) = (Vec::new(), Vec::new(), 0);
     while engine().is_near_attached(id) {
-        bell.silence();
         while output.is_empty()
             && let Some(frame) = engine().take_frame(id)
         {
@@ -69,7 +69,10 @@ fn exchange(fd: c_int, io: &mut dyn Io, id: NearId, bell: &Bell) {
             }
         }
         let wanted = if output.is_empty() { libc::POLLIN } else { libc::POLLIN | libc::POLLOUT };
-        let ready = wait(fd, wanted, bell.0.as_raw_fd());
+        let (ready, is_rung) = wait(fd, wanted, bell.0.as_raw_fd());
+        if is_rung {
+            bell.silence();
+        }
         if ready & libc::POLLOUT != 0 && !send(io, &mut output) {
             return;
         }
@@ -119,11 +122,11 @@ fn may_go_on() -> bool {
         || error.raw_os_error() == Some(0)
 }
 
-/// What the socket is ready for; nothing after the bell or a while.
-fn wait(fd: c_int, wanted: i16, bell: c_int) -> i16 {
+/// What the socket is ready for, and whether the bell has rung; nothing after a while.
+fn wait(fd: c_int, wanted: i16, bell: c_int) -> (i16, bool) {
     let mut both =
         [libc::pollfd { fd, events: wanted, revents: 0 }, libc::pollfd { fd: bell, events: libc::POLLIN, revents: 0 }];
     // SAFETY: two descriptors, described by `both`.
     unsafe { libc::poll(both.as_mut_ptr(), 2, PAUSE_MS) };
-    both[0].revents
+    (both[0].revents, both[1].revents != 0)
 }

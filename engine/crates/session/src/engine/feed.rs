@@ -1,16 +1,16 @@
 //! What is known of the near caches that are attached to this server. What is done with it is in `nears`.
 
 use crate::engine::near_counts::Counting;
-use feed::{NearId, Nears, Terms};
+use feed::{Frame, NearId, Nears, Terms};
 use locks::Mutex;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Called when there is something to send to a near cache, or its feed is over; under a lock, so it must be short.
-pub type Waker = Box<dyn Fn() + Send>;
+/// Called when there is something to send to a near cache, or its feed is over.
+pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
 pub struct Feed {
     /// Somebody is attached, or a lease may still run.
@@ -29,7 +29,14 @@ pub(crate) struct State {
     /// Writes are followed: near caches may attach.
     pub admits: bool,
     pub marks: HashMap<u32, (NearId, u64)>,
-    pub wakers: HashMap<NearId, Waker>,
+    pub bells: HashMap<NearId, Bell>,
+}
+
+/// Wakes whoever moves the bytes of a feed.
+pub(crate) struct Bell {
+    pub waker: Waker,
+    /// It has rung, and whoever heard it has not yet taken all that there was.
+    pub is_rung: bool,
 }
 
 impl Default for Feed {
@@ -45,7 +52,7 @@ impl Default for Feed {
                 counting: Counting::default(),
                 admits: false,
                 marks: HashMap::new(),
-                wakers: HashMap::new(),
+                bells: HashMap::new(),
             }),
             heard: Condvar::new(),
         }
@@ -81,6 +88,13 @@ impl Feed {
         self.state().admits = admits;
     }
 
+    /// Those who have something to send are woken, and not under the lock: it is what they ask for first.
+    pub(crate) fn ring(&self, mut state: MutexGuard<'_, State>) {
+        let wakers = state.take_wakers();
+        drop(state);
+        wakers.iter().for_each(|wake| wake());
+    }
+
     pub(crate) fn wait<'a>(&self, state: MutexGuard<'a, State>, left_ns: u64) -> MutexGuard<'a, State> {
         // A little more than nothing, so that a clock of coarse steps does not make this spin.
         let left = Duration::from_nanos(left_ns.max(10_000));
@@ -89,9 +103,25 @@ impl Feed {
 }
 
 impl State {
-    pub fn wake(&self) {
-        for id in self.nears.pending() {
-            self.wakers.get(&id).into_iter().for_each(|wake| wake());
+    /// Of those that have something to send and have not been woken for it.
+    fn take_wakers(&mut self) -> Vec<Waker> {
+        let State { nears, bells, .. } = self;
+        let mut wakers = Vec::new();
+        for id in nears.pending() {
+            if let Some(bell) = bells.get_mut(&id).filter(|bell| !bell.is_rung) {
+                bell.is_rung = true;
+                wakers.push(bell.waker.clone());
+            }
         }
+        wakers
+    }
+
+    /// What is to be sent next. Nothing: whatever comes from here on rings.
+    pub fn take(&mut self, id: NearId) -> Option<Frame> {
+        let frame = self.nears.take(id);
+        if frame.is_none() {
+            self.bells.get_mut(&id).into_iter().for_each(|bell| bell.is_rung = false);
+        }
+        frame
     }
 }
