@@ -212,6 +212,7 @@ def _letter_facts(incident: Incident, told: Told) -> letters.Facts:
         opened_at=incident.opened_at,
         at=told.at,
         why=told.why,
+        is_state=metric.kind == "state" and (incident.comparison, incident.threshold) == ("gt", 0),
         seen=told.detail,
         cause=advice.cause,
         action=advice.action,

@@ -53,6 +53,7 @@ class Facts:
     at: datetime
     link: str
     why: str = ""  # it has ended without a recovery
+    is_state: bool = False  # it is there or is not, and its title says it: "above 0" would be a riddle
     seen: str = ""  # of a state
     cause: str = ""
     action: str = ""
@@ -157,13 +158,14 @@ def sentence_of(facts: Facts) -> str:
     what = f"{facts.metric} on {facts.instance}"
     open_for = _span(max(0, int((facts.at - facts.opened_at).total_seconds())))  # the clock may have been set back
     if facts.transition == "resolved":
-        return f"{what}: no longer {_bound(facts)}. The alert was open for {open_for}."
+        return f"{what}: no longer {'so' if facts.is_state else _bound(facts)}. The alert was open for {open_for}."
     if facts.transition == ENDED:
         return f"{what} is no longer monitored: {facts.why}. The alert was open for {open_for}."
     value = _amount(facts.value, facts.unit)
     if facts.transition == "reminded":
-        return f"{what}: still {value}, {_bound(facts)}. The alert has been open for {open_for}."
-    return f"{what}: {value}, {_condition(facts)}."
+        now = "so" if facts.is_state else f"{value}, {_bound(facts)}"
+        return f"{what}: still {now}. The alert has been open for {open_for}."
+    return f"{what}{_lasting(facts)}." if facts.is_state else f"{what}: {value}, {_condition(facts)}."
 
 
 def _bound(facts: Facts) -> str:
@@ -171,7 +173,11 @@ def _bound(facts: Facts) -> str:
 
 
 def _condition(facts: Facts) -> str:
-    return _bound(facts) + (f" for {_span(facts.for_seconds)}" if facts.for_seconds else "")
+    return (facts.metric if facts.is_state else _bound(facts)) + _lasting(facts)
+
+
+def _lasting(facts: Facts) -> str:
+    return f" for {_span(facts.for_seconds)}" if facts.for_seconds else ""
 
 
 def _rows(facts: Facts) -> list[tuple[str, str]]:

@@ -57,6 +57,21 @@ def test_a_reminder_says_how_long_it_has_been_open_not_how_long_the_rule_waits()
     assert "still 12.35 %, below 50 %. The alert has been open for 1 day 1 hour." in letter.text
 
 
+@pytest.mark.parametrize(
+    ("transition", "sentence"),
+    [
+        ("opened", "Server unreachable on shop-1 for 10 minutes."),
+        ("reminded", "Server unreachable on shop-1: still so. The alert has been open for 1 hour."),
+        ("resolved", "Server unreachable on shop-1: no longer so. The alert was open for 1 hour."),
+    ],
+)
+def test_a_state_is_told_by_its_name(transition: str, sentence: str) -> None:
+    state = replace(FACTS, metric="Server unreachable", unit="count", comparison="gt", threshold=0, is_state=True)
+    letter = incident_letter(replace(state, transition=transition, value=1, at=AT + timedelta(hours=1)))
+    assert sentence in letter.text
+    assert "above" not in letter.text
+
+
 def test_an_end_before_its_beginning_by_a_clock_that_was_set_back_lasted_a_moment() -> None:
     letter = incident_letter(replace(FACTS, transition="resolved", at=AT - timedelta(hours=1)))
     assert "The alert was open for a moment." in letter.text
