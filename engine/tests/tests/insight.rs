@@ -37,6 +37,8 @@ fn queries_and_tables_are_reported() {
         "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20)) ENGINE=InnoDB",
         "INSERT INTO t VALUES (1, 'a'), (2, 'b')",
     ]);
+    // By another read the table is known: those that wait for it are counted when it is, which may be after the flush.
+    arena.warm(&mut client, "SELECT COUNT(*) FROM i_reports.t");
     for read in ["SELECT v FROM i_reports.t WHERE id = 1", "SELECT v FROM i_reports.t WHERE id = 2"] {
         arena.warm(&mut client, read);
     }
@@ -55,12 +57,15 @@ fn queries_and_tables_are_reported() {
     let others = lines(&report, "SELECT v, RAND() FROM i_reports.t WHERE v <> ?");
     assert_eq!((&others[0][3], &others[0][6], others[0][7].as_str()), (&"0".into(), &"1".into(), "nondeterministic=1"));
     let tables = lines(&client.must("SHOW FQC TABLES").unwrap(), "i_reports");
-    assert_eq!((tables[0][1].as_str(), tables[0][2].as_str(), tables[0][4].as_str()), ("t", "2", "10"), "{tables:?}");
+    assert_eq!((tables[0][1].as_str(), tables[0][2].as_str(), tables[0][4].as_str()), ("t", "3", "10"), "{tables:?}");
     assert!(tables[0][5].parse::<u64>().unwrap() >= 3 && tables[0][6].parse::<u64>().unwrap() >= 1, "{tables:?}");
-    client.must("UPDATE t SET v = 'c' WHERE id = 2").unwrap();
-    client.must("SELECT v FROM i_reports.t WHERE id = 2").unwrap();
-    let queries = lines(&client.must("SHOW FQC QUERIES").unwrap(), "WHERE id = ?");
-    assert_eq!(queries[0][8], "1", "one result was found outdated: {queries:?}");
+    // The engine may sweep an outdated result away before it is found.
+    until("a result was found outdated", || {
+        client.must("UPDATE t SET v = IF(v = 'c', 'd', 'c') WHERE id = 2").unwrap();
+        client.must("SELECT v FROM i_reports.t WHERE id = 2").unwrap();
+        let queries = lines(&client.must("SHOW FQC QUERIES").unwrap(), "WHERE id = ?");
+        queries[0][8] == "1"
+    });
 }
 
 #[test]
