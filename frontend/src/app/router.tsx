@@ -25,6 +25,11 @@ import { RouteFailure } from './RouteFailure';
 import { SessionPending } from './SessionPending';
 import { Shell } from './Shell';
 
+/** One that is not the first: its words come with its code. */
+function page<Module extends Record<string, unknown>>(load: () => Promise<Module>, name: keyof Module) {
+  return lazyRouteComponent(() => withWords(load()), name);
+}
+
 const root = createRootRoute({
   component: Outlet,
   notFoundComponent: NotFound,
@@ -35,7 +40,7 @@ const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
   validateSearch: (search): { next?: string } => ({ next: safeNext(search.next) }),
-  component: lazyRouteComponent(() => withWords(import('@/features/login/LoginPage')), 'LoginPage'),
+  component: page(() => import('@/features/login/LoginPage'), 'LoginPage'),
 });
 
 /** Only addresses of this console: a crafted link must not lead elsewhere after the log-in. */
@@ -72,10 +77,7 @@ const fleet = createRoute({
 const instance = createRoute({
   getParentRoute: () => console_,
   path: '/instances/$instanceId',
-  component: lazyRouteComponent(
-    () => withWords(import('@/features/instance/InstanceLayout')),
-    'InstanceLayout',
-  ),
+  component: page(() => import('@/features/instance/InstanceLayout'), 'InstanceLayout'),
 });
 
 const instanceHome = createRoute({
@@ -89,140 +91,122 @@ const instanceHome = createRoute({
 const overview = createRoute({
   getParentRoute: () => instance,
   path: '/overview',
-  component: lazyRouteComponent(() => withWords(import('@/features/instance/OverviewPage')), 'OverviewPage'),
+  component: page(() => import('@/features/instance/OverviewPage'), 'OverviewPage'),
 });
 
 const parameters = createRoute({
   getParentRoute: () => instance,
   path: '/parameters',
   validateSearch: parametersSearch,
-  component: lazyRouteComponent(
-    () => withWords(import('@/features/parameters/ParametersPage')),
-    'ParametersPage',
-  ),
+  component: page(() => import('@/features/parameters/ParametersPage'), 'ParametersPage'),
 });
 
 const monitoring = createRoute({
   getParentRoute: () => instance,
   path: '/monitoring',
   validateSearch: monitoringSearch,
-  component: lazyRouteComponent(
-    () => withWords(import('@/features/monitoring/MonitoringPage')),
-    'MonitoringPage',
-  ),
+  component: page(() => import('@/features/monitoring/MonitoringPage'), 'MonitoringPage'),
 });
 
 const queries = createRoute({
   getParentRoute: () => instance,
   path: '/queries',
   validateSearch: queriesSearch,
-  component: lazyRouteComponent(() => withWords(import('@/features/monitoring/QueriesPage')), 'QueriesPage'),
+  component: page(() => import('@/features/monitoring/QueriesPage'), 'QueriesPage'),
 });
 
 const near = createRoute({
   getParentRoute: () => instance,
   path: '/near',
   validateSearch: nearSearch,
-  component: lazyRouteComponent(
-    () => withWords(import('@/features/monitoring/NearCachesPage')),
-    'NearCachesPage',
-  ),
+  component: page(() => import('@/features/monitoring/NearCachesPage'), 'NearCachesPage'),
 });
 
 const cache = createRoute({
   getParentRoute: () => instance,
   path: '/cache',
   validateSearch: cacheSearch,
-  component: lazyRouteComponent(() => withWords(import('@/features/enable/CachePage')), 'CachePage'),
+  component: page(() => import('@/features/enable/CachePage'), 'CachePage'),
 });
 
 const rules = createRoute({
   getParentRoute: () => instance,
   path: '/rules',
   validateSearch: rulesSearch,
-  component: lazyRouteComponent(() => withWords(import('@/features/rules/RulesPage')), 'RulesPage'),
+  component: page(() => import('@/features/rules/RulesPage'), 'RulesPage'),
 });
 
 const history = createRoute({
   getParentRoute: () => instance,
   path: '/history',
-  component: lazyRouteComponent(() => withWords(import('@/features/instance/HistoryPage')), 'HistoryPage'),
+  component: page(() => import('@/features/instance/HistoryPage'), 'HistoryPage'),
 });
 
 const instanceAlerts = createRoute({
   getParentRoute: () => instance,
   path: '/alerts',
   validateSearch: instanceAlertsSearch,
-  component: lazyRouteComponent(
-    () => withWords(import('@/features/alerts/InstanceAlertsPage')),
-    'InstanceAlertsPage',
-  ),
+  component: page(() => import('@/features/alerts/InstanceAlertsPage'), 'InstanceAlertsPage'),
 });
 
 const change = createRoute({
   getParentRoute: () => instance,
   path: '/changes/$changeId',
-  component: lazyRouteComponent(() => withWords(import('@/features/changes/ChangePage')), 'ChangePage'),
+  component: page(() => import('@/features/changes/ChangePage'), 'ChangePage'),
 });
 
 const templates = createRoute({
   getParentRoute: () => console_,
   path: '/templates',
   validateSearch: templatesSearch,
-  component: lazyRouteComponent(
-    () => withWords(import('@/features/templates/TemplatesPage')),
-    'TemplatesPage',
-  ),
+  component: page(() => import('@/features/templates/TemplatesPage'), 'TemplatesPage'),
 });
 
 const template = createRoute({
   getParentRoute: () => console_,
   path: '/templates/$templateId',
   validateSearch: templateSearch,
-  component: lazyRouteComponent(() => withWords(import('@/features/templates/TemplatePage')), 'TemplatePage'),
+  component: page(() => import('@/features/templates/TemplatePage'), 'TemplatePage'),
 });
 
 const apply = createRoute({
   getParentRoute: () => console_,
   path: '/templates/apply',
   validateSearch: applySearch,
-  component: lazyRouteComponent(() => withWords(import('@/features/rollouts/ApplyPage')), 'ApplyPage'),
+  component: page(() => import('@/features/rollouts/ApplyPage'), 'ApplyPage'),
 });
 
 const fleetApply = createRoute({
   getParentRoute: () => console_,
   path: '/fleet-applies/$applyId',
-  component: lazyRouteComponent(
-    () => withWords(import('@/features/rollouts/FleetApplyPage')),
-    'FleetApplyPage',
-  ),
+  component: page(() => import('@/features/rollouts/FleetApplyPage'), 'FleetApplyPage'),
 });
 
 const alerts = createRoute({
   getParentRoute: () => console_,
   path: '/alerts',
   validateSearch: alertsSearch,
-  component: lazyRouteComponent(() => withWords(import('@/features/alerts/AlertsPage')), 'AlertsPage'),
+  component: page(() => import('@/features/alerts/AlertsPage'), 'AlertsPage'),
 });
 
 const audit = createRoute({
   getParentRoute: () => console_,
   path: '/audit',
   validateSearch: auditSearch,
-  component: lazyRouteComponent(() => withWords(import('@/features/audit/AuditPage')), 'AuditPage'),
+  component: page(() => import('@/features/audit/AuditPage'), 'AuditPage'),
 });
 
 const access = createRoute({
   getParentRoute: () => console_,
   path: '/access',
   validateSearch: accessSearch,
-  component: lazyRouteComponent(() => withWords(import('@/features/access/AccessPage')), 'AccessPage'),
+  component: page(() => import('@/features/access/AccessPage'), 'AccessPage'),
 });
 
 const settings = createRoute({
   getParentRoute: () => console_,
   path: '/settings',
-  component: lazyRouteComponent(() => withWords(import('@/features/settings/SettingsPage')), 'SettingsPage'),
+  component: page(() => import('@/features/settings/SettingsPage'), 'SettingsPage'),
 });
 
 const instanceRooms = [
