@@ -4,18 +4,28 @@
 
 use crate::binlog::{Log, Progress};
 use crate::clock;
+use crate::follow::Follower;
 use crate::memory::Memory;
 use flavour::MARIADB;
 use sql::{Filter, FqcTopic, Kind, LexMode, Pattern, Selection, Show};
+use wire::status;
 use wire::surface::text_result;
 
 type Rows = Vec<Vec<Option<String>>>;
 
 /// The session that asks.
 pub struct Asker {
-    pub capabilities: u64,
-    pub status: u16,
-    pub hits: u64,
+    capabilities: u64,
+    status: u16,
+    hits: u64,
+}
+
+impl Asker {
+    /// None while an answer is on its way, which comes first.
+    pub fn of(follower: &Follower, hits: u64) -> Option<Asker> {
+        let status = follower.flags() & (status::IN_TRANS | status::AUTOCOMMIT);
+        follower.is_quiet().then(|| Asker { capabilities: follower.capabilities(), status, hits })
+    }
 }
 
 /// None if the text asks for something else. `log`: the server's, if that says what may be served.

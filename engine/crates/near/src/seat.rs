@@ -18,7 +18,7 @@ use crate::unseen::{Held, Unseen};
 use locks::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use wire::{Command, Header, Outcome, status};
+use wire::{Command, Header, Outcome};
 
 /// A connection that is served all the time would look idle to the server, which ends such ones: in this time it gets one command.
 pub const SEEN_EVERY_NS: u64 = 10_000_000_000;
@@ -152,14 +152,8 @@ impl Seat {
     }
 
     fn report(&self, follower: &Follower, payload: &[u8]) -> Option<Vec<u8>> {
-        let text = payload.strip_prefix(&[Command::Query as u8]).filter(|_| follower.is_quiet())?;
-        let status = follower.flags() & (status::IN_TRANS | status::AUTOCOMMIT);
-        report::answer(
-            &self.memory,
-            None,
-            text,
-            &Asker { capabilities: follower.capabilities(), status, hits: self.hits },
-        )
+        let text = payload.strip_prefix(&[Command::Query as u8])?;
+        report::answer(&self.memory, None, text, &Asker::of(follower, self.hits)?)
     }
 
     /// Bytes that the server gets.
@@ -221,7 +215,7 @@ impl Drop for Seat {
 mod tests {
     use super::*;
     use feed::{Frame, ToNear, Told, command_check};
-    use wire::{Packet, capability, push_packet, surface::text_result};
+    use wire::{Packet, capability, push_packet, status, surface::text_result};
 
     const GREETING: u64 = 9;
     const CAPABILITIES: u64 = capability::DEPRECATE_EOF;

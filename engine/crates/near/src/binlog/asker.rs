@@ -23,6 +23,8 @@ const SETTINGS: [&str; 2] = [
     "SET SESSION sql_mode = '', SESSION completion_type = 'NO_CHAIN'",
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
 ];
+/// Of a server that is what it should be none is near as long.
+const LONGEST_ANSWER: usize = 64 << 20;
 const UNTOLD: &str = "the server does not tell how far its log can be seen";
 
 pub struct Asker(Packets);
@@ -67,9 +69,10 @@ impl Asker {
         for _ in 0..columns {
             self.0.next().await?;
         }
-        let mut rows = Vec::new();
+        let (mut rows, mut left) = (Vec::new(), LONGEST_ANSWER);
         loop {
             let packet = self.0.next().await?;
+            left = left.checked_sub(packet.len()).ok_or(io::ErrorKind::InvalidData)?;
             match packet.get(Header::SIZE) {
                 Some(0xFE) => return Ok(rows),
                 Some(&ERR) => return Err(account::refused(&packet[Header::SIZE..])),
@@ -89,12 +92,12 @@ impl Asker {
         let questions =
             ["START TRANSACTION WITH CONSISTENT SNAPSHOT", "SHOW STATUS LIKE 'Binlog_snapshot_%'", "COMMIT"];
         let answers = self.ask_all(&questions).await?;
-        let value = |name: &str| {
-            let is_it = |row: &&Row| row[0].as_deref().is_some_and(|is| is.eq_ignore_ascii_case(name.as_bytes()));
-            answers[1].iter().find(is_it).and_then(|row| row[1].clone())
+        let status = |name: &str| {
+            let is_it = |row: &&Row| value(row, 0).is_some_and(|is| is.eq_ignore_ascii_case(name.as_bytes()));
+            answers[1].iter().find(is_it).and_then(|row| value(row, 1))
         };
-        let file = value("Binlog_snapshot_file");
-        Ok(file.zip(value("Binlog_snapshot_position")).and_then(|(file, at)| place(&file, &at)).map(Said::Shown))
+        let file = status("Binlog_snapshot_file");
+        Ok(file.zip(status("Binlog_snapshot_position")).and_then(|(file, at)| place(file, at)).map(Said::Shown))
     }
 
     /// The server takes the numbers of what can be seen first, and the place, which is behind all of it, afterwards.
@@ -118,7 +121,7 @@ impl Asker {
         let [Some(engine), Some(kind)] = row.as_slice() else { return Ok(false) };
         let is_snapshot = flavour.engines.snapshot.iter().any(|known| known.as_bytes() == engine);
         let mode = sql::LexMode::new(flavour);
-        let is_fixed = |row: &Row| row[0].as_deref().is_some_and(|text| sql::is_deterministic(text, mode));
+        let is_fixed = |row: &Row| value(row, 0).is_some_and(|text| sql::is_deterministic(text, mode));
         let is_alone = times.is_empty() && cascades.is_empty() && computed.iter().all(is_fixed);
         Ok(is_snapshot && kind == b"BASE TABLE" && is_alone)
     }
@@ -132,6 +135,11 @@ impl Asker {
         let first = self.0.next().await?.split_off(Header::SIZE);
         if first.first() == Some(&ERR) { Err(account::refused(&first)) } else { Ok((first, self.0.stream)) }
     }
+}
+
+/// None: NULL, or the server has sent no such column.
+pub fn value(row: &Row, column: usize) -> Option<&[u8]> {
+    row.get(column)?.as_deref()
 }
 
 fn place(file: &[u8], at: &[u8]) -> Option<Place> {

@@ -15,6 +15,8 @@ const MOST_FILES: u32 = 1 << 12;
 const MOST_TABLES: usize = 1 << 16;
 /// Questions between two others.
 const MOST_AT_ONCE: usize = 8;
+/// Transactions that were heard and cannot be seen yet: they wait for a replica, or for ever if the server is not what it should be.
+const MOST_UNSEEN: usize = 1 << 18;
 /// Whose tables say who may see what.
 const SYSTEM: &[u8] = b"mysql";
 
@@ -22,6 +24,7 @@ pub const XA: &str = "the server runs XA transactions, and its log does not tell
     nobody uses them";
 
 const RESET: &str = "the server's log was reset";
+const UNSEEN: &str = "too many transactions of the server's log cannot be seen yet; it is followed anew";
 const ANONYMOUS: &str = "the server's log has transactions without numbers; run SET GLOBAL gtid_mode = 'ON'";
 
 /// A table as a text names it.
@@ -204,6 +207,7 @@ impl Changes {
         let before = self.moment(self.heard)?;
         let Sight::Numbers { waiting, is_begun, .. } = &mut self.sight else { return Ok(()) };
         match event {
+            Event::Begun(_) if waiting.len() >= MOST_UNSEEN => return Err(UNSEEN),
             Event::Begun(gtid) => {
                 waiting.push_back((gtid.source(), gtid.number, before));
                 *is_begun = true;
@@ -543,6 +547,15 @@ mod tests {
         scene.writes("t", 200);
         assert_eq!(scene.changes.proved(), Some(asked));
         assert!(!scene.is_fresh("t", stamp) && scene.is_fresh("t", scene.changes.stamp()));
+    }
+
+    #[test]
+    fn transactions_that_are_never_seen_do_not_fill_the_memory() {
+        let mut scene = Scene::with_numbers(&["t"]);
+        let told = |number| Told { end: None, event: Event::Begun(Gtid { uuid: [1; 16], tag: &[], number }) };
+        let mut heard = (10..).map(|number| scene.changes.hear(&told(number)));
+        assert_eq!(heard.by_ref().take(MOST_UNSEEN).find(Result::is_err), None);
+        assert_eq!(heard.next(), Some(Err(UNSEEN)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The two connections to the server: one that its log comes by, and one that asks it how far that must have come.
 
-use super::asker::Asker;
+use super::asker::{Asker, value};
 use super::changes::{Said, XA};
 use super::event::{self, Event, Told};
 use super::gtid::Gtids;
@@ -121,7 +121,7 @@ async fn attach_to(
     if servers[0] != servers[1] {
         return Err(io::Error::other("there are several servers behind this address"));
     }
-    let server = servers[0].first().and_then(|row| row[0].clone()).ok_or(io::ErrorKind::InvalidData)?;
+    let server = servers[0].first().and_then(|row| value(row, 0)).ok_or(io::ErrorKind::InvalidData)?;
     let said = asker.said(product).await?;
     replica.ask_all(&SETTINGS).await?;
     let (first, stream) = replica.begin(&dump(&said, &file)?).await?;
@@ -129,7 +129,7 @@ async fn attach_to(
         Said::Shown(place) => (place, None),
         Said::Written(_, shown) => (beginning(&first, has_checksums)?, Some(shown)),
     };
-    log.attach(server, from, shown);
+    log.attach(server.to_vec(), from, shown);
     hear_one(log, &first, true, &mut has_checksums)?;
     Ok(Attached { asker, product, stream, has_checksums })
 }

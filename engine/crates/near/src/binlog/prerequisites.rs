@@ -1,6 +1,6 @@
 //! Whether a server's log tells of every change; and what mends it if it does not.
 
-use super::asker::{Asker, Row};
+use super::asker::{Asker, Row, value};
 use super::product::Product;
 use crate::account::Account;
 use std::collections::HashMap;
@@ -39,16 +39,18 @@ pub async fn check(asker: &mut Asker, product: &Product) -> io::Result<Checked> 
         asker.ask(probe).await?;
     }
     let status = asker.ask(product.status).await?;
-    let status = status.first().ok_or_else(|| io::Error::other("the server does not tell where its log is"))?;
-    if status[2..4].iter().flatten().any(|filter| !filter.is_empty()) {
+    let Some([Some(file), _, only, without, ..]) = status.first().map(Vec::as_slice) else {
+        return Err(io::Error::other("the server does not tell where its log is"));
+    };
+    if [only, without].into_iter().flatten().any(|filter| !filter.is_empty()) {
         return Err(io::Error::other(FILTERED));
     }
     let has_checksums = !values.get(CHECKSUM).is_none_or(|kind| kind.eq_ignore_ascii_case("none"));
-    Ok(Checked { has_checksums, file: text(status, 0) })
+    Ok(Checked { has_checksums, file: String::from_utf8_lossy(file).into_owned() })
 }
 
 fn text(row: &Row, column: usize) -> String {
-    String::from_utf8_lossy(row[column].as_deref().unwrap_or_default()).into_owned()
+    String::from_utf8_lossy(value(row, column).unwrap_or_default()).into_owned()
 }
 
 /// An error with what mends it, if that is a privilege.

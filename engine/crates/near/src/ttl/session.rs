@@ -28,7 +28,7 @@ use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::sync::watch;
-use wire::{Command, Expect, Outcome, Query, status};
+use wire::{Command, Expect, Outcome, Query};
 
 /// Answers on their way that may be kept.
 const MOST_WAITING: usize = 8;
@@ -184,10 +184,8 @@ impl Session {
 
     /// What is asked of the cache is asked of this one.
     fn report(&self, follower: &Follower, text: &[u8]) -> Option<Vec<u8>> {
-        let (log, _) = self.log.as_ref().filter(|_| follower.is_quiet())?;
-        let status = follower.flags() & (status::IN_TRANS | status::AUTOCOMMIT);
-        let asker = Asker { capabilities: self.agreed.capabilities, status, hits: self.hits };
-        report::answer(&self.memory, Some(log), text, &asker)
+        let (log, _) = self.log.as_ref()?;
+        report::answer(&self.memory, Some(log), text, &Asker::of(follower, self.hits)?)
     }
 
     fn serve_by_log(
