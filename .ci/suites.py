@@ -185,6 +185,12 @@ FAILURES = re.compile(
     re.MULTILINE,
 )
 MOST_NAMES = 20
+# What pytest, playwright and a panic say of why; the line after a panic's is its message.
+REASONS = re.compile(r"^E {3,}(\S.*)$|^ {4}((?:\w+)?Error: .+)$|^(thread '.+ panicked at .+\n.*)$", re.MULTILINE)
+MOST_REASONS = 5
+MOST_LETTERS = 300
+# What playwright says of tests that passed when it tried them again.
+FLAKY = re.compile(r"^ {2}\d+ flaky$", re.MULTILINE)
 
 # What a suite cannot run here, be it all or a part, it tells in a line of this form.
 SKIPPED = re.compile(r"^SKIPPED: (.+)$", re.MULTILINE)
@@ -229,6 +235,12 @@ def failures(text: str) -> list[str]:
     """The names of the tests that failed, once each."""
     found = FAILURES.finditer(ESCAPES.sub("", text))
     return list(dict.fromkeys(name.strip() for hit in found if (name := hit[hit.lastindex or 0])))
+
+
+def reasons(text: str) -> list[str]:
+    """Why, in a line each: whoever has only the end of the output has no log to look into."""
+    found = REASONS.finditer(ESCAPES.sub("", text))
+    return list(dict.fromkeys(" ".join(hit[hit.lastindex or 0].split())[:MOST_LETTERS] for hit in found))
 
 
 def judge(suite: Suite, exit_code: int, seconds: float, text: str) -> Result:
@@ -400,11 +412,17 @@ def what_failed(results: list[Result]) -> str:
     lines = []
     for result in results:
         tries = [first_log_of(result.suite)] if result.tries > 1 else []
-        tries += [result.log] if result.exit_code else []
+        tries += [result.log] if result.exit_code or is_flaky(result.log) else []
         for log in tries:
-            for name in failures(log.read_text(errors="replace"))[:MOST_NAMES]:
-                lines.append(f"failed: {result.suite.name} ({os.path.relpath(log, ROOT)}): {name}\n")
+            text = log.read_text(errors="replace")
+            place = f"{result.suite.name} ({os.path.relpath(log, ROOT)})"
+            lines += [f"failed: {place}: {name}\n" for name in failures(text)[:MOST_NAMES]]
+            lines += [f"why: {place}: {reason}\n" for reason in reasons(text)[:MOST_REASONS]]
     return "".join(lines)
+
+
+def is_flaky(log: Path) -> bool:
+    return log.exists() and FLAKY.search(ESCAPES.sub("", log.read_text(errors="replace"))) is not None
 
 
 def total(results: list[Result]) -> str:

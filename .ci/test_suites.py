@@ -88,6 +88,28 @@ class Failures(unittest.TestCase):
         expected += ["[chromium] e2e/a.spec.ts:3:1 x", "TestB", "TestB/inner", "TestC (5m3s)"]
         self.assertEqual(expected, suites.failures(text))
 
+    def test_each_tool_says_why(self):
+        text = "\n".join(
+            (
+                "E       AssertionError: no",
+                "  1) [chromium] e2e/a.spec.ts:3:1 x ───",
+                "",
+                "    \x1b[31mError: \x1b[39mexpect(locator).toBeVisible() failed",
+                "thread 'a_row_is_kept' (7) panicked at tests/a.rs:3:1:",
+                "assertion failed: kept",
+                "note: run with `RUST_BACKTRACE=1`",
+            )
+        )
+        expected = ["AssertionError: no", "Error: expect(locator).toBeVisible() failed"]
+        expected += ["thread 'a_row_is_kept' (7) panicked at tests/a.rs:3:1: assertion failed: kept"]
+        self.assertEqual(expected, suites.reasons(text))
+
+    def test_a_test_that_passed_when_it_was_tried_again_is_named(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(suites, "LOGS", Path(folder)):
+            suites.log_of(SUITE).write_text("  1 flaky\n    [chromium] e2e/a.spec.ts:3:1 x\n  2 passed (3.0s)\n")
+            good = judge(SUITE, 0, 1.0, "  2 passed (3.0s)")
+            self.assertIn("failed: any", suites.what_failed([good]))
+
     def test_the_end_of_the_output_names_the_tests_of_both_tries(self):
         with tempfile.TemporaryDirectory() as folder, mock.patch.object(suites, "LOGS", Path(folder)):
             suites.first_log_of(SUITE).write_text("test one ... FAILED\n")

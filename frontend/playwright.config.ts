@@ -22,6 +22,8 @@ export default defineConfig({
   ],
   // Limits, not expectations: a build machine is shared, and a condition that comes late is not a failure.
   timeout: 600_000,
+  // There a test gets a second chance, and the summary names it, before the whole suite does.
+  retries: process.env.CI ? 1 : 0,
   expect: { timeout: 90_000 },
   reporter: [['list']],
   use: {
