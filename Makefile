@@ -220,17 +220,18 @@ test-packages: packages ## Install, use, upgrade and remove them on a fresh syst
 	@scripts/packages/try $(or $(ROOT),debian-12) "$(RUN_DIR)/packages"
 
 ##@ Measure it
-bench: engine ideal ready-bench ## The five published tables on this machine (long)
+bench: engine listeners ready-bench ## The five published tables on this machine (long)
 	@engine/bench/run full
-bench-standard: engine ideal ready-bench ## All of that at fewer points and in short runs (half an hour)
+bench-standard: engine listeners ready-bench ## All of that at fewer points and in short runs (half an hour)
 	@engine/bench/run standard
-bench-quick: engine ideal ready-bench ## A few minutes of the same
+bench-quick: engine listeners ready-bench ## A few minutes of the same
 	@engine/bench/run quick
-bench-near: engine near ideal ready-bench ## Near caches: hits and misses, against the server's own and against none
+bench-near: engine near listeners ready-bench ## Near caches: hits and misses, against the server's own and against none
 	@engine/bench/run near
-ideal: ## Build what a cache can reach at most, into engine/dist/ideal
-	@$(CARGO) build --release --locked --quiet -p fqc-tests --bin ideal
-	@cd engine && install -D -m 755 $(or $(CARGO_TARGET_DIR),target)/release/ideal dist/ideal
+	@engine/bench/run away
+listeners: ## Build what benchmarks measure against: what a cache can reach at most, and a distance, into engine/dist
+	@$(CARGO) build --release --locked --quiet -p fqc-tests --bin ideal --bin distance
+	@cd engine && install -D -m 755 -t dist $(addprefix $(or $(CARGO_TARGET_DIR),target)/release/,ideal distance)
 bench-backend: backend ready-test ## Polls, alerts, changes, charts and lists of the control plane on 10 000 instances
 	@cd backend && $(PYTHON) -m bench --instances 10000
 
@@ -245,4 +246,4 @@ help: ## This list
 
 .PHONY: clean-root up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-line test-backend-postgres test-frontend e2e test-cli test-sdk \
-	test-terraform test-helm test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near ideal bench-backend test-faults faults
+	test-terraform test-helm test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near listeners bench-backend test-faults faults

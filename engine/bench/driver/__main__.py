@@ -31,7 +31,9 @@ def main() -> int:
         return 0
     if arguments.what == "instructions":
         return count(PRODUCTS[arguments.product], arguments.only or list(instructions.SCRIPTS))
-    programs = {PLUGIN: "engine", ideal.PROGRAM: "ideal"} | ({near.PROGRAM: "near"} if arguments.what == "near" else {})
+    programs = {PLUGIN: "engine", ideal.PROGRAM: "listeners"}
+    if arguments.what in ("near", "away"):
+        programs |= {near.PROGRAM: "near", near.DISTANCE: "listeners"}
     for path, target in programs.items():
         if not path.exists():
             print(f"{path} is not there; run `make {target}` first", file=sys.stderr)
@@ -51,6 +53,7 @@ def parse() -> argparse.Namespace:
         "standard": "the published tables and all beside them at fewer points; half an hour",
         "full": "the published tables and all beside them; hours",
         "near": "near caches: hits and misses, against the server's own and against none",
+        "away": "the same with the servers half a millisecond away",
         "pgpool": "another server's query cache: pgpool-II before PostgreSQL",
         "smoke": "show that everything works; the figures mean nothing",
     }.items():

@@ -15,7 +15,12 @@ from driver import configuration, ideal, load, memory, near, peer, write_cost
 from driver.stage import Stage
 from driver.workload import Profile, Workload, axis_value
 
-STAGES: dict[str, Any] = {"mariadb": Stage, "near": near.NearStage, "postgres": peer.PeerStage}
+STAGES: dict[str, Any] = {
+    "mariadb": Stage,
+    "near": near.NearStage,
+    "away": near.AwayStage,
+    "postgres": peer.PeerStage,
+}
 # One after the other; a load is measured on all servers in short turns.
 MEASURES: dict[str, Any] = {
     "write_cost": write_cost.measure,

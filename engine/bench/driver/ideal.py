@@ -6,36 +6,17 @@ its processors. Measured like a configuration, but it is no server: what concern
 
 from __future__ import annotations
 
-import subprocess
-from pathlib import Path
+from driver.listening import PROGRAMS, Listening
 
 NAME = "IDEAL"
-PROGRAM = Path(__file__).resolve().parents[2] / "dist" / "ideal"
-SAID = "listening on port "
+PROGRAM = PROGRAMS / "ideal"
 
 
-class IdealFailed(RuntimeError):
-    """The responder did not start; the message says what it printed."""
-
-
-class Ideal:
+class Ideal(Listening):
     def __init__(self, *arguments: str) -> None:
-        self._process = subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout
-        said = self._process.stdout.readline()
-        if not said.startswith(SAID):
-            self.stop()
-            raise IdealFailed(f"{PROGRAM} did not start: {said!r}")
-        self.place = ("--mysql-host=127.0.0.1", f"--mysql-port={int(said.removeprefix(SAID))}")
-
-    @property
-    def pid(self) -> int:
-        return self._process.pid
+        super().__init__(PROGRAM, *arguments)
+        self.place = ("--mysql-host=127.0.0.1", f"--mysql-port={self.port}")
 
     def status(self, _pattern: str) -> dict[str, int]:
         """Everything is a hit, and nothing counts it."""
         return {"Qcache_hits": 0}
-
-    def stop(self) -> None:
-        self._process.terminate()
-        self._process.communicate()

@@ -1,7 +1,8 @@
 """Near caches before a server with the plugin: one that clients reach over loopback, and one by a unix socket.
 
 They stand before a server of their own, so that nothing which is done to the others' caches ends their feeds.
-Measured like configurations. NearStage takes the place of stage.py's for the profile `near`.
+Measured like configurations. NearStage takes the place of stage.py's for the profile `near`, and AwayStage for `away`,
+where all servers are half a millisecond away, each way, from clients and near caches.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from typing import Any
 import pymysql
 
 from driver import configuration
+from driver.listening import PROGRAMS, Listening
 from driver.server import USER, Server, free_port
 from driver.stage import Stage
 
-PROGRAM = Path(__file__).resolve().parents[2] / "dist" / "fqc-near"
+PROGRAM = PROGRAMS / "fqc-near"
+DISTANCE = PROGRAMS / "distance"
+EACH_WAY_US = 500
 LOOPBACK, SOCKET = NAMES = ("NEAR", "NEAR_SOCKET")
 FEED = "feed"
 SIZE_MB = 512
@@ -38,7 +42,8 @@ class Near:
         self.place = (f"--mysql-socket={self._socket}",) if name == SOCKET else loopback
         password = folder / "password"
         password.write_text(FEED)
-        command = [PROGRAM, "--server", f"127.0.0.1:{server.port}", "--listen", f"127.0.0.1:{port},{self._socket}"]
+        command = [PROGRAM, "--server", f"127.0.0.1:{server.reached_at}"]
+        command += ["--listen", f"127.0.0.1:{port},{self._socket}"]
         command += ["--feed-user", FEED, "--feed-password-file", password, "--size", f"{SIZE_MB}M"]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen([*command, "--metrics", self._metrics], stdout=log, stderr=log)
@@ -95,3 +100,21 @@ class NearStage(Stage):
         for name in NAMES:
             self._nears.append(Near(name, self.folder, behind))
             self.servers[name] = self._nears[-1]
+
+
+class AwayStage(NearStage):
+    def __init__(self, profile: Any) -> None:
+        super().__init__(profile)
+        self._distances: list[Listening] = []
+
+    def _make(self) -> None:
+        super()._make()
+        for server in (self.servers[name] for name in self.configurations):
+            way = ("--server", f"127.0.0.1:{server.port}", "--each-way-us", str(EACH_WAY_US))
+            self._distances.append(Listening(DISTANCE, *way))
+            server.reached_at = self._distances[-1].port
+
+    def _end(self) -> None:
+        for distance in self._distances:
+            distance.stop()
+        super()._end()

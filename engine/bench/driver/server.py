@@ -49,13 +49,15 @@ class Server:
         self.folder = folder
         self.product = product
         self.port = free_port()
+        # Another one, where something stands in between.
+        self.reached_at = self.port
         self._certificates = certificates
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def place(self) -> Sequence[str]:
         """How sysbench reaches it."""
-        return "--mysql-host=127.0.0.1", f"--mysql-port={self.port}"
+        return "--mysql-host=127.0.0.1", f"--mysql-port={self.reached_at}"
 
     @property
     def data(self) -> Path:

@@ -43,7 +43,7 @@ def test_a_mistyped_key_is_refused(wrong):
         make_workload("one", {**DOCUMENT, **wrong, "profiles": {}}, "full")
 
 
-@pytest.mark.parametrize("name", ["full", "standard", "quick", "smoke", "near", "pgpool"])
+@pytest.mark.parametrize("name", ["full", "standard", "quick", "smoke", "near", "away", "pgpool"])
 def test_every_workload_of_every_profile_can_be_read(name):
     profile = read_profile(name)
     for each in profile.workloads:

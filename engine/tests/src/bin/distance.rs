@@ -1,0 +1,151 @@
+//! What is far away, on one machine: `distance --server 127.0.0.1:3306 --each-way-us 500` prints its own address, and passes
+//! on what it hears on either side so much later. One thread with one queue, so that it takes little from those it stands between.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::fd::{AsRawFd, RawFd};
+use std::process::ExitCode;
+use std::ptr;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use fqc_tests::arguments::Arguments;
+
+const USAGE: &str = "distance [--server HOST:PORT] [--each-way-us N]";
+const MOST_EVENTS: usize = 256;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}\nusage: {USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run() -> io::Result<()> {
+    let arguments = Arguments::read(USAGE)?;
+    let server = arguments.all("server").last().ok_or_else(|| io::Error::other("--server is missing"))?;
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    println!("listening on port {}", listener.local_addr()?.port());
+    Distance {
+        server: server.to_string(),
+        each_way: Duration::from_micros(arguments.number("each-way-us", 500)?),
+        poll: Poll::new(&listener)?,
+        listener,
+        ends: HashMap::new(),
+        under_way: VecDeque::new(),
+    }
+    .pass_on()
+}
+
+/// A client's connection and the one to the server.
+type Pair = Rc<[TcpStream; 2]>;
+
+/// What was heard on one side, for the other; nothing, where one side has ended.
+struct Parcel {
+    due: Instant,
+    to: (Pair, usize),
+    bytes: Vec<u8>,
+}
+
+struct Distance {
+    server: String,
+    each_way: Duration,
+    listener: TcpListener,
+    poll: Poll,
+    /// Each socket that is still heard, by its number.
+    ends: HashMap<RawFd, (Pair, usize)>,
+    /// All are as long on their way, so the first is due first.
+    under_way: VecDeque<Parcel>,
+}
+
+impl Distance {
+    fn pass_on(&mut self) -> io::Result<()> {
+        loop {
+            let next = self.under_way.front().map(|parcel| parcel.due.saturating_duration_since(Instant::now()));
+            for ready in self.poll.wait(next)? {
+                if ready == self.listener.as_raw_fd() { self.accept()? } else { self.hear(ready)? }
+            }
+            while let Some(parcel) = self.under_way.pop_front_if(|parcel| parcel.due <= Instant::now()) {
+                parcel.arrive();
+            }
+        }
+    }
+
+    fn accept(&mut self) -> io::Result<()> {
+        let pair = Rc::new([self.listener.accept()?.0, TcpStream::connect(&self.server)?]);
+        for (side, end) in pair.iter().enumerate() {
+            end.set_nodelay(true)?;
+            self.poll.add(end.as_raw_fd())?;
+            self.ends.insert(end.as_raw_fd(), (pair.clone(), side));
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, ready: RawFd) -> io::Result<()> {
+        let mut bytes = vec![0; 1 << 16];
+        let (pair, side) = &self.ends[&ready];
+        let heard = (&pair[*side]).read(&mut bytes).unwrap_or(0);
+        bytes.truncate(heard);
+        let is_end = bytes.is_empty();
+        self.under_way.push_back(Parcel { due: Instant::now() + self.each_way, to: (pair.clone(), 1 - side), bytes });
+        if is_end {
+            self.ends.remove(&ready);
+            self.poll.remove(ready)?;
+        }
+        Ok(())
+    }
+}
+
+impl Parcel {
+    /// Whoever has gone meanwhile is told by the other side's end.
+    fn arrive(self) {
+        let mut to = &self.to.0[self.to.1];
+        let _ = if self.bytes.is_empty() { to.shutdown(Shutdown::Write) } else { to.write_all(&self.bytes) };
+    }
+}
+
+/// The kernel's own, since a wait here has to be exact to microseconds.
+struct Poll(RawFd);
+
+impl Poll {
+    fn new(listener: &TcpListener) -> io::Result<Self> {
+        // SAFETY: it takes no memory of ours. The descriptor lives as long as the program.
+        let poll = Self(checked(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?);
+        // SAFETY: neither does this. By default a wait may end 50 us late.
+        checked(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) })?;
+        poll.add(listener.as_raw_fd())?;
+        Ok(poll)
+    }
+
+    fn add(&self, socket: RawFd) -> io::Result<()> {
+        let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: socket as u64 };
+        // SAFETY: the event is read during the call.
+        checked(unsafe { libc::epoll_ctl(self.0, libc::EPOLL_CTL_ADD, socket, &mut event) }).map(drop)
+    }
+
+    fn remove(&self, socket: RawFd) -> io::Result<()> {
+        // SAFETY: no event is needed to remove one.
+        checked(unsafe { libc::epoll_ctl(self.0, libc::EPOLL_CTL_DEL, socket, ptr::null_mut()) }).map(drop)
+    }
+
+    /// The sockets that have something to be read, at the latest after so long.
+    fn wait(&self, most: Option<Duration>) -> io::Result<Vec<RawFd>> {
+        let most = most
+            .map(|most| libc::timespec { tv_sec: most.as_secs() as libc::time_t, tv_nsec: most.subsec_nanos().into() });
+        let mut events = [libc::epoll_event { events: 0, u64: 0 }; MOST_EVENTS];
+        let limit = most.as_ref().map_or(ptr::null(), ptr::from_ref);
+        // SAFETY: there is room for so many events, and the limit outlives the call.
+        let found = checked(unsafe {
+            libc::epoll_pwait2(self.0, events.as_mut_ptr(), MOST_EVENTS as i32, limit, ptr::null())
+        })?;
+        Ok(events[..found as usize].iter().map(|event| event.u64 as RawFd).collect())
+    }
+}
+
+fn checked(answer: libc::c_int) -> io::Result<libc::c_int> {
+    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
+}
