@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from driver import configuration, ideal, load, memory, near, peer, write_cost
+from driver import configuration, ideal, load, memory, near, near_write, peer, write_cost
 from driver.stage import Stage
 from driver.workload import Profile, Workload, axis_value
 
@@ -24,6 +24,7 @@ STAGES: dict[str, Any] = {
 # One after the other; a load is measured on all servers in short turns.
 MEASURES: dict[str, Any] = {
     "write_cost": write_cost.measure,
+    "near_write": near_write.measure,
     "memory": memory.measure,
     "peer": peer.measure,
 }
@@ -70,7 +71,10 @@ def fill(stage: Any, workload: Workload, conditions: dict[str, Any]) -> None:
 
 
 def measure_round(stage: Any, workload: Workload, conditions: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    servers = {name: stage.servers[name] for name in workload.configurations}
+    if workload.kind == "near_write":
+        servers = dict.fromkeys(workload.configurations, stage.servers["FQC"])
+    else:
+        servers = {name: stage.servers[name] for name in workload.configurations}
     if workload.kind == "load":
         yield from load.measure(servers, conditions, stage.certificates).items()
         return
@@ -97,5 +101,5 @@ def _clock(begun: float) -> str:
 
 
 def _line(name: str, results: dict[str, Any]) -> str:
-    shown = ("qps", "p95_ms", "cpu_us_per_query", "hit_ratio", "is_dozing", "write_ms", "bytes_per_entry")
+    shown = ("qps", "p95_ms", "cpu_us_per_query", "hit_ratio", "is_dozing", "write_ms", "write_us", "bytes_per_entry")
     return f"{name}: " + ", ".join(f"{key} {results[key]:.3g}" for key in shown if key in results)

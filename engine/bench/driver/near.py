@@ -55,11 +55,13 @@ class Near:
 
     def status(self, pattern: str) -> dict[str, int]:
         """Of Qcache% it tells its own counters, and of everything else the server's."""
-        # With TLS from end to end it could not read the question.
-        connection = pymysql.connect(unix_socket=str(self._socket), user=USER, ssl_disabled=True)
-        with connection, connection.cursor() as cursor:
+        with self.connect() as connection, connection.cursor() as cursor:
             cursor.execute(f"SHOW GLOBAL STATUS LIKE '{pattern}'")
             return {name: int(value) for name, value in cursor.fetchall()}
+
+    def connect(self) -> pymysql.Connection[Any]:
+        """Without TLS: from end to end it could not read what it is asked."""
+        return pymysql.connect(unix_socket=str(self._socket), user=USER, autocommit=True, ssl_disabled=True)
 
     def stop(self) -> None:
         self._process.terminate()
@@ -81,6 +83,12 @@ class Near:
             return False
 
 
+def make_feed(server: Server) -> None:
+    """The account by which near caches attach."""
+    server.rows(f"CREATE USER IF NOT EXISTS {FEED}@127.0.0.1 IDENTIFIED BY '{FEED}'")
+    server.rows(f"GRANT REPLICATION MASTER ADMIN ON *.* TO {FEED}@127.0.0.1")
+
+
 class NearStage(Stage):
     configurations: Sequence[str] = ("OFF", "FQC", configuration.BEHIND)
 
@@ -95,8 +103,7 @@ class NearStage(Stage):
         super().serve(arguments)
         behind = self.servers[configuration.BEHIND]
         configuration.empty_cache(configuration.BEHIND, behind, SIZE_MB)
-        behind.rows(f"CREATE USER {FEED}@127.0.0.1 IDENTIFIED BY '{FEED}'")
-        behind.rows(f"GRANT REPLICATION MASTER ADMIN ON *.* TO {FEED}@127.0.0.1")
+        make_feed(behind)
         for name in NAMES:
             self._nears.append(Near(name, self.folder, behind))
             self.servers[name] = self._nears[-1]

@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from driver import near, published
+from driver import near, near_write, published
 from driver.aims import ratio_at
 from driver.kept import BASE, Kept, Measured
 from driver.statistic import Spread
@@ -33,6 +33,8 @@ STYLES = {
     "LOADED": {"color": "#059669", "marker": "D"},
     near.LOOPBACK: {"color": "#db2777", "marker": "p"},
     near.SOCKET: {"color": "#0891b2", "marker": "h"},
+    near_write.HELD: {"color": "#db2777", "marker": "o"},
+    near_write.NOT_HELD: {"color": "#6b7280", "marker": "s"},
     "IDEAL": {"color": "#7c3aed", "marker": "v"},
 }
 AXES = {
@@ -40,6 +42,7 @@ AXES = {
     "cache_mb": "cache, MB",
     "hit-percent": "statements that repeat, %",
     "range-size": "rows of each read",
+    "near_caches": "near caches",
     "entries": "cached entries of the written table",
 }
 # Files that do not change when the figures do not.
@@ -58,6 +61,8 @@ def draw_all(kept: Kept, folder: Path) -> None:
             _save(_peer(measured), folder / name)
         elif kind == "write_cost":
             _save(_write_cost(measured), folder / name)
+        elif kind == "near_write":
+            _save(_near_write(measured), folder / name)
 
 
 def _load(measured: Measured) -> Figure:
@@ -172,6 +177,13 @@ def _write_cost(measured: Measured) -> Figure:
     axes.set_yscale("log")
     axes.legend()
     _label(axes, measured, "milliseconds for the first write")
+    return figure
+
+
+def _near_write(measured: Measured) -> Figure:
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    _panel(axes, measured, "microseconds for a write", _of(measured, "write_us"))
+    axes.legend()
     return figure
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any
 
-from driver import aims, configuration, near, published
+from driver import aims, configuration, near, near_write, published
 from driver.kept import BASE, Kept, Measured
 from driver.statistic import Spread, crossing
 from driver.tables import NOTHING, change, figure, percent, quantity, share, table
@@ -26,6 +26,8 @@ CONFIGURATIONS = {
     "IDEAL": "no server: every read is answered at once with the same row, by the same calls and threads",
     near.LOOPBACK: "a near cache, over loopback; the processor time is its own",
     near.SOCKET: "the same by a unix socket",
+    near_write.HELD: "near caches hold what is written",
+    near_write.NOT_HELD: "they hold something else",
     "DIRECT": "PostgreSQL alone",
     "CACHED": "pgpool-II's cache",
 }
@@ -40,6 +42,12 @@ SPECIAL: dict[str, dict[str, str]] = {
         "further_us": "further writes, us",
         "entries_before": "entries",
         "entries_after": "entries left",
+    },
+    "near_write": {
+        "write_us": "a write, us",
+        "p95_us": "p95, us",
+        "waits": "writes that waited",
+        "stored": "results stored",
     },
     "memory": {
         "bytes_per_entry": "bytes per entry",
@@ -239,5 +247,6 @@ TABLES: dict[str, Callable[[Measured], str]] = {
     "load": _load_tables,
     "peer": _speed,
     "write_cost": _special_table,
+    "near_write": _special_table,
     "memory": _memory,
 }

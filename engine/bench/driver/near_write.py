@@ -1,0 +1,64 @@
+"""What a write waits for near caches: so many of them are attached, and hold what is written or only something else."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+import pymysql
+
+from driver import configuration, near
+from driver.server import SCHEMA, Server
+
+HELD, NOT_HELD = NAMES = ("HELD", "NOT_HELD")
+WRITE = f"UPDATE {SCHEMA}.sbtest1 SET k = k + 1 WHERE id = 1"
+READS = {
+    HELD: f"SELECT k FROM {SCHEMA}.sbtest1 WHERE id = 1",
+    NOT_HELD: f"SELECT k FROM {SCHEMA}.sbtest2 WHERE id = 1",
+}
+WRITES = 300
+
+
+def measure(name: str, server: Server, conditions: Mapping[str, Any], _certificates: Path) -> dict[str, Any]:
+    configuration.empty_cache("FQC", server, conditions["cache_mb"])
+    near.make_feed(server)
+    with ExitStack() as stack, server.connect() as connection, connection.cursor() as writer:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fqc-bench-")))
+        count = conditions["options"]["near_caches"]
+        nears = [stack.enter_context(_attached(number, folder, server)) for number in range(count)]
+        readers = [stack.enter_context(one.connect()).cursor() for one in nears]
+        # The first statement of a connection pays for more than itself.
+        writer.execute(WRITE)
+        seconds, waited = [], _waits(server)
+        for _ in range(WRITES):
+            for reader in readers:
+                reader.execute(READS[name])
+            seconds.append(_write_seconds(writer))
+        stored = sum(one.status("Qcache_inserts")["Qcache_inserts"] for one in nears)
+        waited = _waits(server) - waited
+    slow = quantiles(seconds, n=20)[-1]
+    return {"write_us": median(seconds) * 1e6, "p95_us": slow * 1e6, "waits": waited, "stored": stored}
+
+
+@contextmanager
+def _attached(number: int, folder: Path, server: Server) -> Iterator[near.Near]:
+    one = near.Near(str(number), folder, server)
+    try:
+        yield one
+    finally:
+        one.stop()
+
+
+def _write_seconds(writer: pymysql.cursors.Cursor) -> float:
+    begun = time.perf_counter()
+    writer.execute(WRITE)
+    return time.perf_counter() - begun
+
+
+def _waits(server: Server) -> int:
+    return server.status("Fqc_near_waits")["Fqc_near_waits"]
