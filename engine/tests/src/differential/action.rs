@@ -105,6 +105,11 @@ impl Action {
         Action { deed, ..self.clone() }
     }
 
+    /// Another question by the same session.
+    pub fn followed_by(&self, text: &str) -> Action {
+        Action { deed: Deed::Query(text.to_string()), ..self.clone() }
+    }
+
     /// Whether the rows of the answer have an order of their own.
     pub fn is_ordered(&self) -> bool {
         let ordered = |text: &String| text.split("; ").all(orders_by_key);

@@ -210,6 +210,10 @@ fn epoch(
                 summary.plans += 1;
                 return Ok(None);
             }
+            Err(Parting::Engines) => {
+                summary.engines += 1;
+                return Ok(None);
+            }
             Err(Parting::Difference(what)) => {
                 return Ok(Some(Difference { seed, aim: generator.aim(), steps: history.len(), history, what }));
             }

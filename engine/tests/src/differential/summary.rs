@@ -15,6 +15,8 @@ pub struct Summary {
     pub partings: u64,
     /// Epochs that ended early: a read whose answer hangs on how its rows are found.
     pub plans: u64,
+    /// Epochs that ended early: one server alone warned of a write to tables of two engines.
+    pub engines: u64,
     /// Epochs of which both servers died: a fault of their own.
     pub deaths: u64,
     pub elapsed: Duration,
@@ -47,8 +49,8 @@ impl fmt::Display for Summary {
         writeln!(out, "{} statements in {} epochs, {speed:.0}/s, hits {:?}", self.statements, self.epochs, self.hits)?;
         writeln!(
             out,
-            "  {} epochs ended early at a metadata lock, {} at another plan, {} in both servers' death",
-            self.partings, self.plans, self.deaths
+            "  {} epochs ended early at a metadata lock, {} at another plan, {} at a warning of two engines, {} in both servers' death",
+            self.partings, self.plans, self.engines, self.deaths
         )?;
         writeln!(out, "  results that outlived a write of other rows: {:?}", self.outlived)?;
         for (kind, (count, errors)) in &self.per_kind {
