@@ -82,10 +82,11 @@ type OfRules = (&'static str, &'static str, fn(&rules::Counts) -> &Counter);
 
 /// What became of the reads that a rule decides.
 pub fn tell_rules(out: &mut String, rules: &Rules) {
-    let told: [OfRules; 3] = [
+    let told: [OfRules; 4] = [
         ("rule_hits_total", "Reads that a rule let be answered from memory.", |counts| &counts.hits),
         ("rule_misses_total", "Reads that a rule fits, answered by the server.", |counts| &counts.misses),
         ("rule_refreshes_total", "Those among them that went there past soft_ttl.", |counts| &counts.refreshes),
+        ("rule_waits_total", "Reads that have waited for another client's answer first.", |counts| &counts.waits),
     ];
     let labels: Vec<_> = rules.counts().map(|(name, counts)| (format!("{{rule={name:?}}}"), counts)).collect();
     for (name, help, of) in told.iter().filter(|_| !labels.is_empty()) {

@@ -3,6 +3,7 @@
 use crate::follow::Follower;
 use crate::seat::{Seat, Then};
 use crate::ttl;
+use std::task::Context;
 use wire::Outcome;
 
 pub enum Policy {
@@ -29,10 +30,10 @@ impl Policy {
         }
     }
 
-    pub fn take_held(&mut self, follower: &mut Follower) -> Option<Then> {
+    pub fn take_held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Then> {
         match self {
             Policy::Leases(seat) => seat.take_held(follower),
-            Policy::Rules(session) => session.take_held(follower),
+            Policy::Rules(session) => session.take_held(context, follower),
         }
     }
 

@@ -172,11 +172,17 @@ pub async fn pump(legs: Legs, mut policy: Option<Policy>, counts: &Counts, drain
         if polled.is_ready() {
             return Poll::Ready(());
         }
-        let held = policy.as_mut().and_then(|policy| policy.take_held(&mut follower));
+        let held = policy.as_mut().and_then(|policy| policy.take_held(context, &mut follower));
+        counts.commands.add(follower.take_commands() + usize::from(matches!(held, Some(Then::Answer(_)))));
         let sent = match held {
-            Some(Then::Answer(bytes)) => to_client.deliver(context, &mut client, &bytes),
-            Some(Then::Instead(bytes)) => to_server.deliver(context, &mut server, &bytes),
-            _ => to_server.poll_delivered(context, &mut server),
+            Some(Then::Answer(bytes)) => {
+                if matches!(to_client.deliver(context, &mut client, &bytes), Poll::Ready(Err(_))) {
+                    return Poll::Ready(());
+                }
+                Poll::Pending
+            }
+            Some(Then::Instead(bytes) | Then::Hold(bytes)) => to_server.deliver(context, &mut server, &bytes),
+            Some(Then::Pass) | None => to_server.poll_delivered(context, &mut server),
         };
         if matches!(sent, Poll::Ready(Err(_))) {
             is_server_deaf = true;
@@ -206,14 +212,19 @@ pub async fn pump(legs: Legs, mut policy: Option<Policy>, counts: &Counts, drain
                 Poll::Pending => {}
             }
         }
+        let holds = policy.as_ref().is_some_and(Policy::is_holding);
+        if holds && !is_holding {
+            // What it waits for has to know whom to wake.
+            context.waker().wake_by_ref();
+        }
         if let Some(why) = follower.why_unread().filter(|_| std::mem::take(&mut is_read)) {
             counts.unread[why as usize].add(1);
             policy = None;
-            if follower.hides_something() {
+            if follower.hides_something() || holds {
                 return Poll::Ready(());
             }
         }
-        let is_idle = follower.is_at_rest() && to_client.is_empty() && to_server.is_empty();
+        let is_idle = follower.is_at_rest() && !holds && to_client.is_empty() && to_server.is_empty();
         if is_draining && is_idle { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;

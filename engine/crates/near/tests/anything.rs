@@ -9,6 +9,7 @@ use near::policy::Policy;
 use near::pump::seen_of_server;
 use near::seat::{Seat, Then};
 use std::sync::Arc;
+use std::task::{Context, Waker};
 use wire::{ErrPacket, Header, capability, ok_packet, push_packet, status};
 
 const CONNECTION: u32 = 7;
@@ -109,7 +110,7 @@ fn nothing_that_anybody_sends_does_more_than_end_its_connection() {
                     let is_whole = random.percent(99);
                     bytes.truncate(if is_whole { bytes.len() } else { random.below(bytes.len() + 1) });
                     let then = match policy.is_holding() {
-                        true => policy.take_held(&mut follower),
+                        true => policy.take_held(&mut Context::from_waker(Waker::noop()), &mut follower),
                         false => Some(policy.of_client(&mut follower, &bytes, true)),
                     };
                     match then {

@@ -19,6 +19,8 @@ fn started(options: Options) -> Server {
         "CREATE DATABASE d",
         "CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(30))",
         "INSERT INTO d.t VALUES (1, 'one'), (2, 'two')",
+        "CREATE TABLE d.u (v VARCHAR(30))",
+        "INSERT INTO d.u VALUES ('u')",
         "CREATE USER app@'127.0.0.1'",
         "CREATE USER other@'127.0.0.1'",
         "GRANT ALL ON d.* TO app@'127.0.0.1'",
@@ -285,6 +287,175 @@ fn what_a_session_is_decides_what_it_gets() {
         ask(&mut client, divided);
         assert_eq!(served(&near, &mut client, divided), (before, true), "{line}: {}", near.log());
     }
+}
+
+/// A server whose table is locked, so that whoever reads it waits, and a near cache that coalesces for so long.
+struct Crowd {
+    near: Near,
+    locker: Client,
+}
+
+impl Crowd {
+    fn of(server: &Server, coalesce_ms: u64) -> Crowd {
+        let rule = "[[rule]]\nname = 'crowd'\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
+        let near = ruled(server, &format!("{rule}coalesce_ms = {coalesce_ms}\n"));
+        Crowd { near, locker: Client::root(&server.endpoint()).expect("a connection") }
+    }
+
+    /// A client of whom the server was asked who it is.
+    fn client(&self, user: &str) -> Client {
+        let mut client = self.near.login(user, "").expect("a connection");
+        ask(&mut client, "SELECT v FROM d.u");
+        client
+    }
+
+    fn lock(&mut self) {
+        self.locker.must("LOCK TABLES d.t WRITE").expect("a lock");
+    }
+
+    fn unlock(&mut self) {
+        self.locker.must("UNLOCK TABLES").expect("it is free");
+    }
+
+    /// Has the client ask, and waits until so many more reads are counted under this name.
+    fn send(&self, client: &mut Client, counter: &str, more: u64) {
+        let counter = format!("{counter}{{rule=\"crowd\"}}");
+        let before = self.near.metric(&counter);
+        client.send(command::QUERY, READ.as_bytes()).expect("it is sent");
+        self.near.wait_for_metric(&counter, |count| count >= before + more);
+    }
+
+    fn waits(&self) -> u64 {
+        self.near.metric("rule_waits_total{rule=\"crowd\"}")
+    }
+}
+
+const SENT: &str = "rule_misses_total";
+const WAITS: &str = "rule_waits_total";
+/// Nobody waits for so long: what comes earlier has another reason.
+const FOR_LONG: u64 = 60_000;
+
+fn answer_of(client: &mut Client) -> String {
+    said(&client.read_response().expect("an answer"))
+}
+
+#[test]
+fn of_those_who_ask_the_same_at_the_same_time_one_asks_the_server() {
+    for (line, server) in servers() {
+        let mut crowd = Crowd::of(&server, FOR_LONG);
+        let mut clients: Vec<_> = (0..6).map(|_| crowd.client("root")).collect();
+        let (first, others) = clients.split_first_mut().expect("clients");
+        crowd.lock();
+        crowd.send(first, SENT, 1);
+        others.iter_mut().for_each(|other| crowd.send(other, WAITS, 1));
+        let (sent, hits) = (crowd.near.metric("misses_total"), hits_of(&crowd.near));
+        write_by(&mut crowd.locker, "new");
+        crowd.unlock();
+        clients.iter_mut().for_each(|client| assert_eq!(answer_of(client), "new", "{line}"));
+        assert_eq!((crowd.near.metric("misses_total"), hits_of(&crowd.near) - hits), (sent, 5), "{line}");
+        // They are what they were.
+        for client in &mut clients {
+            assert_eq!(served(&crowd.near, client, READ), ("new".into(), true), "{line}");
+            assert_eq!(ask(client, "SELECT FOUND_ROWS()"), "1", "{line}");
+        }
+    }
+}
+
+fn hits_of(near: &Near) -> u64 {
+    near.metric("hits_total")
+}
+
+fn write_by(client: &mut Client, value: &str) {
+    client.must(&format!("UPDATE d.t SET v = '{value}' WHERE id = 1")).expect("it is written");
+}
+
+#[test]
+fn nobody_waits_for_longer_than_the_rule_says() {
+    const LONGEST: u64 = 200;
+    for (line, server) in servers() {
+        let mut crowd = Crowd::of(&server, LONGEST);
+        let (mut first, mut second) = (crowd.client("root"), crowd.client("root"));
+        crowd.lock();
+        crowd.send(&mut first, SENT, 1);
+        let asked = Instant::now();
+        // The lock is still held: both have asked the server in the end.
+        crowd.send(&mut second, SENT, 1);
+        assert!(asked.elapsed() >= Duration::from_millis(LONGEST), "{line}");
+        assert_eq!(crowd.waits(), 1, "{line}");
+        crowd.unlock();
+        assert_eq!((answer_of(&mut first), answer_of(&mut second)), ("one".into(), "one".into()), "{line}");
+    }
+}
+
+#[test]
+fn whoever_could_not_be_given_the_answer_does_not_wait_for_it() {
+    for (line, server) in servers() {
+        let mut crowd = Crowd::of(&server, FOR_LONG);
+        let mut first = crowd.client("root");
+        // Of another account, of other settings, with a write of its own since the read was sent, and in a transaction.
+        let (mut app, mut other) = (crowd.client("app"), crowd.client("root"));
+        ask(&mut other, "SET SESSION sql_mode = 'ANSI_QUOTES'");
+        ask(&mut other, "SELECT v FROM d.u");
+        let (mut writer, mut transaction) = (crowd.client("root"), crowd.client("root"));
+        ask(&mut transaction, "BEGIN");
+        crowd.lock();
+        crowd.send(&mut first, SENT, 1);
+        ask(&mut writer, "UPDATE d.u SET v = 'own'");
+        assert_eq!(ask(&mut writer, "SELECT v FROM d.u"), "own", "{line}");
+        for client in [&mut app, &mut other, &mut writer] {
+            crowd.send(client, SENT, 1);
+        }
+        transaction.send(command::QUERY, READ.as_bytes()).expect("it is sent");
+        let blocked = "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'SELECT v FROM d.t%'";
+        let mut admin = Client::root(&server.endpoint()).expect("a connection");
+        wait_until("all at the server", || ask(&mut admin, blocked) == "5");
+        assert_eq!(crowd.waits(), 0, "{line}");
+        crowd.unlock();
+        for client in [&mut first, &mut app, &mut other, &mut writer, &mut transaction] {
+            assert_eq!(answer_of(client), "one", "{line}");
+        }
+    }
+}
+
+/// Without an answer that can be kept, all who waited ask for themselves, and at once.
+#[test]
+fn whoever_waits_for_a_read_that_fails_asks_the_server() {
+    for (line, server) in servers() {
+        let mut crowd = Crowd::of(&server, FOR_LONG);
+        let mut first = crowd.client("root");
+        let (mut second, mut third) = (crowd.client("root"), crowd.client("root"));
+        let number = ask(&mut first, "SELECT CONNECTION_ID()");
+        ask(&mut first, "SELECT v FROM d.u");
+        crowd.lock();
+        crowd.send(&mut first, SENT, 1);
+        crowd.send(&mut second, WAITS, 1);
+        crowd.send(&mut third, WAITS, 1);
+        let sent = crowd.near.metric("misses_total");
+        let mut admin = Client::root(&server.endpoint()).expect("a connection");
+        admin.must(&format!("KILL QUERY {number}")).expect("it is killed");
+        assert_eq!(answer_of(&mut first), "error 1317", "{line}");
+        crowd.near.wait_for_metric("misses_total", |misses| misses == sent + 2);
+        // The client of a read that others wait for goes, and so does the server's connection of one who waits.
+        crowd.send(&mut first, WAITS, 1);
+        drop(second);
+        crowd.unlock();
+        assert_eq!((answer_of(&mut third), answer_of(&mut first)), ("one".into(), "one".into()), "{line}");
+    }
+}
+
+#[test]
+fn whoever_waits_when_it_is_told_to_end_gets_an_answer() {
+    let server = mariadb();
+    let mut crowd = Crowd::of(&server, FOR_LONG);
+    let (mut first, mut second) = (crowd.client("root"), crowd.client("root"));
+    crowd.lock();
+    crowd.send(&mut first, SENT, 1);
+    crowd.send(&mut second, WAITS, 1);
+    crowd.near.signal(libc::SIGTERM);
+    wait_until("the end", || crowd.near.state() == "STOPPING=1");
+    crowd.unlock();
+    assert_eq!((answer_of(&mut first), answer_of(&mut second)), ("one".into(), "one".into()));
+    assert!(crowd.near.ended().success());
 }
 
 /// As applications with several tenants and one account have it.

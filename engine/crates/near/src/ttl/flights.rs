@@ -1,29 +1,53 @@
-//! Who refreshes what: at most one read at a time for each result.
+//! Reads that are under way, for clients that ask the same meanwhile: one refreshes a result, and others may wait for its answer.
 
-use cache::Key;
 use locks::Mutex;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::timeout;
 
+/// By the hash of a read's key. Two may have the same one: what a client has waited for is looked up by the whole key.
 #[derive(Default)]
-pub struct Flights(Mutex<HashSet<u64>>);
+pub struct Flights(Mutex<HashMap<u64, UnderWay>>);
 
 /// Over when it is dropped, whatever became of the read.
 pub struct Flight {
     of: Arc<Flights>,
     hash: u64,
+    /// Dropped after the flight is not found any more.
+    _over: watch::Sender<()>,
+}
+
+/// Another client's read.
+#[derive(Clone)]
+pub struct UnderWay {
+    /// In microseconds, before the server was asked.
+    pub begun: u64,
+    over: watch::Receiver<()>,
+}
+
+impl UnderWay {
+    /// Ends with the read, or when this time is over.
+    pub async fn wait(mut self, at_most: Duration) {
+        let _ = timeout(at_most, self.over.changed()).await;
+    }
 }
 
 impl Flights {
-    fn under_way(&self) -> MutexGuard<'_, HashSet<u64>> {
+    fn under_way(&self) -> MutexGuard<'_, HashMap<u64, UnderWay>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// None if another client's read is under way. Two results may have one hash: then one of them is refreshed later.
-    pub fn claim(self: &Arc<Self>, cache: &cache::Cache, key: &Key) -> Option<Flight> {
-        let hash = cache.hash(key);
-        let is_first = self.under_way().insert(hash);
-        is_first.then(|| Flight { of: self.clone(), hash })
+    /// Fails if another client's read is under way.
+    pub fn claim(self: &Arc<Self>, hash: u64, begun: u64) -> Result<Flight, UnderWay> {
+        let mut under_way = self.under_way();
+        if let Some(other) = under_way.get(&hash) {
+            return Err(other.clone());
+        }
+        let (sender, over) = watch::channel(());
+        under_way.insert(hash, UnderWay { begun, over });
+        Ok(Flight { of: self.clone(), hash, _over: sender })
     }
 }
 

@@ -14,6 +14,8 @@ use std::time::Duration;
 
 /// Of a result that is served.
 pub const OLDEST: Duration = Duration::from_secs(86_400);
+/// That a read waits for another client's.
+const LONGEST_WAIT_MS: u64 = 60_000;
 /// What hints are counted under.
 const HINT: &str = "hint";
 
@@ -24,6 +26,8 @@ pub struct Terms {
     pub ttl: Duration,
     /// From this age on, one client's read goes to the server, and the others get what there is.
     pub soft_ttl: Duration,
+    /// For so long a read waits for another client's answer to the same one; not at all if it is zero.
+    pub coalesce: Duration,
     pub counts: Arc<Counts>,
 }
 
@@ -34,6 +38,8 @@ pub struct Counts {
     /// Reads that went to the server while what they replaced was still served.
     pub refreshes: Counter,
     pub misses: Counter,
+    /// Reads that have waited for another client's answer, before they became one of the others.
+    pub waits: Counter,
 }
 
 #[derive(Debug)]
@@ -77,6 +83,7 @@ struct Written {
     cache: Word,
     ttl: Option<f64>,
     soft_ttl: Option<f64>,
+    coalesce_ms: Option<u64>,
 }
 
 #[derive(Deserialize, PartialEq, Eq)]
@@ -139,7 +146,7 @@ impl Rules {
     fn hinted(&self, text: &[u8]) -> Option<Terms> {
         let counts = self.hints.as_ref()?.clone();
         let ttl = hint(text)?.min(OLDEST);
-        Some(Terms { ttl, soft_ttl: ttl, counts })
+        Some(Terms { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, counts })
     }
 
     /// No result is served that is older.
@@ -167,15 +174,15 @@ struct Looked<'a> {
 
 impl Rule {
     fn of(written: Written, name: String) -> Result<Rule, String> {
-        let Written { digest, table, schema, account, text, shape, cache, ttl, soft_ttl, .. } = written;
+        let Written { digest, table, schema, account, text, shape, cache, ttl, soft_ttl, coalesce_ms, .. } = written;
         if [&digest, &table, &schema, &account, &text, &shape].iter().all(|part| part.is_none()) {
             return Err("it fits nothing: give it a digest, table, schema, account, text or shape".into());
         }
-        if cache != Word::Always && (ttl.is_some() || soft_ttl.is_some()) {
-            return Err("ttl and soft_ttl go with cache = \"always\" only".into());
+        if cache != Word::Always && (ttl.is_some() || soft_ttl.is_some() || coalesce_ms.is_some()) {
+            return Err("ttl, soft_ttl and coalesce_ms go with cache = \"always\" only".into());
         }
         let is_normal = cache == Word::Normal;
-        let terms = if cache == Word::Always { Some(terms(ttl, soft_ttl)?) } else { None };
+        let terms = if cache == Word::Always { Some(terms(ttl, soft_ttl, coalesce_ms)?) } else { None };
         Ok(Rule {
             name,
             digest: digest.as_deref().map(digest_of).transpose()?,
@@ -232,7 +239,7 @@ fn text(name: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(name)
 }
 
-fn terms(ttl: Option<f64>, soft_ttl: Option<f64>) -> Result<Terms, String> {
+fn terms(ttl: Option<f64>, soft_ttl: Option<f64>, coalesce_ms: Option<u64>) -> Result<Terms, String> {
     let seconds = |name: &str, seconds: f64| {
         let read = Duration::try_from_secs_f64(seconds).ok();
         read.filter(|read| (Duration::from_millis(1)..=OLDEST).contains(read))
@@ -243,7 +250,11 @@ fn terms(ttl: Option<f64>, soft_ttl: Option<f64>) -> Result<Terms, String> {
     if soft_ttl > ttl {
         return Err("soft_ttl is longer than ttl".into());
     }
-    Ok(Terms { ttl, soft_ttl, counts: Arc::default() })
+    if coalesce_ms.is_some_and(|ms| !(1..=LONGEST_WAIT_MS).contains(&ms)) {
+        return Err(format!("coalesce_ms is a number of milliseconds from 1 to {LONGEST_WAIT_MS}"));
+    }
+    let coalesce = Duration::from_millis(coalesce_ms.unwrap_or(0));
+    Ok(Terms { ttl, soft_ttl, coalesce, counts: Arc::default() })
 }
 
 /// Upper and lower case are the same, unless it says `(?-i)`.
@@ -393,6 +404,8 @@ mod tests {
             ("cache = 'always'\nttl = 1", "rule 1: it fits nothing"),
             ("table = 'a.b'\ncache = 'always'", "needs a ttl"),
             ("table = 'a.b'\ncache = 'never'\nttl = 1", "go with cache = \"always\" only"),
+            ("table = 'a.b'\ncache = 'normal'\ncoalesce_ms = 1", "go with cache = \"always\" only"),
+            ("table = 'a.b'\ncache = 'always'\nttl = 1\ncoalesce_ms = 0", "milliseconds from 1 to 60000"),
             ("table = 'a.b'\ncache = 'always'\nttl = 0", "from 0.001 to 86400, not 0"),
             ("table = 'a.b'\ncache = 'always'\nttl = 1\nsoft_ttl = 2", "soft_ttl is longer than ttl"),
             ("table = 'b'\ncache = 'never'", "is written \"schema.table\""),

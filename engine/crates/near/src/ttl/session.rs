@@ -3,7 +3,7 @@
 //! What the server has not seen is treated as under leases: see `seat`. A read that goes to the server takes the place of one that did
 //! not.
 
-use super::flights::{Flight, Flights};
+use super::flights::{Flight, Flights, UnderWay};
 use super::question::{self, Known};
 use super::rules::{Rules, Subject, Terms};
 use super::shelf::{self, Found};
@@ -25,8 +25,11 @@ use flavour::Flavour;
 use sql::{Hint, Kind, Read, Statement, classify};
 use std::collections::VecDeque;
 use std::iter;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Context;
+use std::time::Duration;
 use tokio::sync::watch;
 use wire::{Command, Expect, Outcome, Query};
 
@@ -61,6 +64,7 @@ pub struct Session {
     last: u64,
     unseen: Option<Unseen>,
     held: Option<Held>,
+    patient: Option<Patient>,
     /// When the server last got a command.
     seen_ns: u64,
 }
@@ -78,11 +82,25 @@ struct Waiting {
     _flight: Option<Flight>,
 }
 
+/// What becomes of a read that may be served.
+enum Verdict {
+    Served(Found),
+    Sent(Miss),
+    /// Until another client's read is over, or for this time.
+    Waits(UnderWay, Duration),
+}
+
 /// A read that goes to the server, and whose answer may be kept.
 struct Miss {
     /// The server has to be asked first for whom it is.
     asks: bool,
     flight: Option<Flight>,
+}
+
+/// A read that waits for another client's.
+struct Patient {
+    packet: Vec<u8>,
+    wait: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 impl Session {
@@ -118,6 +136,7 @@ impl Session {
             last: QUESTION,
             unseen: None,
             held: None,
+            patient: None,
             seen_ns: 0,
         }
     }
@@ -128,6 +147,10 @@ impl Session {
 
     /// Bytes of the client. `is_heard`: it has got everything that came before.
     pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
+        self.decide(follower, bytes, is_heard, true)
+    }
+
+    fn decide(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool, may_wait: bool) -> Then {
         if follower.is_autonomous() {
             self.state.rest();
         }
@@ -138,13 +161,17 @@ impl Session {
         let read = query.filter(|query| !query.has_attributes).zip(statement.as_ref());
         let read = read.filter(|(_, statement)| may_serve(statement)).map(|(query, _)| query.text);
         let candidate = read.filter(|_| is_heard && follower.is_autonomous() && !self.state.take_special());
-        let miss = match candidate.and_then(|text| self.serve(text)) {
-            Some(Ok(Found { answer, rows, .. })) => {
+        let miss = match candidate.and_then(|text| self.serve(text, may_wait)) {
+            Some(Verdict::Served(Found { answer, rows, .. })) => {
                 self.hits += 1;
                 self.unseen = Some(Unseen::by_rule(bytes.to_vec(), rows));
                 return Then::Answer(answer);
             }
-            Some(Err(miss)) => Some(miss),
+            Some(Verdict::Waits(other, at_most)) => {
+                self.patient = Some(Patient { packet: bytes.to_vec(), wait: Box::pin(other.wait(at_most)) });
+                return Then::Hold(Vec::new());
+            }
+            Some(Verdict::Sent(miss)) => Some(miss),
             None => None,
         };
         let replaces = statement.as_ref().is_some_and(replaces_what_reads_leave);
@@ -174,11 +201,11 @@ impl Session {
     }
 
     /// None if nothing lets this read be served.
-    fn serve(&self, text: &[u8]) -> Option<Result<Found, Miss>> {
+    fn serve(&self, text: &[u8], may_wait: bool) -> Option<Verdict> {
         let standing = self.state.standing()?;
         match &self.log {
             Some((log, begun)) => self.serve_by_log(log, begun, text, standing.as_deref()),
-            None => self.serve_by_rules(text, standing),
+            None => self.serve_by_rules(text, standing.as_deref(), may_wait),
         }
     }
 
@@ -188,42 +215,50 @@ impl Session {
         report::answer(&self.memory, Some(log), text, &Asker::of(follower, self.hits)?)
     }
 
-    fn serve_by_log(
-        &self,
-        log: &Log,
-        begun: &Begun,
-        text: &[u8],
-        known: Option<&Known>,
-    ) -> Option<Result<Found, Miss>> {
+    fn serve_by_log(&self, log: &Log, begun: &Begun, text: &[u8], known: Option<&Known>) -> Option<Verdict> {
         let now = clock::now();
         let known_here = known.filter(|_| self.is_seen(now));
         let found = known_here.and_then(|known| log.find(self.kept.cache(), text, known, begun, now));
         if let Some(found) = found {
             self.kept.hits.fetch_add(1, Ordering::Relaxed);
-            return Some(Ok(found));
+            return Some(Verdict::Served(found));
         }
         known.is_none_or(|known| log.may_keep(text, known)).then(|| {
             self.kept.misses.fetch_add(1, Ordering::Relaxed);
-            Err(Miss { asks: known.is_none(), flight: None })
+            Verdict::Sent(Miss { asks: known.is_none(), flight: None })
         })
     }
 
-    fn serve_by_rules(&self, text: &[u8], standing: Option<Arc<Known>>) -> Option<Result<Found, Miss>> {
-        let terms = self.terms(text, standing.as_deref())?;
-        let found = standing.as_ref().and_then(|known| Some((known, self.find(text, known, &terms)?)));
-        let mut flight = None;
-        if let Some((known, found)) = found {
-            flight = found.is_due.then(|| self.claim(text, known)).flatten();
-            if flight.is_none() {
+    fn serve_by_rules(&self, text: &[u8], known: Option<&Known>, may_wait: bool) -> Option<Verdict> {
+        let terms = self.terms(text, known)?;
+        let found = known.and_then(|known| self.find(text, known, &terms));
+        let may_claim = found.as_ref().map_or(!terms.coalesce.is_zero(), |found| found.is_due);
+        let claimed = known.filter(|_| may_claim).map(|known| self.claim(text, known));
+        let flight = match (found, claimed) {
+            (Some(found), None | Some(Err(_))) => {
                 terms.counts.hits.add(1);
                 self.kept.hits.fetch_add(1, Ordering::Relaxed);
-                return Some(Ok(found));
+                return Some(Verdict::Served(found));
             }
-            terms.counts.refreshes.add(1);
-        }
+            (None, Some(Err(other))) if may_wait && self.is_of_use(&other, &terms) => {
+                terms.counts.waits.add(1);
+                return Some(Verdict::Waits(other, terms.coalesce));
+            }
+            (Some(_), Some(Ok(flight))) => {
+                terms.counts.refreshes.add(1);
+                Some(flight)
+            }
+            (None, claimed) => claimed.and_then(Result::ok),
+        };
         terms.counts.misses.add(1);
         self.kept.misses.fetch_add(1, Ordering::Relaxed);
-        Some(Err(Miss { asks: standing.is_none(), flight }))
+        Some(Verdict::Sent(Miss { asks: known.is_none(), flight }))
+    }
+
+    /// What another client is reading could be served here if it came now.
+    fn is_of_use(&self, other: &UnderWay, terms: &Terms) -> bool {
+        let now = clock::now();
+        self.is_seen(now) && other.begun > self.state.wrote_at() && shelf::is_younger(other.begun, now, terms.ttl)
     }
 
     fn terms(&self, text: &[u8], known: Option<&Known>) -> Option<Terms> {
@@ -243,9 +278,10 @@ impl Session {
         now.saturating_sub(self.seen_ns) < SEEN_EVERY_NS
     }
 
-    /// The right to refresh a result; none if another client does.
-    fn claim(&self, text: &[u8], known: &Known) -> Option<Flight> {
-        self.flights.claim(self.kept.cache(), &shelf::key(text, &known.identity))
+    /// The right to read for others; it fails if another client does.
+    fn claim(&self, text: &[u8], known: &Known) -> Result<Flight, UnderWay> {
+        let hash = self.kept.cache().hash(&shelf::key(text, &known.identity));
+        self.flights.claim(hash, shelf::microseconds(clock::now()))
     }
 
     fn ask(&mut self, follower: &mut Follower) -> Vec<u8> {
@@ -292,11 +328,18 @@ impl Session {
 
     /// A command waits, and nothing else of the client may be read.
     pub fn is_holding(&self) -> bool {
-        self.held.is_some()
+        self.held.is_some() || self.patient.is_some()
     }
 
-    /// What becomes of the command that waited, once the server has run what it had not seen.
-    pub fn take_held(&mut self, follower: &mut Follower) -> Option<Then> {
+    /// What becomes of the command that waited, once the server has run what it had not seen, or another client's read is over.
+    pub fn take_held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Then> {
+        let is_over = |patient: &mut Patient| patient.wait.as_mut().poll(context).is_ready();
+        if let Some(Patient { packet, .. }) = self.patient.take_if(is_over) {
+            return Some(match self.decide(follower, &packet, true, false) {
+                Then::Pass => Then::Instead(packet),
+                then => then,
+            });
+        }
         match self.held.take_if(|held| held.is_counted())?.released() {
             Ok(command) => {
                 self.forward(follower, &command);

@@ -35,16 +35,18 @@ pub struct Found {
 pub fn find(cache: &Cache, key: &Key, now_ns: u64, after: u64, terms: &Terms) -> Option<Found> {
     let pin = cache::pin();
     let entry = cache.get(cache.hash(key), key, &pin)?;
-    let is_served = entry.stamp().0 > after && is_younger(&entry, now_ns, terms.ttl);
+    let read_at = entry.stamp().0;
+    let is_served = read_at > after && is_younger(read_at, now_ns, terms.ttl);
     is_served.then(|| Found {
         answer: entry.value().to_vec(),
         rows: entry.rows(),
-        is_due: !is_younger(&entry, now_ns, terms.soft_ttl),
+        is_due: !is_younger(read_at, now_ns, terms.soft_ttl),
     })
 }
 
-fn is_younger(entry: &cache::Entry, now_ns: u64, ttl: Duration) -> bool {
-    let over = entry.stamp().0.saturating_mul(1000).saturating_add(ttl.as_nanos() as u64);
+/// `read_at`: in microseconds.
+pub fn is_younger(read_at: u64, now_ns: u64, ttl: Duration) -> bool {
+    let over = read_at.saturating_mul(1000).saturating_add(ttl.as_nanos() as u64);
     now_ns < over
 }
 
@@ -52,7 +54,7 @@ fn is_younger(entry: &cache::Entry, now_ns: u64, ttl: Duration) -> bool {
 pub fn tidy(kept: &Kept, now_ns: u64, longest: Duration) {
     const SEGMENTS: usize = 4;
     kept.cache().make_ready();
-    kept.cache().sweep(|entry| is_younger(entry, now_ns, longest), SEGMENTS);
+    kept.cache().sweep(|entry| is_younger(entry.stamp().0, now_ns, longest), SEGMENTS);
 }
 
 #[cfg(test)]
@@ -64,7 +66,7 @@ mod tests {
     fn a_result_is_found_by_whom_it_is_for_until_its_time_is_over() {
         const AT: u64 = 1_000_000;
         let (ttl, soft_ttl) = (Duration::from_millis(500), Duration::from_millis(200));
-        let terms = Terms { ttl, soft_ttl, counts: Arc::default() };
+        let terms = Terms { ttl, soft_ttl, coalesce: Duration::ZERO, counts: Arc::default() };
         let cache = Cache::new(1 << 22);
         store(&cache, &key(b"SELECT 1", &[1; 32]), b"answer", 7, AT);
         let of = |text: &[u8], identity: u8, now_us: u64, after| {
