@@ -18,7 +18,6 @@ struct Coordinator {
     table: &'static CStr,
     commit: &'static CStr,
     rollback: &'static CStr,
-    prepare: &'static CStr,
 }
 
 const COORDINATORS: [Coordinator; 3] = [
@@ -26,32 +25,28 @@ const COORDINATORS: [Coordinator; 3] = [
         table: c"_ZTV13MYSQL_BIN_LOG",
         commit: c"_ZN13MYSQL_BIN_LOG6commitEP3THDb",
         rollback: c"_ZN13MYSQL_BIN_LOG8rollbackEP3THDb",
-        prepare: c"_ZN13MYSQL_BIN_LOG7prepareEP3THDb",
     },
     Coordinator {
         table: c"_ZTV12TC_LOG_DUMMY",
         commit: c"_ZN12TC_LOG_DUMMY6commitEP3THDb",
         rollback: c"_ZN12TC_LOG_DUMMY8rollbackEP3THDb",
-        prepare: c"_ZN12TC_LOG_DUMMY7prepareEP3THDb",
     },
     Coordinator {
         table: c"_ZTV11TC_LOG_MMAP",
         commit: c"_ZN11TC_LOG_MMAP6commitEP3THDb",
         rollback: c"_ZN11TC_LOG_MMAP8rollbackEP3THDb",
-        prepare: c"_ZN11TC_LOG_MMAP7prepareEP3THDb",
     },
 ];
 const COMMIT: usize = 0;
 const ROLLBACK: usize = 1;
-const PREPARE: usize = 2;
 
 struct Class {
     point: AtomicUsize,
-    originals: [AtomicPtr<c_void>; 3],
+    originals: [AtomicPtr<c_void>; 2],
 }
 
 static ORIGINALS: [Class; COORDINATORS.len()] =
-    [const { Class { point: AtomicUsize::new(0), originals: [const { AtomicPtr::new(std::ptr::null_mut()) }; 3] } };
+    [const { Class { point: AtomicUsize::new(0), originals: [const { AtomicPtr::new(std::ptr::null_mut()) }; 2] } };
         COORDINATORS.len()];
 
 fn original(coordinator: *mut c_void, which: usize) -> End {
@@ -83,15 +78,6 @@ unsafe extern "C" fn on_rollback(coordinator: *mut c_void, thd: *mut Thd, is_who
     outcome
 }
 
-/// A commit follows at once, or whoever ends the transaction does so later.
-unsafe extern "C" fn on_prepare(coordinator: *mut c_void, thd: *mut Thd, is_whole: bool) -> c_int {
-    let prepare = original(coordinator, PREPARE);
-    // SAFETY: as above.
-    let outcome = unsafe { prepare(coordinator, thd, is_whole) };
-    reach::on_call(thd, reach::has_prepared);
-    outcome
-}
-
 static EXCHANGED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
 /// Finds every slot before any is changed.
@@ -103,15 +89,14 @@ pub fn install() -> Result<(), String> {
     let mut slots = Vec::new();
     for (coordinator, class) in COORDINATORS.iter().zip(&ORIGINALS) {
         let table = Vtable::find(coordinator.table)?;
-        for (which, function) in [coordinator.commit, coordinator.rollback, coordinator.prepare].into_iter().enumerate()
-        {
+        for (which, function) in [coordinator.commit, coordinator.rollback].into_iter().enumerate() {
             let slot = table.slot(table.position(function)?);
             class.originals[which].store(slot.current(), Ordering::Release);
             slots.push((slot, which));
         }
         class.point.store(table.address_point() as usize, Ordering::Release);
     }
-    let ours = [on_commit as *mut c_void, on_rollback as *mut c_void, on_prepare as *mut c_void];
+    let ours = [on_commit as *mut c_void, on_rollback as *mut c_void];
     for (slot, which) in slots {
         if let Err(error) = exchanged.exchange(slot, ours[which]) {
             let _ = exchanged.put_back();

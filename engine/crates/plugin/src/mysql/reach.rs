@@ -14,7 +14,6 @@ use crate::mysql::symbols::ThdRef;
 use crate::signal::{self, wake_if_wanted};
 use session::{Report, SessionState};
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A session of the server, on the thread that runs it.
 #[derive(Clone, Copy)]
@@ -61,7 +60,6 @@ pub fn on_call(thd: *mut Thd, work: impl FnOnce(Actor)) {
 
 /// To whoever it is about. What only reads matters to a session alone.
 pub fn tell(actor: Actor, is_read: bool, mut report: impl FnMut(&mut dyn FnMut(Report))) {
-    goes_on();
     let engine = engine();
     let found = with_session(actor.id, |connection| {
         report(&mut |one| connection.session.report(engine, one));
@@ -125,43 +123,22 @@ fn is_in_transaction(actor: Actor) -> bool {
 thread_local! {
     /// The session that the audit interface last told of on this thread: whatever it runs, its text was told before.
     static TOLD: Cell<u64> = const { Cell::new(0) };
-    /// The session that has just prepared its transaction on this thread. A commit of its own follows at once.
-    static PREPARING: Cell<u64> = const { Cell::new(0) };
 }
-
-/// Somebody has prepared a transaction for whoever ends it: what that one makes visible nobody knows.
-static LEAVES_PREPARED: AtomicBool = AtomicBool::new(false);
 
 pub fn told_text(id: u64) {
     let _ = TOLD.try_with(|told| told.set(id));
 }
 
-/// Anything but the commit follows the preparation.
-fn goes_on() {
-    if PREPARING.try_with(|preparing| preparing.replace(0)).unwrap_or(0) != 0 {
-        LEAVES_PREPARED.store(true, Ordering::Release);
-    }
-}
-
-pub fn has_prepared(actor: Actor) {
-    let _ = PREPARING.try_with(|preparing| preparing.set(actor.id));
-}
-
-/// A bystander is about to make what it has written visible. What that is may not be known: of one that is older than the
-/// engine's waking, and of one that may end a transaction that another has prepared. Where a text is told, that tells. The
-/// positions of replication are nobody's result, and are noted all the time, also by threads without a number.
+/// A bystander is about to make what it has written visible. What that is may not be known: of a thread without a number, which
+/// may be older than the engine's waking, and of one that commits although nobody saw it write. Where a text is told, that tells.
+/// The positions of replication are nobody's result, and are noted all the time, also by threads without a number.
 pub fn begins_to_commit(actor: Actor) {
-    if PREPARING.try_with(Cell::get).unwrap_or(0) != actor.id {
-        goes_on();
-    }
-    let _ = PREPARING.try_with(Cell::take);
     if with_session(actor.id, |_| ()).is_some() {
         return;
     }
     let is_told = TOLD.try_with(Cell::get).unwrap_or(0) == actor.id;
     bystanders::with(actor.id, |bystander| {
-        let may_be_anothers = !is_told && (!bystander.has_written() || LEAVES_PREPARED.load(Ordering::Acquire));
-        let is_unclear = (may_be_anothers || actor.is_nameless()) && !notes_positions(actor);
+        let is_unclear = (!is_told && !bystander.has_written() || actor.is_nameless()) && !notes_positions(actor);
         // Not understood: it may be anything.
         let text: &[u8] = if is_unclear { b"?" } else { b"COMMIT" };
         bystander.report(engine(), Report::Statement { text });
