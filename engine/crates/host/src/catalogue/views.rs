@@ -23,22 +23,12 @@ pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
             Err(error) => return Err(error),
         }
     }
-    let has_no_routines = has_no_routines(flavour, link)?;
+    let routines = flavour.catalogue.routines.map(|question| link.query(question)).transpose()?;
     engine.catalogue().publish(Views::new(generation, !engine.settings().tells_case(), views));
-    if has_no_routines {
+    if routines.is_some_and(|rows| rows.is_empty()) {
         engine.catalogue().note_no_routines(generation);
     }
     Ok(())
-}
-
-fn has_no_routines(flavour: &Flavour, link: &mut dyn Link) -> Result<bool, String> {
-    let Some(questions) = flavour.catalogue.routines else { return Ok(false) };
-    for question in questions {
-        if !link.query(question)?.is_empty() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 /// Of a schema that was dropped in between, which has begun another generation, and of a directory that the server may not
