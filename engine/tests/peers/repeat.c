@@ -45,7 +45,8 @@ static int says(const unsigned char *text, size_t length, const char *word) {
 /* A read without an effect that a test waits for or counts. */
 static int is_plain_read(const unsigned char *text, size_t length) {
   static const char *effects[] = {";", "into", "for update", "share mode", "lock(", "sleep", "nextval", "lastval",
-                                  "benchmark", "rand(", "uuid", "row_count", "warning_count", ":=", "last_insert_id"};
+                                  "benchmark", "rand(", "uuid", "row_count", "warning_count", ":=", "last_insert_id",
+                                  "found_rows()"};
   while (length && strchr(" \t\r\n(", *text)) text++, length--;
   if (length < 6 || strncasecmp((const char *)text, "select", 6)) return 0;
   for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)

@@ -75,7 +75,7 @@ VERDICT = re.compile(
 )
 # What the report of a failure says of what was printed, and of a test that broke off.
 # The report's own rules are of dashes.
-CHANGE = re.compile(r"^[-+](?![-+]{2} |-{9}).*|.*(?:At line \d+|crash|timeout|timed out|died|shutdown).*", re.MULTILINE)
+CHANGE = re.compile(r"^[-+](?![-+]{2} |-{9}).*|.*(?:At line \d+|crash|timeout|timed out|died|shutdown(?!_report)).*", re.MULTILINE)
 
 
 class Outcome(NamedTuple):
@@ -146,6 +146,8 @@ class Peers:
         report = log.read_text(errors="replace")
         # Its own directory is another one each time.
         found = outcomes(report.replace(str(self.scratch / name), ""), self.counted)
+        # Half a gigabyte, which may be memory.
+        shutil.rmtree(self.scratch / name, ignore_errors=True)
         if not found:
             raise SystemExit(f"{name}: no test ran\n{report[-2000:]}")
         words = [each.word for each in found.values()]
