@@ -27,7 +27,6 @@ resource "fqc_query_cache" "shop" {
   instance_id        = fqc_instance.shop.id
   size_bytes         = 32 * 1024 * 1024
   shrink_buffer_pool = false # the pool is managed above
-  depends_on         = [fqc_instance_parameters.shop]
 }
 
 resource "fqc_alert_rule" "cold" {

@@ -33,3 +33,15 @@ func TestExamplesAreValidAndFormatted(t *testing.T) {
 	examples, _ := filepath.Abs("../../../examples")
 	w.must("fmt", "-check", "-recursive", examples)
 }
+
+func TestTheCompleteExampleIsBroughtAbout(t *testing.T) {
+	w := needStack(t).workdir(t)
+	text, err := os.ReadFile("../../../examples/complete/main.tf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.write("main.tf", string(text))
+	t.Cleanup(func() { w.run("destroy", "-auto-approve", "-no-color") })
+	w.must("apply", "-auto-approve", "-no-color")
+	w.unchanged()
+}

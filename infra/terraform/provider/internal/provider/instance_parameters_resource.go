@@ -120,8 +120,8 @@ func (r *instanceParameters) Create(ctx context.Context, req resource.CreateRequ
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	ctx, end := r.turn(ctx, plan.InstanceID.ValueString(), limit)
+	defer end()
 	r.submit(ctx, plan.InstanceID.ValueString(), batch(plan.Parameters, types.MapNull(types.StringType)), &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -139,8 +139,8 @@ func (r *instanceParameters) Update(ctx context.Context, req resource.UpdateRequ
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	ctx, end := r.turn(ctx, plan.InstanceID.ValueString(), limit)
+	defer end()
 	r.submit(ctx, plan.InstanceID.ValueString(), batch(plan.Parameters, state.Parameters), &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -157,8 +157,8 @@ func (r *instanceParameters) Delete(ctx context.Context, req resource.DeleteRequ
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	ctx, end := r.turn(ctx, state.InstanceID.ValueString(), limit)
+	defer end()
 	body := batch(types.MapNull(types.StringType), state.Parameters)
 	if _, err := api.Read[api.Instance](r.InstancesRetrieve(ctx, state.InstanceID.ValueString())); api.IsNotFound(err) {
 		return

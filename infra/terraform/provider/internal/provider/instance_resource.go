@@ -180,8 +180,8 @@ func (r *instanceResource) Update(ctx context.Context, req resource.UpdateReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	ctx, end := r.turn(ctx, state.ID.ValueString(), limit)
+	defer end()
 	if r.update(ctx, plan, state, config, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
@@ -232,8 +232,8 @@ func (r *instanceResource) Delete(ctx context.Context, req resource.DeleteReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	ctx, end := r.turn(ctx, state.ID.ValueString(), limit)
+	defer end()
 	id := state.ID.ValueString()
 	now, err := api.Read[api.Instance](r.InstancesRetrieve(ctx, id))
 	if err == nil {

@@ -7,6 +7,7 @@ package provider
 import (
 	"context"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -43,6 +44,7 @@ type Connection struct {
 	when         api.When
 	allowRestart bool
 	note         string
+	turns        sync.Map // of instances, by their id: who changes one now
 }
 
 type providerModel struct {
@@ -87,7 +89,7 @@ func (p *fqcProvider) Configure(ctx context.Context, req provider.ConfigureReque
 		resp.Diagnostics.AddAttributeError(path.Root("url"), "No address", err.Error())
 		return
 	}
-	connection := &Connection{client, api.WhenNow, given.AllowRestart.ValueBool(), "terraform"}
+	connection := &Connection{Client: client, when: api.WhenNow, allowRestart: given.AllowRestart.ValueBool(), note: "terraform"}
 	if when := given.When.ValueString(); when != "" {
 		connection.when = api.When(when)
 	}

@@ -119,8 +119,8 @@ func (r *queryCache) Create(ctx context.Context, req resource.CreateRequest, res
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	ctx, end := r.turn(ctx, plan.InstanceID.ValueString(), limit)
+	defer end()
 	if err := r.enable(ctx, &plan, false); err != nil {
 		addError(&resp.Diagnostics, "The cache was not enabled", err, locateCache)
 		return
@@ -136,8 +136,8 @@ func (r *queryCache) Update(ctx context.Context, req resource.UpdateRequest, res
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	ctx, end := r.turn(ctx, plan.InstanceID.ValueString(), limit)
+	defer end()
 	if err := r.enable(ctx, &plan, true); err != nil {
 		addError(&resp.Diagnostics, "The cache was not changed", err, locateCache)
 		return
@@ -180,8 +180,8 @@ func (r *queryCache) Delete(ctx context.Context, req resource.DeleteRequest, res
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	ctx, end := r.turn(ctx, state.InstanceID.ValueString(), limit)
+	defer end()
 	body := map[string]any{"when": r.when, "note": r.note, "restore_buffer_pool": state.ShrinkBufferPool.ValueBool()}
 	answer, failed := r.InstancesCacheDisableWithBody(ctx, state.InstanceID.ValueString(), nil, api.JSON, api.Body(body))
 	if err := r.applied(ctx, answer, failed); err != nil && !api.IsNotFound(err) {

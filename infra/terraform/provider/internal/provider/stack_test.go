@@ -231,7 +231,7 @@ func (b *browser) call(method, path string, body any) (map[string]any, error) {
 
 // connection is what a person at the console would do beside Terraform.
 func (s *stack) connection() *Connection {
-	return &Connection{s.client, api.WhenNow, false, "beside terraform"}
+	return &Connection{Client: s.client, when: api.WhenNow, note: "beside terraform"}
 }
 
 // operation is one of those that make a change set of an instance.
