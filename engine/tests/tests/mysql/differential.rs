@@ -11,20 +11,20 @@ use fqc_tests::server::{Options, Product, Server};
 
 const SYNTAX_ERROR: u16 = 1064;
 
-fn start(plugin: Option<PathBuf>, is_any_case: bool) -> Server {
-    let further = is_any_case.then_some(&differential::IN_ANY_CASE);
+fn start(plugin: Option<PathBuf>, further: &[&str]) -> Server {
     let arguments = differential::ARGUMENTS.iter().chain(further).map(|one| one.to_string()).collect();
     let options = Options { product: Product::MySql, plugin, arguments, ..Options::default() };
     Server::start(options).expect("a server")
 }
 
 fn server() -> Server {
-    start(None, false)
+    start(None, &[])
 }
 
-fn judge(aim: Aim, is_any_case: bool) {
-    let (mut plain, mut cached) = (start(None, is_any_case), start(Some(plugin::path()), is_any_case));
-    let statements = plugin::number("FQC_TEST_STATEMENTS", 12_000) / 3;
+fn judge(aim: Aim, further: &[&str]) {
+    let (mut plain, mut cached) = (start(None, further), start(Some(plugin::path()), further));
+    let is_any_case = further.contains(&differential::IN_ANY_CASE);
+    let statements = plugin::number("FQC_TEST_STATEMENTS", 12_000) / 4;
     let (seed, time) = (plugin::number("FQC_TEST_SEED", 1), Duration::from_secs(60));
     let plan = Plan { time, statements, seed, aim, is_any_case, ..Plan::default() };
     let (summary, difference) = differential::run(&mut plain, &mut cached, &plan).expect("both servers answer");
@@ -37,17 +37,22 @@ fn judge(aim: Aim, is_any_case: bool) {
 
 #[test]
 fn a_cached_server_answers_like_a_plain_one() {
-    judge(Aim::Everything, false);
+    judge(Aim::Everything, &[]);
 }
 
 #[test]
 fn a_cached_server_tells_rows_apart_like_a_plain_one() {
-    judge(Aim::Rows, false);
+    judge(Aim::Rows, &[]);
 }
 
 #[test]
 fn a_cached_server_takes_names_in_any_case_like_a_plain_one() {
-    judge(Aim::Everything, true);
+    judge(Aim::Everything, &[differential::IN_ANY_CASE]);
+}
+
+#[test]
+fn a_cached_server_answers_like_a_plain_one_where_innodb_itself_follows_foreign_keys() {
+    judge(Aim::Rows, &["--innodb-native-foreign-keys=ON"]);
 }
 
 #[test]
