@@ -63,5 +63,15 @@ def test_the_plugin_goes_to_a_fleet_after_a_preview_of_each(fqc: Fqc, instance: 
     assert fqc("fleet", "upgrade").code == 2
 
 
+def test_an_upgrade_that_is_watched_can_be_told_how_long_statements_may_take(fqc: Fqc, instance: str) -> None:
+    words = ("fleet", "upgrade", "--instance", instance, "--yes", "--wait", "-o", "json")
+    done = fqc(*words, "--settle", "1", "--max-p95", "150").json
+    assert (done["state"], done["settle_seconds"], done["max_p95_percent"]) == ("done", 1, 150)
+    assert fqc(*words, "--settle", "1").json["max_p95_percent"] is None
+    unwatched = fqc(*words, "--settle", "0", "--max-p95", "150")  # the API says so
+    assert (unwatched.code, "max_p95_percent" in unwatched.err) == (2, True), unwatched.err
+    assert fqc(*words, "--max-p95", "99").code == 2
+
+
 def test_a_fleet_apply_needs_to_know_where(fqc: Fqc) -> None:
     assert fqc("fleet", "apply", "fast-query-cache-on").code == 2
