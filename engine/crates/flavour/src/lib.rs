@@ -96,6 +96,8 @@ pub struct Statements {
     /// A client that is told of its session is told where a transaction begins and ends by a statement of its own, whatever
     /// `session_track_transaction_info` says.
     pub tells_transactions: bool,
+    /// A statement that uses no table leaves the warnings of the one before. Otherwise only a question about them does.
+    pub keeps_warnings: bool,
     /// Near caches have been tried with it. Others get no lease.
     pub admits_nears: bool,
     /// Words besides GLOBAL for settings that are not the session's own.

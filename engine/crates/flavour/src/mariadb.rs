@@ -22,6 +22,7 @@ pub static MARIADB: Flavour = Flavour {
         has_sql_cache: true,
         has_dollar_quotes: false,
         tells_transactions: false,
+        keeps_warnings: true,
         admits_nears: true,
         global_scopes: &[],
         row: "",

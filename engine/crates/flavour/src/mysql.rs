@@ -22,6 +22,7 @@ pub static MYSQL: Flavour = Flavour {
         has_sql_cache: false,
         has_dollar_quotes: true,
         tells_transactions: true,
+        keeps_warnings: false,
         admits_nears: false,
         global_scopes: &["persist", "persist_only"],
         row: "ROW",

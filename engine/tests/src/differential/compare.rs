@@ -6,7 +6,7 @@
 //! ordered, and that in which an OK packet lists the settings that a statement has changed.
 
 use super::lane::Answer;
-use crate::client::{Part, Response};
+use crate::client::{Finish, Part, Response};
 
 /// "Query was slow", "no good index used", "no index used".
 const BY_NATURE: u16 = 0x0800 | 0x0010 | 0x0020;
@@ -33,6 +33,25 @@ pub fn are_alike(plain: &Answer, cached: &Answer) -> bool {
         answer.responses.iter().flat_map(|one| &one.parts).map(rows).collect()
     };
     shape(plain).is_some_and(|plain| Some(plain) == shape(cached))
+}
+
+/// Equal but for the number of warnings of what is no read, and nothing has failed.
+pub fn warn_differently(plain: &Answer, cached: &Answer) -> bool {
+    let are_as_many = plain.responses.len() == cached.responses.len();
+    let mut pairs = plain.responses.iter().zip(&cached.responses);
+    let is_told = |(plain, cached)| without_warnings(plain) == without_warnings(cached);
+    are_as_many && !has_failed(plain) && !has_failed(cached) && pairs.all(is_told)
+}
+
+fn without_warnings(response: &Response) -> (Vec<String>, Vec<&[u8]>) {
+    let end = |part: &Part| match part {
+        Part::Ok(Finish { affected, insert_id, status, .. }) => {
+            format!("{affected} {insert_id} {}", status & !BY_NATURE)
+        }
+        Part::Rows(rows) => format!("{:?}", rows.end.as_ref().map(|end| end.warnings)),
+        Part::Err(failure) => format!("{failure:?}"),
+    };
+    (response.parts.iter().map(end).collect(), sorted(response))
 }
 
 /// The last responses have the same rows, in any order.

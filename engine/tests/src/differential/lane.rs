@@ -58,6 +58,10 @@ pub struct Lane {
 }
 
 impl Lane {
+    pub fn product(&self) -> Product {
+        self.product
+    }
+
     pub fn new(server: &Server, through: Option<&Endpoint>, sessions: usize) -> io::Result<Self> {
         let endpoints = match through {
             Some(endpoint) => [endpoint.clone(), endpoint.clone()],

@@ -175,3 +175,59 @@ fn privileges_that_may_have_been_looked_up_anew_are_asked_of_the_server() {
     assert!(are_refused > 3, "the server has looked up anything anew only {are_refused} times");
     all(&mut admin, &["DROP USER ian@'%'", "DROP DATABASE away"]);
 }
+
+/// What the server must be told of a served read before another one leaves an error, and the question about it, alone.
+#[test]
+fn an_error_after_a_served_read_is_still_told_by_a_read_of_a_table() {
+    let mut arena = enter("errors_told");
+    let mut served = arena.client();
+    small_table(&mut served, "t", "InnoDB");
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    for read in ["SELECT v FROM t WHERE id = 9", "SELECT v FROM t WHERE id = 1", "SELECT v FROM t"] {
+        for question in [
+            "SELECT COUNT(*), @@warning_count, @@error_count FROM t WHERE id = 3",
+            "SELECT @@warning_count, @@error_count",
+            "SHOW WARNINGS",
+        ] {
+            arena.warm(&mut served, read);
+            assert!(arena.ask(&mut served, read).1, "{read} is served");
+            let told = [&mut served, &mut plain].map(|client| {
+                assert_eq!(said(&client.prepare("UPDATE nowhere SET id = ?").unwrap().0), "error 1146");
+                said(&client.query(question).unwrap())
+            });
+            assert_eq!(told[0], told[1], "{read}, {question}");
+        }
+    }
+}
+
+/// After it the server's flags still say that autocommit is on.
+#[test]
+fn the_first_read_after_a_reset_to_autocommit_off_begins_a_transaction() {
+    let mut arena = Arena::on(Arc::new(ready(start(&[]))), "reset_off");
+    let mut writer = arena.client();
+    small_table(&mut writer, "t", "InnoDB");
+    let mut clients = [arena.client(), arena.client_with(&["SET SESSION fqc_type = OFF"])];
+    let read = "SELECT v FROM t WHERE id = 1";
+    arena.warm(&mut clients[0], read);
+    writer.must("SET GLOBAL autocommit = 0").unwrap();
+    for round in 0..4 {
+        arena.warm(&mut arena.client_with(&["SET autocommit = 1"]), read);
+        let mut told = Vec::new();
+        for (client, is_plain) in clients.iter_mut().zip([false, true]) {
+            client.reset_connection().unwrap();
+            if is_plain {
+                client.must("SET SESSION fqc_type = OFF").unwrap();
+            }
+            told.push(vec![client.query(read).unwrap()]);
+        }
+        writer.must(&format!("UPDATE t SET v = {} WHERE id = 1", 100 + round)).unwrap();
+        for _ in 0..3 {
+            arena.ask(&mut arena.client_with(&["SET autocommit = 1"]), read);
+            for (client, told) in clients.iter_mut().zip(&mut told) {
+                told.push(client.query(read).unwrap());
+            }
+        }
+        let [served, plain] = [0, 1].map(|at| told[at].iter().map(|one| (said(one), one.status())).collect::<Vec<_>>());
+        assert_eq!(served, plain, "round {round}");
+    }
+}

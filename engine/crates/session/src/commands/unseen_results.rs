@@ -7,7 +7,10 @@ use crate::statement::running::{HiddenError, Purpose};
 use crate::statement::unseen::Unseen;
 use crate::text::kinds::{changes_transaction, leaves_found_rows};
 use crate::text::reading::Reading;
-use sql::{Assignment, Kind, Target};
+use sql::{Assignment, Kind, Statement, Target};
+
+/// In every question about them.
+const WARNINGS: [&[u8]; 3] = [b"warning", b"error", b"diagnostics"];
 
 impl Session {
     /// The result that the server does not know of, if it matters.
@@ -21,7 +24,8 @@ impl Session {
             prepared.knows_types = execute.new_types(prepared.parameters).is_none_or(|types| types == prepared.types);
         }
         // Those of a statement that has run since the read was served.
-        let keeps_warnings = self.diagnostics.has_warnings && !pending.is_latest && pending.can_keep_warnings();
+        let can_keep_warnings = engine.flavour().statements.keeps_warnings && pending.can_keep_warnings();
+        let keeps_warnings = self.diagnostics.has_warnings && !pending.is_latest && can_keep_warnings;
         let limits_joins = self.identity.habits().limits_joins;
         let replaced = Unseen { is_latest: false, ..pending.clone() };
         let command = pending.command(engine.flavour(), capabilities, keeps_warnings, limits_joins);
@@ -69,6 +73,9 @@ impl Session {
 
     fn matters(&self, engine: &Engine, pending: &Unseen, reading: &Reading, text: &[u8]) -> bool {
         let statement = &*reading.statement;
+        if self.asks_for_warnings(engine, pending, statement, text) {
+            return false;
+        }
         let is_read = matches!(&statement.kind, Kind::Read(read) if !read.leaves_found_rows);
         // An aggregate over nothing leaves the number of rows found as it was.
         let may_leave_found_rows = is_read && !reading.is_single_scan();
@@ -93,6 +100,16 @@ impl Session {
             || pending.is_latest && self.diagnostics.has_warnings && !is_write
             // Which may ask what its statement asks.
             || pending.is_latest && is_read && self.may_name_view(engine, reading, text)
+    }
+
+    /// For those of a statement that has run since, which the server would forget whatever it is told now.
+    fn asks_for_warnings(&self, engine: &Engine, pending: &Unseen, statement: &Statement, text: &[u8]) -> bool {
+        !engine.flavour().statements.keeps_warnings
+            && self.diagnostics.has_warnings
+            && !pending.is_latest
+            && statement.reads_diagnostics
+            && WARNINGS.iter().any(|word| sql::says(text, word))
+            && !sql::says(text, b"found_rows")
     }
 
     pub(crate) fn may_name_view(&self, engine: &Engine, reading: &Reading, text: &[u8]) -> bool {
