@@ -61,7 +61,7 @@ def export(
     ] = Kind.CSV,
     file: Annotated[Path | None, typer.Option(help="Write to this new file, readable only by its owner.")] = None,
 ) -> None:
-    """All events of a span of time, oldest first; for admins."""
+    """Export all events of a period, oldest first; for administrators."""
     query = {"since": moment(since), "until": until and moment(until), "format": kind.value}
     pieces = call.api.stream("audit-events/export", **query)
     if file is None:

@@ -1,4 +1,4 @@
-"""`fqc alert channel`: where incidents are told."""
+"""`fqc alert channel`: where incidents are sent."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fqc.noun import Noun
 from fqc.output import Cell
 from fqc.units import human_time, pairs
 
-app = Noun("Channels: where incidents are told; for administrators.")
+app = Noun("Channels: where incidents are sent; for administrators.")
 Id = Annotated[str, typer.Argument(help="Channel name or ID.", metavar="CHANNEL", show_default=False)]
 SecretStdin = Annotated[
     bool, typer.Option("--secret-stdin", help="Read the signing key, Slack's address or PagerDuty's key from stdin.")

@@ -22,9 +22,9 @@ def evaluate(
     parameter: Annotated[str | None, typer.Option(help="Check the value against this parameter.")] = None,
     engine_line: Annotated[str, typer.Option("--line", help="Server line of that parameter.")] = "5.7",
 ) -> None:
-    """What an expression comes to on a class.
+    """Show what an expression resolves to on a class.
 
-    Ends with 2 if it is not an expression, and with 4 if the parameter may not have its value.
+    Exit code 2: not a valid expression; 4: the parameter does not allow the value.
     """
     body: dict[str, Any] = {"expression": expression, "engine_line": engine_line}
     body["variables"] = find(call, instance_class)["variables"] if instance_class else {}

@@ -30,9 +30,9 @@ def login(
     scope: Annotated[Scope | None, typer.Option(help="Highest role of the token; default: yours.")] = None,
     days: Annotated[int | None, typer.Option(min=1, help="Days the token is valid; default: 30 or fewer.")] = None,
 ) -> None:
-    """Log in with a password; a token is kept.
+    """Log in with a password and save a token.
 
-    It goes into a context (`default`, or --context), which becomes the current one.
+    The token is saved in a context (`default`, or --context), which becomes the current one.
     """
     name = call.context or "default"
     file = contexts.path()

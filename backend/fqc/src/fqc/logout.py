@@ -11,7 +11,7 @@ from fqc.output import say
 
 
 def logout(call: Call) -> None:
-    """Revoke the kept token and forget the context."""
+    """Revoke the saved token and remove the context."""
     file = contexts.path()
     kept = contexts.load(file)
     name = call.context or kept.current

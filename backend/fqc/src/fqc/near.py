@@ -12,7 +12,7 @@ from fqc.noun import Noun
 from fqc.output import Cell, stacked, table
 from fqc.units import human_bytes, human_time
 
-app = Noun("Near caches, which stand beside the application.")
+app = Noun("Near caches, which run beside the application.")
 _LIST: dict[str, Cell] = {
     "NAME": "name",
     "STATE": "state",

@@ -25,7 +25,7 @@ READ: Options = {
     ),
 }
 WATCH: Options = {
-    "is_watching": (Annotated[bool, typer.Option("--watch", "-w", help="Show it again until Ctrl-C.")], False),
+    "is_watching": (Annotated[bool, typer.Option("--watch", "-w", help="Refresh until Ctrl-C.")], False),
     "interval_seconds": (Annotated[float, typer.Option("--interval", min=0.2, help="Seconds between updates.")], 2.0),
 }
 DRY_RUN: Options = {

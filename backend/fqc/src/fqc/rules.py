@@ -14,7 +14,7 @@ from fqc.instance import Name
 from fqc.noun import Noun
 from fqc.output import Cell, stacked, table
 
-app = Noun("Rules of an instance's cache; the first that fits decides.")
+app = Noun("Rules of an instance's cache; the first match applies.")
 
 _MATCHES = ("digest", "table", "schema", "account")
 _RULES: dict[str, Cell] = {

@@ -11,7 +11,7 @@ from fqc.noun import Noun
 from fqc.output import Cell
 from fqc.units import human_time, pairs, span_seconds
 
-app = Noun("Silences: when not to send mail.")
+app = Noun("Silences: when to send no messages.")
 _LIST: dict[str, Cell] = {
     "ID": "id",
     "REASON": "reason",

@@ -42,7 +42,7 @@ func (r *channel) Metadata(_ context.Context, _ resource.MetadataRequest, resp *
 
 func (r *channel) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Where incidents are told. With `tags`, only those of instances that have all of them. The token's role must be `admin`.",
+		MarkdownDescription: "Where incidents are sent. With `tags`, only those of instances that have all of them. The token's role must be `admin`.",
 		Attributes: map[string]schema.Attribute{
 			"id":   schema.StringAttribute{Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()}},
 			"name": schema.StringAttribute{Required: true},

@@ -47,7 +47,7 @@ func (r *instanceParameters) Schema(ctx context.Context, _ resource.SchemaReques
 				Optional: true, Computed: true,
 				MarkdownDescription: "The class that expressions are resolved on. Write `fqc_instance.x.instance_class` here, and a resize brings `resolved` along in the same apply; without it, the next refresh does. It resizes nothing.",
 			},
-			"resolved":        schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "What each comes to on the instance's class."},
+			"resolved":        schema.MapAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "What each resolves to on the instance's class."},
 			"pending_restart": schema.SetAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "Those that take effect at the next restart."},
 		},
 		Blocks: map[string]schema.Block{"timeouts": timeouts.Block(ctx, timeouts.Opts{Create: true, Update: true, Delete: true})},
