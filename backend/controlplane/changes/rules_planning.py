@@ -28,9 +28,9 @@ def rules_preview(instance: Instance, rules: Sequence[Mapping[str, Any]]) -> dic
     given = [{name: value for name, value in rule.items() if value is not None} for rule in rules]
     parsed, errors = rule_list.check(given)
     text = rule_list.text_of(given)
-    if errors:
-        return {"text": text, "errors": errors, "change": None, **_explained([], [], "")}
     _, subjects, note = _read(instance)
+    if errors:
+        return {"text": text, "errors": errors, "change": None, **_explained([], subjects, note)}
     change = preview_parameters(instance, parameters={RULES: text})
     return {"text": text, "errors": [], "change": change, **_explained(parsed, subjects, note)}
 

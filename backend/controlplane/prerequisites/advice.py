@@ -24,7 +24,7 @@ def cache_advice(instance: Instance) -> dict[str, Any]:
         "findings": advice_findings(readings),
         "sizes": _sizes(readings, curve),
         "curve": [{"size_bytes": size, "hit_ratio": ratio} for size, ratio in curve.points],
-        "tables": [_table(table, readings) for table in readings.tables],
+        "tables": [table_advice(table, readings) for table in readings.tables],
         **_without_statistics(readings),
     }
 
@@ -107,10 +107,10 @@ def _sizes(readings: Readings, curve: Curve) -> list[dict[str, Any]]:
     ]
 
 
-def _table(table: TableUse, readings: Readings) -> dict[str, Any]:
+def table_advice(table: TableUse, readings: Readings) -> dict[str, Any]:
     advice, explanation = "neutral", "Neither read-heavy nor write-heavy."
     if is_read_mostly(table) and runs_well(readings):
-        explanation = "Read often and written rarely: its results stay valid for long."
+        advice, explanation = "keep", "Read often and written rarely: its results stay valid for long."
     elif is_read_mostly(table):
         advice, explanation = (
             "sql_cache",

@@ -129,14 +129,14 @@ def _hits(near: dict[str, Any]) -> InstanceFinding:
         "near_rarely_hits",
         "",
         seen=f"{near['name']} answered {near['hits']} of {reads} reads",
-        needed=f"at least {LEAST_HIT_RATIO:.0%}",
+        needed=f"at least {LEAST_HIT_RATIO * 100:.0f} %",
         remedy="Look at why statements are not cached on the server: those are not cached by a near cache, either. If "
         "many hosts share the reads, each of them has to see a read twice.",
         facts={
             "name": near["name"],
             "hits": str(near["hits"]),
             "reads": str(reads),
-            "least": f"{LEAST_HIT_RATIO:.0%}",
+            "least": f"{LEAST_HIT_RATIO * 100:.0f} %",
         },
     )
 

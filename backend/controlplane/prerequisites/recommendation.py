@@ -114,8 +114,8 @@ TEXTS: dict[str, Any] = {
     "no_engine": lambda seen: "Install the engine first: it observes what the cache would do.",
     "observe": lambda seen: "Not known yet: observe the server's reads first. Nothing is served while observing.",
     "observing": lambda seen: (
-        f"Not enough yet: {seen.requests} of {ENOUGH_REQUESTS} reads, "
-        f"{int(seen.seconds) // 60} of {ENOUGH_SECONDS // 60} minutes."
+        f"Observing: {seen.requests} reads in {int(seen.seconds) // 60} minutes so far. "
+        f"At least {ENOUGH_REQUESTS} reads and {ENOUGH_SECONDS // 60} minutes are needed."
     ),
     "enable": lambda seen: f"Enable: {_percent(seen)} of reads would hit, saving {_cores(seen)}.{_size(seen)}",
     "do_not_enable": lambda seen: f"Do not enable: only {_percent(seen)} of reads would hit.",

@@ -61,13 +61,13 @@ def _pool_hit_ratio(readings: Readings) -> InstanceFinding | None:
         Severity.NOTICE if is_met else Severity.ADVICE,
         "buffer_pool_hit_ratio",
         "innodb_buffer_pool_size",
-        seen=f"buffer pool hit ratio {ratio:.1%}",
-        needed=f"at least {LEAST_POOL_HIT_RATIO:.0%}",
+        seen=f"buffer pool hit ratio {ratio * 100:.1f} %",
+        needed=f"at least {LEAST_POOL_HIT_RATIO * 100:.0f} %",
         remedy=""
         if is_met
         else "Give the buffer pool more memory before the cache takes some of it, or resize the instance.",
         action=None if is_met else _grown_pool(readings),
-        facts={"ratio": f"{ratio:.1%}", "least": f"{LEAST_POOL_HIT_RATIO:.0%}"},
+        facts={"ratio": f"{ratio * 100:.1f} %", "least": f"{LEAST_POOL_HIT_RATIO * 100:.0f} %"},
     )
 
 

@@ -76,7 +76,7 @@ class TableAdviceSerializer(serializers.Serializer[Any]):
     table = serializers.CharField()
     rows_read = serializers.IntegerField()
     rows_changed = serializers.IntegerField()
-    advice = serializers.ChoiceField(choices=["sql_cache", "leave_out", "neutral"])
+    advice = serializers.ChoiceField(choices=["keep", "sql_cache", "leave_out", "neutral"])
     explanation = serializers.CharField()
 
 

@@ -1656,12 +1656,13 @@ export interface components {
             statements: string[];
         };
         /**
-         * @description * `sql_cache` - sql_cache
+         * @description * `keep` - keep
+         *     * `sql_cache` - sql_cache
          *     * `leave_out` - leave_out
          *     * `neutral` - neutral
          * @enum {string}
          */
-        AdviceEnum: "sql_cache" | "leave_out" | "neutral";
+        AdviceEnum: "keep" | "sql_cache" | "leave_out" | "neutral";
         AlertMetric: {
             name: string;
             title: string;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { englishTranslate } from '@/lib/i18n/context';
 import { sparkPath } from './sparkPath';
 import { timeTicks } from './timeAxis';
-import { formatValue, formatValueTick, unitOf, valueTicks } from './units';
+import { formatValue, formatValueTick, tileOf, unitOf, valueTicks } from './units';
 
 test('percentages show their whole range, unless they exceed it', () => {
   expect(valueTicks(3, 'percent')).toEqual([0, 25, 50, 75, 100]);
@@ -21,6 +21,14 @@ test.each([0, 0.4, 7, 999, 1_000_001])('ticks start at 0 and cover %s', (max) =>
   expect(ticks.length).toBeLessThanOrEqual(6);
 });
 
+test('ticks differ as they are written, and counts are whole', () => {
+  const written = valueTicks(0, 'secondRate').map((tick) =>
+    formatValueTick(tick, 'secondRate', englishTranslate),
+  );
+  expect(new Set(written).size).toBe(written.length);
+  expect(valueTicks(2, 'count')).toEqual([0, 1, 2]);
+});
+
 test('time ticks fall on whole steps of the viewer’s clock', () => {
   const hour = 3_600_000;
   const ticks = timeTicks(10 * 60_000, 10 * 60_000 + 6 * hour, 6, 2 * hour);
@@ -32,6 +40,11 @@ test('units are read from the definition and never guessed', () => {
   expect(unitOf('furlongs')).toBe('count');
   expect(formatValue(250_000, 'secondRate', englishTranslate)).toBe('25\u00a0% of a core');
   expect(formatValueTick(250_000, 'secondRate', englishTranslate)).toBe('25\u00a0%');
+  expect(tileOf(159_000, 'secondRate', englishTranslate)).toEqual({
+    value: '15.9\u00a0%',
+    unit: 'of a core',
+  });
+  expect(tileOf(null, 'secondRate', englishTranslate)).toEqual({ value: '–' });
   expect(formatValue(null, 'bytes', englishTranslate)).toBe('–');
 });
 

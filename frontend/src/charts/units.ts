@@ -1,7 +1,15 @@
 // What a value is measured in decides its axis, its ticks and its text. A unit comes with the metric's definition.
 import { formatBytes } from '@/lib/bytes';
 import type { Translate } from '@/lib/i18n/context';
-import { ABSENT, formatCompact, formatCount, formatDuration, formatPercent, formatRate } from '@/lib/number';
+import {
+  ABSENT,
+  formatCompact,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatRate,
+  isPresent,
+} from '@/lib/number';
 
 export type Unit =
   'count' | 'rate' | 'percent' | 'bytes' | 'byteRate' | 'seconds' | 'milliseconds' | 'secondRate';
@@ -44,6 +52,13 @@ export function formatValue(value: number | null | undefined, unit: Unit, t: Tra
   }
 }
 
+/** The same in a tile, where a long unit stands below its figure. */
+export function tileOf(value: number | null | undefined, unit: Unit, t: Translate) {
+  return unit === 'secondRate' && isPresent(value)
+    ? { value: formatPercent(value / 1e4), unit: t('unit.core') }
+    : { value: formatValue(value, unit, t) };
+}
+
 /** The same beside an axis, where there is room for figures alone. */
 export function formatValueTick(value: number, unit: Unit, t: Translate): string {
   return unit === 'secondRate' ? formatPercent(value / 1e4) : formatValue(value, unit, t);
@@ -57,10 +72,14 @@ function niceStep(span: number, count: number, base: number): number {
   return magnitude * (factors.find((factor) => factor * magnitude >= rough * 0.999) ?? base);
 }
 
-/** Ticks from 0 to at or above `max`. Percentages always show the whole of 0..100. */
+/** Where an axis ends on which all is 0. Less than a percent of a core would be written as 0, too. */
+const LEAST_TOP: Partial<Record<Unit, number>> = { bytes: 1024, byteRate: 1024, secondRate: 1e4 };
+
+/** Ticks from 0 to at or above `max`. Counts are whole. Percentages always show the whole of 0..100. */
 export function valueTicks(max: number, unit: Unit, count = 4): number[] {
   if (unit === 'percent' && max <= 100) return [0, 25, 50, 75, 100];
-  const top = max > 0 ? max : unit.startsWith('byte') ? 1024 : 1;
-  const step = niceStep(top, count, unit === 'bytes' || unit === 'byteRate' ? 2 : 10);
+  const top = max > 0 ? max : (LEAST_TOP[unit] ?? 1);
+  const nice = niceStep(top, count, unit === 'bytes' || unit === 'byteRate' ? 2 : 10);
+  const step = unit === 'count' ? Math.max(1, nice) : nice;
   return Array.from({ length: Math.ceil(top / step - 1e-9) + 1 }, (_, index) => index * step);
 }

@@ -1,6 +1,6 @@
 import { CloseButton, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { useState, type ReactNode } from 'react';
+import { useId, useState, type ReactNode } from 'react';
 import { useT } from '@/lib/i18n/context';
 import { IconSearch } from './icons';
 import classes from './FilterBar.module.css';
@@ -57,16 +57,19 @@ export function FilterInput({ label, value = '', onChange, width = 190 }: Filter
   );
 }
 
-/** A day; none while the field is empty or not written out. */
+/** A day; none while the field is empty or not written out. An empty one shows a pattern, so its name stands before it. */
 export function FilterDay({ label, value = '', onChange, width = 150 }: FilterInputProps) {
+  const id = useId();
   return (
-    <TextInput
-      type="date"
-      aria-label={label}
-      title={label}
-      w={width}
-      value={value}
-      onChange={(event) => onChange(event.currentTarget.value || undefined)}
-    />
+    <div className={classes.day}>
+      <label htmlFor={id}>{label}</label>
+      <TextInput
+        id={id}
+        type="date"
+        w={width}
+        value={value}
+        onChange={(event) => onChange(event.currentTarget.value || undefined)}
+      />
+    </div>
   );
 }

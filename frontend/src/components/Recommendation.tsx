@@ -8,7 +8,7 @@ import { useCan } from '@/api/session';
 import { pollEvery } from '@/api/useConnection';
 import { formatBytes } from '@/lib/bytes';
 import { useT, useTold } from '@/lib/i18n/context';
-import { formatCompact, formatPercent, isPresent } from '@/lib/number';
+import { ABSENT, formatCompact, formatPercent, isPresent } from '@/lib/number';
 import type { Tone } from '@/lib/tone';
 import { ErrorPanel } from './ErrorPanel';
 import { Moment } from './Moment';
@@ -82,7 +82,7 @@ function Answer({ advised }: { advised: Advised }) {
 }
 
 function coresText(cores: number): string {
-  return cores >= 0.1 ? cores.toFixed(1) : (cores * 100).toFixed(1) + '%';
+  return cores >= 0.1 ? cores.toFixed(1) : formatPercent(cores * 100);
 }
 
 interface FiguresProps {
@@ -109,9 +109,27 @@ function Figures({ instanceId, advised, course, isRunning }: FiguresProps) {
         value={formatCompact(advised.requests)}
         note={advised.is_enough ? t('observe.isEnough') : t('observe.isNotEnough')}
       />
-      <StatTile label={t('observe.hour')} value={course(hour.data ?? [], t('observe.hour'))} />
-      <StatTile label={t('observe.day')} value={course(day.data ?? [], t('observe.day'))} />
+      <CourseTile label={t('observe.hour')} ratios={hour.data} course={course} />
+      <CourseTile label={t('observe.day')} ratios={day.data} course={course} />
     </StatTiles>
+  );
+}
+
+interface CourseTileProps {
+  label: string;
+  ratios: (number | null)[] | undefined;
+  course: Course;
+}
+
+function CourseTile({ label, ratios = [], course }: CourseTileProps) {
+  const t = useT();
+  const hasAny = ratios.some(isPresent);
+  return (
+    <StatTile
+      label={label}
+      value={hasAny ? course(ratios, label) : ABSENT}
+      note={!hasAny && t('fleet.noMetrics')}
+    />
   );
 }
 

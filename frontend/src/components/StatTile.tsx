@@ -1,5 +1,5 @@
 import { Skeleton, Tooltip } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Children, type CSSProperties, type ReactNode } from 'react';
 import { useT } from '@/lib/i18n/context';
 import { ABSENT } from '@/lib/number';
 import type { Tone } from '@/lib/tone';
@@ -9,6 +9,8 @@ import classes from './StatTile.module.css';
 interface StatTileProps {
   label: string;
   value: ReactNode;
+  /** What the value is measured in, where that is too long to stand beside it. */
+  unit?: string;
   note?: ReactNode;
   tone?: Tone;
   /** Shown on hover and focus: how the figure is computed. */
@@ -18,7 +20,7 @@ interface StatTileProps {
 }
 
 /** One figure with its name. The formula, where there is one, is a tooltip that the keyboard reaches. */
-export function StatTile({ label, value, note, tone, formula, query }: StatTileProps) {
+export function StatTile({ label, value, unit, note, tone, formula, query }: StatTileProps) {
   const t = useT();
   if (query && query.data === undefined) {
     return (
@@ -38,7 +40,12 @@ export function StatTile({ label, value, note, tone, formula, query }: StatTileP
         {label}
       </div>
       <div className={`${classes.value} fqc-figure`}>{value}</div>
-      {note && <div className={classes.note}>{note}</div>}
+      {(unit ?? note) && (
+        <div className={classes.note}>
+          {unit && <span>{unit}</span>}
+          {note}
+        </div>
+      )}
     </div>
   );
   return formula ? (
@@ -50,6 +57,16 @@ export function StatTile({ label, value, note, tone, formula, query }: StatTileP
   );
 }
 
+/** As many as this stand in one row of a wide screen. */
+const MOST_IN_ROW = 8;
+
+/** More tiles than fit in one row are shared out evenly among the rows, so that none stands alone. */
 export function StatTiles({ children }: { children: ReactNode }) {
-  return <div className={classes.tiles}>{children}</div>;
+  const count = Children.toArray(children).length;
+  const inRow = Math.ceil(count / Math.ceil(count / MOST_IN_ROW));
+  return (
+    <div className={classes.tiles} style={{ '--tiles-in-row': inRow } as CSSProperties}>
+      {children}
+    </div>
+  );
 }

@@ -79,6 +79,11 @@ def test_a_wrong_rule_is_told_at_its_row_and_field(viewer, instance, reader):
     assert found["change"] is None
 
 
+def test_a_wrong_rule_hides_no_statement(viewer, instance, reader):
+    until_known(viewer, instance, reader)
+    assert previewed(viewer, instance, {"cache": "never"})["statements"] >= 2
+
+
 def test_rules_that_the_engine_would_refuse_block_any_preview_of_a_change(operator, instance, reader):
     body = {"instance": instance.pk, "parameters": {"fqc_rules": '[{"table": "items", "cache": "never"}]'}}
     preview = operator.post("/api/v1/changes/preview", body).json()

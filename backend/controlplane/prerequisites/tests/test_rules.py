@@ -4,6 +4,7 @@ from types import SimpleNamespace
 import pytest
 
 from controlplane.parameters.expressions import compile_expression
+from controlplane.prerequisites.advice import table_advice
 from controlplane.prerequisites.gate import gate_findings
 from controlplane.prerequisites.readings import Readings, TableUse
 from controlplane.prerequisites.rules import advice_findings
@@ -239,3 +240,5 @@ def test_where_type_1_runs_well_nothing_advises_type_2(hits, advises):
     found = advice_findings(readings(running, status, [TableUse("shop", "log", 10, 100_000)]))
     [table] = [each for each in found if each.code == "table_write_heavy"]
     assert ("query_cache_type 2" in table.remedy) is advises
+    read_mostly = table_advice(TableUse("shop", "items", 100_000, 10), readings(running, status))
+    assert read_mostly["advice"] == ("sql_cache" if advises else "keep")

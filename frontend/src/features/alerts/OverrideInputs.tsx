@@ -28,7 +28,7 @@ export function OverrideInputs({ override, threshold, isInRow, onChange }: Overr
       />
       <Switch
         size={isInRow ? 'xs' : undefined}
-        label={t('rules.exempt')}
+        label={t(isInRow ? 'rules.exempt' : 'rules.exemptThis')}
         description={isInRow ? undefined : t('rules.exemptHint')}
         checked={override.isExempt}
         onChange={(event) => onChange({ isExempt: event.currentTarget.checked })}

@@ -65,8 +65,8 @@ export function AuditPage() {
           value={search.request}
           onChange={(request) => change({ request })}
         />
-        <FilterDay label={t('audit.exportFrom')} value={search.from} onChange={(from) => change({ from })} />
-        <FilterDay label={t('audit.exportTo')} value={search.to} onChange={(to) => change({ to })} />
+        <FilterDay label={t('monitoring.from')} value={search.from} onChange={(from) => change({ from })} />
+        <FilterDay label={t('monitoring.to')} value={search.to} onChange={(to) => change({ to })} />
       </FilterBar>
       <ListPanel
         query={events}

@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { Sparkline } from '@/charts/Sparkline';
-import { formatValue, unitOf } from '@/charts/units';
+import { tileOf, unitOf } from '@/charts/units';
 import { TextLink } from '@/components/links';
 import { StatTile, StatTiles } from '@/components/StatTile';
 import { useT, useToldMetric } from '@/lib/i18n/context';
@@ -78,7 +78,7 @@ function MetricTile({ label, query, series }: MetricTileProps) {
       label={label}
       query={query}
       formula={words && `${words.title} = ${words.formula}`}
-      value={series && last !== null ? formatValue(last, unitOf(series.unit), t) : ABSENT}
+      {...(series && last !== null ? tileOf(last, unitOf(series.unit), t) : { value: ABSENT })}
       note={
         series && last !== null ? (
           <Sparkline values={series.values} label={`${label}, ${t('fleet.lastHour')}`} isWide height={16} />

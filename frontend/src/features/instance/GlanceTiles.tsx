@@ -2,7 +2,7 @@ import { Skeleton } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { components } from '@/api/schema.gen';
 import { Sparkline } from '@/charts/Sparkline';
-import { formatValue, unitOf } from '@/charts/units';
+import { tileOf, unitOf } from '@/charts/units';
 import { QueryView } from '@/components/QueryView';
 import { StatTile, StatTiles } from '@/components/StatTile';
 import { useT, useToldMetric } from '@/lib/i18n/context';
@@ -46,7 +46,7 @@ function GlanceTile({ series }: { series: MetricSeries }) {
     <StatTile
       label={series.title}
       formula={`${series.title} = ${series.formula}`}
-      value={formatValue(last, unitOf(series.unit), t)}
+      {...tileOf(last, unitOf(series.unit), t)}
       note={
         last === null ? (
           t('fleet.noMetrics')

@@ -11,7 +11,6 @@ import { PageHeader } from '@/components/PageHeader';
 import { QueryPage } from '@/components/QueryPage';
 import { useT } from '@/lib/i18n/context';
 import { InstanceActions } from './InstanceActions';
-import classes from './instance.module.css';
 
 const ROOMS = [
   'overview',
@@ -67,7 +66,7 @@ function RoomTabs({ instanceId }: { instanceId: string }) {
   const open = (room: Room) => navigate({ to: `/instances/$instanceId/${room}`, params: { instanceId } });
   return (
     <Tabs value={current} onChange={(room) => void open(room as Room)} mb="md" keepMounted={false}>
-      <Tabs.List ref={list} className={classes.rooms}>
+      <Tabs.List ref={list}>
         {ROOMS.map((room) => (
           <Tabs.Tab key={room} value={room}>
             {t(`instance.room.${room}`)}

@@ -1,6 +1,7 @@
 // One statement: what the cache does for it, the tables it reads, and what can be done about it.
 import { Drawer, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { cacheStatusQuery } from '@/api/instances';
 import { useCan } from '@/api/session';
 import { CopyLink } from '@/components/CopyLink';
 import { FactList } from '@/components/FactList';
@@ -36,7 +37,7 @@ export function StatementDrawer({ instanceId, row, since, onClose }: StatementDr
           </div>
           <StatementExample key={row.Digest} instanceId={instanceId} row={row} />
           <Figures row={row} since={since} />
-          <Reasons row={row} />
+          <Reasons instanceId={instanceId} row={row} />
           <Tables instanceId={instanceId} row={row} />
           <Actions instanceId={instanceId} row={row} />
         </Stack>
@@ -78,10 +79,12 @@ function Figures({ row, since }: { row: QueryRow; since: string | null }) {
   );
 }
 
-function Reasons({ row }: { row: QueryRow }) {
+function Reasons({ instanceId, row }: { instanceId: string; row: QueryRow }) {
   const t = useT();
+  const { data: status } = useQuery(cacheStatusQuery(instanceId));
   const told = useTold();
   const reasons = reasonsOf(row);
+  const meaningOf = (name: string) => status?.reasons.find(({ Reason }) => Reason === name)?.Meaning;
   return (
     <section aria-label={t('statement.why')}>
       <h3 className={classes.part}>{t('statement.why')}</h3>
@@ -91,7 +94,8 @@ function Reasons({ row }: { row: QueryRow }) {
         <ul className={classes.list}>
           {reasons.map(({ name, count }) => (
             <li key={name}>
-              {formatCompact(count)} × {told(`reason.${name}`, name)}
+              {formatCompact(count)} × <code>{name}</code>
+              <span className={classes.hint}>{told(`reason.${name}`, meaningOf(name) ?? '')}</span>
             </li>
           ))}
         </ul>

@@ -37,6 +37,7 @@ export const en = {
   'unit.min': 'min',
   'unit.s': 's',
   'unit.ofACore': '{share} of a core',
+  'unit.core': 'of a core',
   'state.loading': 'Loading',
   'state.failed': 'failed to load',
   'table.selectAll': 'Select all rows',

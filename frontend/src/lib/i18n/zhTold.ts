@@ -152,6 +152,7 @@ const COLUMNS: ToldWords = {
 const ADVICE: ToldWords = {
   sql_cache: '读多写少：适合在 query_cache_type 2 下使用 SQL_CACHE。',
   leave_out: '写入过于频繁，结果在再次读取前就已失效。',
+  keep: '读多写少：结果长期有效。',
   neutral: '读写均无明显倾向。',
 };
 
@@ -243,7 +244,8 @@ const PROBLEMS: ToldWords = {
 const RECOMMENDATIONS: ToldWords = {
   no_engine: '请先安装引擎：由它观察缓存的效果。',
   observe: '尚不清楚：请先观察服务器的读操作。观察期间不会返回任何缓存结果。',
-  observing: '样本尚不足：已观察 {requests}/{enough} 次读，{minutes}/{enoughMinutes} 分钟。',
+  observing:
+    '观察中：{minutes} 分钟内已有 {requests} 次读操作。至少需要 {enough} 次读操作和 {enoughMinutes} 分钟。',
   enable: '建议开启：{ratio} 的读操作可命中，节省 {cores} 个核。建议大小：{size}。',
   do_not_enable: '不建议开启：仅 {ratio} 的读操作可命中。',
   keep: '缓存已开启：{ratio} 的读操作命中，节省 {cores} 个核。',
