@@ -189,6 +189,9 @@ lint: lint-engine lint-python lint-frontend lint-terraform lint-shell ## Every l
 lint-engine:
 	@$(CARGO) fmt --all --check
 	@$(CARGO) clippy --locked --quiet --workspace --all-targets --features fqc-tests/mysql -- -D warnings
+	@# Nothing is linked, so the fuzzer's own library is not built.
+	@cd engine/fuzz && CUSTOM_LIBFUZZER_PATH=/nowhere/libfuzzer.a CARGO_TARGET_DIR=$(or $(CARGO_TARGET_DIR),../target) \
+		cargo clippy --locked --quiet -- -D warnings
 lint-python: backend
 	@cd backend && $(PYTHON) -m ruff check $(PYTHON_CODE) && $(PYTHON) -m ruff format --check $(PYTHON_CODE)
 	@cd backend && $(PYTHON) -m mypy && $(PYTHON) -m mypy --strict --ignore-missing-imports stack && .venv/bin/lint-imports

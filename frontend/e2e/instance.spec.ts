@@ -110,14 +110,10 @@ test('where the engine serves nothing, the reason stands in place of the button'
     remedy: 'Remove what is in the way, if it can be removed.',
     action: null,
   };
-  await page.route(`**/instances/${second.id}/prerequisites`, async (route) => {
-    const answer = await route.fetch();
-    const check = (await answer.json()) as { findings: object[] };
-    await route.fulfill({
-      response: answer,
-      json: { ...check, is_ready: false, findings: [idle, ...check.findings] },
-    });
-  });
+  const answer = await page.request.get(`/api/v1/instances/${second.id}/prerequisites`);
+  const check = (await answer.json()) as { findings: object[] };
+  const json = { ...check, is_ready: false, findings: [idle, ...check.findings] };
+  await page.route(`**/instances/${second.id}/prerequisites`, (route) => route.fulfill({ json }));
   await page.reload();
   await expect(cache.getByRole('note')).toContainText('a thread pool is loaded');
   await expect(cache.getByRole('link', { name: 'Enable' })).toHaveCount(0);

@@ -7,7 +7,7 @@ use wire::{Challenge, ErrPacket, Greeting, capability};
 fuzz_target!(|payload: &[u8]| {
     let mut changed = payload.to_vec();
     let before = Greeting::parse(payload);
-    let _ = Greeting::offer_tls(&mut changed, before.as_ref().is_some_and(|_| payload.len() % 2 == 0));
+    let _ = Greeting::offer_tls(&mut changed, before.as_ref().is_some_and(|_| payload.len().is_multiple_of(2)));
     if let (Some(()), Some(before)) = (Greeting::withhold(&mut changed, capability::MARIADB_CACHE_METADATA), before) {
         let after = Greeting::parse(&changed).expect("it was one");
         let changed = (before.capabilities ^ after.capabilities) & !capability::SSL;

@@ -10,6 +10,7 @@ use near::policy::Policy;
 use near::pump::seen_of_server;
 use near::seat::{Seat, Then};
 use std::sync::Arc;
+use std::task::{Context, Waker};
 
 const CONNECTION: u32 = 7;
 const GREETING: u64 = 9;
@@ -25,7 +26,7 @@ fuzz_target!(|input: (u64, Vec<(u8, Vec<u8>)>)| {
             0 => {
                 let Some(policy) = &mut policy else { continue };
                 let then = match policy.is_holding() {
-                    true => policy.take_held(&mut follower),
+                    true => policy.take_held(&mut Context::from_waker(Waker::noop()), &mut follower),
                     false => Some(policy.of_client(&mut follower, &bytes, kind < 128)),
                 };
                 if let Some(Then::Answer(answer)) = then {

@@ -75,7 +75,9 @@ VERDICT = re.compile(
 )
 # What the report of a failure says of what was printed, and of a test that broke off.
 # The report's own rules are of dashes.
-CHANGE = re.compile(r"^[-+](?![-+]{2} |-{9}).*|.*(?:At line \d+|crash|timeout|timed out|died|shutdown(?!_report)).*", re.MULTILINE)
+CHANGE = re.compile(
+    r"^[-+](?![-+]{2} |-{9}).*|.*(?:At line \d+|crash|timeout|timed out|died|shutdown(?!_report)).*", re.MULTILINE
+)
 
 
 class Outcome(NamedTuple):

@@ -15,6 +15,7 @@ static BARE: Flavour = Flavour {
         has_sql_cache: false,
         has_dollar_quotes: false,
         tells_transactions: true,
+        keeps_warnings: false,
         admits_nears: false,
         global_scopes: &[],
         row: "",
