@@ -15,6 +15,7 @@ mod replicas;
 mod served;
 mod sessions;
 mod shared;
+mod surface;
 #[path = "../traps/mod.rs"]
 mod traps;
 mod writes;
