@@ -96,6 +96,8 @@ def _foreign(kept: Kept) -> str:
         return ""
     typical, most = median(shares), max(shares)
     line = f"other processes took {typical:.1%} of the processors while measuring, {most:.1%} at most"
+    if kept.measured[0].profile.get("stage") == "away":
+        return f"- {line}, nearly all for what stands in between\n"
     return f"- **{line}: do not trust these figures**\n" if typical > FOREIGN else f"- {line}\n"
 
 
