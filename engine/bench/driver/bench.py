@@ -71,10 +71,7 @@ def fill(stage: Any, workload: Workload, conditions: dict[str, Any]) -> None:
 
 
 def measure_round(stage: Any, workload: Workload, conditions: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    if workload.kind == "near_write":
-        servers = dict.fromkeys(workload.configurations, stage.servers["FQC"])
-    else:
-        servers = {name: stage.servers[name] for name in workload.configurations}
+    servers = {name: stage.servers[name] for name in workload.configurations}
     if workload.kind == "load":
         yield from load.measure(servers, conditions, stage.certificates).items()
         return

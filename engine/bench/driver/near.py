@@ -25,6 +25,8 @@ PROGRAM = PROGRAMS / "fqc-near"
 DISTANCE = PROGRAMS / "distance"
 EACH_WAY_US = 500
 LOOPBACK, SOCKET = NAMES = ("NEAR", "NEAR_SOCKET")
+# Two names of one server: what is written there is held by the near caches before it, or not.
+HELD, NOT_HELD = WRITTEN = ("HELD", "NOT_HELD")
 FEED = "feed"
 SIZE_MB = 512
 START_SECONDS = 60
@@ -101,6 +103,7 @@ class NearStage(Stage):
         if self._nears:
             return
         super().serve(arguments)
+        self.servers |= dict.fromkeys(WRITTEN, self.servers["FQC"])
         behind = self.servers[configuration.BEHIND]
         configuration.empty_cache(configuration.BEHIND, behind, SIZE_MB)
         make_feed(behind)

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-import pymysql
-
 from driver import configuration, near
 from driver.server import SCHEMA, Server
+from driver.write_cost import WRITE, write_seconds
 
-HELD, NOT_HELD = NAMES = ("HELD", "NOT_HELD")
-WRITE = f"UPDATE {SCHEMA}.sbtest1 SET k = k + 1 WHERE id = 1"
 READS = {
-    HELD: f"SELECT k FROM {SCHEMA}.sbtest1 WHERE id = 1",
-    NOT_HELD: f"SELECT k FROM {SCHEMA}.sbtest2 WHERE id = 1",
+    near.HELD: f"SELECT k FROM {SCHEMA}.sbtest1 WHERE id = 1",
+    near.NOT_HELD: f"SELECT k FROM {SCHEMA}.sbtest2 WHERE id = 1",
 }
 WRITES = 300
 
@@ -38,7 +34,7 @@ def measure(name: str, server: Server, conditions: Mapping[str, Any], _certifica
         for _ in range(WRITES):
             for reader in readers:
                 reader.execute(READS[name])
-            seconds.append(_write_seconds(writer))
+            seconds.append(write_seconds(writer))
         stored = sum(one.status("Qcache_inserts")["Qcache_inserts"] for one in nears)
         waited = _waits(server) - waited
     slow = quantiles(seconds, n=20)[-1]
@@ -52,12 +48,6 @@ def _attached(number: int, folder: Path, server: Server) -> Iterator[near.Near]:
         yield one
     finally:
         one.stop()
-
-
-def _write_seconds(writer: pymysql.cursors.Cursor) -> float:
-    begun = time.perf_counter()
-    writer.execute(WRITE)
-    return time.perf_counter() - begun
 
 
 def _waits(server: Server) -> int:

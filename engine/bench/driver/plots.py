@@ -17,7 +17,7 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from driver import near, near_write, published
+from driver import near, published
 from driver.aims import ratio_at
 from driver.kept import BASE, Kept, Measured
 from driver.statistic import Spread
@@ -33,8 +33,8 @@ STYLES = {
     "LOADED": {"color": "#059669", "marker": "D"},
     near.LOOPBACK: {"color": "#db2777", "marker": "p"},
     near.SOCKET: {"color": "#0891b2", "marker": "h"},
-    near_write.HELD: {"color": "#db2777", "marker": "o"},
-    near_write.NOT_HELD: {"color": "#6b7280", "marker": "s"},
+    near.HELD: {"color": "#db2777", "marker": "o"},
+    near.NOT_HELD: {"color": "#6b7280", "marker": "s"},
     "IDEAL": {"color": "#7c3aed", "marker": "v"},
 }
 AXES = {

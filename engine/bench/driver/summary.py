@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any
 
-from driver import aims, configuration, near, near_write, published
+from driver import aims, configuration, near, published
 from driver.kept import BASE, Kept, Measured
 from driver.statistic import Spread, crossing
 from driver.tables import NOTHING, change, figure, percent, quantity, share, table
@@ -26,8 +26,8 @@ CONFIGURATIONS = {
     "IDEAL": "no server: every read is answered at once with the same row, by the same calls and threads",
     near.LOOPBACK: "a near cache, over loopback; the processor time is its own",
     near.SOCKET: "the same by a unix socket",
-    near_write.HELD: "near caches hold what is written",
-    near_write.NOT_HELD: "they hold something else",
+    near.HELD: "near caches hold what is written",
+    near.NOT_HELD: "they hold something else",
     "DIRECT": "PostgreSQL alone",
     "CACHED": "pgpool-II's cache",
 }

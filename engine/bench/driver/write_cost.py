@@ -32,13 +32,13 @@ def measure(name: str, server: Server, conditions: Mapping[str, Any], certificat
             recipe = {"script": "sweep", "percent": 100, "statements": STATEMENTS}
             load.warm(name, server, {**conditions, "rows": entries, "warm": recipe}, certificates)
         held = _entries(server)
-        first = _write_seconds(cursor)
+        first = write_seconds(cursor)
         left = _entries(server)
-        further = median(_write_seconds(cursor) for _ in range(FURTHER))
+        further = median(write_seconds(cursor) for _ in range(FURTHER))
     return {"write_ms": first * 1e3, "further_us": further * 1e6, "entries_before": held, "entries_after": left}
 
 
-def _write_seconds(cursor: pymysql.cursors.Cursor) -> float:
+def write_seconds(cursor: pymysql.cursors.Cursor) -> float:
     begun = time.perf_counter()
     cursor.execute(WRITE)
     return time.perf_counter() - begun
