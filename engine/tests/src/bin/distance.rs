@@ -1,5 +1,5 @@
-//! What is far away, on one machine: `distance --server 127.0.0.1:3306 --each-way-us 500` prints its own address, and passes
-//! on what it hears on either side so much later. One thread with one queue, so that it takes little from those it stands between.
+//! Makes a server on the same machine seem far away: `distance --server 127.0.0.1:3306 --each-way-us 500` prints its own port, and
+//! passes on what comes from either side so much later. It has one thread and one queue, to take little processor time itself.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Write};

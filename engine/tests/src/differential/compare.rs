@@ -131,8 +131,8 @@ fn as_bag(bytes: &[u8]) -> Vec<u8> {
 /// its statistics.
 const COLUMN_BY_NATURE: [u8; 2] = [0xAF, 0x42];
 
-/// MySQL asks an unknown account for its password in a way that each server draws for itself, so that nobody learns which
-/// accounts there are. So the packet of the refusal has another number.
+/// Each MySQL server chooses at random how it asks an unknown account for its password, so that nobody learns which accounts
+/// there are. So the packet of the refusal can have another number.
 const ACCESS_DENIED: u16 = 1045;
 
 /// The bytes with what differs by nature blanked out.
