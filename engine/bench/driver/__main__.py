@@ -52,6 +52,7 @@ def parse() -> argparse.Namespace:
         "quick": "the published tables in less than ten minutes",
         "standard": "the published tables and all beside them at fewer points; half an hour",
         "full": "the published tables and all beside them; hours",
+        "mysql": "a quick run on MySQL 9.7, which `scripts/fetch-server MySQL 9.7` brings",
         "near": "near caches: hits and misses, against the server's own and against none",
         "away": "the same with the servers half a millisecond away",
         "pgpool": "another server's query cache: pgpool-II before PostgreSQL",
@@ -89,7 +90,7 @@ def measure(arguments: argparse.Namespace) -> int:
     profile = read_profile(arguments.what)
     given = {"seconds": arguments.seconds, "rounds": arguments.rounds, "workloads": arguments.only}
     profile = dataclasses.replace(profile, **{key: value for key, value in given.items() if value})
-    workloads = [read_workload(name, profile.name) for name in profile.workloads]
+    workloads = [read_workload(name, profile.like, profile.name) for name in profile.workloads]
     if arguments.rounds:
         workloads = [dataclasses.replace(workload, rounds=None) for workload in workloads]
     facts = machine.describe(bench.STAGES[profile.stage].programs(), PLUGIN)

@@ -5,6 +5,7 @@ Invariant: the configurations take turns within each round, never block by block
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import time
 from collections.abc import Callable, Iterator
@@ -12,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from driver import configuration, ideal, load, memory, near, near_write, peer, write_cost
-from driver.stage import Stage
+from driver.stage import MySqlStage, Stage
 from driver.workload import Profile, Workload, axis_value
 
 STAGES: dict[str, Any] = {
     "mariadb": Stage,
+    "mysql": MySqlStage,
     "near": near.NearStage,
     "away": near.AwayStage,
     "postgres": peer.PeerStage,
@@ -37,10 +39,17 @@ def run_all(profile: Profile, workloads: list[Workload], folder: Path, say: Say)
     with STAGES[profile.stage](profile) as stage:
         for workload in workloads:
             say(f"{_clock(begun)} {workload.title}")
+            workload = present(stage, workload)
             runs = list(measure_workload(stage, workload, profile, say))
             write_raw(folder / "raw" / f"{workload.name}.json", workload, profile, runs)
         write_json(folder / "settings.json", stage.settings)
     say(f"{_clock(begun)} measured")
+
+
+def present(stage: Any, workload: Workload) -> Workload:
+    """Without the configurations that this product does not have."""
+    names = tuple(name for name in workload.configurations if name in stage.servers)
+    return dataclasses.replace(workload, configurations=names)
 
 
 def measure_workload(stage: Any, workload: Workload, profile: Profile, say: Say) -> Iterator[dict[str, Any]]:

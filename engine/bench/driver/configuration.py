@@ -54,11 +54,15 @@ def start(
         folder.mkdir(exist_ok=True)
         shutil.copy(PLUGIN, folder / "fqc.so")
         places = [f"--plugin-dir={folder}"]
-    own_cache = ARGUMENTS[configuration] if server.product is MARIADB else ()
-    server.start([*own_cache, *places, *arguments], under, environment)
+    server.start([*own_cache(configuration, server), *places, *arguments], under, environment)
     if configuration in HAS_PLUGIN and not server.rows("SELECT 1 FROM mysql.plugin WHERE dl LIKE 'fqc%'"):
         for statement in server.product.installing:
             server.rows(statement)
+
+
+def own_cache(configuration: str, server: Server) -> Sequence[str]:
+    """Of the server itself, where it has one."""
+    return ARGUMENTS[configuration] if server.product is MARIADB else ()
 
 
 def empty_cache(configuration: str, server: Server, size_mb: float) -> None:
@@ -95,4 +99,5 @@ def settings(configuration: str, server: Server) -> dict[str, Any]:
     for pattern in wanted:
         found |= {name: value for name, value in server.rows(f"SHOW GLOBAL VARIABLES LIKE '{pattern}'")}
     variables = {name: value for name, value in sorted(found.items()) if not str(value).startswith("/")}
-    return {"arguments": [*SETTINGS, *server.product.settings, *ARGUMENTS[configuration]], "variables": variables}
+    arguments = [*SETTINGS, *server.product.settings, *own_cache(configuration, server)]
+    return {"arguments": arguments, "variables": variables}

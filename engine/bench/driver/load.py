@@ -33,7 +33,9 @@ def measure(servers: Mapping[str, Server], conditions: Mapping[str, Any], certif
     for name, server in servers.items():
         report = read_report(runs[name].output)
         after = server.status("Qcache%")
-        hits = after["Qcache_hits"] - before[name]["Qcache_hits"]
+        counted = {key: value - before[name].get(key, 0) for key, value in after.items()}
+        # MySQL itself counts none.
+        hits = counted.get("Qcache_hits", 0)
         results[name] = {
             "qps": report.queries / runs[name].seconds,
             **{measure: report.percentile_ms(percent) for measure, percent in PERCENTILES.items()},
@@ -46,7 +48,7 @@ def measure(servers: Mapping[str, Server], conditions: Mapping[str, Any], certif
             "cpu_seconds": vars(runs[name].cpu),
             "ignored_errors": report.ignored_errors,
             "is_dozing": server.status("Fqc_dozing").get("Fqc_dozing", 0),
-            "qcache": {key: after[key] - before[name][key] for key in after},
+            "qcache": counted,
             "histogram": report.histogram,
         }
     return results

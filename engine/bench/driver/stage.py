@@ -14,12 +14,13 @@ from typing import Any
 
 from driver import configuration, ideal, load
 from driver.certificates import make_certificates
-from driver.product import MARIADB
+from driver.product import MARIADB, MYSQL
 from driver.server import SCHEMA, USER, Server
 from driver.workload import Profile
 
 
 class Stage:
+    product = MARIADB
     configurations: Sequence[str] = configuration.ALL
 
     def __init__(self, profile: Profile) -> None:
@@ -31,9 +32,9 @@ class Stage:
         # What each server said of itself under each set of arguments.
         self.settings: dict[str, dict[str, Any]] = {}
 
-    @staticmethod
-    def programs() -> list[str]:
-        return [MARIADB.program, "sysbench"]
+    @classmethod
+    def programs(cls) -> list[str]:
+        return [cls.product.program, "sysbench"]
 
     def __enter__(self) -> Stage:
         try:
@@ -59,13 +60,14 @@ class Stage:
 
     def _make(self) -> None:
         make_certificates(self.certificates)
-        first = Server(self.folder / self.configurations[0], self.certificates)
+        first = Server(self.folder / self.configurations[0], self.certificates, self.product)
         first.install()
         self.servers[self.configurations[0]] = first
         first.start([])
         first.rows(f"CREATE DATABASE {SCHEMA}")
-        first.rows("DELETE FROM mysql.global_priv WHERE user = 'root' AND host <> 'localhost'")
-        first.rows("FLUSH PRIVILEGES")
+        if self.product is MARIADB:
+            first.rows("DELETE FROM mysql.global_priv WHERE user = 'root' AND host <> 'localhost'")
+            first.rows("FLUSH PRIVILEGES")
         first.rows(f"CREATE USER {USER}@127.0.0.1")
         first.rows(f"GRANT ALL ON {SCHEMA}.* TO {USER}@127.0.0.1")
         load.prepare(first, self._profile.tables, self._profile.rows, self.certificates)
@@ -78,3 +80,10 @@ class Stage:
         for server in self.servers.values():
             server.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class MySqlStage(Stage):
+    """MySQL has no query cache of its own."""
+
+    product = MYSQL
+    configurations = ("OFF", "FQC", "DOZING", "LOADED")

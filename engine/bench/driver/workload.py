@@ -44,6 +44,8 @@ class Profile:
     stage: str
     # Whether the results are worth a folder below runs/, or only one below the run directory.
     is_kept: bool
+    # Another profile: where a workload says nothing for this one, what it says for that one holds.
+    like: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,19 +90,19 @@ def read_profile(name: str) -> Profile:
     return Profile(**{**fields, "name": name, "workloads": tuple(fields["workloads"])})
 
 
-def read_workload(name: str, profile: str) -> Workload:
+def read_workload(name: str, *profiles: str) -> Workload:
+    """What the last of the profiles says holds."""
     path = FOLDER / "workloads" / f"{name}.toml"
     if not path.is_file():
         known = ", ".join(sorted(other.stem for other in path.parent.glob("*.toml")))
         raise BadWorkload(f"there is no workload `{name}`; there are {known}")
-    return make_workload(name, tomllib.loads(path.read_text()), profile)
+    return make_workload(name, tomllib.loads(path.read_text()), *profiles)
 
 
-def make_workload(name: str, document: Mapping[str, Any], profile: str) -> Workload:
-    profiles = document.get("profiles", {})
-    own = profiles.get(profile, {})
-    plain = {key: value for key, value in document.items() if key != "profiles"}
-    merged = {**plain, **own, "conditions": {**plain.get("conditions", {}), **own.get("conditions", {})}}
+def make_workload(name: str, document: Mapping[str, Any], *profiles: str) -> Workload:
+    merged = {key: value for key, value in document.items() if key != "profiles"}
+    for own in (document.get("profiles", {}).get(profile, {}) for profile in profiles):
+        merged |= {**own, "conditions": {**merged.get("conditions", {}), **own.get("conditions", {})}}
     if unknown := set(merged["conditions"]) - CONDITIONS:
         raise BadWorkload(f"workload `{name}` has unknown conditions: {', '.join(sorted(unknown))}")
     sequences = {key: tuple(merged.get(key, ())) for key in ("configurations", "values", "targets")}

@@ -45,4 +45,4 @@ def write_seconds(cursor: pymysql.cursors.Cursor) -> float:
 
 
 def _entries(server: Server) -> int:
-    return server.status("Qcache_queries_in_cache")["Qcache_queries_in_cache"]
+    return server.status("Qcache_queries_in_cache").get("Qcache_queries_in_cache", 0)
