@@ -25,7 +25,7 @@ def describe(programs: Sequence[str], plugin: Path) -> dict[str, Any]:
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIGABYTE),
         "kernel": platform.release(),
         "system": platform.freedesktop_os_release()["PRETTY_NAME"],
-        "versions": [_said(program, "--version").removeprefix(f"{program}  ") for program in programs],
+        "versions": [_version(program) for program in programs],
         "plugin_sha256": hashlib.sha256(plugin.read_bytes()).hexdigest(),
         "commit": _said("git", "-C", str(plugin.parent), "describe", "--always", "--dirty", "--exclude=*"),
     }
@@ -57,6 +57,11 @@ def _processor() -> str:
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
+
+
+def _version(program: str) -> str:
+    """Servers begin with their own path, which is a place on this machine."""
+    return re.sub(r"^/\S+\s+", "", _said(program, "--version"))
 
 
 def _said(*command: str) -> str:

@@ -25,6 +25,12 @@ def test_a_profile_overrides_what_it_names_and_nothing_else():
     assert make_workload("one", DOCUMENT, "full").values == (1, 8, 1024)
 
 
+def test_where_a_profile_says_nothing_the_one_it_is_like_holds():
+    own = {**DOCUMENT, "profiles": {**DOCUMENT["profiles"], "mysql": {"conditions": {"rows": 500}}}}
+    (point,) = make_workload("one", own, "quick", "mysql").points(PROFILE)
+    assert (point["threads"], point["cache_mb"], point["rows"]) == (8, 4, 500)
+
+
 def test_no_workload_asks_for_rows_that_are_not_loaded():
     (point,) = make_workload("one", {**DOCUMENT, "conditions": {"rows": 5000}}, "quick").points(PROFILE)
     assert (point["tables"], point["rows"]) == (25, 1000)
@@ -43,11 +49,11 @@ def test_a_mistyped_key_is_refused(wrong):
         make_workload("one", {**DOCUMENT, **wrong, "profiles": {}}, "full")
 
 
-@pytest.mark.parametrize("name", ["full", "standard", "quick", "smoke", "near", "away", "pgpool"])
+@pytest.mark.parametrize("name", ["full", "standard", "quick", "mysql", "smoke", "near", "away", "pgpool"])
 def test_every_workload_of_every_profile_can_be_read(name):
     profile = read_profile(name)
     for each in profile.workloads:
-        workload = read_workload(each, name)
+        workload = read_workload(each, profile.like, name)
         assert workload.points(profile)
         assert workload.kind != "load" or workload.axis in plots.AXES
         for changes in published.changes(workload.published, workload.scale).values():
