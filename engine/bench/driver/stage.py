@@ -83,7 +83,7 @@ class Stage:
 
 
 class MySqlStage(Stage):
-    """MySQL has no query cache of its own."""
+    """MySQL has no query cache of its own, and the plugin does not doze there."""
 
     product = MYSQL
-    configurations = ("OFF", "FQC", "DOZING", "LOADED")
+    configurations = ("OFF", "FQC", "LOADED")
