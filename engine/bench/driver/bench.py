@@ -48,7 +48,7 @@ def run_all(profile: Profile, workloads: list[Workload], folder: Path, say: Say)
 
 def present(stage: Any, workload: Workload) -> Workload:
     """Without the configurations that this product does not have."""
-    names = tuple(name for name in workload.configurations if name in stage.servers)
+    names = tuple(name for name in workload.configurations if name not in stage.lacks)
     return dataclasses.replace(workload, configurations=names)
 
 

@@ -25,6 +25,8 @@ PORTS = {"OFF": 6432, "CACHED": 6442}
 
 
 class PeerStage:
+    lacks: Sequence[str] = ()
+
     def __init__(self, profile: Profile) -> None:
         self._parent = Path(tempfile.mkdtemp(prefix="fqc-bench-"))
         self._folder = self._parent / "peer"

@@ -22,6 +22,7 @@ from driver.workload import Profile
 class Stage:
     product = MARIADB
     configurations: Sequence[str] = configuration.ALL
+    lacks: Sequence[str] = ()
 
     def __init__(self, profile: Profile) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="fqc-bench-"))
@@ -87,3 +88,4 @@ class MySqlStage(Stage):
 
     product = MYSQL
     configurations = ("OFF", "FQC", "LOADED")
+    lacks = ("NATIVE", "DOZING")
