@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from functools import cache
+from typing import Any
 
-from django.db.models import Count
+from django.db.models import Count, QuerySet, TextChoices
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
@@ -15,18 +16,25 @@ from controlplane.core.hooks import hooks
 from controlplane.core.models import Clock
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_polled
+from controlplane.fleet.states import State
 from controlplane.metrics.models import Latest
 from controlplane.metrics.rollups import MARK
 
 SILENT_AFTER_SECONDS = 120
 
 
+def counted(name: str, told: str, rows: QuerySet[Any], field: str, choices: type[TextChoices]) -> Metric:
+    """Rows by one of their fields, also where there are none: Prometheus sees no growth of what it did not know."""
+    found = dict(rows.order_by().values_list(field).annotate(Count("pk")))
+    family = GaugeMetricFamily(name, told, labels=[field])
+    for value in choices.values:
+        family.add_metric([value], found.get(value, 0))
+    return family
+
+
 class FleetCollector(Collector):
     def collect(self) -> Iterator[Metric]:
-        states = GaugeMetricFamily("fqc_instances", "Instances by state.", labels=["state"])
-        for state, count in Instance.objects.values_list("state").annotate(Count("pk")).order_by("state"):
-            states.add_metric([state], count)
-        yield states
+        yield counted("fqc_instances", "Instances by state.", Instance.objects.all(), "state", State)
         yield from self._sampling()
 
     def _sampling(self) -> Iterator[Metric]:

@@ -160,6 +160,13 @@ def test_open_incidents_are_counted_for_prometheus(viewer: APIClient) -> None:
     assert 'fqc_open_incidents{severity="critical"} 1.0' in viewer.get("/metrics").content.decode()
 
 
+def test_what_there_is_none_of_is_told_to_prometheus_as_zero(viewer: APIClient) -> None:
+    """A rule sees the first message that fails only if there was a figure before."""
+    told = viewer.get("/metrics").content.decode()
+    for each in ('open_incidents{severity="warning"}', 'mails{state="failed"}', 'notifications{state="failed"}'):
+        assert f"fqc_{each} 0.0" in told
+
+
 def test_open_incidents_are_told_apart(viewer: APIClient) -> None:
     opened, resolved = incident_make(), incident_make(resolved_at=timezone.now())
     listed = {

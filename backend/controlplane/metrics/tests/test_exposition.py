@@ -30,6 +30,7 @@ def test_numbers_are_in_prometheus_text_form(viewer: APIClient) -> None:
         for sample in family.samples
     }
     assert (found[("fqc_instances", "running")], found[("fqc_instances", "stopped")]) == (1.0, 1.0)
+    assert found[("fqc_instances", "failed")] == 0.0
     assert found[("fqc_silent_instances",)] == 1.0
     assert 30 <= found[("fqc_newest_sample_age_seconds",)] < 90
 
