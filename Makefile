@@ -30,6 +30,9 @@ WITH_MYSQL = scripts/fetch-server MySQL 9.7 "$(RUN_DIR)/mysql" >/dev/null || [ $
 # Older ones, below the folder that it is given.
 FETCH_OLDER_MYSQL = for line in 5.7 8.0; do scripts/fetch-server MySQL $$line "$(1)/MySQL-$$line" >/dev/null || { [ $$? -eq 3 ] && \
 	echo "SKIPPED: NO MYSQL $$line SERVER COULD BE HAD; NOTHING WAS TESTED ON THAT LINE"; }; done
+# A real Prometheus and mysqld_exporter, which come as that server does and use its C library. Without them tests say what they skip.
+WITH_PROMETHEUS = env -u FQC_MARIADBD scripts/fetch-server MariaDB 11.8 "$(RUN_DIR)/prometheus" prometheus promtool prometheus-mysqld-exporter \
+	>/dev/null || [ $$? -eq 3 ]; export PATH="$$PATH:$(RUN_DIR)/prometheus/bin"
 PLUGIN := $(or $(CARGO_TARGET_DIR),target)/release/libfqc.so
 NEAR := $(or $(CARGO_TARGET_DIR),target)/release/fqc-near
 
@@ -181,10 +184,13 @@ test-terraform: build terraform ## The Terraform provider against a real stack
 test-helm: ## The Helm chart, by Helm itself and by Kubernetes' own types; no cluster runs
 	@cd infra/helm && if go tool helm version >/dev/null; then go test -count=1 -v .; \
 		else echo "SKIPPED: HELM COULD NOT BE HAD; THE CHART WAS NOT TESTED"; fi
+test-dashboards: ## Grafana's dashboards, by its published schema; no Grafana runs
+	@cd infra/observability && if go mod download; then go test -count=1 -v .; \
+		else echo "SKIPPED: GRAFANA'S SCHEMA COULD NOT BE HAD; THE DASHBOARDS WERE NOT COMPARED WITH IT"; fi
 test-stack: build ## What `make up` is made of, against real stacks
 	@$(WITH_MYSQL); $(HOUSE_TESTS) stack/tests
 test-house: build cli ## Compose file, documents with their examples, and this summary
-	@$(WITH_MYSQL); $(HOUSE_TESTS) ../.ci
+	@$(WITH_MYSQL); $(WITH_PROMETHEUS); $(HOUSE_TESTS) ../.ci
 lint: lint-engine lint-python lint-frontend lint-terraform lint-shell ## Every linter
 lint-engine:
 	@$(CARGO) fmt --all --check
@@ -200,7 +206,7 @@ lint-frontend: frontend
 lint-terraform:
 	@cd infra/terraform/provider && test -z "$$(gofmt -l .)" && go vet ./...
 	@cd backend/rpc_clients/go && test -z "$$(gofmt -l .)" && go vet ./...
-	@test -z "$$(gofmt -l infra/helm)"
+	@test -z "$$(gofmt -l infra/helm infra/observability)"
 audit: ## Ask the public databases about every locked dependency; says what could not be asked. COMPLETE=1: that fails, too
 	@python3 .ci/audit.py $(if $(COMPLETE),--complete)
 lint-shell: scripts/.venv/ready
@@ -249,4 +255,4 @@ help: ## This list
 
 .PHONY: clean-root up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-line test-backend-postgres test-frontend e2e test-cli test-sdk \
-	test-terraform test-helm test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near listeners bench-backend test-faults faults
+	test-terraform test-helm test-dashboards test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near listeners bench-backend test-faults faults

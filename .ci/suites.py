@@ -101,6 +101,7 @@ SUITES = [
             "backend/controlplane/core/root_urls.py",
         ),
     ),
+    Suite("dashboards", "test-dashboards", "node", ("Makefile", "infra/observability")),
     Suite("CLI", "test-cli", "clients", (*CONTROL_PLANE, "backend/fqc", "docs/guides/official-sdks.md")),
     Suite(
         "official SDKs", "test-sdk", "clients", (*CONTROL_PLANE, "backend/rpc_clients", "docs/guides/official-sdks.md")

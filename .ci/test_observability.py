@@ -1,5 +1,6 @@
 """Prometheus' rules and Grafana's dashboards: tested by Prometheus' own tool, and of metrics that exist."""
 
+import itertools
 import json
 import re
 import shutil
@@ -10,7 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "infra" / "observability"
 OWN = re.compile(r"(?<![\w:])fqc_[a-z_]+")
-OF_SERVERS = re.compile(r"mysql_global_status_([a-z_]+)")
+OF_SERVERS = re.compile(r"mysql_global_status_([a-z0-9_]+)")
 OF_ANY_SERVER = {"threads_connected", "threads_running"}
 
 
@@ -22,6 +23,11 @@ def expressions():
     return "\n".join([*re.findall(r"expr: (.*(?:\n {10}.*)*)", rules), *targets])
 
 
+def cells(place):
+    """Of the grid, which a panel takes."""
+    return itertools.product(range(place["x"], place["x"] + place["w"]), range(place["y"], place["y"] + place["h"]))
+
+
 class Observability(unittest.TestCase):
     def test_rules_do_what_their_tests_say(self):
         tool = shutil.which("promtool")
@@ -31,9 +37,11 @@ class Observability(unittest.TestCase):
         done = subprocess.run(words, cwd=FOLDER / "prometheus", capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
-    def test_every_metric_of_the_control_plane_is_one_that_it_exposes(self):
+    def test_every_metric_of_the_control_plane_and_of_near_caches_is_one_that_they_expose(self):
         sources = ROOT.glob("backend/controlplane/*/exposition.py")
         exposed = set(re.findall(r'"(fqc_[a-z_]+)"', "\n".join(path.read_text() for path in sources)))
+        near = (ROOT / "engine" / "crates" / "near" / "src" / "counts.rs").read_text()
+        exposed |= {f"fqc_near_{name}" for name in re.findall(r'"([a-z_]+)"', near)}
         named = set(OWN.findall(expressions()))
         self.assertGreater(len(named), 4)
         self.assertEqual(named - exposed, set())
@@ -50,6 +58,8 @@ class Observability(unittest.TestCase):
         for path in paths:
             board = json.loads(path.read_text())
             self.assertEqual(board["templating"]["list"][0]["type"], "datasource")
+            taken = [cell for panel in board["panels"] for cell in cells(panel["gridPos"])]
+            self.assertEqual(len(taken), len(set(taken)), f"{path.name}: a panel lies on another")
             for panel in board["panels"]:
                 self.assertEqual(panel["datasource"]["uid"], "${datasource}", f"{path.name}: {panel['title']}")
                 self.assertTrue(all(target["expr"] for target in panel["targets"]))
