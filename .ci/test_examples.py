@@ -94,6 +94,15 @@ class Examples(unittest.TestCase):
                 if block.mark == "run by":
                     self.assertTrue((ROOT / block.told).exists(), block.told)
 
+    def test_each_way_that_the_readme_offers_is_copy_and_paste(self):
+        text = (ROOT / "README.md").read_text()
+        ways = re.findall(r"\]\(#([\w-]+)\)", text[: text.index("\n## ")])
+        self.assertEqual(5, len(ways))
+        sections = {part.partition("\n")[0].lower().replace(" ", "-"): part for part in text.split("\n## ")}
+        for way in ways:
+            found = [block for block in blocks_of("README.md", sections[way]) if block.mark != "not run"]
+            self.assertTrue(found, way)
+
     def test_a_block_that_nobody_runs_is_seen(self):
         [block] = blocks_of("docs/guides/x.md", "# X\n\n```perl\nprint 1\n```\n")
         self.assertFalse(block.mark or block.kind in KINDS)
