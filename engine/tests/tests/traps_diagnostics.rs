@@ -72,6 +72,38 @@ fn found_rows_and_row_count_after_a_hit() {
     }
 }
 
+/// A read that fails after its first rows leaves their number, and one that fails before it begins that of the served read.
+#[test]
+fn rows_found_by_a_read_that_fails_on_its_way() {
+    let mut arena = Arena::enter("g_half");
+    let table = "CREATE TABLE t (id INT PRIMARY KEY, v BIGINT UNSIGNED)";
+    all(&mut arena.client(), &[table, "INSERT INTO t VALUES (1, 8), (2, 9), (3, 1), (4, 7)"]);
+    let failing = [
+        "SELECT 1 / (v - 3) FROM t ORDER BY id",
+        "SELECT 1 / (v - 3) FROM t WHERE id > 2 ORDER BY id",
+        "SELECT 1 / (v - 3) FROM t WHERE id = 3",
+        "SELECT 1 / (v - 3) FROM t ORDER BY v DESC",
+        "SELECT DISTINCT 1 / (v - 3) FROM t",
+        "SELECT id FROM t WHERE v - 3 > 0 ORDER BY id",
+        "SELECT nothing FROM t",
+        "SELECT v FROM nowhere",
+    ];
+    let block = "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SHOW WARNINGS; SELECT FOUND_ROWS(); END";
+    for read in ["SELECT v FROM t WHERE id = 9", "SELECT v FROM t", "SELECT v FROM t ORDER BY id LIMIT 5 OFFSET 2"] {
+        for failing in failing {
+            // After the block nothing more is known of its session.
+            for question in ["SELECT FOUND_ROWS()", block] {
+                let mut pair = Pair::new(&arena);
+                arena.warm(&mut pair.served, read);
+                pair.alike("SELECT 7");
+                pair.hit(&mut arena, read);
+                assert!(said(&pair.alike(failing)).starts_with("error"), "{failing}");
+                pair.alike(question);
+            }
+        }
+    }
+}
+
 #[test]
 fn many_found_rows() {
     let mut arena = Arena::enter("g_many");

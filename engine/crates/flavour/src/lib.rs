@@ -98,6 +98,8 @@ pub struct Statements {
     pub tells_transactions: bool,
     /// A statement that uses no table leaves the warnings of the one before. Otherwise only a question about them does.
     pub keeps_warnings: bool,
+    /// A read that fails on its way leaves the number of rows that it had found. Otherwise that of the read before stays.
+    pub counts_until_failure: bool,
     /// Near caches have been tried with it. Others get no lease.
     pub admits_nears: bool,
     /// Words besides GLOBAL for settings that are not the session's own.

@@ -23,6 +23,7 @@ pub static MARIADB: Flavour = Flavour {
         has_dollar_quotes: false,
         tells_transactions: false,
         keeps_warnings: true,
+        counts_until_failure: true,
         admits_nears: true,
         global_scopes: &[],
         row: "",

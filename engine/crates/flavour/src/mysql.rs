@@ -23,6 +23,7 @@ pub static MYSQL: Flavour = Flavour {
         has_dollar_quotes: true,
         tells_transactions: true,
         keeps_warnings: false,
+        counts_until_failure: false,
         admits_nears: false,
         global_scopes: &["persist", "persist_only"],
         row: "ROW",

@@ -5,7 +5,7 @@ mod talk;
 use session::{Beginnings, Decision, Definition, Own, Reply, Verdict, ViewName, Views};
 use std::sync::atomic::{AtomicU64, Ordering};
 use talk::*;
-use wire::ok_packet;
+use wire::{ErrPacket, ok_packet};
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
@@ -143,6 +143,24 @@ fn found_rows_after_a_served_read_are_told_to_the_server_first() {
     assert!(matches!(a.ask("SELECT FOUND_ROWS()"), Decision::Inject(_)));
     assert_eq!(a.reply(&rows("1", AUTOCOMMIT)), Reply::Swallow);
     assert_eq!(a.ask("SELECT FOUND_ROWS()"), Decision::Forward);
+}
+
+/// Of a read that fails after its first rows the server has counted these.
+#[test]
+fn found_rows_of_a_served_read_are_told_after_one_that_fails_before_it_begins() {
+    let half = &rows("one", AUTOCOMMIT)[..];
+    let columns = half.len() - wire::packets(half).last().map_or(0, |end| end.payload.len() + 4);
+    let error = |sequence| ErrPacket::build(sequence, 1690, b"22003", "out of range");
+    let begun = [&half[..columns], &error(5)].concat();
+    for (answer, is_told) in [(error(1), true), (begun, false)] {
+        let engine = engine();
+        let mut a = connect(&engine);
+        a.read(READ, "one", AUTOCOMMIT);
+        assert!(a.is_served(READ));
+        assert_eq!(a.ask("SELECT v - 3 FROM t"), Decision::Forward);
+        assert_eq!(a.reply(&answer), Reply::Send);
+        assert_eq!(matches!(a.ask("SELECT FOUND_ROWS()"), Decision::Inject(_)), is_told);
+    }
 }
 
 #[test]

@@ -16,6 +16,7 @@ static BARE: Flavour = Flavour {
         has_dollar_quotes: false,
         tells_transactions: true,
         keeps_warnings: false,
+        counts_until_failure: false,
         admits_nears: false,
         global_scopes: &[],
         row: "",

@@ -51,6 +51,8 @@ pub struct Outcome {
     /// How many results with rows.
     pub results: u32,
     pub more_results_seen: bool,
+    /// Columns of a result came, whatever followed: its rows, or an error.
+    pub has_columns: bool,
     pub status_offsets: StatusOffsets,
     /// Of the last OK packet.
     pub affected_rows: u64,

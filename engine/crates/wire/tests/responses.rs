@@ -149,6 +149,8 @@ fn counts_flags_and_ids_are_read() {
         assert_eq!(outcome(&format!("{mode}.warning")).warnings, 2, "{mode}");
         let several = outcome(&format!("{mode}.several"));
         assert_eq!((several.results, several.more_results_seen), (3, true), "{mode}");
+        let begins = |name| outcome(&format!("{mode}.{name}")).has_columns;
+        assert!(begins("rows") && begins("error_in_rows") && !begins("error") && !begins("ok"), "{mode}");
         let flags = |name| outcome(&format!("{mode}.{name}")).status.expect("an OK or EOF");
         assert_eq!(flags("begin") & status::IN_TRANS, status::IN_TRANS, "{mode}");
         assert_eq!(flags("rows_in_transaction") & status::IN_TRANS, status::IN_TRANS, "{mode}");

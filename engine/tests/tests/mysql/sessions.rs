@@ -200,6 +200,29 @@ fn an_error_after_a_served_read_is_still_told_by_a_read_of_a_table() {
     }
 }
 
+/// MySQL counts only what a read has found that succeeds.
+#[test]
+fn rows_found_after_a_read_that_fails_on_its_way_are_those_of_the_served_read() {
+    let mut arena = enter("failing_reads");
+    let mut served = arena.client();
+    let table = "CREATE TABLE t (id INT PRIMARY KEY, v BIGINT UNSIGNED)";
+    all(&mut served, &[table, "INSERT INTO t VALUES (1, 8), (2, 9), (3, 1), (4, 7)"]);
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    for read in ["SELECT v FROM t WHERE id = 9", "SELECT v FROM t"] {
+        arena.warm(&mut served, read);
+        for failing in ["SELECT 1 / (v - 3) FROM t ORDER BY id", "SELECT v FROM nowhere"] {
+            assert!(arena.ask(&mut served, read).1, "{read} is served");
+            plain.must(read).unwrap();
+            let told = [&mut served, &mut plain].map(|client| {
+                let error = said(&client.query(failing).unwrap());
+                assert!(error.starts_with("error"), "{failing}: {error}");
+                said(&client.query("SELECT FOUND_ROWS()").unwrap())
+            });
+            assert_eq!(told[0], told[1], "{read}, {failing}");
+        }
+    }
+}
+
 /// After it the server's flags still say that autocommit is on.
 #[test]
 fn the_first_read_after_a_reset_to_autocommit_off_begins_a_transaction() {

@@ -92,7 +92,7 @@ impl Session {
         if let Some(answer) = interruption {
             self.work.hidden_error = Some(HiddenError { answer, is_of_begin: false });
             self.diagnostics.unseen = running.replaced;
-        } else if has_failed && !is_unseen && running.replaced.is_some() {
+        } else if has_failed && !is_unseen && running.replaced.is_some() && !has_counted(engine.flavour(), &outcome) {
             self.diagnostics.unseen = running.replaced;
         }
         if matches!(running.purpose, Purpose::Ask) {
@@ -141,6 +141,11 @@ fn interruption(flavour: &Flavour, outcome: &Outcome) -> Option<Vec<u8>> {
     let OutcomeKind::Err { code } = outcome.kind else { return None };
     let error = flavour.errors.interruptions.iter().find(|error| error.code == code)?;
     Some(ErrPacket::build(1, code, error.state, error.message))
+}
+
+/// The read that failed had begun to send rows, and the number of rows found is its own.
+fn has_counted(flavour: &Flavour, outcome: &Outcome) -> bool {
+    flavour.statements.counts_until_failure && outcome.has_columns
 }
 
 /// The statement had not begun.

@@ -58,6 +58,7 @@ impl Machine {
             warnings: 0,
             results: 0,
             more_results_seen: false,
+            has_columns: false,
             status_offsets: StatusOffsets::default(),
             affected_rows: 0,
             last_insert_id: 0,
@@ -127,6 +128,7 @@ impl Machine {
         let Some((columns, follows)) = column_count(front.start, self.capabilities) else { return Step::Confused };
         self.rows = 0;
         self.columns = columns;
+        self.outcome.has_columns = true;
         self.outcome.metadata_follows &= follows;
         self.phase = if follows { Phase::Definitions { left: columns } } else { self.after_definitions() };
         Step::Continue
