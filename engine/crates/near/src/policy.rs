@@ -49,7 +49,7 @@ impl Policy {
     pub fn of_answer(&mut self, outcome: &Outcome, is_hidden: bool) {
         match self {
             Policy::Leases(seat) if is_hidden => seat.of_hidden(outcome),
-            Policy::Leases(_) => {}
+            Policy::Leases(seat) => seat.of_answer(outcome),
             Policy::Rules(session) if is_hidden => session.of_hidden(outcome),
             Policy::Rules(session) => session.of_answer(outcome),
         }

@@ -5,7 +5,7 @@
 //!   is looked for was told of its last command, or what came since is known to change nothing;
 //! - before anything else of the client reaches the server, the last read that it has not seen does, so that FOUND_ROWS(), the
 //!   warnings and their like are what they would be. What asks for FOUND_ROWS() waits until it is known that the read has as many
-//!   rows as it had here.
+//!   rows as it had here, and is refused where the server's number is another one.
 
 use crate::clock;
 use crate::command::{LONGEST, first_command, is_harmless, lone_command};
@@ -14,7 +14,7 @@ use crate::memory::Memory;
 use crate::own::{Own, lock};
 use crate::prepared::says_found_rows;
 use crate::report::{self, Asker};
-use crate::unseen::{Held, Unseen};
+use crate::unseen::{Held, Unseen, found, has_changed};
 use locks::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -35,14 +35,45 @@ pub enum Then {
     Answer(Vec<u8>),
 }
 
+/// Which number of rows found a command leaves if it sends rows.
+#[derive(Default)]
+enum Leaves {
+    #[default]
+    Unknown,
+    Own,
+    /// Its own, and the read before is not sent because of it.
+    InPlace,
+}
+
+impl Leaves {
+    fn of(payload: Option<&[u8]>, takes_place: bool) -> Leaves {
+        match payload {
+            Some(_) if takes_place => Leaves::InPlace,
+            Some(payload) if !looks_back(payload) => Leaves::Own,
+            _ => Leaves::Unknown,
+        }
+    }
+}
+
+/// SHOW WARNINGS, for example, has rows and leaves the number of those found.
+fn looks_back(payload: &[u8]) -> bool {
+    const SHOW: &[u8] = b"show";
+    let text = payload[1..].trim_ascii_start();
+    payload[0] == Command::Query as u8 && text.get(..SHOW.len()).is_some_and(|word| word.eq_ignore_ascii_case(SHOW))
+}
+
 pub struct Seat {
     memory: Arc<Memory>,
     number: u32,
     own: Arc<Mutex<Own>>,
     unseen: Option<Unseen>,
     held: Option<Held>,
-    /// The number of the command whose answer the client does not get.
-    hidden: Option<u64>,
+    /// The read whose answer the client does not get: its command's number, and the rows that it had here.
+    hidden: Option<(u64, u64)>,
+    /// Of the first command that the server has not answered.
+    leaves: Leaves,
+    /// The server's FOUND_ROWS() is not that of the last read that the client knows of.
+    is_astray: bool,
     /// When it last got a command.
     seen_ns: u64,
     hits: u64,
@@ -63,6 +94,8 @@ impl Seat {
             unseen: None,
             held: None,
             hidden: None,
+            leaves: Leaves::Unknown,
+            is_astray: false,
             seen_ns: 0,
             hits: 0,
             reports,
@@ -95,17 +128,25 @@ impl Seat {
         if let Some(answer) = short.filter(|_| is_heard && self.reports).and_then(|text| self.report(follower, text)) {
             return Then::Answer(answer);
         }
+        let asks = |payload: &[u8]| says_found_rows(payload) || lock(&self.own).statements.asks_for_found_rows(payload);
+        if self.is_astray && self.unseen.is_none() && is_heard && follower.is_quiet() && alone.is_some_and(asks) {
+            return Then::Answer(has_changed());
+        }
         let stays = |unseen: &Unseen| alone.is_some_and(|payload| unseen.may_follow(payload));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
         let is_replaced = |unseen: &Unseen| alone.is_some_and(|payload| unseen.is_replaced_by(payload, capabilities));
-        let Some(unseen) = unseen.filter(|unseen| !is_replaced(unseen)) else {
+        let takes_place = unseen.as_ref().is_some_and(is_replaced);
+        if follower.is_quiet() {
+            self.leaves = Leaves::of(alone, takes_place);
+        }
+        let Some(unseen) = unseen.filter(|_| !takes_place) else {
             self.forward(follower, bytes);
             return Then::Pass;
         };
         follower.expect_hidden(unseen.expect());
         let Unseen { packet, rows, under, .. } = unseen;
-        let asks = |payload: &[u8]| says_found_rows(payload) || lock(&self.own).statements.asks_for_found_rows(payload);
-        self.hidden = Some(lock(&self.own).forward_served(&self.memory.kept, &packet[Header::SIZE..], under));
+        let number = lock(&self.own).forward_served(&self.memory.kept, &packet[Header::SIZE..], under);
+        self.hidden = Some((number, rows));
         if alone.is_some_and(asks) {
             self.held = Some(Held::new(bytes.to_vec(), rows));
             return Then::Hold(packet);
@@ -132,10 +173,21 @@ impl Seat {
 
     /// The server has answered what the client does not know of.
     pub fn of_hidden(&mut self, outcome: &Outcome) {
-        if let Some(number) = self.hidden.take() {
+        if let Some((number, rows)) = self.hidden.take() {
             lock(&self.own).statements.answered(number, outcome);
+            self.is_astray = found(outcome) != Some(rows);
         }
         self.held.iter_mut().for_each(|held| held.count(outcome));
+    }
+
+    /// The client gets the end of an answer.
+    pub fn of_answer(&mut self, outcome: &Outcome) {
+        // One that fails on its way has counted, too.
+        match std::mem::take(&mut self.leaves) {
+            Leaves::Own | Leaves::InPlace if outcome.has_columns => self.is_astray = false,
+            Leaves::InPlace => self.is_astray = true,
+            _ => {}
+        }
     }
 
     /// The answer to the command of this packet, if it may be served.

@@ -85,8 +85,7 @@ impl Held {
     }
 
     pub fn count(&mut self, outcome: &Outcome) {
-        let rows = if let OutcomeKind::ResultSet { rows, .. } = outcome.kind { rows } else { u64::MAX };
-        self.counted = Some(rows);
+        self.counted = Some(found(outcome).unwrap_or(u64::MAX));
     }
 
     pub fn is_counted(&self) -> bool {
@@ -98,7 +97,17 @@ impl Held {
         if self.counted == Some(self.rows) {
             return Ok(self.command);
         }
-        let message = "fqc-near: rows have changed since the read whose FOUND_ROWS() is asked for; read again";
-        Err(ErrPacket::build(1, HAS_CHANGED, b"HY000", message))
+        Err(has_changed())
     }
+}
+
+/// The rows of an answer that has some, or none of them.
+pub fn found(outcome: &Outcome) -> Option<u64> {
+    if let OutcomeKind::ResultSet { rows, .. } = outcome.kind { Some(rows) } else { None }
+}
+
+/// The answer to who asks for FOUND_ROWS() that the server does not know.
+pub fn has_changed() -> Vec<u8> {
+    let message = "fqc-near: rows have changed since the read whose FOUND_ROWS() is asked for; read again";
+    ErrPacket::build(1, HAS_CHANGED, b"HY000", message)
 }

@@ -405,6 +405,26 @@ fn what_an_execution_leaves_behind_is_there_for_the_next_statement() {
     assert_eq!(row(&run(&mut client, &found, &[])), "error 1020", "they would be those of a later state");
 }
 
+/// An execution takes the place of another of its statement, which the server has not seen then.
+#[test]
+fn rows_found_are_not_told_after_an_execution_that_fails_in_the_place_of_one_that_was_answered_here() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let (mut client, mut direct) = (near.client(), scene.direct());
+    let from = prepared(&mut client, "SELECT v FROM d.t WHERE id >= ? ORDER BY id");
+    until_run_here(near, &mut client, &from, &[Param::Int(1)]);
+    until_here(near, || {
+        run(&mut client, &from, &[Param::Int(2)]);
+        run(&mut client, &from, &[Param::Int(1)])
+    });
+    direct.must("ALTER TABLE d.t CHANGE v w INT").expect("it is altered");
+    assert_eq!(row(&run(&mut client, &from, &[Param::Int(9)])), "error 1054");
+    assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "error 1020");
+    direct.must("ALTER TABLE d.t CHANGE w v INT").expect("it is altered");
+    assert_eq!(run(&mut client, &from, &[Param::Int(2)]).rows(true).len(), 1);
+    assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "1");
+}
+
 #[test]
 fn queries_and_executions_in_turns_are_both_answered_from_memory() {
     let scene = Scene::of(1);

@@ -199,6 +199,47 @@ fn rows_found_are_never_those_of_a_later_state() {
 }
 
 #[test]
+fn rows_found_are_not_those_of_a_later_state_after_other_statements_either() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let (mut client, mut direct) = (near.client(), scene.direct());
+    let two = "SELECT v FROM d.t WHERE id < 9 ORDER BY id";
+    for (id, between) in ["SET @x = 1", "SHOW WARNINGS", "SELECT nothing FROM d.t", "DO 1"].iter().enumerate() {
+        until_served(near, &mut client, two);
+        direct.must(&format!("INSERT INTO d.t VALUES ({}, 3)", id + 3)).expect("it is written");
+        ask(&mut client, between);
+        for _ in 0..2 {
+            assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "error 1020", "{between}");
+        }
+        ask(&mut client, two);
+        assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), (id + 3).to_string(), "{between}");
+    }
+    until_served(near, &mut client, two);
+    direct.must("DELETE FROM d.t WHERE id > 1").expect("it is written");
+    ask(&mut client, "SELECT v FROM d.t UNION ALL SELECT 7 UNION ALL SELECT 8");
+    assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "3", "another read has been run since");
+}
+
+/// The server counts as many as such a read has sent.
+#[test]
+fn rows_found_by_a_read_that_fails_on_its_way_are_its_own() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let (mut client, mut direct) = (near.client(), scene.direct());
+    let statements =
+        ["CREATE TABLE d.b (id INT PRIMARY KEY, v BIGINT UNSIGNED)", "INSERT INTO d.b VALUES (1, 8), (2, 1)"];
+    statements.iter().for_each(|one| drop(direct.must(one).expect(one)));
+    let block = "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SHOW WARNINGS; SELECT FOUND_ROWS(); END";
+    for question in ["SELECT FOUND_ROWS()", block] {
+        for none in ["SELECT v FROM d.t WHERE id = 9", "SELECT v FROM d.t WHERE id = 8"] {
+            assert_eq!(until_served(near, &mut client, none), "");
+        }
+        assert_eq!(ask(&mut client, "SELECT 1 / (v - 3) FROM d.b ORDER BY id"), "error 1690");
+        assert_eq!(ask(&mut client, question), "1");
+    }
+}
+
+#[test]
 fn a_connection_that_is_killed_is_served_nothing() {
     let scene = Scene::of(1);
     let near = scene.near();

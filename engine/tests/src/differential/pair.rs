@@ -125,7 +125,7 @@ pub enum Parting {
 pub struct Lanes {
     plain: Lane,
     cached: Lane,
-    /// Something was written since this session last read.
+    /// Something was written since this session's last read that did not fail.
     written_since: [bool; SESSIONS],
     /// Some session may get only the first rows of a result: without an order, any.
     is_limited: bool,
@@ -153,7 +153,9 @@ impl Lanes {
         let asks_rows = action.mentions("FOUND_ROWS");
         self.is_limited |= action.mentions("sql_select_limit");
         match action.kind {
-            Kind::Read | Kind::Repeat if !asks_rows => self.written_since[action.session] = false,
+            Kind::Read | Kind::Repeat if !asks_rows && !compare::has_failed(&plain) => {
+                self.written_since[action.session] = false
+            }
             Kind::Read | Kind::Repeat => {}
             _ => self.written_since = [true; SESSIONS],
         }
