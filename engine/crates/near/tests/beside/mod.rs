@@ -62,6 +62,11 @@ pub struct Near {
 
 /// With these arguments besides those that a test needs to find it.
 pub fn near_with(arguments: &[&str]) -> Near {
+    near_in(&[], arguments)
+}
+
+/// The same in this environment.
+pub fn near_in(environment: &[(String, String)], arguments: &[&str]) -> Near {
     let folder = Folder::fresh();
     let states = UnixDatagram::bind(folder.0.join("notify")).expect("a socket");
     states.set_read_timeout(Some(LIMIT)).expect("a limit");
@@ -71,6 +76,7 @@ pub fn near_with(arguments: &[&str]) -> Near {
         .args(["--listen", &listen, "--metrics", "127.0.0.1:0"])
         .args(arguments)
         .env("NOTIFY_SOCKET", folder.file("notify"))
+        .envs(environment.iter().cloned())
         .stdin(Stdio::null())
         .stderr(log)
         .spawn()
