@@ -38,6 +38,7 @@ mod server;
 pub mod service;
 mod shared;
 mod stream;
+mod threads;
 mod tls;
 pub mod ttl;
 mod unseen;

@@ -9,8 +9,10 @@ use crate::options::Invocation;
 use crate::relay::{Arrival, relay};
 use crate::shared::Shared;
 use crate::stream::Stream;
+use crate::threads::Threads;
 use std::fs;
 use std::io;
+use std::net::SocketAddr;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::UnixStream as Probe;
 use std::path::{Path, PathBuf};
@@ -18,8 +20,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
-use tokio::net::{TcpListener, UnixListener};
-use tokio::runtime;
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -29,29 +31,24 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Until a signal ends it.
 pub fn run(invocation: &Invocation, config: Config) -> io::Result<()> {
-    let mut builder = runtime::Builder::new_multi_thread();
-    if config.fixed.threads > 0 {
-        builder.worker_threads(config.fixed.threads);
-    }
-    let runtime = builder.enable_all().build()?;
-    let outcome = runtime.block_on(serve(invocation, config));
-    // What has outlived the drain ends here.
-    runtime.shutdown_background();
-    outcome
+    let threads = Threads::start(config.fixed.threads)?;
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(serve(invocation, config, &threads))
 }
 
 pub fn read(invocation: &Invocation) -> Result<Config, String> {
     invocation.options().and_then(|options| Config::of(&options))
 }
 
-async fn serve(invocation: &Invocation, config: Config) -> io::Result<()> {
+async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io::Result<()> {
     let fixed = config.fixed.clone();
     let shared = Arc::new(Shared::new(config));
+    let door = Door { shared: shared.clone(), threads: threads.clone() };
     let (mut reload, mut ends) = (signal(SignalKind::hangup())?, Ends::new()?);
     let mut tasks = JoinSet::new();
     let mut sockets = SocketFiles(Vec::new());
     for address in &fixed.listen {
-        let bound = listen(address, fixed.socket_mode, &shared, &mut tasks, &mut sockets).await;
+        let bound = listen(address, fixed.socket_mode, &door, &mut tasks, &mut sockets).await;
         let bound = bound.map_err(|error| told(address, error))?;
         eprintln!("clients of {} may connect to {bound}", shared.config().server);
     }
@@ -140,22 +137,22 @@ impl Drop for SocketFiles {
 async fn listen(
     address: &Address,
     mode: u32,
-    shared: &Arc<Shared>,
+    door: &Door,
     tasks: &mut JoinSet<()>,
     sockets: &mut SocketFiles,
 ) -> io::Result<Address> {
-    let shared = shared.clone();
+    let door = door.clone();
     match address {
         Address::Ip(address) => {
             let listener = TcpListener::bind(address).await?;
             let bound = listener.local_addr()?;
             tasks.spawn(async move {
                 loop {
-                    match listener.accept().await {
+                    match listener.accept().await.and_then(|(stream, peer)| Ok((stream.into_std()?, peer))) {
                         Ok((stream, peer)) => {
                             let addresses = stream.local_addr().ok().map(|own| (peer, own));
                             let _ = stream.set_nodelay(true);
-                            arrive(&shared, Arrival { stream: Box::new(stream), addresses });
+                            door.admit(addresses, || Ok(Box::new(TcpStream::from_std(stream)?)));
                         }
                         Err(error) => pause(&error).await,
                     }
@@ -170,8 +167,8 @@ async fn listen(
             fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
             tasks.spawn(async move {
                 loop {
-                    match listener.accept().await {
-                        Ok((stream, _)) => arrive(&shared, Arrival { stream: Box::new(stream), addresses: None }),
+                    match listener.accept().await.and_then(|(stream, _)| stream.into_std()) {
+                        Ok(stream) => door.admit(None, || Ok(Box::new(UnixStream::from_std(stream)?))),
                         Err(error) => pause(&error).await,
                     }
                 }
@@ -193,14 +190,29 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     if is_socket && is_stale() { fs::remove_file(path) } else { Ok(()) }
 }
 
-fn arrive(shared: &Arc<Shared>, arrival: Arrival) {
-    shared.counts.accepted.add(1);
-    let shared = shared.clone();
-    match shared.admit() {
-        Some(place) => drop(tokio::spawn(async move {
-            relay(arrival, &place.0).await;
-        })),
-        None => drop(tokio::spawn(async move { too_many(arrival.stream, &shared).await })),
+/// Where clients come in.
+#[derive(Clone)]
+struct Door {
+    shared: Arc<Shared>,
+    threads: Threads,
+}
+
+impl Door {
+    /// `stream`: made on the thread that waits for it.
+    fn admit(
+        &self,
+        addresses: Option<(SocketAddr, SocketAddr)>,
+        stream: impl FnOnce() -> io::Result<Stream> + Send + 'static,
+    ) {
+        self.shared.counts.accepted.add(1);
+        let (shared, place) = (self.shared.clone(), self.shared.admit());
+        self.threads.spawn(async move {
+            match (stream(), place) {
+                (Ok(stream), Some(place)) => relay(Arrival { stream, addresses }, &place.0).await,
+                (Ok(stream), None) => too_many(stream, &shared).await,
+                (Err(error), _) => shared.complaints.tell(&error.to_string()),
+            }
+        });
     }
 }
 
