@@ -17,6 +17,7 @@ mod event;
 mod following;
 mod gtid;
 mod log;
+mod packed;
 mod place;
 mod prerequisites;
 mod product;

@@ -613,6 +613,40 @@ fn transactions_of_mysql_with_tags_and_compressed_ones_count() {
 }
 
 #[test]
+fn a_compressed_transaction_of_mysql_ends_what_read_its_tables_alone() {
+    let Some(kind) = mysql("9.7") else { return };
+    let server = kind.logging();
+    let mut writer = direct(&server);
+    run(&mut writer, &["INSERT INTO d.u VALUES (1, 1)", "SET SESSION binlog_transaction_compression = ON"]);
+    let near = kind.following(&server, LONG);
+    let mut client = near.client();
+    let inserts = |client: &mut Client| ask(client, "SHOW STATUS LIKE 'Qcache_inserts'");
+    let other = "SELECT v FROM d.u";
+    until_served(&near, &mut client, other);
+    for value in 10..20 {
+        until_served(&near, &mut client, READ);
+        let before = inserts(&mut client);
+        run(&mut writer, &[&format!("UPDATE d.t SET v = {value} WHERE id = 1")]);
+        until_said(&near, &mut client, READ, &value.to_string());
+        until_served(&near, &mut client, READ);
+        let stored_again = inserts(&mut client);
+        assert_ne!(stored_again, before);
+        until_served(&near, &mut client, other);
+        assert_eq!(inserts(&mut client), stored_again);
+    }
+    // Too long to be unpacked: it may have changed anything.
+    let long = "INSERT INTO d.long_ SELECT id * 1000 + SECOND(NOW()), REPEAT('x', 8000000) FROM d.t";
+    run(&mut writer, &["CREATE TABLE d.long_ (id INT PRIMARY KEY, t LONGTEXT)"]);
+    until_served(&near, &mut client, other);
+    let before = inserts(&mut client);
+    run(&mut writer, &[long]);
+    wait_until("it is read anew", || {
+        until_served(&near, &mut client, other);
+        inserts(&mut client) != before
+    });
+}
+
+#[test]
 fn the_password_of_an_account_of_mysql_is_sent_with_tls_alone() {
     for mut kind in kinds().filter(|kind| kind.certificates.is_some()) {
         let server = kind.logging();

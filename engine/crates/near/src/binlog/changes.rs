@@ -171,15 +171,28 @@ impl Changes {
         if let Event::Rotate { file, at } = told.event {
             return self.go_to(Place::of(file, at).ok_or("the name of a log file is not understood")?);
         }
-        let end = match told.end {
+        self.hear_all(told.end, &[told.event])
+    }
+
+    /// Events that end at one place: none of them is heard before all are.
+    pub fn hear_all(&mut self, end: Option<u32>, events: &[Event]) -> Result<(), &'static str> {
+        let end = match end {
             // Where numbers are not known, nothing was left out.
-            _ if told.event == Event::Heartbeat && !self.has_numbers() => self.heard,
+            _ if events == [Event::Heartbeat] && !self.has_numbers() => self.heard,
             Some(lower) => self.heard.end(lower).ok_or("the server's log went back")?,
             None => self.heard,
         };
         let moment = self.moment(end)?;
-        self.follow_numbers(&told.event)?;
-        match told.event {
+        for event in events {
+            self.take(event, moment)?;
+        }
+        self.heard = end;
+        self.prove()
+    }
+
+    fn take(&mut self, event: &Event, moment: u64) -> Result<(), &'static str> {
+        self.follow_numbers(event)?;
+        match *event {
             Event::Rotate { .. } | Event::Format { .. } | Event::Begun(_) | Event::Heartbeat | Event::Nothing => {}
             Event::Anonymous => return Err(ANONYMOUS),
             Event::Table { schema, name } => self.touch(schema, name, moment),
@@ -191,11 +204,10 @@ impl Changes {
                 self.has_xa = true;
                 return Err(XA);
             }
-            Event::Everything => self.change_everything(moment),
+            Event::Everything | Event::Packed(_) => self.change_everything(moment),
             Event::Privileges => self.change_privileges(moment),
         }
-        self.heard = end;
-        self.prove()
+        Ok(())
     }
 
     fn has_numbers(&self) -> bool {
@@ -534,6 +546,22 @@ mod tests {
         scene.mark(300);
         assert!(!scene.is_fresh("t", early) && !scene.is_fresh("u", early));
         assert!(scene.is_fresh("t", scene.changes.stamp()) && scene.is_fresh("u", scene.changes.stamp()));
+    }
+
+    #[test]
+    fn of_a_transaction_in_one_piece_nothing_counts_as_heard_before_all_of_it() {
+        let mut scene = Scene::with_numbers(&["t", "u"]);
+        scene.begins(10, 110);
+        let asked = scene.mark(200);
+        let early = scene.changes.stamp();
+        let table = Event::Table { schema: b"d", name: b"t" };
+        scene.changes.hear_all(Some(200), &[Event::Nothing, table, Event::Rows, Event::Committed]).expect("understood");
+        assert_eq!(scene.changes.proved(), Some(asked));
+        assert!(!scene.is_fresh("t", early) && scene.is_fresh("u", early));
+        scene.begins(11, 210);
+        scene.shown = Some(10);
+        scene.mark(200);
+        assert!(scene.is_fresh("t", scene.changes.stamp()));
     }
 
     #[test]

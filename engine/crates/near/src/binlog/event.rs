@@ -34,6 +34,8 @@ pub enum Event<'a> {
         name: &'a [u8],
     },
     Rows,
+    /// A transaction of MySQL in one piece, compressed.
+    Packed(&'a [u8]),
     /// The end of a transaction whose place in the log is its place among all that can be seen.
     Committed,
     /// The end of a transaction of which that is not known.
@@ -77,6 +79,7 @@ mod kind {
     pub const XA_PREPARE: u8 = 38;
     /// Updated rows, with parts of their documents.
     pub const PARTIAL_ROWS: u8 = 39;
+    pub const PACKED: u8 = 40;
     pub const TAGGED_GTID: u8 = 42;
     pub const ANNOTATE: u8 = 160;
     pub const CHECKPOINT: u8 = 161;
@@ -141,6 +144,7 @@ fn event(kind: u8, body: &[u8], is_whole: bool) -> Option<Event<'_>> {
         }
         kind::ROWS_QUERY | kind::PREVIOUS_GTIDS => Some(Event::Nothing),
         kind::PARTIAL_ROWS => Some(Event::Rows),
+        kind::PACKED if is_whole => packed(body).map(Event::Packed),
         _ if kind::ROWS.iter().any(|kinds| kinds.contains(&kind)) || kind::COMPRESSED_ROWS.contains(&kind) => {
             Some(Event::Rows)
         }
@@ -187,6 +191,27 @@ fn leaves_privileges(text: &[u8]) -> bool {
     is_one(first, &ROWS) || is_one(first, &DEFINITIONS) && is_one(second, &DEFINED)
 }
 
+/// What is compressed by zstd.
+fn packed(body: &[u8]) -> Option<&[u8]> {
+    const END: u64 = 0;
+    const METHOD: u64 = 2;
+    const ZSTD: u64 = 0;
+    let mut reader = Reader::new(body);
+    let mut method = None;
+    loop {
+        match reader.int()? {
+            END => break,
+            field => {
+                let value = reader.string()?;
+                if field == METHOD {
+                    method = Reader::new(value).int();
+                }
+            }
+        }
+    }
+    (method == Some(ZSTD)).then(|| reader.rest())
+}
+
 fn table(body: &[u8]) -> Option<Event<'_>> {
     const ID_AND_FLAGS: usize = 8;
     let mut reader = Reader::new(body);
@@ -222,6 +247,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::packed;
     use super::*;
     use fqc_tests::random::Random;
 
@@ -252,6 +278,12 @@ mod tests {
                 format!("{}.{}", String::from_utf8_lossy(schema), String::from_utf8_lossy(name))
             }
             Event::Rotate { file, at } => format!("to {}:{at}", String::from_utf8_lossy(file)),
+            Event::Packed(packed) => {
+                let plain = packed::unpack(packed).expect("it is short");
+                let events = packed::events(&plain).expect("a transaction");
+                let told = events.iter().filter(|event| **event != Event::Nothing).map(said);
+                format!("({})", told.collect::<Vec<_>>().join(" "))
+            }
             Event::Begun(gtid) => format!("{}:{}", String::from_utf8_lossy(gtid.tag), gtid.number),
             other => format!("{other:?}").to_lowercase(),
         }
@@ -281,7 +313,7 @@ mod tests {
     fn a_log_of_mysql_tells_what_changed_and_the_numbers_of_transactions() {
         let expected = ":1 everything :2 everything :3 everything :4 d.t rows committed :5 d.t rows committed \
             :6 d.t rows committed :7 d.t rows committed :8 d.t rows committed tagged_one:1 d.t rows committed \
-            tagged_one:2 d.t rows committed :9 d.m rows ended :10 everything :11 d.t rows committed \
+            tagged_one:2 d.t rows committed :9 d.m rows ended :10 (d.t rows committed) :11 d.t rows committed \
             :12 everything committed :13 everything d.copy rows committed :14 everything :15 privileges :16 privileges \
             :17 privileges :18 xa d.t rows xa xa :19 xa :20 xa d.t rows xa xa to log.000002:4";
         assert_tells(MYSQL, 127, expected);

@@ -1,8 +1,9 @@
 //! What all connections share of the log: whether a result may be served, and with what it is kept.
 
 use super::changes::{Changes, Name, Privileges, Said};
-use super::event::Told;
+use super::event::{Event, Told};
 use super::gtid::Gtids;
+use super::packed;
 use super::place::Place;
 use crate::ttl::{Found, Known};
 use cache::{Cache, CellId, Key, Meta, Stamp};
@@ -104,7 +105,10 @@ impl Log {
     }
 
     pub fn hear(&self, told: &Told) -> Result<(), &'static str> {
-        self.change().hear(told)
+        let Event::Packed(packed) = told.event else { return self.change().hear(told) };
+        let plain = packed::unpack(packed).unwrap_or_default();
+        let events = packed::events(&plain).filter(|events| !events.is_empty());
+        self.change().hear_all(told.end, &events.unwrap_or(vec![Event::Everything]))
     }
 
     /// The server was asked at this time.
