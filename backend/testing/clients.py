@@ -1,4 +1,4 @@
-"""HTTP clients for each kind of caller: outsider, viewer, operator, admin. All of them speak with tokens."""
+"""HTTP clients for each kind of caller: outsider, viewer, operator, admin, reporter. They speak with tokens."""
 
 from __future__ import annotations
 
@@ -10,18 +10,23 @@ from controlplane.core.ids import new_id
 PASSWORD = "correct horse battery"
 
 
-def client_as(role: str) -> APIClient:
+def client_as(role: str, scope: str = "", instance_id: str = "") -> APIClient:
+    """`scope`: of the token, if it is not the role."""
     from controlplane.accounts.models import User
     from controlplane.accounts.services import token_create
     from controlplane.core.request_context import acting_as
 
     with acting_as("test"):
         user = User.objects.create(username=new_id(role), role=role)  # no password: hashing one takes its time
-        _, text = token_create(user, name="test", scope=role)
+        _, text = token_create(user, name="test", scope=scope or role, instance_id=instance_id)
     client = APIClient()
     client.user = user
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
     return client
+
+
+def reporter_of(instance_id: str) -> APIClient:
+    return client_as("operator", "reporter", instance_id)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A near cache for tests: a feed as docs/reference/near-protocol.md describes it, with nothing behind it."""
+"""Near caches for tests: a feed as docs/reference/near-protocol.md describes it, with nothing behind it; a report."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from testing.workers import until
 
 RENEW_SECONDS = 0.02
 GRANTED, RENEW, ACKNOWLEDGE, COUNTED, LEFT = 2, 65, 66, 69, 70
+REPORT = {
+    "name": "shop-1", "life": 4711, "version": "0.1.0", "server": "db.internal:3306", "mode": "bounded", "obstacle": "",
+    "staleness_ms": 3.5, "entries": 7, "stored_bytes": 4096, "hits": 30, "misses": 10, "is_leaving": False,
+}  # fmt: skip
 HEADER = struct.Struct("<BI")  # of a message: its kind, and the length of the rest
 
 

@@ -15,16 +15,17 @@ from controlplane.metrics import polling
 from controlplane.parameters.services import template_create
 from testing.answers import contract, faults
 from testing.changes import changed
+from testing.clients import reporter_of
+from testing.near import REPORT
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("answers_keep_the_contract")]
 GETS = sorted(path for path, methods in contract()["paths"].items() if "get" in methods)
 STREAMS = {"/api/v1/events", "/api/v1/audit-events/export"}
 # What a path needs beside an id from the list above it.
 NAMES = {"name": "long_query_time", "digest": "0" * 32}
-# What takes an engine with traffic, a near cache, or a template that was applied.
+# What takes an engine with traffic, or a template that was applied.
 MAY_BE_EMPTY = (
     "/cache/queries", "/cache/tables", "/cache/advice", "/prometheus/targets", "/templates/{id}/instances",
-    "/near-caches",
 )  # fmt: skip
 QUERIES: dict[str, dict[str, Any]] = {
     "/api/v1/instances/{id}/metrics": {"names": "hit_ratio"},
@@ -49,6 +50,7 @@ def fleet(admin: APIClient, instance: Any) -> APIClient:
     for path, body in posted.items():
         answer = admin.post(f"/api/v1/{path}", body)
         assert answer.status_code < 300, (path, answer.json())
+    assert reporter_of(instance.pk).post("/api/v1/near-caches/reports", REPORT).status_code == 200
     connections = Connections()
     polling.poll_round(1_800_000_000, connections)
     connections.keep_only(())

@@ -44,6 +44,8 @@ from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.metrics.models import Sample
 from controlplane.metrics.partitions import partitions_ensure
 from controlplane.metrics.tests.fleet import class_make, instance_make
+from controlplane.near_caches.models import NearCache
+from controlplane.near_caches.reports import near_report
 from controlplane.parameters import services as parameters
 from controlplane.parameters.models import Template, TemplateVersion
 from controlplane.rollouts import execution as rollouts_execution
@@ -53,6 +55,7 @@ from controlplane.rpc.actions.timing import task_number
 from controlplane.rpc.freshness import check_fresh
 from controlplane.settings.selectors import settings_get
 from controlplane.settings.services import settings_update
+from testing.near import REPORT
 from testing.races import at_once, codes
 from testing.servers import row_for
 
@@ -224,6 +227,14 @@ def test_local_servers_have_ports_of_their_own():
     made = each(lambda make: make(), makes)
     assert len({instance.port for instance in made}) == MANY
     assert min(instance.port for instance in made) >= settings.LOCAL_PORT_BASE
+
+
+def test_a_near_cache_that_reports_is_one_row_and_counts_once():
+    instance = instance_make()
+    near_report(instance, {**REPORT, "hits": 0}, "")
+    assert codes(many(near_report, instance, REPORT, "")) == []
+    near = NearCache.objects.get()
+    assert (near.hits, near.unsampled_hits) == (30, 30)
 
 
 def test_settings_that_are_made_and_changed_by_many_are_one_row_with_every_change():

@@ -11,17 +11,19 @@ from rest_framework.request import Request
 
 from controlplane.accounts import selectors, services
 from controlplane.accounts.models import Token, User
-from controlplane.accounts.roles import lesser
+from controlplane.accounts.roles import Scope, lesser
 from controlplane.core.request_context import caller_is
 
 
 class BearerAuthentication(BaseAuthentication):
+    takes_reporters = False
+
     def authenticate(self, request: Request) -> tuple[User, Token] | None:
         words = get_authorization_header(request).split()
         if not words or words[0].lower() != b"bearer":
             return None
         token = selectors.token_find(words[1].decode("latin-1")) if len(words) == 2 else None
-        if token is None:
+        if token is None or (token.scope == Scope.REPORTER and not self.takes_reporters):
             raise AuthenticationFailed("The token is unknown, expired or revoked: make a new one.")
         services.token_touch(token)
         role = lesser(token.user.role, token.scope)
@@ -30,6 +32,12 @@ class BearerAuthentication(BaseAuthentication):
 
     def authenticate_header(self, request: Request) -> str:
         return "Bearer"
+
+
+class ReporterAuthentication(BearerAuthentication):
+    """For what near caches post."""
+
+    takes_reporters = True
 
 
 class ConsoleSessionAuthentication(SessionAuthentication):
@@ -47,6 +55,11 @@ class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         return {"type": "http", "scheme": "bearer"}
+
+
+class ReporterScheme(BearerScheme):  # type: ignore[no-untyped-call]
+    target_class = ReporterAuthentication
+    name = "reporter"
 
 
 class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -15,7 +15,7 @@ from django.db import models
 from django.db.models.functions import Lower
 
 from controlplane.accounts.access_key_ids import ACCESS_KEY_ID_LENGTH, new_access_key_id
-from controlplane.accounts.roles import Role
+from controlplane.accounts.roles import Role, Scope
 from controlplane.accounts.session_store import SessionStore
 from controlplane.core.ids import ID_LENGTH, new_id
 from controlplane.core.sealing import open_sealed, seal
@@ -59,7 +59,15 @@ class Token(models.Model):
     name = models.CharField(max_length=100)
     prefix = models.CharField(max_length=16, unique=True)
     secret_hash = models.CharField(max_length=64)
-    scope = models.CharField(max_length=8, choices=Role.choices, help_text="The most this token may do.")
+    scope = models.CharField(max_length=8, choices=Scope.choices, help_text="The most this token may do.")
+    # No reference: instances are above accounts. It ends with the instance (`reporters_end`).
+    instance_id = models.CharField(
+        max_length=ID_LENGTH,
+        default="",
+        blank=True,
+        db_index=True,
+        help_text="Of a reporter: the instance whose near caches may report. Empty for the others.",
+    )
     expires_at = models.DateTimeField(db_index=True)
     last_used_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True, db_index=True)

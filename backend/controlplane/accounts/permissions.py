@@ -8,7 +8,7 @@ from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from controlplane.accounts.models import Token, User
-from controlplane.accounts.roles import Role, covers, lesser
+from controlplane.accounts.roles import Role, Scope, covers, lesser
 
 
 def role_in_force(request: Request) -> str | None:
@@ -36,6 +36,17 @@ class ReadViewerWriteOperator(_ByRole):
 
 class ReadViewerWriteAdmin(_ByRole):
     to_read, to_write = Role.VIEWER, Role.ADMIN
+
+
+class ReporterOnly(BasePermission):
+    """A reporter whose user may still make one."""
+
+    message = "This takes a token for near caches (POST /api/v1/instances/{id}/near-caches/tokens) of an operator."
+
+    def has_permission(self, request: Request, view: Any) -> bool:
+        token = request.auth
+        is_reporter = isinstance(token, Token) and token.scope == Scope.REPORTER
+        return is_reporter and covers(request.user.role, Role.OPERATOR)
 
 
 class ViewerOnly(_ByRole):

@@ -1,4 +1,4 @@
-"""The three roles and their order."""
+"""The three roles and their order, and what a token may be for beside them."""
 
 from controlplane.core.choices import TextChoices
 
@@ -9,11 +9,21 @@ class Role(TextChoices):
     ADMIN = "admin", "admin"
 
 
-ORDER = [Role.VIEWER, Role.OPERATOR, Role.ADMIN]
+class Scope(TextChoices):
+    """Of a token. A reporter posts the counters of one instance's near caches: that is no role, and lets in nowhere
+    else."""
+
+    REPORTER = "reporter", "reporter"
+    VIEWER = "viewer", "viewer"
+    OPERATOR = "operator", "operator"
+    ADMIN = "admin", "admin"
+
+
+ORDER = [str(scope) for scope in Scope]
 
 
 def covers(held: str, wanted: str) -> bool:
-    return ORDER.index(Role(held)) >= ORDER.index(Role(wanted))
+    return ORDER.index(held) >= ORDER.index(wanted)
 
 
 def lesser(one: str, other: str) -> str:

@@ -100,6 +100,7 @@ class TokenSerializer(serializers.ModelSerializer[Token]):
             "username",
             "prefix",
             "scope",
+            "instance_id",
             "expires_at",
             "last_used_at",
             "created_at",

@@ -150,8 +150,10 @@ def user_delete(user: User, expected: IfMatch = ANY_VERSION) -> None:
 
 
 @transaction.atomic
-def token_create(user: User, *, name: str, scope: str, expires_at: datetime | None = None) -> tuple[Token, str]:
-    """The token and its text, which is shown this once."""
+def token_create(
+    user: User, *, name: str, scope: str, expires_at: datetime | None = None, instance_id: str = ""
+) -> tuple[Token, str]:
+    """The token and its text, which is shown this once. `instance_id`: of a reporter."""
     if not covers(user.role, scope):
         raise Denied(f"scope: your role is {user.role}, so a token of scope {scope} cannot be created by you.")
     latest = timezone.now() + timedelta(days=settings.TOKEN_LIFETIME_DAYS)
@@ -160,10 +162,11 @@ def token_create(user: User, *, name: str, scope: str, expires_at: datetime | No
         raise Invalid.field("expires_at", f"write a time from now to {settings.TOKEN_LIFETIME_DAYS} days from now")
     prefix = "fqc_" + "".join(secrets.choice(PREFIX_ALPHABET) for _ in range(8))
     secret = secrets.token_urlsafe(32)
+    facts = {"name": name, "scope": scope, **({"instance_id": instance_id} if instance_id else {})}
     token = Token.objects.create(
-        user=user, name=name, prefix=prefix, secret_hash=secret_hash(secret), scope=scope, expires_at=expires_at
+        user=user, prefix=prefix, secret_hash=secret_hash(secret), expires_at=expires_at, **facts
     )
-    audit_record("token.created", token, after={"name": name, "scope": scope, "expires_at": expires_at.isoformat()})
+    audit_record("token.created", token, after={**facts, "expires_at": expires_at.isoformat()})
     return token, f"{prefix}_{secret}"
 
 
@@ -172,6 +175,11 @@ def token_revoke(token: Token) -> None:
     if not Token.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=timezone.now()):
         raise NotFound(f"{token.pk} has been revoked in the meantime.")
     audit_record("token.revoked", token, before={"name": token.name, "scope": token.scope})
+
+
+def reporters_end(instance_id: str) -> None:
+    """In the transaction that deletes the instance, whose audit event is theirs, too."""
+    Token.objects.filter(instance_id=instance_id, revoked_at=None).update(revoked_at=timezone.now())
 
 
 def token_touch(token: Token) -> None:

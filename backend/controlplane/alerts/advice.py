@@ -89,8 +89,10 @@ ADVICE: Mapping[str, Advice] = {
         "Check in the rules of the cache that these statements may be outdated for so long.",
     ),
     "near_caches_detached": Advice(
-        "A near cache was stopped or restarted, or its connection to the server was interrupted.",
-        "Open Near caches to see which are detached. Check that fqc-near is running there and reaches the server.",
+        "A near cache was stopped or restarted, or its connection to the server was interrupted; or one that reports "
+        "does not any more.",
+        "Open Near caches to see which are detached. Check that fqc-near is running there and reaches the server, and "
+        "the control plane if it reports.",
     ),
     "connections": Advice(
         "The application opens more connections than before, or does not close them.",

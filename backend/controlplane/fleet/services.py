@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 
+from controlplane.accounts.services import reporters_end
 from controlplane.audit.services import audit_record
 from controlplane.core.errors import Conflict, FieldError, Invalid, PasswordRequired
 from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
@@ -170,6 +171,7 @@ def instance_forget(instance: Instance) -> None:
     Instance.objects.select_for_update().get(pk=instance.pk)
     for end in hooks("instance_forget").values():
         end(instance)
+    reporters_end(instance.pk)
     audit_record("instance.deleted", instance, before=instance_facts(instance))
     instance.delete()
 

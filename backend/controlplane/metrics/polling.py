@@ -24,11 +24,13 @@ from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.reports import NEAR
 from controlplane.gateway.server import Limits
 from controlplane.metrics.columns import STATUS_NAMES, VARIABLE_NAMES
-from controlplane.metrics.intervals import LONGEST_SECONDS, Reading, growth, reading_of
+from controlplane.metrics.definitions import SECONDS
+from controlplane.metrics.intervals import LONGEST_SECONDS, Numbers, Reading, growth, reading_of
 from controlplane.metrics.live import fleet_values
 from controlplane.metrics.models import Latest, Sample
 from controlplane.metrics.partitions import partitions_ensure
 from controlplane.metrics.writing import Found, round_write
+from controlplane.near_caches.reports import Reported, reported_take
 from controlplane.near_caches.services import Listed, near_caches_note
 from controlplane.settings.selectors import settings_get
 
@@ -112,10 +114,27 @@ def _near_caches(
 def _write(at: int, readings: dict[str, Reading], near_caches: dict[str, Listed]) -> None:
     partitions_ensure(Sample, at, at)
     before = _readings_before(readings)
+    reported = reported_take(at, readings)
     longest = max(LONGEST_SECONDS, LONGEST_ROUNDS * settings_get().poll_interval_seconds)
-    round_write(at, {pk: Found(reading, growth(before.get(pk), reading, longest)) for pk, reading in readings.items()})
+    grown = {pk: growth(before.get(pk), reading, longest) for pk, reading in readings.items()}
+    for pk in reported.keys() & grown.keys():
+        _add_reported(grown[pk], reported[pk])
+    round_write(at, {pk: Found(reading, grown[pk]) for pk, reading in readings.items()})
     near_caches_note(near_caches)
     event_publish("samples", "fleet", {"sampled_at": at, "answered": len(readings), "fleet": fleet_values(at)})
+
+
+def _add_reported(grown: Numbers, reported: Reported) -> None:
+    """To what the server counts of those that are attached. Where an interval is not counted, no counter grows."""
+    counted = bool(grown[SECONDS])
+    told = {
+        "near_hits": reported.hits * counted,
+        "near_misses": reported.misses * counted,
+        "near_caches": reported.reporting,
+        "near_caches_detached": reported.detached,
+    }
+    for column, number in told.items():
+        grown[column] = (grown[column] or 0) + number
 
 
 def _readings_before(readings: Collection[str]) -> dict[str, Reading]:

@@ -1,1 +1,1 @@
-"""The near caches of each instance, as its server lists them: a server is the only way to them."""
+"""The near caches of each instance: those that its server lists, and those that report themselves, where none can."""

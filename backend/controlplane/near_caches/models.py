@@ -1,39 +1,84 @@
-"""What a server said last of each near cache. How many hits there were when, samples of the instance tell."""
+"""What was said last of each near cache: by its server if it is attached there, else by itself.
+
+How many hits there were when, samples of the instance tell.
+"""
 
 from __future__ import annotations
 
 from django.db import models
 
+from controlplane.core.choices import TextChoices
 from controlplane.fleet.models import Instance
 
 NAME_LENGTH, ADDRESS_LENGTH = 64, 80
+VERSION_LENGTH, SERVER_LENGTH, OBSTACLE_LENGTH = 32, 255, 500
+
+
+class Source(TextChoices):
+    """Who tells of it."""
+
+    ATTACHED = "attached", "attached"
+    REPORTING = "reporting", "reporting"
+
+
+class Mode(TextChoices):
+    EXACT = "exact", "exact"
+    BOUNDED = "bounded", "bounded"
+    RULES = "rules", "rules"
 
 
 class NearCache(models.Model):
     # No constraint: an instance deleted in the middle of a round must not spoil the round.
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="near_caches", db_constraint=False)
-    attachment = models.BigIntegerField()  # the server's own number, from 1 in each of its lives
+    source = models.CharField(
+        max_length=9,
+        choices=Source.choices,
+        default=Source.ATTACHED,
+        help_text="attached: its server's plugin tells of it. reporting: it reports here itself.",
+    )
+    # The server's own number, from 1 in each of its lives; or the one that a reporting near cache drew when it started.
+    attachment = models.BigIntegerField()
     name = models.CharField(max_length=NAME_LENGTH)
     address = models.CharField(max_length=ADDRESS_LENGTH, blank=True)
-    protocol = models.PositiveIntegerField()
+    mode = models.CharField(
+        max_length=7,
+        choices=Mode.choices,
+        default=Mode.EXACT,
+        help_text="exact: never outdated, by the plugin. bounded: by the server's binary log. rules: by its rules.",
+    )
+    version = models.CharField(max_length=VERSION_LENGTH, blank=True, help_text="Of the program, if it reports.")
+    server = models.CharField(
+        max_length=SERVER_LENGTH, blank=True, help_text="What it calls the server that it stands before, if it reports."
+    )
+    obstacle = models.CharField(
+        max_length=OBSTACLE_LENGTH, blank=True, help_text="Why it serves nothing, in its own words, if it reports."
+    )
+    staleness_ms = models.FloatField(null=True, help_text="How old its answers could be. Told by bounded ones alone.")
+    protocol = models.PositiveIntegerField(default=0, help_text="Of its attachment; 0: it reports.")
     is_attached = models.BooleanField(default=True)
-    attached_at = models.DateTimeField(help_text="Of the first poll that found it.")
-    seen_at = models.DateTimeField(help_text="Of the newest poll that found it.")
-    lease_ms = models.FloatField(help_text="What was left of its lease.")
-    lag_ms = models.FloatField(help_text="How long its last acknowledgement took.")
-    tables = models.BigIntegerField(help_text="Tables of which it may hold results.")
+    has_left = models.BooleanField(default=False)  # it said that it stops
+    attached_at = models.DateTimeField(help_text="Of the first poll that found it, or of its first report.")
+    seen_at = models.DateTimeField(help_text="Of the newest poll that found it, or of its newest report.")
+    lease_ms = models.FloatField(default=0, help_text="What was left of its lease.")
+    lag_ms = models.FloatField(default=0, help_text="How long its last acknowledgement took.")
+    tables = models.BigIntegerField(default=0, help_text="Tables of which it may hold results.")
     entries = models.BigIntegerField()
     stored_bytes = models.BigIntegerField()
     hits = models.BigIntegerField()
     misses = models.BigIntegerField()
-    hits_per_second = models.FloatField(null=True, help_text="Between the two newest polls; null: there was one alone.")
+    hits_per_second = models.FloatField(
+        null=True, help_text="Between the two newest polls or reports; null: there was one alone."
+    )
     misses_per_second = models.FloatField(null=True)
-    writers_waited = models.BigIntegerField(help_text="Writers that have waited for it.")
-    waited_ms = models.FloatField(help_text="How long they waited together.")
+    writers_waited = models.BigIntegerField(default=0, help_text="Writers that have waited for it.")
+    waited_ms = models.FloatField(default=0, help_text="How long they waited together.")
+    # What it has reported since the newest sample of its instance.
+    unsampled_hits = models.BigIntegerField(default=0)
+    unsampled_misses = models.BigIntegerField(default=0)
 
     class Meta:
         ordering = ("name", "id")
         constraints = [
-            models.UniqueConstraint(fields=["instance", "name", "attachment"], name="one_row_per_attachment")
+            models.UniqueConstraint(fields=["instance", "source", "name", "attachment"], name="one_row_per_life")
         ]
         indexes = [models.Index(fields=["is_attached", "seen_at"], name="near_cache_seen")]

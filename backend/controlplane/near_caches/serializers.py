@@ -1,17 +1,32 @@
 from __future__ import annotations
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from controlplane.near_caches.models import NearCache
+from controlplane.accounts.models import Token
+from controlplane.accounts.serializers import TokenCreatedSerializer
+from controlplane.near_caches.models import (
+    NAME_LENGTH,
+    OBSTACLE_LENGTH,
+    SERVER_LENGTH,
+    VERSION_LENGTH,
+    Mode,
+    NearCache,
+    Source,
+)
+from controlplane.near_caches.reading import NAME
 
 STATES = ("serving", "waiting", "detached")
+REPORTED_MODES = [choice for choice in Mode.choices if choice[0] != Mode.EXACT]
+MOST_COUNTED = 2**53 - 1  # what every reader of JSON takes as it is
 
 
 class NearCacheSerializer(serializers.ModelSerializer[NearCache]):
     state = serializers.SerializerMethodField(
-        help_text="serving: its lease runs. waiting: it is attached, without a lease. detached: it is gone, and stays "
-        "in the list for a day."
+        help_text="serving: it answers reads. waiting: it is attached without a lease, or reports that something is in "
+        "its way. detached: it is gone, or has not reported for three polls, and stays in the list for a day."
     )
     writer_wait_ms = serializers.SerializerMethodField(
         help_text="How long a writer that waited for it did, on average."
@@ -20,9 +35,9 @@ class NearCacheSerializer(serializers.ModelSerializer[NearCache]):
     class Meta:
         model = NearCache
         fields = (
-            "name", "address", "state", "attachment", "protocol", "attached_at", "seen_at", "lease_ms", "lag_ms",
-            "tables", "entries", "stored_bytes", "hits", "misses", "hits_per_second", "misses_per_second",
-            "writers_waited", "waited_ms", "writer_wait_ms",
+            "name", "address", "source", "mode", "state", "obstacle", "version", "server", "attachment", "protocol",
+            "attached_at", "seen_at", "lease_ms", "lag_ms", "staleness_ms", "tables", "entries", "stored_bytes",
+            "hits", "misses", "hits_per_second", "misses_per_second", "writers_waited", "waited_ms", "writer_wait_ms",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -30,8 +45,53 @@ class NearCacheSerializer(serializers.ModelSerializer[NearCache]):
     def get_state(self, near: NearCache) -> str:
         if not near.is_attached:
             return "detached"
-        return "serving" if near.lease_ms > 0 else "waiting"
+        is_serving = near.lease_ms > 0 if near.source == Source.ATTACHED else not near.obstacle
+        return "serving" if is_serving else "waiting"
 
     @extend_schema_field(serializers.FloatField(allow_null=True))
     def get_writer_wait_ms(self, near: NearCache) -> float | None:
         return near.waited_ms / near.writers_waited if near.writers_waited else None
+
+
+def counted(help_text: str) -> serializers.IntegerField:
+    return serializers.IntegerField(min_value=0, max_value=MOST_COUNTED, help_text=help_text)
+
+
+class NearReportSerializer(serializers.Serializer[Any]):
+    name = serializers.RegexField(rf"\A{NAME.pattern}\Z", max_length=NAME_LENGTH)
+    life = serializers.IntegerField(
+        min_value=1, max_value=MOST_COUNTED, help_text="A number that it draws at random when it starts."
+    )
+    version = serializers.CharField(max_length=VERSION_LENGTH, help_text="Of the program.")
+    server = serializers.CharField(max_length=SERVER_LENGTH, help_text="The server that it stands before.")
+    mode = serializers.ChoiceField(choices=REPORTED_MODES)
+    obstacle = serializers.CharField(
+        max_length=OBSTACLE_LENGTH, allow_blank=True, help_text="Why it serves nothing; empty while it serves."
+    )
+    staleness_ms = serializers.FloatField(
+        min_value=0, max_value=1e12, allow_null=True, help_text="How old its answers may be; null: not known."
+    )
+    entries = counted("Results in memory.")
+    stored_bytes = counted("Memory that they take.")
+    hits = counted("Reads answered from memory since its start.")
+    misses = counted("Reads that could be kept, answered by the server, since its start.")
+    is_leaving = serializers.BooleanField(help_text="This is its last report: it stops, and is not to be missed.")
+
+
+class NearReportedSerializer(serializers.Serializer[Any]):
+    next_seconds = serializers.IntegerField(help_text="When the next report is wanted.")
+
+
+class NearTokenSerializer(serializers.Serializer[Token]):
+    name = serializers.CharField(max_length=100)
+    expires_at = serializers.DateTimeField(required=False)
+
+
+class NearTokenCreatedSerializer(TokenCreatedSerializer):
+    command = serializers.CharField(
+        read_only=True, help_text="Starts a near cache that reports, once the token is in the file that it names."
+    )
+
+    class Meta(TokenCreatedSerializer.Meta):
+        fields = (*TokenCreatedSerializer.Meta.fields, "command")
+        read_only_fields = fields

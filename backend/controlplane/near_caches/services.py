@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 from django.db.models import Exists, OuterRef
 
-from controlplane.near_caches.models import NearCache
+from controlplane.near_caches.models import NearCache, Source
 from controlplane.near_caches.reading import Row, near_rows
 
 KEPT = timedelta(days=1)
-KEY = ("instance", "name", "attachment")
+KEY = ("instance", "source", "name", "attachment")
 NOTED = tuple(
     field.name for field in NearCache._meta.local_concrete_fields if not field.primary_key and field.name not in KEY
 )
@@ -31,7 +31,7 @@ def near_caches_note(found: Mapping[str, Listed]) -> None:
     """`found`: of each instance that answered, by its id. In the caller's transaction."""
     if not found:
         return
-    kept = {_key(near): near for near in NearCache.objects.filter(is_attached=True)}
+    kept = {_key(near): near for near in NearCache.objects.filter(source=Source.ATTACHED, is_attached=True)}
     new = {_key(near): near for near in _read(found, kept)}
     if new:
         NearCache.objects.bulk_create(new.values(), update_conflicts=True, unique_fields=KEY, update_fields=NOTED)
@@ -39,14 +39,14 @@ def near_caches_note(found: Mapping[str, Listed]) -> None:
     if gone:
         NearCache.objects.filter(pk__in=gone).update(is_attached=False)
     if new:
-        _forget_returned()
-    now = _time(max(listed.at for listed in found.values()))
+        forget_returned()
+    now = moment(max(listed.at for listed in found.values()))
     NearCache.objects.filter(is_attached=False, seen_at__lt=now - KEPT).delete()
 
 
 def _read(found: Mapping[str, Listed], kept: Mapping[Key, NearCache]) -> Iterable[NearCache]:
     for instance_id, listed in found.items():
-        now = _time(listed.at)
+        now = moment(listed.at)
         for fields in near_rows(listed.rows):
             near = NearCache(instance_id=instance_id, attached_at=now, seen_at=now, **fields)
             before = kept.get(_key(near))
@@ -68,7 +68,7 @@ def _compare(near: NearCache, before: NearCache) -> None:
         near.misses_per_second = max(0, near.misses - before.misses) / seconds
 
 
-def _forget_returned() -> None:
+def forget_returned() -> None:
     """Those that came back by the same name."""
     back = NearCache.objects.filter(is_attached=True, instance=OuterRef("instance"), name=OuterRef("name"))
     NearCache.objects.filter(Exists(back), is_attached=False).delete()
@@ -78,5 +78,5 @@ def _key(near: NearCache) -> Key:
     return (near.instance_id, near.name, near.attachment)
 
 
-def _time(at: float) -> datetime:
+def moment(at: float) -> datetime:
     return datetime.fromtimestamp(at, UTC)

@@ -1,19 +1,38 @@
-"""The near caches of an instance over HTTP."""
+"""The near caches of an instance over HTTP, the tokens by which they report, and their reports."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
+from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from controlplane.accounts.authentication import ConsoleSessionAuthentication, ReporterAuthentication
+from controlplane.accounts.permissions import ReporterOnly
+from controlplane.accounts.roles import Scope
+from controlplane.accounts.serializers import TokenSerializer
+from controlplane.accounts.services import token_create
+from controlplane.core.idempotency import ShownOnce
+from controlplane.core.request_context import caller
+from controlplane.core.throttling import SharedThrottle
 from controlplane.core.views import ApiView
+from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_get
+from controlplane.near_caches.commands import report_command
 from controlplane.near_caches.models import NearCache
+from controlplane.near_caches.reports import near_report
 from controlplane.near_caches.selectors import near_cache_list
-from controlplane.near_caches.serializers import NearCacheSerializer
+from controlplane.near_caches.serializers import (
+    NearCacheSerializer,
+    NearReportedSerializer,
+    NearReportSerializer,
+    NearTokenCreatedSerializer,
+    NearTokenSerializer,
+)
 
 
 class NearCaches(ListAPIView[NearCache], ApiView):
@@ -26,5 +45,42 @@ class NearCaches(ListAPIView[NearCache], ApiView):
 
     @extend_schema(operation_id="instances_near_caches_list")
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """The near caches that are attached to the server, and those that were in the last day."""
+        """The near caches that are attached to the server or report here, and those that did in the last day."""
         return super().get(request, *args, **kwargs)
+
+
+class NearTokens(ApiView):
+    @extend_schema(
+        operation_id="instances_near_tokens_create",
+        request=NearTokenSerializer,
+        responses={201: NearTokenCreatedSerializer},
+    )
+    def post(self, request: Request, pk: str) -> Response:
+        """Make a token by which near caches before this instance report, and nothing else can be done."""
+        instance = instance_get(pk)
+        given = NearTokenSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        token, text = token_create(request.user, scope=Scope.REPORTER, instance_id=instance.pk, **given.validated_data)
+        command = report_command(instance.host, instance.port, settings.PUBLIC_URL)
+        return ShownOnce({**TokenSerializer(token).data, "token": text, "command": command}, f"token {token.pk}")
+
+
+class ReportThrottle(SharedThrottle):
+    scope = "near_report"
+
+    def ident(self, request: Request) -> str:
+        return str(request.auth.pk)
+
+
+class NearReports(ApiView):
+    authentication_classes = (ReporterAuthentication, ConsoleSessionAuthentication)
+    permission_classes = (ReporterOnly,)
+    throttle_classes = (ReportThrottle,)
+
+    @extend_schema(operation_id="near_caches_report", request=NearReportSerializer, responses=NearReportedSerializer)
+    def post(self, request: Request) -> Response:
+        """What a near cache says of itself. The token says which instance it stands before."""
+        instance = get_object_or_404(Instance, pk=request.auth.instance_id)
+        given = NearReportSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        return Response({"next_seconds": near_report(instance, given.validated_data, caller().address)})

@@ -16,6 +16,7 @@ from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import note_identity, read_identity
 from controlplane.gateway import reports
 from controlplane.gateway.errors import GatewayError
+from controlplane.near_caches.commands import start_command
 from controlplane.near_caches.reading import near_rows
 from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.check import unreachable
@@ -41,7 +42,7 @@ def near_caches_check(instance: Instance) -> dict[str, Any]:
         "checked_at": timezone.now(),
         "findings": findings,
         "statements": feed_statements(),
-        "command": start_command(instance.host, instance.port),
+        "command": start_command(instance.host, instance.port, FEED_LOGIN),
     }
 
 
@@ -51,11 +52,6 @@ def feed_statements() -> tuple[str, ...]:
         f"CREATE USER {account} IDENTIFIED BY 'choose a password';",
         f"GRANT {FEED_PRIVILEGE} ON *.* TO {account};",
     )
-
-
-def start_command(host: str, port: int) -> str:
-    server = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    return f"fqc-near --server {server} --listen 127.0.0.1:3307 {FEED_LOGIN}"
 
 
 def _live_findings(instance: Instance) -> list[InstanceFinding]:

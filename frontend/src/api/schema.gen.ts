@@ -1018,7 +1018,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The near caches that are attached to the server, and those that were in the last day. */
+        /** @description The near caches that are attached to the server or report here, and those that did in the last day. */
         get: operations["instances_near_caches_list"];
         put?: never;
         post?: never;
@@ -1039,6 +1039,23 @@ export interface paths {
         get: operations["instances_near_prerequisites"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/near-caches/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Make a token by which near caches before this instance report, and nothing else can be done. */
+        post: operations["instances_near_tokens_create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1242,6 +1259,23 @@ export interface paths {
         get: operations["minor_versions"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/near-caches/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description What a near cache says of itself. The token says which instance it stands before. */
+        post: operations["near_caches_report"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2348,12 +2382,18 @@ export interface components {
              *     * `shipped` - shipped
              *     * `server` - server
              */
-            source: components["schemas"]["SourceEnum"];
+            source: components["schemas"]["EngineLineSourceEnum"];
             readonly parameter_count: number;
         };
         EngineLineList: {
             items: components["schemas"]["EngineLine"][];
         };
+        /**
+         * @description * `shipped` - shipped
+         *     * `server` - server
+         * @enum {string}
+         */
+        EngineLineSourceEnum: "shipped" | "server";
         Evaluation: {
             /** @description As submitted. */
             expression: string;
@@ -2999,27 +3039,43 @@ export interface components {
             /** @description Newest first. */
             items: components["schemas"]["MinorVersion"][];
         };
-        /**
-         * @description * `merge` - merge
-         *     * `overwrite` - overwrite
-         * @enum {string}
-         */
-        ModeEnum: "merge" | "overwrite";
         NearCache: {
             readonly name: string;
             readonly address: string;
-            /** @description serving: its lease runs. waiting: it is attached, without a lease. detached: it is gone, and stays in the list for a day. */
+            /**
+             * @description attached: its server's plugin tells of it. reporting: it reports here itself.
+             *
+             *     * `attached` - attached
+             *     * `reporting` - reporting
+             */
+            readonly source: components["schemas"]["NearSource"];
+            /**
+             * @description exact: never outdated, by the plugin. bounded: by the server's binary log. rules: by its rules.
+             *
+             *     * `exact` - exact
+             *     * `bounded` - bounded
+             *     * `rules` - rules
+             */
+            readonly mode: components["schemas"]["NearMode"];
+            /** @description serving: it answers reads. waiting: it is attached without a lease, or reports that something is in its way. detached: it is gone, or has not reported for three polls, and stays in the list for a day. */
             readonly state: components["schemas"]["NearCacheStateEnum"];
+            /** @description Why it serves nothing, in its own words, if it reports. */
+            readonly obstacle: string;
+            /** @description Of the program, if it reports. */
+            readonly version: string;
+            /** @description What it calls the server that it stands before, if it reports. */
+            readonly server: string;
             readonly attachment: number;
+            /** @description Of its attachment; 0: it reports. */
             readonly protocol: number;
             /**
              * Format: date-time
-             * @description Of the first poll that found it.
+             * @description Of the first poll that found it, or of its first report.
              */
             readonly attached_at: string;
             /**
              * Format: date-time
-             * @description Of the newest poll that found it.
+             * @description Of the newest poll that found it, or of its newest report.
              */
             readonly seen_at: string;
             /**
@@ -3032,6 +3088,11 @@ export interface components {
              * @description How long its last acknowledgement took.
              */
             readonly lag_ms: number;
+            /**
+             * Format: double
+             * @description How old its answers could be. Told by bounded ones alone.
+             */
+            readonly staleness_ms: number | null;
             /** @description Tables of which it may hold results. */
             readonly tables: number;
             readonly entries: number;
@@ -3040,7 +3101,7 @@ export interface components {
             readonly misses: number;
             /**
              * Format: double
-             * @description Between the two newest polls; null: there was one alone.
+             * @description Between the two newest polls or reports; null: there was one alone.
              */
             readonly hits_per_second: number | null;
             /** Format: double */
@@ -3060,6 +3121,13 @@ export interface components {
         };
         /** @enum {string} */
         NearCacheStateEnum: "serving" | "waiting" | "detached";
+        /**
+         * @description * `exact` - exact
+         *     * `bounded` - bounded
+         *     * `rules` - rules
+         * @enum {string}
+         */
+        NearMode: "exact" | "bounded" | "rules";
         NearPrerequisites: {
             /** @description Nothing keeps a near cache from attaching. */
             is_ready: boolean;
@@ -3070,6 +3138,96 @@ export interface components {
             statements: string[];
             /** @description Starts a near cache on a host of the application. */
             command: string;
+        };
+        /**
+         * @description * `bounded` - bounded
+         *     * `rules` - rules
+         * @enum {string}
+         */
+        NearReportMode: "bounded" | "rules";
+        NearReportRequest: {
+            name: string;
+            /**
+             * Format: int64
+             * @description A number that it draws at random when it starts.
+             */
+            life: number;
+            /** @description Of the program. */
+            version: string;
+            /** @description The server that it stands before. */
+            server: string;
+            mode: components["schemas"]["NearReportMode"];
+            /** @description Why it serves nothing; empty while it serves. */
+            obstacle: string;
+            /**
+             * Format: double
+             * @description How old its answers may be; null: not known.
+             */
+            staleness_ms: number | null;
+            /**
+             * Format: int64
+             * @description Results in memory.
+             */
+            entries: number;
+            /**
+             * Format: int64
+             * @description Memory that they take.
+             */
+            stored_bytes: number;
+            /**
+             * Format: int64
+             * @description Reads answered from memory since its start.
+             */
+            hits: number;
+            /**
+             * Format: int64
+             * @description Reads that could be kept, answered by the server, since its start.
+             */
+            misses: number;
+            /** @description This is its last report: it stops, and is not to be missed. */
+            is_leaving: boolean;
+        };
+        NearReported: {
+            /** @description When the next report is wanted. */
+            next_seconds: number;
+        };
+        /**
+         * @description * `attached` - attached
+         *     * `reporting` - reporting
+         * @enum {string}
+         */
+        NearSource: "attached" | "reporting";
+        NearTokenCreated: {
+            readonly id: string;
+            readonly name: string;
+            readonly username: string;
+            readonly prefix: string;
+            /**
+             * @description The most this token may do.
+             *
+             *     * `reporter` - reporter
+             *     * `viewer` - viewer
+             *     * `operator` - operator
+             *     * `admin` - admin
+             */
+            readonly scope: components["schemas"]["TokenScope"];
+            /** @description Of a reporter: the instance whose near caches may report. Empty for the others. */
+            readonly instance_id: string;
+            /** Format: date-time */
+            readonly expires_at: string;
+            /** Format: date-time */
+            readonly last_used_at: string | null;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** @description Shown only once. */
+            readonly token: string;
+            /** @description Starts a near cache that reports, once the token is in the file that it names. */
+            readonly command: string;
+        };
+        NearTokenRequest: {
+            name: string;
+            /** Format: date-time */
+            expires_at?: string;
         };
         Observation: {
             is_running: boolean;
@@ -3369,7 +3527,7 @@ export interface components {
                 [key: string]: string | null;
             };
             /** @default merge */
-            mode: components["schemas"]["ModeEnum"];
+            mode: components["schemas"]["TemplateUpdateModeEnum"];
             /** @default  */
             note: string;
         };
@@ -3748,12 +3906,6 @@ export interface components {
          * @enum {string}
          */
         SmtpSecurityEnum: "none" | "starttls" | "tls";
-        /**
-         * @description * `shipped` - shipped
-         *     * `server` - server
-         * @enum {string}
-         */
-        SourceEnum: "shipped" | "server";
         Spark: {
             name: string;
             /** @description One per time; null: no sample, or nothing to divide by. */
@@ -4053,6 +4205,12 @@ export interface components {
              */
             clamp: boolean;
         };
+        /**
+         * @description * `merge` - merge
+         *     * `overwrite` - overwrite
+         * @enum {string}
+         */
+        TemplateUpdateModeEnum: "merge" | "overwrite";
         /** @description Compared with the newest version of the template, whose values the context carries. */
         TemplateUse: {
             instance: string;
@@ -4112,11 +4270,14 @@ export interface components {
             /**
              * @description The most this token may do.
              *
+             *     * `reporter` - reporter
              *     * `viewer` - viewer
              *     * `operator` - operator
              *     * `admin` - admin
              */
-            readonly scope: components["schemas"]["Role"];
+            readonly scope: components["schemas"]["TokenScope"];
+            /** @description Of a reporter: the instance whose near caches may report. Empty for the others. */
+            readonly instance_id: string;
             /** Format: date-time */
             readonly expires_at: string;
             /** Format: date-time */
@@ -4138,11 +4299,14 @@ export interface components {
             /**
              * @description The most this token may do.
              *
+             *     * `reporter` - reporter
              *     * `viewer` - viewer
              *     * `operator` - operator
              *     * `admin` - admin
              */
-            readonly scope: components["schemas"]["Role"];
+            readonly scope: components["schemas"]["TokenScope"];
+            /** @description Of a reporter: the instance whose near caches may report. Empty for the others. */
+            readonly instance_id: string;
             /** Format: date-time */
             readonly expires_at: string;
             /** Format: date-time */
@@ -4152,6 +4316,14 @@ export interface components {
             /** @description Shown only once. */
             readonly token: string;
         };
+        /**
+         * @description * `reporter` - reporter
+         *     * `viewer` - viewer
+         *     * `operator` - operator
+         *     * `admin` - admin
+         * @enum {string}
+         */
+        TokenScope: "reporter" | "viewer" | "operator" | "admin";
         Trial: {
             repetitions: number;
             hits: number;
@@ -7075,6 +7247,43 @@ export interface operations {
             };
         };
     };
+    instances_near_tokens_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NearTokenRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NearTokenCreated"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     instances_parameters_list: {
         parameters: {
             query?: never;
@@ -7479,6 +7688,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MinorVersions"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    near_caches_report: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NearReportRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NearReported"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */

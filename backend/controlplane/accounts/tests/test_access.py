@@ -8,6 +8,8 @@ import re
 import pytest
 from django.urls import get_resolver
 
+from testing.clients import reporter_of
+
 pytestmark = pytest.mark.django_db
 
 OPEN = {
@@ -29,6 +31,7 @@ ADMINISTRATION = {
     "api/v1/instance-classes",  # reading them is everybody's
     "api/v1/instance-classes/(?P<pk>[A-Za-z0-9_.-]{1,64})",
 }
+REPORTERS_ALONE = {"api/v1/near-caches/reports"}  # no role lets in there
 VIEWERS_MAY_POST = {  # they change nothing
     "api/v1/changes/preview",
     "api/v1/instances/<str:pk>/cache/preview",
@@ -102,12 +105,20 @@ def test_a_viewer_may_write_nothing(viewer):
     assert allowed == []
 
 
+def test_a_reporter_is_let_in_nowhere_but_to_report():
+    reporter = reporter_of("some-id")
+    told = {case: getattr(reporter, case[1])(_address(case[0]), {}, format="json").status_code for case in CASES}
+    assert {case for case, status in told.items() if case[0] not in OPEN | REPORTERS_ALONE and status != 401} == set()
+    assert {told[case] for case in CASES if case[0] in REPORTERS_ALONE} == {404}  # there is no such instance
+    assert reporter.get("/api/v1/auth/session").status_code == 401
+
+
 def test_administration_is_for_admins_and_nothing_else_is(operator, admin):
     refused = set()
     for path, method in [case for case in CASES if case[0] not in OPEN]:
         answer = getattr(operator, method)(_address(path), {}, format="json")
         if answer.status_code == 403:
             refused.add(path)
-    assert refused == ADMINISTRATION
+    assert refused == ADMINISTRATION | REPORTERS_ALONE
     for path in ("/api/v1/users", "/api/v1/settings", "/api/v1/instance-classes"):
         assert admin.get(path).status_code == 200

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from controlplane.near_caches.commands import start_command
 from controlplane.parameters.findings import Severity
-from controlplane.prerequisites.near_caches import cache_finding, near_findings, start_command
+from controlplane.prerequisites.near_caches import cache_finding, near_findings
 from testing.changes import changed
 from testing.near import PlayedNear
 from testing.workers import until
@@ -48,7 +49,7 @@ def test_the_servers_own_cache_must_be_on(kind: str, size: int, is_on: bool) -> 
 
 
 def test_an_address_with_colons_is_put_in_brackets() -> None:
-    assert "--server [::1]:3306 " in start_command("::1", 3306)
+    assert "--server [::1]:3306 " in start_command("::1", 3306, "")
 
 
 def codes(viewer: Any, instance: Any) -> dict[str, str]:

@@ -228,6 +228,24 @@ func (e ComparisonEnum) Valid() bool {
 	}
 }
 
+// Defines values for EngineLineSourceEnum.
+const (
+	EngineLineSourceEnumServer  EngineLineSourceEnum = "server"
+	EngineLineSourceEnumShipped EngineLineSourceEnum = "shipped"
+)
+
+// Valid indicates whether the value is a known member of the EngineLineSourceEnum enum.
+func (e EngineLineSourceEnum) Valid() bool {
+	switch e {
+	case EngineLineSourceEnumServer:
+		return true
+	case EngineLineSourceEnumShipped:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FindingSeverity.
 const (
 	FindingSeverityAdvice   FindingSeverity = "advice"
@@ -450,24 +468,6 @@ func (e MetricEnum) Valid() bool {
 	}
 }
 
-// Defines values for ModeEnum.
-const (
-	ModeEnumMerge     ModeEnum = "merge"
-	ModeEnumOverwrite ModeEnum = "overwrite"
-)
-
-// Valid indicates whether the value is a known member of the ModeEnum enum.
-func (e ModeEnum) Valid() bool {
-	switch e {
-	case ModeEnumMerge:
-		return true
-	case ModeEnumOverwrite:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for NearCacheStateEnum.
 const (
 	NearCacheStateEnumDetached NearCacheStateEnum = "detached"
@@ -483,6 +483,45 @@ func (e NearCacheStateEnum) Valid() bool {
 	case NearCacheStateEnumServing:
 		return true
 	case NearCacheStateEnumWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NearMode.
+const (
+	NearModeBounded NearMode = "bounded"
+	NearModeExact   NearMode = "exact"
+	NearModeRules   NearMode = "rules"
+)
+
+// Valid indicates whether the value is a known member of the NearMode enum.
+func (e NearMode) Valid() bool {
+	switch e {
+	case NearModeBounded:
+		return true
+	case NearModeExact:
+		return true
+	case NearModeRules:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NearSource.
+const (
+	NearSourceAttached  NearSource = "attached"
+	NearSourceReporting NearSource = "reporting"
+)
+
+// Valid indicates whether the value is a known member of the NearSource enum.
+func (e NearSource) Valid() bool {
+	switch e {
+	case NearSourceAttached:
+		return true
+	case NearSourceReporting:
 		return true
 	default:
 		return false
@@ -624,24 +663,6 @@ func (e SizeRule) Valid() bool {
 	}
 }
 
-// Defines values for SourceEnum.
-const (
-	SourceEnumServer  SourceEnum = "server"
-	SourceEnumShipped SourceEnum = "shipped"
-)
-
-// Valid indicates whether the value is a known member of the SourceEnum enum.
-func (e SourceEnum) Valid() bool {
-	switch e {
-	case SourceEnumServer:
-		return true
-	case SourceEnumShipped:
-		return true
-	default:
-		return false
-	}
-}
-
 // Defines values for StepKind.
 const (
 	StepKindConnect            StepKind = "connect"
@@ -705,6 +726,48 @@ func (e StepState) Valid() bool {
 	case StepStateRunning:
 		return true
 	case StepStateUndone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TemplateUpdateModeEnum.
+const (
+	TemplateUpdateModeEnumMerge     TemplateUpdateModeEnum = "merge"
+	TemplateUpdateModeEnumOverwrite TemplateUpdateModeEnum = "overwrite"
+)
+
+// Valid indicates whether the value is a known member of the TemplateUpdateModeEnum enum.
+func (e TemplateUpdateModeEnum) Valid() bool {
+	switch e {
+	case TemplateUpdateModeEnumMerge:
+		return true
+	case TemplateUpdateModeEnumOverwrite:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TokenScope.
+const (
+	TokenScopeAdmin    TokenScope = "admin"
+	TokenScopeOperator TokenScope = "operator"
+	TokenScopeReporter TokenScope = "reporter"
+	TokenScopeViewer   TokenScope = "viewer"
+)
+
+// Valid indicates whether the value is a known member of the TokenScope enum.
+func (e TokenScope) Valid() bool {
+	switch e {
+	case TokenScopeAdmin:
+		return true
+	case TokenScopeOperator:
+		return true
+	case TokenScopeReporter:
+		return true
+	case TokenScopeViewer:
 		return true
 	default:
 		return false
@@ -1370,14 +1433,18 @@ type EngineLine struct {
 	//
 	// * `shipped` - shipped
 	// * `server` - server
-	Source  SourceEnum `json:"source"`
-	Version string     `json:"version"`
+	Source  EngineLineSourceEnum `json:"source"`
+	Version string               `json:"version"`
 }
 
 // EngineLineList defines model for EngineLineList.
 type EngineLineList struct {
 	Items []EngineLine `json:"items"`
 }
+
+// EngineLineSourceEnum * `shipped` - shipped
+// * `server` - server
+type EngineLineSourceEnum string
 
 // Evaluation defines model for Evaluation.
 type Evaluation struct {
@@ -1692,21 +1759,17 @@ type MinorVersions struct {
 	Offered *int `json:"offered"`
 }
 
-// ModeEnum * `merge` - merge
-// * `overwrite` - overwrite
-type ModeEnum string
-
 // NearCache defines model for NearCache.
 type NearCache struct {
 	Address string `json:"address"`
 
-	// AttachedAt Of the first poll that found it.
+	// AttachedAt Of the first poll that found it, or of its first report.
 	AttachedAt time.Time `json:"attached_at"`
 	Attachment int       `json:"attachment"`
 	Entries    int       `json:"entries"`
 	Hits       int       `json:"hits"`
 
-	// HitsPerSecond Between the two newest polls; null: there was one alone.
+	// HitsPerSecond Between the two newest polls or reports; null: there was one alone.
 	HitsPerSecond *float64 `json:"hits_per_second"`
 
 	// LagMs How long its last acknowledgement took.
@@ -1716,18 +1779,45 @@ type NearCache struct {
 	LeaseMs         float64  `json:"lease_ms"`
 	Misses          int      `json:"misses"`
 	MissesPerSecond *float64 `json:"misses_per_second"`
-	Name            string   `json:"name"`
-	Protocol        int      `json:"protocol"`
 
-	// SeenAt Of the newest poll that found it.
+	// Mode exact: never outdated, by the plugin. bounded: by the server's binary log. rules: by its rules.
+	//
+	// * `exact` - exact
+	// * `bounded` - bounded
+	// * `rules` - rules
+	Mode NearMode `json:"mode"`
+	Name string   `json:"name"`
+
+	// Obstacle Why it serves nothing, in its own words, if it reports.
+	Obstacle string `json:"obstacle"`
+
+	// Protocol Of its attachment; 0: it reports.
+	Protocol int `json:"protocol"`
+
+	// SeenAt Of the newest poll that found it, or of its newest report.
 	SeenAt time.Time `json:"seen_at"`
 
-	// State serving: its lease runs. waiting: it is attached, without a lease. detached: it is gone, and stays in the list for a day.
+	// Server What it calls the server that it stands before, if it reports.
+	Server string `json:"server"`
+
+	// Source attached: its server's plugin tells of it. reporting: it reports here itself.
+	//
+	// * `attached` - attached
+	// * `reporting` - reporting
+	Source NearSource `json:"source"`
+
+	// StalenessMs How old its answers could be. Told by bounded ones alone.
+	StalenessMs *float64 `json:"staleness_ms"`
+
+	// State serving: it answers reads. waiting: it is attached without a lease, or reports that something is in its way. detached: it is gone, or has not reported for three polls, and stays in the list for a day.
 	State       NearCacheStateEnum `json:"state"`
 	StoredBytes int                `json:"stored_bytes"`
 
 	// Tables Tables of which it may hold results.
 	Tables int `json:"tables"`
+
+	// Version Of the program, if it reports.
+	Version string `json:"version"`
 
 	// WaitedMs How long they waited together.
 	WaitedMs float64 `json:"waited_ms"`
@@ -1741,6 +1831,15 @@ type NearCache struct {
 
 // NearCacheStateEnum defines model for NearCacheStateEnum.
 type NearCacheStateEnum string
+
+// NearMode * `exact` - exact
+// * `bounded` - bounded
+// * `rules` - rules
+type NearMode string
+
+// NearSource * `attached` - attached
+// * `reporting` - reporting
+type NearSource string
 
 // PaginatedChangeSummaryList defines model for PaginatedChangeSummaryList.
 type PaginatedChangeSummaryList struct {
@@ -1880,10 +1979,10 @@ type PatchedInstanceUpdateRequest struct {
 
 // PatchedTemplateUpdateRequest defines model for PatchedTemplateUpdateRequest.
 type PatchedTemplateUpdateRequest struct {
-	Description *string   `json:"description,omitempty"`
-	Mode        *ModeEnum `json:"mode,omitempty"`
-	Name        *string   `json:"name,omitempty"`
-	Note        *string   `json:"note,omitempty"`
+	Description *string                 `json:"description,omitempty"`
+	Mode        *TemplateUpdateModeEnum `json:"mode,omitempty"`
+	Name        *string                 `json:"name,omitempty"`
+	Note        *string                 `json:"note,omitempty"`
 
 	// Values With merge, null removes a parameter.
 	Values *map[string]*string `json:"values,omitempty"`
@@ -2020,10 +2119,6 @@ type ServedConnections struct {
 // * `explicit` - explicit
 type SizeRule string
 
-// SourceEnum * `shipped` - shipped
-// * `server` - server
-type SourceEnum string
-
 // StepKind * `set_global` - set_global
 // * `persist` - persist
 // * `write_configuration` - write_configuration
@@ -2087,22 +2182,30 @@ type TemplateDetail struct {
 	Version int `json:"version"`
 }
 
+// TemplateUpdateModeEnum * `merge` - merge
+// * `overwrite` - overwrite
+type TemplateUpdateModeEnum string
+
 // Token defines model for Token.
 type Token struct {
-	CreatedAt  time.Time  `json:"created_at"`
-	ExpiresAt  time.Time  `json:"expires_at"`
-	Id         string     `json:"id"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+	Id        string    `json:"id"`
+
+	// InstanceId Of a reporter: the instance whose near caches may report. Empty for the others.
+	InstanceId string     `json:"instance_id"`
 	LastUsedAt *time.Time `json:"last_used_at"`
 	Name       string     `json:"name"`
 	Prefix     string     `json:"prefix"`
 
 	// Scope The most this token may do.
 	//
+	// * `reporter` - reporter
 	// * `viewer` - viewer
 	// * `operator` - operator
 	// * `admin` - admin
-	Scope    Role   `json:"scope"`
-	Username string `json:"username"`
+	Scope    TokenScope `json:"scope"`
+	Username string     `json:"username"`
 }
 
 // TokenCreateRequest defines model for TokenCreateRequest.
@@ -2118,24 +2221,34 @@ type TokenCreateRequest struct {
 
 // TokenCreated defines model for TokenCreated.
 type TokenCreated struct {
-	CreatedAt  time.Time  `json:"created_at"`
-	ExpiresAt  time.Time  `json:"expires_at"`
-	Id         string     `json:"id"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at"`
+	Id        string    `json:"id"`
+
+	// InstanceId Of a reporter: the instance whose near caches may report. Empty for the others.
+	InstanceId string     `json:"instance_id"`
 	LastUsedAt *time.Time `json:"last_used_at"`
 	Name       string     `json:"name"`
 	Prefix     string     `json:"prefix"`
 
 	// Scope The most this token may do.
 	//
+	// * `reporter` - reporter
 	// * `viewer` - viewer
 	// * `operator` - operator
 	// * `admin` - admin
-	Scope Role `json:"scope"`
+	Scope TokenScope `json:"scope"`
 
 	// Token Shown only once.
 	Token    string `json:"token"`
 	Username string `json:"username"`
 }
+
+// TokenScope * `reporter` - reporter
+// * `viewer` - viewer
+// * `operator` - operator
+// * `admin` - admin
+type TokenScope string
 
 // When * `now` - now
 // * `window` - window
@@ -2832,7 +2945,7 @@ type ClientInterface interface {
 
 	// InstancesNearCachesList performs a GET /api/v1/instances/{id}/near-caches (the `InstancesNearCachesList` operationId) request.
 	//
-	// The near caches that are attached to the server, and those that were in the last day.
+	// The near caches that are attached to the server or report here, and those that did in the last day.
 	InstancesNearCachesList(ctx context.Context, id string, params *InstancesNearCachesListParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesParametersList performs a GET /api/v1/instances/{id}/parameters (the `InstancesParametersList` operationId) request.
@@ -3472,7 +3585,7 @@ func (c *Operations) InstancesChangesCreate(ctx context.Context, id string, para
 
 // InstancesNearCachesList performs a GET /api/v1/instances/{id}/near-caches (the `InstancesNearCachesList` operationId) request.
 //
-// The near caches that are attached to the server, and those that were in the last day.
+// The near caches that are attached to the server or report here, and those that did in the last day.
 func (c *Operations) InstancesNearCachesList(ctx context.Context, id string, params *InstancesNearCachesListParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesNearCachesListRequest(c.Server, id, params)
 	if err != nil {
@@ -6263,7 +6376,7 @@ type ClientWithResponsesInterface interface {
 
 	// InstancesNearCachesListWithResponse performs a GET /api/v1/instances/{id}/near-caches (the `InstancesNearCachesList` operationId) request.
 	//
-	// The near caches that are attached to the server, and those that were in the last day.
+	// The near caches that are attached to the server or report here, and those that did in the last day.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	InstancesNearCachesListWithResponse(ctx context.Context, id string, params *InstancesNearCachesListParams, reqEditors ...RequestEditorFn) (*InstancesNearCachesListResponse, error)
@@ -8731,7 +8844,7 @@ func (c *ClientWithResponses) InstancesChangesCreateWithResponse(ctx context.Con
 
 // InstancesNearCachesListWithResponse performs a GET /api/v1/instances/{id}/near-caches (the `InstancesNearCachesList` operationId) request.
 //
-// The near caches that are attached to the server, and those that were in the last day.
+// The near caches that are attached to the server or report here, and those that did in the last day.
 //
 // Returns a wrapper object for the known response body format(s).
 func (c *ClientWithResponses) InstancesNearCachesListWithResponse(ctx context.Context, id string, params *InstancesNearCachesListParams, reqEditors ...RequestEditorFn) (*InstancesNearCachesListResponse, error) {

@@ -18,7 +18,12 @@ type nearCaches struct{ readable }
 type nearCacheItem struct {
 	Name          string  `tfsdk:"name"`
 	Address       string  `tfsdk:"address"`
+	Source        string  `tfsdk:"source"`
+	Mode          string  `tfsdk:"mode"`
 	State         string  `tfsdk:"state"`
+	Obstacle      string  `tfsdk:"obstacle"`
+	Version       string  `tfsdk:"version"`
+	Server        string  `tfsdk:"server"`
 	Protocol      int     `tfsdk:"protocol"`
 	LeaseMs       float64 `tfsdk:"lease_ms"`
 	LagMs         float64 `tfsdk:"lag_ms"`
@@ -36,13 +41,17 @@ func (d *nearCaches) Metadata(_ context.Context, _ datasource.MetadataRequest, r
 
 func (d *nearCaches) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The near caches of an instance, caches beside the application, as the newest poll found them.",
+		MarkdownDescription: "The near caches of an instance, caches beside the application, as the newest poll or their newest report tells.",
 		Attributes: map[string]schema.Attribute{
 			"instance_id": schema.StringAttribute{Required: true},
 			"items": items(map[string]schema.Attribute{
 				"name": text(""), "address": text("Where it connects from."),
-				"state":    text("`serving`, `waiting` (attached, without a lease) or `detached`, which stays in the list for a day."),
-				"protocol": count("The version that it speaks."), "lease_ms": number("What was left of its lease."),
+				"source":   text("`attached`: the server's plugin tells of it. `reporting`: it reports to the control plane itself."),
+				"mode":     text("`exact`, `bounded` (by the server's binary log) or `rules`."),
+				"state":    text("`serving`, `waiting` (without a lease, or with an obstacle) or `detached`, which stays in the list for a day."),
+				"obstacle": text("Why one that reports serves nothing."),
+				"version":  text("Of the program, if it reports."), "server": text("What it calls its server, if it reports."),
+				"protocol": count("The version that it speaks; 0 if it reports."), "lease_ms": number("What was left of its lease."),
 				"lag_ms": number("How long its last acknowledgement took."), "entries": count(""), "stored_bytes": count(""),
 				"hits": count(""), "misses": count(""), "writers_waited": count("Writers that have waited for it."),
 				"waited_ms": number("How long they waited together."),
@@ -62,7 +71,7 @@ func (d *nearCaches) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	})
 	for _, it := range found {
 		state.Items = append(state.Items, nearCacheItem{
-			it.Name, it.Address, string(it.State), it.Protocol, it.LeaseMs, it.LagMs, it.Entries, it.StoredBytes, it.Hits, it.Misses,
+			it.Name, it.Address, string(it.Source), string(it.Mode), string(it.State), it.Obstacle, it.Version, it.Server, it.Protocol, it.LeaseMs, it.LagMs, it.Entries, it.StoredBytes, it.Hits, it.Misses,
 			it.WritersWaited, it.WaitedMs,
 		})
 	}

@@ -1,0 +1,113 @@
+"""What near caches say of themselves, where no plugin is there to ask.
+
+A report is noted when it comes. What it adds to the instance's counters waits for the next sample, so that charts and
+alerts have it with all else of that round. Whoever is silent for three rounds is detached, and missed for an hour, as
+by a server; whoever says that it stops is not missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from controlplane.core import clock
+from controlplane.core.errors import Conflict
+from controlplane.fleet.models import Instance
+from controlplane.near_caches.models import NearCache, Source
+from controlplane.near_caches.reading import MOST_ROWS
+from controlplane.near_caches.services import forget_returned, moment
+from controlplane.settings.selectors import settings_get
+
+SILENT_ROUNDS = 3
+MISSED = timedelta(hours=1)
+# More than any program answers. Without a limit, what is told could outgrow the columns that add it up.
+MOST_PER_SECOND = 10_000_000
+
+
+@dataclass
+class Reported:
+    """By the near caches of one instance since its newest sample."""
+
+    hits: int = 0
+    misses: int = 0
+    reporting: int = 0
+    detached: int = 0
+
+
+@transaction.atomic
+def near_report(instance: Instance, report: Mapping[str, Any], address: str) -> float:
+    """After how many seconds the next one is wanted."""
+    now = clock.shared_now()
+    told = {**report, "address": address, "seen_at": now}
+    has_left = told.pop("is_leaving")
+    told |= {"has_left": has_left, "is_attached": not has_left}
+    key = {"instance": instance, "source": Source.REPORTING, "name": told.pop("name"), "attachment": told.pop("life")}
+    near, is_new = NearCache.objects.select_for_update().get_or_create(**key, defaults={**told, "attached_at": now})
+    if is_new:
+        _make_room(instance)
+    else:
+        _add(near, told)
+    return settings_get().poll_interval_seconds
+
+
+def _make_room(instance: Instance) -> None:
+    mine = _reporting().filter(instance=instance)
+    if mine.count() > MOST_ROWS:
+        mine.filter(is_attached=False).delete()
+    if mine.count() > MOST_ROWS:
+        raise Conflict(
+            f"{MOST_ROWS} near caches report to {instance.name} already: one more is not noted.",
+            code="too_many_near_caches",
+        )
+
+
+def _add(near: NearCache, told: Mapping[str, Any]) -> None:
+    seconds = (told["seen_at"] - near.seen_at).total_seconds()
+    hits, misses = (_grown(getattr(near, name), told[name], seconds) for name in ("hits", "misses"))
+    near.unsampled_hits += hits
+    near.unsampled_misses += misses
+    if seconds > 0:
+        near.hits_per_second, near.misses_per_second = hits / seconds, misses / seconds
+    for name, value in told.items():
+        setattr(near, name, value)
+    near.save()
+
+
+def _grown(before: int, now: int, seconds: float) -> int:
+    """A clock that was set back, or a report that was overtaken: nothing."""
+    return int(max(0, min(now - before, seconds * MOST_PER_SECOND)))
+
+
+def reported_take(at: float, sampled: Collection[str]) -> dict[str, Reported]:
+    """For a round of polls, in its transaction: by instance. What those in `sampled` are told of is not told again."""
+    silence = timedelta(seconds=SILENT_ROUNDS * settings_get().poll_interval_seconds)
+    _reporting().filter(is_attached=True, seen_at__lt=moment(at) - silence).update(is_attached=False)
+    rows = list(_reporting().select_for_update())
+    if not rows:
+        return {}
+    taken = [near.pk for near in rows if near.instance_id in sampled and (near.unsampled_hits or near.unsampled_misses)]
+    NearCache.objects.filter(pk__in=taken).update(unsampled_hits=0, unsampled_misses=0)
+    forget_returned()
+    return _added_up(rows, at)
+
+
+def _added_up(rows: Iterable[NearCache], at: float) -> dict[str, Reported]:
+    here = {(near.instance_id, near.name) for near in rows if near.is_attached}
+    found: dict[str, Reported] = {}
+    for near in rows:
+        told = found.setdefault(near.instance_id, Reported())
+        told.hits += near.unsampled_hits
+        told.misses += near.unsampled_misses
+        told.reporting += near.is_attached
+        is_gone = not near.has_left and (near.instance_id, near.name) not in here
+        told.detached += is_gone and near.seen_at > moment(at) - MISSED
+    return found
+
+
+def _reporting() -> QuerySet[NearCache]:
+    return NearCache.objects.filter(source=Source.REPORTING)
