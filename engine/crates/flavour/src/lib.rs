@@ -100,6 +100,8 @@ pub struct Statements {
     pub keeps_warnings: bool,
     /// A read that fails on its way leaves the number of rows that it had found. Otherwise that of the read before stays.
     pub counts_until_failure: bool,
+    /// It goes by the types that a prepared statement's execution binds also where its values cannot be read.
+    pub takes_unreadable_types: bool,
     /// Near caches have been tried with it. Others get no lease.
     pub admits_nears: bool,
     /// Words besides GLOBAL for settings that are not the session's own.

@@ -24,6 +24,7 @@ pub static MARIADB: Flavour = Flavour {
         tells_transactions: false,
         keeps_warnings: true,
         counts_until_failure: true,
+        takes_unreadable_types: true,
         admits_nears: true,
         global_scopes: &[],
         row: "",

@@ -24,6 +24,7 @@ pub static MYSQL: Flavour = Flavour {
         tells_transactions: true,
         keeps_warnings: false,
         counts_until_failure: false,
+        takes_unreadable_types: false,
         admits_nears: false,
         global_scopes: &["persist", "persist_only"],
         row: "ROW",

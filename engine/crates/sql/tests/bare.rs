@@ -17,6 +17,7 @@ static BARE: Flavour = Flavour {
         tells_transactions: true,
         keeps_warnings: false,
         counts_until_failure: false,
+        takes_unreadable_types: true,
         admits_nears: false,
         global_scopes: &[],
         row: "",

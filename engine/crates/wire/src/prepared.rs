@@ -138,14 +138,29 @@ pub fn with_types(packet: &[u8], types: &[u8], capabilities: u64) -> Vec<u8> {
 
 /// An execution that binds these types and comes to nothing: it says that a value follows, and none does.
 pub fn types_alone(id: u32, types: &[u8], capabilities: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    push_packet(&mut out, &mut 0, &without_values(id, types, 0, capabilities));
+    out
+}
+
+/// The same for a server that takes no types from what it cannot read: it refuses the execution, and each further one until the
+/// statement is reset, since a piece has come for a parameter that is not there.
+pub fn types_refused(id: u32, types: &[u8], capabilities: u64) -> Vec<u8> {
+    const NOWHERE: [u8; 2] = [0xff; 2];
+    let piece = [&[Command::StmtSendLongData as u8][..], &id.to_le_bytes(), &NOWHERE].concat();
+    let mut out = Vec::new();
+    push_packet(&mut out, &mut 0, &piece);
+    push_packet(&mut out, &mut 0, &without_values(id, types, 0xff, capabilities));
+    out
+}
+
+fn without_values(id: u32, types: &[u8], nulls: u8, capabilities: u64) -> Vec<u8> {
     let count = types.len() / 2;
     let told = told_count(count, capabilities);
     let flags = if told.is_empty() { 0 } else { COUNTS_PARAMETERS };
     let head = [&[Command::StmtExecute as u8][..], &id.to_le_bytes(), &[flags, 1, 0, 0, 0]].concat();
-    let nulls = vec![0; count.div_ceil(8)];
-    let mut out = Vec::new();
-    push_packet(&mut out, &mut 0, &[&head[..], &told, &nulls, &[1], &with_names(types, capabilities)].concat());
-    out
+    let nulls = vec![nulls; count.div_ceil(8)];
+    [&head[..], &told, &nulls, &[1], &with_names(types, capabilities)].concat()
 }
 
 /// How many parameters there are, where that is told.

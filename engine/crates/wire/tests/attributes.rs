@@ -4,7 +4,7 @@ mod support;
 
 use support::{Random, clients};
 use wire::capability::QUERY_ATTRIBUTES;
-use wire::{Bound, Execute, Packet, Query, types_alone, with_types};
+use wire::{Bound, Execute, Packet, Query, types_refused, with_types};
 
 fn payloads(name: &str, what: &str) -> Vec<Vec<u8>> {
     let of_client = clients().into_iter().filter(|captured| captured.name == name && captured.what == what);
@@ -78,11 +78,12 @@ fn types_are_told_with_empty_names() {
     wire::push_packet(&mut without_types, &mut 0, &[&head[..], &whole[16..]].concat());
     assert_eq!(with_types(&without_types, &[1, 0x80], QUERY_ATTRIBUTES), packet);
     assert_eq!(with_types(&packet, &[9, 9], QUERY_ATTRIBUTES), packet, "with types of its own");
-    let alone = types_alone(7, &[1, 0x80, 8, 0], QUERY_ATTRIBUTES);
-    let payload = Packet::parse(&alone).expect("a packet").payload;
+    let refused = types_refused(7, &[1, 0x80, 8, 0], QUERY_ATTRIBUTES);
+    let piece = Packet::parse(&refused).expect("a piece").payload;
+    let payload = Packet::parse(&refused[piece.len() + 4..]).expect("a packet").payload;
     let execute = Execute::parse(payload, QUERY_ATTRIBUTES).expect("an execution");
     assert_eq!((execute.id, execute.flags, execute.new_types(2)), (7, 0, Some(&[1, 0x80, 8, 0][..])));
-    assert_eq!(execute.params(2, &[]), None, "a value is missing");
+    assert!(execute.params(2, &[]).expect("parameters").iter().all(|param| param.value == Bound::Null));
 }
 
 #[test]

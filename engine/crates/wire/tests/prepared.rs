@@ -3,7 +3,7 @@
 mod support;
 
 use support::{Random, clients};
-use wire::{Bound, Execute, Packet, Param, Params, push_packet, types_alone, with_types};
+use wire::{Bound, Execute, Packet, Param, Params, push_packet, types_alone, types_refused, with_types};
 
 fn captured() -> Vec<Vec<u8>> {
     clients().iter().filter(|captured| captured.what == "execute").map(support::Captured::bytes).collect()
@@ -50,10 +50,17 @@ fn an_execution_without_types_can_be_given_those_of_the_one_before() {
 #[test]
 fn types_can_be_told_without_a_value() {
     let types = [3, 0, 0xfd, 0, 8, 0x80];
-    let packet = types_alone(7, &types, 0);
-    let execute = Packet::parse(&packet).and_then(|packet| Execute::parse(packet.payload, 0)).expect("an execution");
-    assert_eq!((execute.id, execute.flags, execute.new_types(3)), (7, 0, Some(&types[..])));
-    assert_eq!(execute.params(3, &[]), None, "a value is missing");
+    let told = |packet: &[u8]| {
+        let packet = Packet::parse(packet).expect("a packet");
+        let execute = Execute::parse(packet.payload, 0).expect("an execution");
+        assert_eq!((execute.id, execute.flags, execute.new_types(3)), (7, 0, Some(&types[..])));
+        execute.params(3, &[]).map(|params| params.iter().all(|param| param.value == Bound::Null))
+    };
+    assert_eq!(told(&types_alone(7, &types, 0)), None, "a value is missing");
+    let refused = types_refused(7, &types, 0);
+    let piece = Packet::parse(&refused).expect("a piece").payload;
+    assert_eq!(piece, [24, 7, 0, 0, 0, 0xff, 0xff]);
+    assert_eq!(told(&refused[piece.len() + 4..]), Some(true));
 }
 
 #[test]

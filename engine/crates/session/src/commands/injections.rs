@@ -32,12 +32,24 @@ impl Session {
         self.tell_types(engine).or_else(|| self.tell_begin(engine)).or_else(|| self.tell_unseen(engine, |_| true))
     }
 
-    /// How parameters are bound that the server has not had: an execution that passes as it is may go by that.
+    /// How parameters are bound that the server has not had: an execution that passes as it is may go by that. To be asked until
+    /// there is nothing left.
     pub(crate) fn tell_types(&mut self, engine: &Engine) -> Option<Vec<u8>> {
+        if let Some(id) = self.statements.to_reset.take() {
+            let reset = command_packet(Command::StmtReset, &id.to_le_bytes());
+            return Some(self.inject(engine, Purpose::Types, (reset, Expect::Ok)));
+        }
         let capabilities = self.identity.capabilities();
         let (id, prepared) = self.statements.misunderstood()?;
         prepared.knows_types = true;
-        let packet = wire::types_alone(id, &prepared.types, capabilities);
+        let packet = match engine.flavour().statements.takes_unreadable_types {
+            true => wire::types_alone(id, &prepared.types, capabilities),
+            false => {
+                let packet = wire::types_refused(id, &prepared.types, capabilities);
+                self.statements.to_reset = Some(id);
+                packet
+            }
+        };
         Some(self.inject(engine, Purpose::Types, (packet, Expect::Execute)))
     }
 

@@ -71,6 +71,8 @@ impl Prepared {
 #[derive(Debug, Default)]
 pub struct Statements {
     by_id: HashMap<u32, Prepared>,
+    /// The statement whose types the server has just been told, by an execution that it keeps refusing until this is done.
+    pub to_reset: Option<u32>,
     last: Option<u32>,
     by_name: HashMap<Vec<u8>, Named>,
     /// That of a PREPARE that runs now.
@@ -107,7 +109,7 @@ impl Statements {
     }
 
     pub fn are_understood(&self) -> bool {
-        self.by_id.values().all(|prepared| prepared.knows_types)
+        self.to_reset.is_none() && self.by_id.values().all(|prepared| prepared.knows_types)
     }
 
     pub fn remove(&mut self, id: u32) {
