@@ -22,7 +22,7 @@ HOUSE_TESTS := cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack
 MIRI := -Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation
 # The line that this machine's own server, on which everything is tested, is not of; and what fits into two minutes.
 LINE ?= $(if $(findstring Ver 11.8.,$(shell PATH="$(PATH):/usr/sbin" mariadbd --version 2>/dev/null)),10.11,11.8)
-LINE_TESTS := differential histories insight lasting surface \
+LINE_TESTS := adaptation differential histories insight lasting surface \
 	$(addprefix traps_,definitions identity prepared refusals rows transactions wire writes)
 # Before tests that have a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD. Without one they skip those, and say so.
 WITH_MYSQL = scripts/fetch-server MySQL 9.7 "$(RUN_DIR)/mysql" >/dev/null || [ $$? -eq 3 ]; \

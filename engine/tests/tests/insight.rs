@@ -9,9 +9,8 @@ use fqc_tests::client::{Client, Response};
 use traps::{Arena, all, flush_of_all, said, until, with_rule};
 
 /// Brings back what a test has set for the whole server.
-const RESTORE: [&str; 5] = [
+const RESTORE: [&str; 4] = [
     "SET GLOBAL fqc_observe = OFF",
-    "SET GLOBAL fqc_adaptation = OFF",
     "SET GLOBAL fqc_verify_ppm = 0",
     "SET GLOBAL fqc_size = 67108864",
     "SET GLOBAL fqc_rules = DEFAULT",
@@ -108,37 +107,6 @@ fn the_curve_has_seven_sizes_once_there_was_traffic() {
 
 fn said_number(value: &Option<Vec<u8>>) -> f64 {
     std::str::from_utf8(value.as_deref().expect("a number")).unwrap().parse().unwrap()
-}
-
-#[test]
-fn a_shape_that_is_always_outdated_is_passed_over_and_found_again() {
-    let mut arena = Arena::enter("i_adapts");
-    let mut client = arena.client_with(&[
-        "CREATE TABLE t (id INT PRIMARY KEY, v INT)",
-        "INSERT INTO t SELECT seq, 0 FROM seq_1_to_20",
-        "SET GLOBAL fqc_adaptation = ON",
-    ]);
-    let stored_one_in = |client: &mut fqc_tests::client::Client| {
-        let queries = lines(&client.must("SHOW FQC QUERIES").unwrap(), "SELECT v FROM i_adapts.t");
-        queries.first().map_or(1, |row| row[13].parse::<u64>().unwrap())
-    };
-    until("the shape is passed over", || {
-        for id in 1..=20 {
-            client.must(&format!("SELECT v FROM i_adapts.t WHERE id = {id}")).unwrap();
-            client.must("UPDATE t SET v = v + 1").unwrap();
-        }
-        stored_one_in(&mut client) == 64
-    });
-    let reasons = said(&client.must("SHOW FQC REASONS").unwrap());
-    assert!(reasons.contains("not_reused"), "{reasons}");
-    until("the shape is stored again", || {
-        for id in 1..=20 {
-            client.must(&format!("SELECT v FROM i_adapts.t WHERE id = {id}")).unwrap();
-        }
-        stored_one_in(&mut client) == 1
-    });
-    arena.warm(&mut client, "SELECT v FROM i_adapts.t WHERE id = 7");
-    all(&mut client, &RESTORE);
 }
 
 /// Requests and hits of one moment.

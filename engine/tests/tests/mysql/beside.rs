@@ -6,7 +6,7 @@ use fqc_tests::client::Client;
 use fqc_tests::server::Server;
 
 /// Copies a plugin that comes with the server. False: this server has none.
-fn bring(server: &Server, library: &str) -> bool {
+pub fn bring(server: &Server, library: &str) -> bool {
     let root = server.program().canonicalize().unwrap();
     let folders = ["root/usr/lib/mysql/plugin", "lib/mysql/plugin", "lib/plugin", "lib64/mysql/plugin"];
     let known = root.ancestors().flat_map(|folder| folders.map(|plugins| folder.join(plugins).join(library)));

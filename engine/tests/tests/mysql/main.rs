@@ -2,20 +2,51 @@
 //!
 //! Only built with the feature `mysql`: `make test-engine-mysql` brings a server first, and says so loudly where it cannot.
 
+#[path = "../both/adaptation.rs"]
+mod adaptation;
+mod attributes;
 mod beside;
+#[path = "../both/contained.rs"]
+mod contained;
 mod definitions;
 mod dialect;
 mod differential;
 mod histories;
+#[path = "../both/identity.rs"]
+mod identity;
 mod itself;
 mod kills;
 mod loading;
 mod other_lines;
+#[path = "../both/prepared.rs"]
+mod prepared;
 mod replicas;
+mod roles;
+#[path = "../both/rows.rs"]
+mod rows;
 mod served;
 mod sessions;
 mod shared;
 mod surface;
+mod tls;
+#[path = "../both/transactions.rs"]
+mod transactions;
 #[path = "../traps/mod.rs"]
 mod traps;
+#[path = "../both/trial.rs"]
+mod trial;
+#[path = "../both/waking.rs"]
+mod waking;
 mod writes;
+
+use shared::{enter, options, start};
+use writes::with_table;
+
+/// Statements that set something where no text shows it, in words of this product.
+const HIDDEN: &[&str] = &[
+    "SELECT /*+ SET_VAR(sql_select_limit = 1) */ id FROM t",
+    "SET SESSION sql_select_limit = (SELECT MIN(id) FROM t)",
+    "PREPARE p FROM 'CALL zones()'; EXECUTE p",
+];
+/// The server has no cache of its own that could have any.
+const NO_MEMORY: &[&str] = &[];

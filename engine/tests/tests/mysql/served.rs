@@ -1,10 +1,9 @@
 //! Repeated reads come from memory, by every way in.
 
-use crate::shared::enter;
+use crate::shared::{enter, stock};
 use crate::traps::{all, said, said_binary, small_table, until};
 use fqc_tests::client::{Client, Login, Param};
 use fqc_tests::server::Product;
-use std::process::Command;
 
 #[test]
 fn texts_and_prepared_statements_are_served_over_tcp_and_the_socket() {
@@ -30,17 +29,12 @@ fn the_stock_client_is_served_with_and_without_tls() {
     let mut arena = enter("stock");
     let mut admin = arena.client();
     small_table(&mut admin, "t", "InnoDB");
-    let Some(client) = Product::MySql.client() else { return assert!(std::env::var_os("FQC_MYSQLD").is_some()) };
+    if Product::MySql.client().is_none() {
+        return assert!(std::env::var_os("FQC_MYSQLD").is_some());
+    }
     for mode in ["DISABLED", "REQUIRED"] {
         let server = arena.server.clone();
-        let ask = || {
-            let reads = "SELECT SUM(v) FROM stock.t; SELECT SUM(v) FROM stock.t;";
-            let mut command = Command::new(&client);
-            command.args(["--no-defaults", "-N", "-uroot", "-h127.0.0.1", "-e", reads]);
-            let output =
-                command.arg(format!("--ssl-mode={mode}")).arg(format!("-P{}", server.port())).output().unwrap();
-            String::from_utf8_lossy(&output.stdout).into_owned()
-        };
+        let ask = || stock(&server, mode, "SELECT SUM(v) FROM stock.t; SELECT SUM(v) FROM stock.t;");
         until("a hit of the stock client", || {
             let (answer, hits) = arena.counted(ask);
             assert_eq!(answer, "150\n150\n", "{mode}");

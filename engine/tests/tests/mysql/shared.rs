@@ -4,6 +4,7 @@ use crate::traps::{Arena, PATIENCE, plugin, said, until};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Product, Server};
 use std::ops::{Deref, DerefMut};
+use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 static SHARED: Mutex<Option<Arc<Server>>> = Mutex::new(None);
@@ -71,6 +72,14 @@ pub fn ready(server: Server) -> Server {
     admin.must("DROP DATABASE first").unwrap();
     drop(admin);
     server
+}
+
+/// What the stock client of this server prints.
+pub fn stock(server: &Server, tls: &str, statements: &str) -> String {
+    let mut command = Command::new(Product::MySql.client().expect("a stock client"));
+    command.args(["--no-defaults", "-N", "-uroot", "-h127.0.0.1", "-e", statements]);
+    let output = command.arg(format!("--ssl-mode={tls}")).arg(format!("-P{}", server.port())).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 pub fn hits(client: &mut Client) -> u64 {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 const SUM: &str = "SELECT COUNT(*), SUM(v) FROM t";
 
-fn with_table(db: &str) -> (crate::shared::Place, Client, Client) {
+pub fn with_table(db: &str) -> (crate::shared::Place, Client, Client) {
     let arena = enter(db);
     let (mut writer, reader) = (arena.client(), arena.client());
     small_table(&mut writer, "t", "InnoDB");
@@ -69,6 +69,20 @@ fn through_views_triggers_routines_and_statements_that_are_prepared() {
     }
     let prepared = writer.prepare("UPDATE t SET v = v + 1 WHERE id = 1").unwrap().1.unwrap();
     arena.follows(&mut reader, SUM, || assert!(writer.execute(&prepared, &[]).unwrap().failure().is_none()), "5,159");
+}
+
+#[test]
+fn through_views_of_documents() {
+    let (mut arena, mut writer, mut reader) = with_table("documents");
+    let object = "JSON_DUALITY_OBJECT(WITH(INSERT, UPDATE, DELETE) '_id': id, 'v': v)";
+    writer.must(&format!("CREATE JSON RELATIONAL DUALITY VIEW w AS SELECT {object} FROM t")).unwrap();
+    for (write, expected) in [
+        (r#"INSERT INTO w VALUES ('{"_id": 6, "v": 60}')"#, "6,210"),
+        ("UPDATE w SET data = JSON_SET(data, '$.v', 61) WHERE data->'$._id' = 6", "6,211"),
+        ("DELETE FROM w WHERE data->'$._id' = 6", "5,150"),
+    ] {
+        arena.follows(&mut reader, SUM, || _ = writer.must(write).unwrap(), expected);
+    }
 }
 
 #[test]

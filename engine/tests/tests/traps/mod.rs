@@ -56,11 +56,13 @@ extern "C" fn end_shared() {
     drop(SHARED.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
+pub fn options(arguments: &[&str]) -> Options {
+    Options { arguments: arguments.iter().map(|one| one.to_string()).collect(), ..Options::default() }
+}
+
 /// A server with the plugin under test.
 pub fn start(arguments: &[&str]) -> Server {
-    let arguments = arguments.iter().map(|one| one.to_string()).collect();
-    Server::start(Options { plugin: Some(plugin::path()), arguments, ..Options::default() })
-        .expect("a server with the plugin")
+    Server::start(Options { plugin: Some(plugin::path()), ..options(arguments) }).expect("a server with the plugin")
 }
 
 /// Every value of every row in words: `1,a;2,NULL`; an error by its number.
@@ -300,6 +302,19 @@ pub fn all(client: &mut Client, statements: &[&str]) {
 pub fn small_table(client: &mut Client, name: &str, engine: &str) {
     client.must(&format!("CREATE TABLE {name} (id INT PRIMARY KEY, v INT) ENGINE = {engine}")).unwrap();
     client.must(&format!("INSERT INTO {name} VALUES (1, 10), (2, 20), (3, 30), (4, 40), (5, 50)")).unwrap();
+}
+
+/// One text, two settings: neither session ever sees the other's result, and equal settings share theirs.
+#[track_caller]
+pub fn facet(arena: &mut Arena, read: &str, one: (&str, &str), other: (&str, &str)) {
+    let (mut first, mut second) = (arena.client_with(&[one.0]), arena.client_with(&[other.0]));
+    assert_eq!(arena.warm(&mut first, read), one.1, "after `{}`", one.0);
+    assert_eq!(arena.warm(&mut second, read), other.1, "after `{}`", other.0);
+    arena.hit(&mut first, read, one.1);
+    let mut third = arena.client_with(&[one.0]);
+    arena.hit(&mut third, read, one.1);
+    third.must(other.0).unwrap();
+    assert_eq!(arena.warm(&mut third, read), other.1, "after `{}` and `{}`", one.0, other.0);
 }
 
 /// A small table `t`, one who writes and one who reads.

@@ -1,0 +1,8 @@
+//! What is stored, on MariaDB.
+
+mod traps;
+
+#[path = "both/adaptation.rs"]
+mod both;
+
+use traps::start;

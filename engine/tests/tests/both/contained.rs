@@ -1,0 +1,81 @@
+//! Whatever panics inside the plugin, wherever, on a server of either product: clients get right answers, the cache is off, the
+//! log says so, and the server ends when told.
+
+use crate::options;
+use crate::traps::{all, plugin, said, until};
+use fqc_tests::client::Client;
+use fqc_tests::server::{Options, Server};
+
+/// A server with this fault, and a table of one row.
+pub fn faulty(fault: &str) -> Server {
+    let environment = vec![("FQC_FAULT".into(), fault.into())];
+    let server = Server::start(Options { plugin: Some(plugin::path()), environment, ..options(&[]) }).unwrap();
+    let mut admin = server.admin().unwrap();
+    all(
+        &mut admin,
+        &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY, v INT)", "INSERT INTO d.t VALUES (7, 0)"],
+    );
+    drop(admin);
+    server
+}
+
+pub fn number(server: &Server, name: &str) -> u64 {
+    let row = said(&server.admin().unwrap().must(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap());
+    row.split_once(',').and_then(|(_, number)| number.parse().ok()).unwrap_or_else(|| panic!("{name}: {row}"))
+}
+
+fn writes_and_reads(server: &Server, value: u64, fault: &str) {
+    let mut client = Client::root(&server.endpoint()).unwrap();
+    client.must(&format!("UPDATE d.t SET v = {value}")).unwrap();
+    (0..3).for_each(|_| assert_eq!(value_of(&mut client), value.to_string(), "{fault}"));
+    // With the fault in the variables it fails, but it answers.
+    client.query("SET GLOBAL query_cache_limit = 1048576, SESSION query_cache_type = ON").unwrap();
+}
+
+fn value_of(client: &mut Client) -> String {
+    said(&client.query("SELECT v FROM d.t WHERE id = 7").unwrap())
+}
+
+/// Nothing is served any more, and the log says why.
+pub fn is_off(server: &Server, fault: &str) {
+    let log = server.error_log();
+    assert!(log.contains("a fault was contained"), "{log}");
+    let before = number(server, "Fqc_hits");
+    let mut client = Client::root(&server.endpoint()).unwrap();
+    let value = value_of(&mut client);
+    (0..10).for_each(|_| assert_eq!(value_of(&mut client), value, "{fault}"));
+    assert_eq!(number(server, "Fqc_hits"), before, "{fault}");
+}
+
+/// The first of each as the cache comes into the server, the second while it serves.
+const FAULTS: [&str; 13] = [
+    "accept:20",
+    "accept:400",
+    "recv:20",
+    "recv:2000",
+    "send:20",
+    "send:2000",
+    "close:20",
+    "close:400",
+    "event:20",
+    "event:8000",
+    "variable:20",
+    "variable:200",
+    "worker:20",
+];
+
+#[test]
+fn a_panic_in_any_hook_leaves_the_server_serving() {
+    for fault in FAULTS {
+        let mut server = faulty(fault);
+        let mut value = 0;
+        until(fault, || {
+            value += 1;
+            writes_and_reads(&server, value, fault);
+            value > 100 && number(&server, "Fqc_contained_errors") > 0
+        });
+        assert!(fault.ends_with(":20") || number(&server, "Fqc_hits") > 0, "{fault}: nothing had been served before");
+        is_off(&server, fault);
+        server.restart().unwrap();
+    }
+}

@@ -1,0 +1,242 @@
+//! What an execution of a prepared statement leaves behind on a server of either product, where it was answered without it: the
+//! types of its parameters, an open cursor, the number of its columns.
+
+use crate::traps::{said, said_binary, until};
+use crate::with_table;
+use fqc_tests::client::{Client, Param, Prepared, command};
+
+const READ: &str = "SELECT v FROM t WHERE id = 1";
+
+pub const NUMBER: &[u8] = &[3, 0];
+const TEXT: &[u8] = &[0xfd, 0];
+
+/// An execution, with the types of its one parameter or by those of the execution before.
+pub fn execution(prepared: &Prepared, types: &[u8], value: &[u8]) -> Vec<u8> {
+    let head = [&prepared.id.to_le_bytes()[..], &[0, 1, 0, 0, 0, 0, u8::from(!types.is_empty())]].concat();
+    [&head[..], types, value].concat()
+}
+
+pub fn run(client: &mut Client, body: &[u8]) -> String {
+    client.send(command::STMT_EXECUTE, body).unwrap();
+    said_binary(&client.read_response().unwrap())
+}
+
+/// A client binds once and executes often; the engine may answer the one execution that tells how.
+#[test]
+fn types_that_are_bound_once() {
+    let (mut arena, _, mut other) = with_table("p_once");
+    let count = "SELECT COUNT(*), SUM(v) FROM t WHERE id < ? LIMIT 1";
+    for read in ["SELECT v FROM t WHERE id = ?", count] {
+        let stored = other.prepare(read).unwrap().1.unwrap();
+        let bodies = [(NUMBER, &[2, 0, 0, 0][..]), (TEXT, b"\x011")];
+        let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+        let of_plain = plain.prepare(read).unwrap().1.unwrap();
+        let mut truth = |types, value| run(&mut plain, &execution(&of_plain, types, value));
+        for (types, value) in bodies {
+            let body = execution(&stored, types, value);
+            until("a hit", || arena.counted(|| run(&mut other, &body)).1 > 0);
+        }
+        let mut client = arena.client();
+        arena.warm(&mut client, READ);
+        let prepared = client.prepare(read).unwrap().1.unwrap();
+        for (types, value) in bodies {
+            let (answer, hits) = arena.counted(|| run(&mut client, &execution(&prepared, types, value)));
+            assert_eq!((answer, hits), (truth(types, value), 1));
+            let next = if types == NUMBER { &[3, 0, 0, 0][..] } else { b"\x014" };
+            assert_eq!(run(&mut client, &execution(&prepared, b"", next)), truth(types, next), "{read}");
+        }
+        // What must be run after all, for the number of rows found, is run as it was bound.
+        assert_eq!(run(&mut client, &execution(&prepared, NUMBER, &[2, 0, 0, 0])), truth(NUMBER, &[2, 0, 0, 0]));
+        assert_eq!(said(&client.query("SELECT FOUND_ROWS()").unwrap()), "1");
+        assert_eq!(run(&mut client, &execution(&prepared, b"", &[5, 0, 0, 0])), truth(b"", &[5, 0, 0, 0]));
+    }
+}
+
+#[test]
+fn types_that_are_bound_once_before_an_execution_in_pieces() {
+    let (mut arena, _, mut client) = with_table("p_once_pieces");
+    let prepared = client.prepare("SELECT v FROM t WHERE id = ?").unwrap().1.unwrap();
+    for (types, value) in [(NUMBER, &[1, 0, 0, 0][..]), (TEXT, b"\x011")] {
+        let body = execution(&prepared, types, value);
+        until("a hit", || arena.counted(|| run(&mut client, &body)).1 > 0);
+    }
+    // The server knows text; a number is a hit.
+    let cuts = [1, 4, 6, 12];
+    for (cut, v) in cuts.into_iter().zip(["20", "30", "40", "50"]) {
+        assert_eq!(run(&mut client, &execution(&prepared, TEXT, b"\x019")), "");
+        assert_eq!(run(&mut client, &execution(&prepared, NUMBER, &[1, 0, 0, 0])), "10");
+        let id = v.as_bytes()[0] - b'0';
+        let body = execution(&prepared, b"", &[id, 0, 0, 0]);
+        let mut bytes = vec![1, 0, 0, 0, command::PING, body.len() as u8 + 1, 0, 0, 0, command::STMT_EXECUTE];
+        bytes.extend(body);
+        // What comes together with a ping is there before the rest.
+        client.send_raw(&bytes[..5 + cut]).unwrap();
+        client.read_response().unwrap();
+        client.send_raw(&bytes[5 + cut..]).unwrap();
+        assert_eq!(said_binary(&client.read_response().unwrap()), v, "cut after {cut}");
+    }
+}
+
+/// What is sent ahead of an execution belongs to it, however its other parameters were bound.
+#[test]
+fn types_that_are_bound_once_before_long_data() {
+    let (mut arena, _, mut client) = with_table("p_once_long");
+    let read = "SELECT v FROM t WHERE id = ?";
+    let prepared = client.prepare(read).unwrap().1.unwrap();
+    let body = execution(&prepared, TEXT, b"\x011");
+    until("a hit", || arena.counted(|| run(&mut client, &body)).1 > 0);
+    let again = client.prepare(read).unwrap().1.unwrap();
+    assert_eq!(arena.counted(|| run(&mut client, &execution(&again, TEXT, b"\x011"))), ("10".into(), 1));
+    client.long_data(&again, 0, b"3").unwrap();
+    assert_eq!(run(&mut client, &execution(&again, b"", b"")), "30");
+}
+
+/// The server refuses each further execution, until the statement is reset.
+#[test]
+fn pieces_for_a_parameter_that_is_not_there() {
+    const STMT_RESET: u8 = 0x1A;
+    let (mut arena, _, mut client) = with_table("p_astray");
+    let prepared = client.prepare("SELECT v FROM t WHERE id = ?").unwrap().1.unwrap();
+    let body = execution(&prepared, NUMBER, &[1, 0, 0, 0]);
+    until("a hit", || arena.counted(|| run(&mut client, &body)).1 > 0);
+    client.long_data(&prepared, 7, b"3").unwrap();
+    (0..3).for_each(|_| assert_eq!(run(&mut client, &body), "error 1210"));
+    client.send(STMT_RESET, &prepared.id.to_le_bytes()).unwrap();
+    client.read_response().unwrap();
+    // The server is asked once more after an execution that failed.
+    assert_eq!(run(&mut client, &body), "10");
+    assert_eq!(arena.counted(|| run(&mut client, &body)), ("10".into(), 1));
+}
+
+/// Each execution ends what a cursor of the one before has left.
+#[test]
+fn a_cursor_ends_with_the_next_execution() {
+    let (mut arena, _, mut client) = with_table("p_cursor");
+    let prepared = client.prepare("SELECT v FROM t WHERE id < ?").unwrap().1.unwrap();
+    let rows = execution(&prepared, NUMBER, &[3, 0, 0, 0]);
+    until("a hit", || arena.counted(|| run(&mut client, &rows)).1 > 0);
+    let mut with_cursor = rows.clone();
+    with_cursor[4] = 1;
+    client.send(command::STMT_EXECUTE, &with_cursor).unwrap();
+    client.read_response().unwrap();
+    assert_eq!(run(&mut client, &rows), "10;20");
+    client.send(command::STMT_FETCH, &[&prepared.id.to_le_bytes()[..], &[9, 0, 0, 0]].concat()).unwrap();
+    const NO_OPEN_CURSOR: u16 = 1421;
+    assert_eq!(client.read_response().unwrap().failure().map(|failure| failure.code), Some(NO_OPEN_CURSOR));
+    assert_eq!(arena.counted(|| run(&mut client, &rows)), ("10;20".into(), 1));
+}
+
+/// The server says so once, to each session that has prepared the statement before.
+#[test]
+fn columns_that_have_changed_since_a_statement_was_prepared() {
+    let (mut arena, mut writer, mut reader) = with_table("p_columns");
+    let read = "SELECT * FROM t WHERE id = 1";
+    let prepare = |client: &mut Client| client.prepare(read).unwrap().1.unwrap();
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    let (prepared, of_plain) = (prepare(&mut reader), prepare(&mut plain));
+    arena.warm_prepared(&mut reader, &prepared, &[]);
+    for definition in ["ADD COLUMN w INT", "MODIFY v BIGINT", "DROP COLUMN w"] {
+        writer.must(&format!("ALTER TABLE t {definition}")).unwrap();
+        let mut other = arena.client();
+        let of_other = prepare(&mut other);
+        arena.warm_prepared(&mut other, &of_other, &[]);
+        for _ in 0..2 {
+            let answer = reader.execute(&prepared, &[]).unwrap();
+            assert_eq!(answer, plain.execute(&of_plain, &[]).unwrap(), "{definition}");
+        }
+        arena.warm_prepared(&mut reader, &prepared, &[]);
+    }
+}
+
+/// What must be run after all, for the number of rows found, is run before it is closed; no other close is in its way.
+#[test]
+fn a_close_of_another_statement() {
+    let (mut arena, _, mut client) = with_table("p_close");
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    let [mut sums, mut others] = [Vec::new(), Vec::new()];
+    for one in [&mut client, &mut plain] {
+        sums.push(one.prepare("SELECT SUM(v) FROM t LIMIT 1").unwrap().1.unwrap());
+        others.push(one.prepare("SELECT v FROM t WHERE id = 1").unwrap().1.unwrap());
+    }
+    arena.warm_prepared(&mut client, &sums[0], &[]);
+    let mut answers = Vec::new();
+    for (at, one) in [&mut client, &mut plain].into_iter().enumerate() {
+        one.execute(&sums[at], &[]).unwrap();
+        one.must("ROLLBACK").unwrap();
+        one.close(&others[at]).unwrap();
+        answers.push(said(&one.query("SELECT ROW_COUNT()").unwrap()));
+        one.execute(&sums[at], &[]).unwrap();
+        one.close(&sums[at]).unwrap();
+        answers.push(said(&one.query("SELECT FOUND_ROWS()").unwrap()));
+    }
+    assert_eq!(answers[..2], answers[2..]);
+}
+
+/// The server takes a statement to have other columns also from an execution that then fails.
+#[test]
+fn columns_that_have_changed_in_an_execution_that_failed() {
+    let (mut arena, mut writer, mut reader) = with_table("p_columns_failed");
+    writer.must("CREATE TABLE one (k INT) ENGINE = InnoDB").unwrap();
+    writer.must("INSERT INTO one VALUES (1)").unwrap();
+    let read = "SELECT * FROM t WHERE id = (SELECT k FROM one)";
+    let prepare = |client: &mut Client| client.prepare(read).unwrap().1.unwrap();
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    let (prepared, of_plain) = (prepare(&mut reader), prepare(&mut plain));
+    for sql in ["ALTER TABLE t ADD COLUMN w INT", "INSERT INTO one VALUES (2)"] {
+        writer.must(sql).unwrap();
+    }
+    let failed = reader.execute(&prepared, &[]).unwrap();
+    assert_eq!(failed.failure().map(|failure| failure.code), Some(1242));
+    assert_eq!(failed, plain.execute(&of_plain, &[]).unwrap());
+    for sql in ["DELETE FROM one WHERE k = 2", "ALTER TABLE t DROP COLUMN w"] {
+        writer.must(sql).unwrap();
+    }
+    let mut other = arena.client();
+    let of_other = prepare(&mut other);
+    arena.warm_prepared(&mut other, &of_other, &[]);
+    for _ in 0..2 {
+        assert_eq!(reader.execute(&prepared, &[]).unwrap(), plain.execute(&of_plain, &[]).unwrap());
+    }
+}
+
+#[test]
+fn columns_that_have_changed_before_a_served_read_is_run_after_all() {
+    let (mut arena, mut writer, mut reader) = with_table("p_columns_later");
+    let read = "SELECT * FROM t WHERE id = 1";
+    let prepare = |client: &mut Client| client.prepare(read).unwrap().1.unwrap();
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    let (prepared, of_plain) = (prepare(&mut reader), prepare(&mut plain));
+    arena.warm_prepared(&mut reader, &prepared, &[]);
+    let hit = arena.counted(|| reader.execute(&prepared, &[]).unwrap()).1;
+    assert_eq!(hit, 1);
+    plain.execute(&of_plain, &[]).unwrap();
+    writer.must("ALTER TABLE t ADD COLUMN w INT").unwrap();
+    for client in [&mut reader, &mut plain] {
+        assert_eq!(said(&client.query("SELECT FOUND_ROWS()").unwrap()), "1");
+    }
+    for _ in 0..2 {
+        assert_eq!(reader.execute(&prepared, &[]).unwrap(), plain.execute(&of_plain, &[]).unwrap());
+    }
+}
+
+/// The server tells in other words from the second time on that the definer of a view may not read its table any more.
+#[test]
+fn a_read_after_the_same_was_served_runs_once() {
+    let (mut arena, mut maker, _) = with_table("p_same");
+    let view = "CREATE DEFINER = owner@localhost VIEW w AS SELECT id, FROM_UNIXTIME(id) AS e FROM t";
+    for statement in ["CREATE USER owner@localhost", "GRANT SELECT ON p_same.* TO owner@localhost", view] {
+        maker.must(statement).unwrap();
+    }
+    let read = "SELECT a.id, b.* FROM w AS a JOIN w AS b ON a.id = b.id WHERE a.id = ? OR a.id = 3 LIMIT 0, 1";
+    let (mut client, mut plain) = (arena.client(), arena.client_with(&["SET SESSION fqc_type = OFF"]));
+    let prepared = client.prepare(read).unwrap().1.unwrap();
+    let of_plain = plain.prepare(read).unwrap().1.unwrap();
+    let one = [Param::Int(1)];
+    arena.warm_prepared(&mut client, &prepared, &one);
+    plain.execute(&of_plain, &one).unwrap();
+    maker.must("REVOKE SELECT ON p_same.* FROM owner@localhost").unwrap();
+    for _ in 0..2 {
+        assert_eq!(client.execute(&prepared, &one).unwrap(), plain.execute(&of_plain, &one).unwrap());
+    }
+    maker.must("DROP USER owner@localhost").unwrap();
+}

@@ -1,0 +1,153 @@
+//! Rights that come by roles: who may read is the server's to say whenever it may have changed.
+
+use crate::shared::enter;
+use crate::traps::{Arena, all, said, small_table};
+use fqc_tests::client::{Client, Login};
+
+const READS: [&str; 2] = ["SELECT v FROM roles.t WHERE id = 2", "SELECT v FROM roles.w WHERE id = 2"];
+
+/// Two sessions of one account, of which one is never served.
+struct Pair {
+    served: Client,
+    plain: Client,
+}
+
+impl Pair {
+    fn of(arena: &Arena, user: &str) -> Pair {
+        let login = Login { database: None, ..Login::user(user, "") };
+        let (served, mut plain) = (arena.client_as(&login), arena.client_as(&login));
+        plain.must("SET SESSION fqc_type = OFF").unwrap();
+        Pair { served, plain }
+    }
+
+    fn both(&mut self, statement: &str) {
+        [&mut self.served, &mut self.plain].into_iter().for_each(|one| drop(one.must(statement).unwrap()));
+    }
+
+    /// What both are answered, each time: of the table, and of the view that looks up who asks.
+    fn answers(&mut self, after: &str) -> [String; 2] {
+        READS.map(|read| {
+            let truth = self.plain.query(read).unwrap();
+            (0..6).for_each(|_| assert_eq!(self.served.query(read).unwrap(), truth, "`{read}` after `{after}`"));
+            said(&truth)
+        })
+    }
+}
+
+fn prepared(admin: &mut Client) {
+    small_table(admin, "t", "InnoDB");
+    all(
+        admin,
+        &[
+            "CREATE SQL SECURITY INVOKER VIEW w AS SELECT id, v FROM t",
+            "CREATE ROLE of_table, of_view, of_column, of_both",
+            "GRANT SELECT ON roles.t TO of_table",
+            "GRANT SELECT ON roles.w TO of_view",
+            "GRANT SELECT (id) ON roles.t TO of_column",
+            "GRANT of_table, of_view TO of_both",
+            "CREATE USER ruth@'%' IDENTIFIED BY ''",
+            "GRANT of_table, of_view, of_column, of_both TO ruth@'%'",
+        ],
+    );
+}
+
+#[test]
+fn the_roles_of_a_session_decide_what_it_is_served() {
+    let mut arena = enter("roles");
+    let mut admin = arena.client();
+    prepared(&mut admin);
+    let mut pair = Pair::of(&arena, "ruth");
+    assert_eq!(pair.answers("the login"), ["error 1142", "error 1142"]);
+    for (set, expected) in [
+        ("SET ROLE of_table", ["20", "error 1142"]),
+        ("SET ROLE NONE", ["error 1142", "error 1142"]),
+        ("SET ROLE of_both", ["20", "20"]),
+        ("SET ROLE of_view", ["error 1142", "error 1356"]),
+        ("SET ROLE of_table, of_view", ["20", "20"]),
+        ("SET ROLE of_column", ["error 1143", "error 1142"]),
+        ("SET ROLE ALL EXCEPT of_table, of_both", ["error 1143", "error 1356"]),
+        ("SET ROLE ALL", ["20", "20"]),
+        ("SET ROLE DEFAULT", ["error 1142", "error 1142"]),
+        ("SET ROLE of_both", ["20", "20"]),
+    ] {
+        pair.both(set);
+        assert_eq!(pair.answers(set), expected, "{set}");
+        READS.iter().zip(expected).filter(|(_, expected)| *expected == "20").for_each(|(read, _)| {
+            arena.warm(&mut pair.served, read);
+        });
+    }
+    admin.must("ALTER USER ruth@'%' DEFAULT ROLE of_table").unwrap();
+    let mut later = Pair::of(&arena, "ruth");
+    assert_eq!(later.answers("a login with a default role"), ["20", "error 1142"]);
+    arena.warm(&mut later.served, READS[0]);
+    all(&mut admin, &["DROP USER ruth@'%'", "DROP ROLE of_table, of_view, of_column, of_both", "DROP DATABASE roles"]);
+}
+
+/// When that counts for a session at work, only the server knows.
+#[test]
+fn roles_that_change_under_a_session() {
+    let arena = enter("roles");
+    let mut admin = arena.client();
+    prepared(&mut admin);
+    let mut pair = Pair::of(&arena, "ruth");
+    pair.both("SET ROLE of_both");
+    let mut answers = Vec::new();
+    for change in [
+        "REVOKE SELECT ON roles.w FROM of_view",
+        "GRANT SELECT ON roles.w TO of_view",
+        "REVOKE of_table FROM of_both",
+        "GRANT of_table TO of_both",
+        "REVOKE of_both FROM ruth@'%'",
+        "SET GLOBAL mandatory_roles = 'of_both'",
+        "SET GLOBAL mandatory_roles = ''",
+        "GRANT of_both TO ruth@'%'",
+        "GRANT SELECT ON roles.t TO ruth@'%'",
+        "REVOKE SELECT ON roles.t FROM ruth@'%'",
+        "DROP ROLE of_table",
+        "FLUSH PRIVILEGES",
+    ] {
+        admin.must(change).unwrap();
+        answers.push(pair.answers(change));
+        // Whoever comes now has what is granted now.
+        Pair::of(&arena, "ruth").answers(&format!("{change}, and a login"));
+        if pair.plain.query("SET ROLE of_both").unwrap().failure().is_none() {
+            pair.served.must("SET ROLE of_both").unwrap();
+        }
+        answers.push(pair.answers(&format!("{change}, and SET ROLE")));
+    }
+    let both = ["20", "20"];
+    assert!(answers.iter().any(|one| *one == both) && answers.iter().any(|one| *one != both), "{answers:?}");
+    all(&mut admin, &["DROP USER ruth@'%'", "DROP ROLE of_view, of_column, of_both", "DROP DATABASE roles"]);
+}
+
+/// What is granted everywhere may be taken away in one schema.
+#[test]
+fn rights_that_are_revoked_in_part() {
+    let mut arena = enter("roles");
+    let mut admin = arena.client();
+    small_table(&mut admin, "t", "InnoDB");
+    all(
+        &mut admin,
+        &[
+            "CREATE VIEW w AS SELECT id, v FROM t",
+            "SET GLOBAL partial_revokes = ON",
+            "CREATE USER paula@'%' IDENTIFIED BY ''",
+            "GRANT SELECT ON *.* TO paula@'%'",
+        ],
+    );
+    let mut pair = Pair::of(&arena, "paula");
+    for (change, expected) in [
+        ("DO 1", ["20", "20"]),
+        ("REVOKE SELECT ON roles.* FROM paula@'%'", ["error 1142", "error 1142"]),
+        ("GRANT SELECT ON roles.* TO paula@'%'", ["20", "20"]),
+    ] {
+        admin.must(change).unwrap();
+        pair.answers(change);
+        let mut later = Pair::of(&arena, "paula");
+        assert_eq!(later.answers(change), expected, "{change}");
+        if expected[0] == "20" {
+            arena.warm(&mut later.served, READS[0]);
+        }
+    }
+    all(&mut admin, &["DROP USER paula@'%'", "SET GLOBAL partial_revokes = OFF", "DROP DATABASE roles"]);
+}
