@@ -30,6 +30,15 @@ fn two_plain_servers_do_not_differ() {
 #[test]
 fn a_stale_answer_is_found_and_its_history_shrunk() {
     let plan = Plan { time: Duration::from_secs(300), ..Plan::default() };
-    let difference = found(plan, |direct| Some(stale::start(direct, 20))).expect("a planted fault is found");
+    let difference =
+        found(plan, |direct| Some(stale::start(direct, stale::one_in(20)))).expect("a planted fault is found");
     assert!(difference.history.len() < difference.steps, "{difference}");
+}
+
+#[test]
+fn a_wrong_number_of_rows_found_is_found() {
+    let fault = stale::Fault { rate: 1, begins: b"SELECT FOUND_ROWS()" };
+    let plan = Plan { time: Duration::from_secs(300), shrink_time: Duration::from_secs(2), ..Plan::default() };
+    let difference = found(plan, |direct| Some(stale::start(direct, fault))).expect("a planted fault is found");
+    assert!(difference.what.contains("FOUND_ROWS()"), "{difference}");
 }

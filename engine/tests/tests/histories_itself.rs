@@ -34,6 +34,6 @@ fn a_plain_server_violates_nothing() {
 #[test]
 fn a_stale_answer_is_a_violation() {
     let has_stale = |report: &Report| report.violations.iter().any(|violation| violation.contains("stale read"));
-    let report = report(|direct| Some(stale::start(direct, 50)), has_stale);
+    let report = report(|direct| Some(stale::start(direct, stale::one_in(50))), has_stale);
     assert!(has_stale(&report), "{report}");
 }

@@ -131,6 +131,8 @@ pub struct Lanes {
     is_limited: bool,
     /// The result of this session's last read does not show how many rows were found.
     hides_found: [bool; SESSIONS],
+    /// This session's last read has failed.
+    has_failed: [bool; SESSIONS],
     /// What the plain server has answered to each read since the last step that was none.
     answered: HashMap<String, Answer>,
 }
@@ -141,8 +143,16 @@ impl Lanes {
         let direct = pair.through.as_ref().map(|_| pair.plain.endpoint());
         let plain = Lane::new(pair.plain, direct.as_ref(), SESSIONS)?;
         let cached = Lane::new(pair.cached, pair.through.as_ref(), SESSIONS)?;
-        let (written_since, hides_found) = ([false; SESSIONS], [false; SESSIONS]);
-        Ok(Self { plain, cached, written_since, is_limited: false, hides_found, answered: HashMap::new() })
+        let nowhere = [false; SESSIONS];
+        Ok(Self {
+            plain,
+            cached,
+            written_since: nowhere,
+            is_limited: false,
+            hides_found: nowhere,
+            has_failed: nowhere,
+            answered: HashMap::new(),
+        })
     }
 
     /// The answer where both agree, else both in words.
@@ -156,11 +166,14 @@ impl Lanes {
             Kind::Read | Kind::Repeat if !asks_rows && !compare::has_failed(&plain) => {
                 self.written_since[action.session] = false
             }
-            Kind::Read | Kind::Repeat => {}
+            Kind::Read | Kind::Repeat | Kind::Aftermath => {}
             _ => self.written_since = [true; SESSIONS],
         }
-        if matches!(action.kind, Kind::Read | Kind::Repeat) && !compare::has_failed(&plain) {
-            self.hides_found[action.session] = HIDING.iter().any(|word| action.mentions(word));
+        if matches!(action.kind, Kind::Read | Kind::Repeat) {
+            self.has_failed[action.session] = compare::has_failed(&plain);
+            if !self.has_failed[action.session] {
+                self.hides_found[action.session] = HIDING.iter().any(|word| action.mentions(word));
+            }
         }
         let is_select = action.is_select();
         if !is_select {
@@ -177,9 +190,11 @@ impl Lanes {
             return Ok(plain);
         }
         // A documented limit: the number is that of now if the tables of the served read changed in between; a near cache refuses to
-        // tell it.
+        // tell it then, and after a read that failed in the place of one that it had answered.
+        let is_of_now = self.written_since[action.session] && compare::are_alike(&plain, &cached);
+        let may_decline = self.written_since[action.session] || self.has_failed[action.session];
         let is_declined = || says(&cached, b"rows have changed since the read whose FOUND_ROWS()");
-        if asks_rows && self.written_since[action.session] && (compare::are_alike(&plain, &cached) || is_declined()) {
+        if asks_rows && (is_of_now || may_decline && is_declined()) {
             return Ok(plain);
         }
         if self.is_limited && !action.is_ordered() && compare::are_alike(&plain, &cached) {

@@ -19,8 +19,22 @@ struct Answers {
 
 type Memory = Arc<Mutex<Answers>>;
 
-/// Listens for ever. One in `rate` SELECTs that were answered before is answered from memory; none when `rate` is 0.
-pub fn start(target: Endpoint, rate: usize) -> Endpoint {
+/// What may be answered from memory.
+#[derive(Clone, Copy)]
+pub struct Fault {
+    /// One in so many that were answered before; none when it is 0.
+    pub rate: usize,
+    /// What its text begins with.
+    pub begins: &'static [u8],
+}
+
+/// Any SELECT.
+pub fn one_in(rate: usize) -> Fault {
+    Fault { rate, begins: b"SELECT" }
+}
+
+/// Listens for ever.
+pub fn start(target: Endpoint, fault: Fault) -> Endpoint {
     let Endpoint::Tcp(port) = target else { panic!("the proxy connects over TCP") };
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
     let own = listener.local_addr().expect("a bound address").port();
@@ -30,20 +44,20 @@ pub fn start(target: Endpoint, rate: usize) -> Endpoint {
             let memory = memory.clone();
             memory.lock().unwrap().connections += 1;
             // A connection that ends, ends both ways.
-            thread::spawn(move || serve(client, port, &memory, rate));
+            thread::spawn(move || serve(client, port, &memory, fault));
         }
     });
     Endpoint::Tcp(own)
 }
 
-fn serve(mut client: TcpStream, port: u16, memory: &Memory, rate: usize) -> io::Result<()> {
+fn serve(mut client: TcpStream, port: u16, memory: &Memory, fault: Fault) -> io::Result<()> {
     let mut server = TcpStream::connect(("127.0.0.1", port))?;
     client.set_nodelay(true)?;
     server.set_nodelay(true)?;
     let answered = Arc::new(Mutex::new(Vec::new()));
     let (source, sink, record) = (server.try_clone()?, client.try_clone()?, answered.clone());
     thread::spawn(move || forward_answers(source, sink, &record));
-    let outcome = forward_commands(&mut client, &mut server, memory, rate, &answered);
+    let outcome = forward_commands(&mut client, &mut server, memory, fault, &answered);
     leave(&mut memory.lock().unwrap());
     let _ = (client.shutdown(Shutdown::Both), server.shutdown(Shutdown::Both));
     outcome
@@ -72,7 +86,7 @@ fn forward_commands(
     client: &mut TcpStream,
     server: &mut TcpStream,
     memory: &Memory,
-    rate: usize,
+    Fault { rate, begins }: Fault,
     answered: &Mutex<Vec<u8>>,
 ) -> io::Result<()> {
     let mut pending: Option<Vec<u8>> = None;
@@ -82,9 +96,8 @@ fn forward_commands(
         if let Some(statement) = pending.take() {
             memory.lock().unwrap().known.entry(statement).or_insert(answer);
         }
-        let is_select =
-            packet[3] == 0 && packet.len() > 11 && packet[4] == command::QUERY && &packet[5..11] == b"SELECT";
-        if !is_select {
+        let is_query = packet[3] == 0 && packet.get(4) == Some(&command::QUERY);
+        if !is_query || !packet[5..].starts_with(begins) {
             server.write_all(&packet)?;
             continue;
         }
