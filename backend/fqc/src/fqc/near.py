@@ -1,8 +1,10 @@
-"""`fqc near`: the near caches of an instance."""
+"""`fqc near`: the near caches of an instance, and the tokens by which they report."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from fqc.call import Call
 from fqc.change_view import FINDINGS
@@ -10,15 +12,18 @@ from fqc.failure import Exit, Failure
 from fqc.instance import Name
 from fqc.noun import Noun
 from fqc.output import Cell, stacked, table
+from fqc.token import MADE, Days, lifetime
 from fqc.units import human_bytes, human_time
 
 app = Noun("Near caches, which run beside the application.")
 _LIST: dict[str, Cell] = {
     "NAME": "name",
     "STATE": "state",
+    "MODE": "mode",
+    "KNOWN BY": "source",
     "ADDRESS": "address",
-    "LEASE": lambda it: _milliseconds(it["lease_ms"]) if it["state"] == "serving" else None,
-    "LAG": lambda it: _milliseconds(it["lag_ms"]),
+    "LEASE": lambda it: _milliseconds(it["lease_ms"] or None) if it["state"] == "serving" else None,
+    "LAG": lambda it: _milliseconds(it["lag_ms"] if it["source"] == "attached" else it["staleness_ms"]),
     "ENTRIES": "entries",
     "SIZE": lambda it: human_bytes(it["stored_bytes"]),
     "HIT RATIO": lambda it: _ratio(it),
@@ -31,7 +36,7 @@ _LIST: dict[str, Cell] = {
 
 @app.watch("list")
 def list_(call: Call, instance: Name) -> None:
-    """List the near caches of an instance, as the newest poll found them."""
+    """List the near caches of an instance, as the newest poll or their newest report tells."""
     call.show_items(call.api.items(f"instances/{instance}/near-caches"), _LIST)
 
 
@@ -44,6 +49,21 @@ def check(call: Call, instance: Name) -> None:
         raise Failure(
             f"No near cache can attach to {instance} yet.", Exit.REFUSED, hint="The findings say how to fix it."
         )
+
+
+@app.write("token")
+def token(
+    call: Call,
+    instance: Name,
+    name: Annotated[str, typer.Argument(help="What it is for.", show_default=False)],
+    days: Days = None,
+) -> None:
+    """Create a token by which near caches report, where no plugin can be loaded. It is shown only once."""
+    path, body = f"instances/{instance}/near-caches/tokens", {"name": name, **lifetime(days)}
+    if call.is_dry_run:
+        call.would("POST", path, body)
+    else:
+        call.show_facts(call.api.post(path, body), {**MADE, "START": "command"})
 
 
 def _check(found: dict[str, Any]) -> Any:

@@ -19,11 +19,14 @@ _LIST: dict[str, Cell] = {
     "ID": "id",
     "NAME": "name",
     "SCOPE": "scope",
+    "INSTANCE": "instance_id",
     "OWNER": "username",
     "EXPIRES": lambda it: human_day(it["expires_at"]),
     "LAST USED": lambda it: human_time(it["last_used_at"]),
     "PREFIX": "prefix",
 }
+MADE: dict[str, Cell] = {**_LIST, "TOKEN": "token"}
+Days = Annotated[int | None, typer.Option(min=1, help="Days it is valid; default: the maximum.")]
 
 
 class Scope(StrEnum):
@@ -43,16 +46,19 @@ def create(
     call: Call,
     name: Annotated[str, typer.Argument(help="What it is for.", show_default=False)],
     scope: Annotated[Scope, typer.Option(help="Highest role it can act as.")] = Scope.VIEWER,
-    days: Annotated[int | None, typer.Option(min=1, help="Days it is valid; default: the maximum.")] = None,
+    days: Days = None,
 ) -> None:
     """Create a token. It is shown only once."""
-    body = {"name": name, "scope": scope.value}
-    if days:
-        body["expires_at"] = (datetime.now(UTC) + timedelta(days=days)).isoformat()
+    body = {"name": name, "scope": scope.value, **lifetime(days)}
     if call.is_dry_run:
         call.would("POST", "tokens", body)
     else:
-        call.show_facts(call.api.post("tokens", body), {**_LIST, "TOKEN": "token"})
+        call.show_facts(call.api.post("tokens", body), MADE)
+
+
+def lifetime(days: int | None) -> dict[str, str]:
+    """What a request says of it."""
+    return {"expires_at": (datetime.now(UTC) + timedelta(days=days)).isoformat()} if days else {}
 
 
 @app.removal("revoke")

@@ -3,6 +3,7 @@
 use crate::account::Account;
 use crate::options::Options;
 use crate::process;
+use crate::reporting::ControlPlane;
 use crate::server::{Connector, Server};
 use crate::tls;
 use crate::ttl::rules::Rules;
@@ -60,6 +61,8 @@ pub struct Config {
     pub feed: Option<Account>,
     /// By which results are served outdated.
     pub rules: Option<Arc<Rules>>,
+    /// Who is told what is answered.
+    pub control_plane: Option<ControlPlane>,
     pub name: String,
 }
 
@@ -96,6 +99,7 @@ impl Config {
             connector,
             feed: account(options, "feed-user", "feed-password-file")?,
             rules: rules(options)?,
+            control_plane: ControlPlane::of(options)?,
             name: options.value("name", name)?,
         };
         config.check(options)?;
@@ -136,6 +140,14 @@ impl Config {
         if self.fixed.follows.is_some() && others {
             let why = "its results may be as old as max-staleness-ms, and those of feed-user, rules and hints differ in that; choose one";
             return Err(options.error("binlog-user", why));
+        }
+        if self.control_plane.is_some() && self.feed.is_some() {
+            let why = "the server tells the control plane of a near cache with feed-user; leave this out";
+            return Err(options.error("control-plane", why));
+        }
+        if self.control_plane.is_some() && !self.answers() {
+            let why = "needs rules, hints or binlog-user: nothing is answered from memory that could be told";
+            return Err(options.error("control-plane", why));
         }
         let wanted = self.max_connections as u64 * FILES_PER_CONNECTION + FILES_BESIDE;
         let limit = process::raise_open_files(wanted);

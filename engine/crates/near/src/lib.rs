@@ -33,6 +33,7 @@ mod process;
 pub mod pump;
 mod relay;
 mod report;
+mod reporting;
 pub mod seat;
 mod server;
 pub mod service;

@@ -70,7 +70,13 @@ options! {
     "max-staleness-ms" "MILLISECONDS" = Some("1000"), false,
         "How old an answer may be that is given with the help of the binary log.";
     "name" "NAME" = Some(""), true,
-        "How SHOW FQC NEAR on the server calls this program: letters, digits and -._: alone. Default: the machine's name.";
+        "How SHOW FQC NEAR on the server, or the control plane, calls this program: letters, digits and -._: alone. Default: the machine's name.";
+    "control-plane" "URL" = Some(""), true,
+        "The control plane, such as https://fqc.internal: it is told what is answered from memory. For servers that cannot run the plugin; of programs with feed-user the server tells it.";
+    "control-plane-token-file" "FILE" = Some(""), true,
+        "File with the token that lets this program report, in one line. It is read anew for each report.";
+    "control-plane-ca" "FILE" = Some(""), true,
+        "PEM file with the certificates of the authorities that the control plane's certificate may come from. Default: the system's.";
     "metrics" "ADDRESS|off" = Some("127.0.0.1:9308"), false,
         "Where /metrics and /healthz are, on a loopback address.";
     "threads" "NUMBER" = Some("0"), false,

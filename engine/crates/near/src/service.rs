@@ -7,6 +7,7 @@ use crate::login::{Refusal, TOO_MANY_CONNECTIONS};
 use crate::notify;
 use crate::options::Invocation;
 use crate::relay::{Arrival, relay};
+use crate::reporting::Reporter;
 use crate::shared::Shared;
 use crate::stream::Stream;
 use crate::threads::Threads;
@@ -58,6 +59,11 @@ async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io
         tokio::spawn(http::serve(listener, shared.clone()));
     }
     attachment::begin(&shared)?;
+    let reporter = Arc::new(Reporter::new(shared.clone()));
+    let reports = tokio::spawn({
+        let reporter = reporter.clone();
+        async move { reporter.run().await }
+    });
     notify::tell("READY=1");
     loop {
         tokio::select! {
@@ -69,6 +75,8 @@ async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io
     tasks.shutdown().await;
     drop(sockets);
     drain(&shared, &mut ends).await;
+    reports.abort();
+    reporter.leave().await;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! What all connections share: the configuration, the counts, and how many there are.
 
-use crate::binlog::Log;
+use crate::binlog::{Log, Progress};
 use crate::clock;
 use crate::config::Config;
 use crate::counts::{Counts, tell_log, tell_memory, tell_rules};
@@ -60,11 +60,7 @@ impl Shared {
         let progress = self.log.as_ref().map(|log| log.progress(clock::now()));
         let is_proved = progress.as_ref().is_some_and(|progress| progress.staleness.is_some());
         let may_serve = rules.is_some() || is_proved || kept.has_lease(clock::now());
-        let mut obstacle = self.memory.obstacle.get();
-        if let Some(late) = progress.as_ref().and_then(|progress| progress.obstacle).filter(|_| obstacle.is_empty()) {
-            obstacle = late.into();
-        }
-        tell_memory(&mut out, &kept.counted(), may_serve, &obstacle);
+        tell_memory(&mut out, &kept.counted(), may_serve, &self.obstacle(progress.as_ref()));
         if let Some(progress) = progress {
             tell_log(&mut out, &progress);
         }
@@ -72,6 +68,15 @@ impl Shared {
             tell_rules(&mut out, &rules);
         }
         out
+    }
+
+    /// Why nothing is answered from memory; empty if something is, or it is not known. `progress`: of the server's log.
+    pub fn obstacle(&self, progress: Option<&Progress>) -> String {
+        let obstacle = self.memory.obstacle.get();
+        match progress.and_then(|progress| progress.obstacle) {
+            Some(late) if obstacle.is_empty() => late.into(),
+            _ => obstacle,
+        }
     }
 
     /// None if there are too many already.

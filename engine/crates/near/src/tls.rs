@@ -6,10 +6,15 @@ use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme};
+use std::path::Path;
 use std::sync::Arc;
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 pub type Name = ServerName<'static>;
+
+/// Of Debian and Alpine, of Red Hat, of others.
+const SYSTEM_AUTHORITIES: [&str; 3] =
+    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
 pub fn acceptor(certificate: &str, key: &str) -> Result<TlsAcceptor, String> {
     let chain = certificates(certificate)?;
@@ -26,6 +31,19 @@ pub fn connector(authorities: &str, is_named: bool) -> Result<TlsConnector, Stri
     for certificate in certificates(authorities)? {
         roots.add(certificate).map_err(|error| format!("{authorities}: {error}"))?;
     }
+    verifying(roots, is_named)
+}
+
+/// By the authorities that the operating system trusts, as far as they are understood.
+pub fn system_connector() -> Result<TlsConnector, String> {
+    let file = SYSTEM_AUTHORITIES.into_iter().find(|file| Path::new(file).exists());
+    let file = file.ok_or("the system has no list of authorities (ca-certificates): set control-plane-ca")?;
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(certificates(file)?);
+    verifying(roots, true)
+}
+
+fn verifying(roots: RootCertStore, is_named: bool) -> Result<TlsConnector, String> {
     let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider()).build();
     let verifier = Verifier { inner: verifier.map_err(|error| error.to_string())?, is_named };
     let builder = ClientConfig::builder_with_provider(provider()).with_safe_default_protocol_versions();

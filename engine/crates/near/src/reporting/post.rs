@@ -1,0 +1,131 @@
+//! One request to the control plane, and its answer. HTTP/1.1, as far as that takes.
+
+use super::address::ControlPlane;
+use crate::stream::{Stream, connect};
+use serde_json::Value;
+use std::io;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// Of an answer.
+const LONGEST: usize = 64 << 10;
+/// Of what the log is told of a refusal.
+const LONGEST_DETAIL: usize = 200;
+
+pub async fn post(control_plane: &ControlPlane, token: &str, body: &str) -> io::Result<Value> {
+    let mut stream = connect(&control_plane.server).await?;
+    if let Some(connector) = &control_plane.connector {
+        stream = Box::new(connector.tls.connect(connector.name.clone(), stream).await?);
+    }
+    let head = format!(
+        "POST {} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {token}\r\nUser-Agent: fqc-near/{}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        control_plane.path,
+        control_plane.host,
+        env!("CARGO_PKG_VERSION"),
+        body.len()
+    );
+    stream.write_all(&[head.as_bytes(), body.as_bytes()].concat()).await?;
+    stream.flush().await?;
+    let (status, body) = answer(&mut stream).await?;
+    let told: Option<Value> = serde_json::from_slice(&body).ok();
+    match (status, told) {
+        (200, Some(told)) => Ok(told),
+        (_, told) => Err(refusal(status, told.as_ref())),
+    }
+}
+
+fn refusal(status: u16, told: Option<&Value>) -> io::Error {
+    let detail = told.and_then(|told| told.get("detail")).and_then(Value::as_str).unwrap_or("no reason was given");
+    let detail: String = detail.chars().filter(|one| !one.is_control()).take(LONGEST_DETAIL).collect();
+    io::Error::other(format!("it answers {status}: {detail}"))
+}
+
+async fn answer(stream: &mut Stream) -> io::Result<(u16, Vec<u8>)> {
+    let mut bytes = Vec::new();
+    loop {
+        if bytes.len() > LONGEST {
+            return Err(io::Error::other("its answer is too long"));
+        }
+        // Some ends a connection without the last word of TLS: its answer says itself where it ends.
+        let is_over = matches!(stream.read_buf(&mut bytes).await, Ok(0) | Err(_));
+        if let Some(answer) = parse(&bytes, is_over) {
+            return Ok(answer);
+        }
+        if is_over {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+}
+
+/// Status and body, once they are whole. `is_over`: nothing more will come.
+fn parse(bytes: &[u8], is_over: bool) -> Option<(u16, Vec<u8>)> {
+    let end = find(bytes, b"\r\n\r\n")?;
+    let head = std::str::from_utf8(&bytes[..end]).ok()?;
+    let status = head.strip_prefix("HTTP/1.")?.get(2..5)?.parse().ok()?;
+    let body = &bytes[end + 4..];
+    let field = |wanted: &str| {
+        let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
+        fields.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim())
+    };
+    let is_chunked = field("Transfer-Encoding").is_some_and(|value| value.eq_ignore_ascii_case("chunked"));
+    let body = match field("Content-Length").and_then(|length| length.parse().ok()) {
+        _ if is_chunked => joined(body)?,
+        Some(length) => body.get(..length)?.to_vec(),
+        None => is_over.then(|| body.to_vec())?,
+    };
+    Some((status, body))
+}
+
+/// The chunks of a body, once the last one has come.
+fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let end = find(rest, b"\r\n")?;
+        let size = std::str::from_utf8(&rest[..end]).ok()?.split(';').next()?.trim();
+        let size = usize::from_str_radix(size, 16).ok()?;
+        rest = &rest[end + 2..];
+        if size == 0 {
+            return Some(body);
+        }
+        body.extend_from_slice(rest.get(..size)?);
+        rest = rest[size..].get(2..)?;
+    }
+}
+
+fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
+    bytes.windows(wanted.len()).position(|found| found == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse;
+
+    fn body(answer: &str, is_over: bool) -> Option<String> {
+        parse(answer.as_bytes(), is_over).map(|(_, body)| String::from_utf8(body).expect("text"))
+    }
+
+    #[test]
+    fn an_answer_ends_where_it_says() {
+        let sized = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nbody";
+        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nbo\r\n2;x=y\r\ndy\r\n0\r\n\r\n";
+        for answer in [sized, chunked] {
+            assert_eq!(body(answer, false).as_deref(), Some("body"));
+            // All but the end of the last chunk, which says no more.
+            (0..answer.len() - 4).for_each(|cut| assert_eq!(body(&answer[..cut], true), None, "{cut}"));
+        }
+        let open = "HTTP/1.0 401 Unauthorized\r\n\r\nbody";
+        assert_eq!((body(open, false), parse(open.as_bytes(), true)), (None, Some((401, b"body".to_vec()))));
+    }
+
+    #[test]
+    fn what_is_no_answer_is_none() {
+        let wrong = [
+            "SSH-2.0\r\n\r\n",
+            "HTTP/1.1\r\n\r\n",
+            "HTTP/1.1 many\r\n\r\n",
+            "HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx",
+            "HTTP/1.1 200\r\nTransfer-Encoding: chunked\r\n\r\n\u{e9}\r\n",
+        ];
+        wrong.iter().for_each(|answer| assert_eq!(body(answer, true), None, "{answer}"));
+    }
+}
