@@ -6,8 +6,8 @@ test.use({ locale: 'zh-CN' });
 
 test('findings are told in Chinese, with what was seen', async ({ page, instances: [, second] }) => {
   await page.goto(`/instances/${second.id}/cache?step=0`);
-  const proxy = page.getByRole('listitem').filter({ hasText: '专属代理已关闭' });
-  await expect(proxy).toContainText('未使用专属代理');
+  const engine = page.getByRole('listitem').filter({ hasText: '引擎版本符合要求' });
+  await expect(engine).toContainText('FQC');
   await expect(page.getByText('服务器受支持')).toBeVisible();
   await expectAccessible(page);
   await expectToFitPhone(page);

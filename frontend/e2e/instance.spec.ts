@@ -26,7 +26,8 @@ test('what is not met in the checklist is mended by its button', async ({
   await proxy.getByRole('button').click();
   await expect(page.getByRole('region', { name: /proxy on/ })).toContainText('applied');
   await page.getByRole('tab', { name: 'Overview' }).click();
-  await expect(checklist).toContainText('the dedicated proxy is disabled');
+  await expect(checklist).toContainText('FQC');
+  await expect(checklist).not.toContainText('proxy');
 });
 
 test('what the server runs instead stands where it drifted, and the overview leads there', async ({
@@ -108,6 +109,7 @@ test('where the engine serves nothing, the reason stands in place of the button'
     seen: 'the engine is installed, but serves nothing here: a thread pool is loaded',
     needed: 'an engine that serves',
     remedy: 'Remove what is in the way, if it can be removed.',
+    facts: { obstacle: 'a thread pool is loaded' },
     action: null,
   };
   const answer = await page.request.get(`/api/v1/instances/${second.id}/prerequisites`);

@@ -27,6 +27,10 @@ class InstanceFinding(Finding):
         return self.severity is Severity.BLOCKING
 
 
+def percent(share: float, digits: int = 0) -> str:
+    return f"{share * 100:.{digits}f} %"
+
+
 def of_parameters(findings: Iterable[Finding]) -> list[InstanceFinding]:
     return [
         InstanceFinding(**{each.name: getattr(finding, each.name) for each in fields(Finding)}) for finding in findings

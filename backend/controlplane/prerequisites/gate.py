@@ -1,4 +1,4 @@
-"""The three conditions of the fast query cache: line, minor version, no dedicated proxy. Pure.
+"""The conditions of the fast query cache: line, minor version, and no dedicated proxy where one is known of. Pure.
 
 Where no engine can be loaded, they say what works without it.
 """
@@ -38,9 +38,10 @@ class Gated(Protocol):
 
 
 def gate_findings(instance: Gated) -> list[InstanceFinding]:
-    """One finding per condition, met or not; and one more where the engine says that it serves nothing."""
+    """One finding per condition, met or not; and one more for each thing in the way that most instances never have."""
     idle = [_idle(instance)] if instance.engine_obstacle else []
-    return [_engine_line(instance), _minor_version(instance), *idle, _proxy(instance)]
+    proxy = [_proxy()] if instance.proxy_enabled else []
+    return [_engine_line(instance), _minor_version(instance), *idle, *proxy]
 
 
 def known_gate_findings(instance: Gated) -> list[InstanceFinding]:
@@ -133,14 +134,13 @@ def install_statements(instance: Gated) -> tuple[str, ...]:
     )
 
 
-def _proxy(instance: Gated) -> InstanceFinding:
-    is_met = not instance.proxy_enabled
+def _proxy() -> InstanceFinding:
     return InstanceFinding(
-        Severity.NOTICE if is_met else Severity.BLOCKING,
+        Severity.BLOCKING,
         "dedicated_proxy",
         "",
-        seen="the dedicated proxy is " + ("disabled" if is_met else "enabled"),
+        seen="the dedicated proxy is enabled",
         needed="the dedicated proxy disabled",
-        remedy="" if is_met else "Disable the dedicated proxy.",
-        action=None if is_met else Action(route="proxy", body={"enabled": False}),
+        remedy="Disable the dedicated proxy.",
+        action=Action(route="proxy", body={"enabled": False}),
     )

@@ -15,14 +15,17 @@ from controlplane.fleet.connection import connected
 from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import note_identity, read_identity
 from controlplane.gateway import reports
-from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.errors import GatewayError, PrivilegeMissing
+from controlplane.gateway.local_accounts import Need
+from controlplane.gateway.server import Server
 from controlplane.near_caches.commands import start_command
 from controlplane.near_caches.reading import near_rows
 from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.check import unreachable
-from controlplane.prerequisites.findings import InstanceFinding
+from controlplane.prerequisites.findings import InstanceFinding, percent
 from controlplane.prerequisites.gate import OF_ENGINE, known_gate_findings
-from controlplane.prerequisites.status import report
+from controlplane.prerequisites.privileges import privileges_for
+from controlplane.prerequisites.status import Report, report
 
 FEED_USER = "fqc_near"
 FEED_PRIVILEGE = "REPLICATION MASTER ADMIN"
@@ -58,16 +61,24 @@ def _live_findings(instance: Instance) -> list[InstanceFinding]:
     with connected(instance) as server:
         note_identity(instance, read_identity(server))
         found = report(server, reports.NEAR)
+        in_the_way = _unlisted(instance, server, found) if found.note else []
     engine = [each for each in known_gate_findings(instance) if each.code in OF_ENGINE]
     if any(each.is_blocking for each in engine):
         return engine
-    if found.note:
-        return [*engine, _no_report(found.note)]
+    if in_the_way:
+        return [*engine, *in_the_way]
     return [
         *engine,
         cache_finding(instance.cache_type, instance.cache_size_bytes),
         *near_findings(near_rows(found.rows)),
     ]
+
+
+def _unlisted(instance: Instance, server: Server, found: Report) -> list[InstanceFinding]:
+    """Why near caches cannot be listed: what the account lacks, or else what the engine does."""
+    is_refused = found.reason == PrivilegeMissing.code
+    missing = privileges_for(Need.MONITOR, Severity.BLOCKING, instance, server) if is_refused else []
+    return missing or [_no_report(found.note)]
 
 
 def _no_report(note: str) -> InstanceFinding:
@@ -119,21 +130,16 @@ def _rarely_hits(near: dict[str, Any]) -> bool:
 
 
 def _hits(near: dict[str, Any]) -> InstanceFinding:
-    reads = near["hits"] + near["misses"]
+    reads, least = near["hits"] + near["misses"], percent(LEAST_HIT_RATIO)
     return InstanceFinding(
         Severity.ADVICE,
         "near_rarely_hits",
         "",
         seen=f"{near['name']} answered {near['hits']} of {reads} reads",
-        needed=f"at least {LEAST_HIT_RATIO * 100:.0f} %",
+        needed=f"at least {least}",
         remedy="Look at why statements are not cached on the server: those are not cached by a near cache, either. If "
         "many hosts share the reads, each of them has to see a read twice.",
-        facts={
-            "name": near["name"],
-            "hits": str(near["hits"]),
-            "reads": str(reads),
-            "least": f"{LEAST_HIT_RATIO * 100:.0f} %",
-        },
+        facts={"name": near["name"], "hits": str(near["hits"]), "reads": str(reads), "least": least},
     )
 
 

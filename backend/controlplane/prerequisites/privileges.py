@@ -39,13 +39,19 @@ def privileges_for_cache(instance: Instance) -> list[InstanceFinding]:
         return []
     with connected(instance, Use.CHANGE) as server:
         account = server.account
-        needs = NEEDS[local_product(instance.product).name]
         found = [
-            _missing(severity, "", account, grants, need.value)
+            finding
             for need, severity in _uses(instance).items()
-            if (grants := lacking(server, needs[need]) if need is not Need.CHANGE else _to_change(server))
+            for finding in privileges_for(need, severity, instance, server)
         ]
     return found or [_met(account)]
+
+
+def privileges_for(need: Need, severity: Severity, instance: Instance, server: Server) -> list[InstanceFinding]:
+    """One finding if the account lacks any of what this takes."""
+    needed = NEEDS[local_product(instance.product).name][need]
+    grants = _to_change(server) if need is Need.CHANGE else lacking(server, needed)
+    return [_missing(severity, "", server.account, grants, need.value)] if grants else []
 
 
 def _uses(instance: Instance) -> dict[Need, Severity]:

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from controlplane.prerequisites.findings import percent
+
 ENOUGH_REQUESTS = 1000  # a ratio is then right to 3 percentage points or better
 ENOUGH_SECONDS = 600
 LEAST_HIT_RATIO = 0.1
@@ -92,14 +94,14 @@ def _verdict(seen: Observed | None, *, has_engine: bool, is_on: bool, is_observi
 
 
 def _percent(seen: Observed) -> str:
-    return f"{(seen.hit_ratio or 0) * 100:.0f} %"
+    return percent(seen.hit_ratio or 0)
 
 
 def _cores(seen: Observed) -> str:
     cores = seen.saved_cores or 0
     if cores >= 1:
         return f"{cores:.1f} cores"
-    return f"{cores:.1f} of a core" if cores >= 0.1 else f"{cores * 100:.1f} % of a core"
+    return f"{cores:.1f} of a core" if cores >= 0.1 else f"{percent(cores, digits=1)} of a core"
 
 
 def size_text(size: int) -> str:

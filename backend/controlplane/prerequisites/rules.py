@@ -9,7 +9,7 @@ from controlplane.gateway.known_servers import is_refused, is_tested, tested_lin
 from controlplane.gateway.product import product_of
 from controlplane.parameters.findings import Severity
 from controlplane.parameters.memory import budget_bytes
-from controlplane.prerequisites.findings import Action, InstanceFinding
+from controlplane.prerequisites.findings import Action, InstanceFinding, percent
 from controlplane.prerequisites.readings import Readings, TableUse
 from controlplane.prerequisites.sizing import rounded
 from controlplane.prerequisites.staleness import engine_rules, stale_reads
@@ -57,17 +57,18 @@ def _pool_hit_ratio(readings: Readings) -> InstanceFinding | None:
     if ratio is None:
         return None
     is_met = ratio >= LEAST_POOL_HIT_RATIO
+    facts = {"ratio": percent(ratio, digits=1), "least": percent(LEAST_POOL_HIT_RATIO)}
     return InstanceFinding(
         Severity.NOTICE if is_met else Severity.ADVICE,
         "buffer_pool_hit_ratio",
         "innodb_buffer_pool_size",
-        seen=f"buffer pool hit ratio {ratio * 100:.1f} %",
-        needed=f"at least {LEAST_POOL_HIT_RATIO * 100:.0f} %",
+        seen=f"buffer pool hit ratio {facts['ratio']}",
+        needed=f"at least {facts['least']}",
         remedy=""
         if is_met
         else "Give the buffer pool more memory before the cache takes some of it, or resize the instance.",
         action=None if is_met else _grown_pool(readings),
-        facts={"ratio": f"{ratio * 100:.1f} %", "least": f"{LEAST_POOL_HIT_RATIO * 100:.0f} %"},
+        facts=facts,
     )
 
 

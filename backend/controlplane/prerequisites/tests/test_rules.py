@@ -59,6 +59,10 @@ def test_the_gate_says_server_and_engine_by_name_without_the_words_of_a_managed_
     assert not any("line" in each.seen or "minor version" in each.needed for each in unseen)
 
 
+def test_nothing_is_said_of_a_dedicated_proxy_where_there_is_none():
+    assert "dedicated_proxy" not in {each.code for each in gate_findings(instance())}
+
+
 def test_what_blocks_names_what_mends_it():
     old = {"minor_version": 20200330}
     for facts in (old, old | {"provider": "external"}, {"proxy_enabled": True}):
