@@ -19,7 +19,7 @@ ABOUT_KEYS = (
     "webhook: what messages are signed with; slack: the address of the incoming webhook; pagerduty: the integration "
     "key. Never shown again. Left out: the stored one stays, unless `url` changes (`password_required`)."
 )
-VISIBLE = RegexValidator(r"\A[\x21-\x7e]*\Z", "printable characters without blanks")
+VISIBLE = RegexValidator(r"\A[\x21-\x7e]*\Z", "Use printable characters without spaces.")
 
 
 def address(text: str) -> str:

@@ -38,7 +38,8 @@ def observation_begin(instance: Instance, *, hours: int) -> ChangeSet:
     refuse_unless_settled(instance)
     readings = observe(instance)
     if is_cache_on(readings):
-        raise Conflict(f"The cache is on on {instance.name}: its own counters tell how it does.", code="cache_is_on")
+        told = f"The cache of {instance.name} is on already: its own counters show how well it does."
+        raise Conflict(told, code="cache_is_on")
     situation = situation_of(instance)
     size = _size(situation)
     wanted: dict[str, str | None] = {OBSERVE: "ON"}

@@ -48,7 +48,7 @@ def _undecided(size: str | None, decisions: Mapping[str, str | None], *, is_foll
             Severity.BLOCKING,
             "cache_size_undecided",
             SIZE,
-            seen=f"{SIZE} is the literal {size}, which does not follow the class",
+            seen=f"{SIZE} is fixed at {size} and does not change with the class",
             needed="a decision",
             remedy=f"Name {SIZE} in the request: a new value, an expression, or {size} again to keep it.",
             action=Action(route="resize", body={"parameters": {SIZE: str(size)}}),

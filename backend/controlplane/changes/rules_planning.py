@@ -40,7 +40,7 @@ def _read(instance: Instance) -> tuple[str, list[rule_list.Subject], str]:
         text = server.variable(RULES)
         found = report(server, reports.QUERIES)
     if text is None:
-        raise Conflict(f"{instance.name} has no engine that knows rules.", code="no_rules_there")
+        raise Conflict(f"The engine of {instance.name} does not support rules.", code="no_rules_there")
     return text, [_subject(row) for row in found.rows if _is_shape(row)], found.note
 
 

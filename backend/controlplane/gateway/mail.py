@@ -132,7 +132,7 @@ def _session(server: MailServer) -> Iterator[smtplib.SMTP]:
     except smtplib.SMTPAuthenticationError as error:
         raise MailRefused(f"{server.place}: the server denied the account {server.username!r} ({error}).") from error
     except smtplib.SMTPNotSupportedError as error:
-        raise MailRefused(f"{server.place}: {error} Choose another security or leave the account out.") from error
+        raise MailRefused(f"{server.place}: {error} Choose another encryption, or remove the account.") from error
     except UnicodeError as error:
         raise MailRefused(f"{server.place}: an address has letters that SMTP cannot carry ({error}).") from error
     except (smtplib.SMTPException, OSError) as error:

@@ -9,6 +9,8 @@ def test_the_cache_is_enabled_tried_and_disabled(fqc: Fqc, instance: str) -> Non
     assert fqc("cache", "enable", instance, "--size", "8M", "--wait").code == 0
     status = fqc("cache", "status", instance, "-o", "json").json
     assert (status["is_enabled"], status["size_bytes"]) == (True, 8 << 20)
+    # A second time there is nothing to do: neither the cache nor the buffer pool is shrunk again.
+    assert fqc("cache", "enable", instance, "--dry-run", "-o", "json").json["lines"] == []
 
     tried = fqc("cache", "trial", instance, "SELECT VERSION()", "--repetitions", "5", "-o", "json").json
     assert tried["repetitions"] == 5

@@ -68,7 +68,9 @@ def test_a_dry_run_of_a_restart_restarts_nothing(fqc: Fqc, other: str) -> None:
 
 
 def test_the_proxy_is_switched_on_and_then_blocks_the_cache(fqc: Fqc, instance: str) -> None:
+    assert "proxy" not in fqc("instance", "show", instance).out
     assert fqc("instance", "proxy", instance, "--on", "--wait").code == 0
+    assert "Dedicated proxy" in fqc("instance", "show", instance).out
     check = fqc("cache", "check", instance)
     assert check.code == 4
     assert "proxy" in check.out

@@ -54,7 +54,6 @@ _FACTS: dict[str, Cell] = {
     "Cache engine": lambda it: engine_name(it["fqc_version"], it["minor_version"]),
     "Cache": lambda it: it["cache"]["state"],
     "Serves nothing": lambda it: it["engine_obstacle"] or None,
-    "Dedicated proxy": "proxy_enabled",
     "Pending restart": "pending_restart_count",
     "Drifted": "drifted_count",
     "Window": lambda it: _window(it["maintenance_window"]),
@@ -108,7 +107,7 @@ def list_(
 @app.watch("show")
 def show(call: Call, instance: Name) -> None:
     """Show one instance."""
-    call.show_facts(call.api.get(f"instances/{instance}"), _FACTS)
+    _show(call, call.api.get(f"instances/{instance}"))
 
 
 @app.watch("versions")
@@ -173,7 +172,13 @@ def add(
     if memory:
         body["instance_class"] = _class_of(call, size_bytes(memory), cpus, seen)
     made = call.api.post("instances", body)
-    call.show_facts(_await_ready(call, made) if call.is_waiting else made, _FACTS)
+    _show(call, _await_ready(call, made) if call.is_waiting else made)
+
+
+def _show(call: Call, found: dict[str, Any]) -> None:
+    """A proxy is known to the managed service's workflow alone: without one it is not worth a line."""
+    proxy: dict[str, Cell] = {"Dedicated proxy": "proxy_enabled"} if found["proxy_enabled"] else {}
+    call.show_facts(found, _FACTS | proxy)
 
 
 def _look(call: Call, body: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`fqc alert silence`: when to send no mail."""
+"""`fqc alert silence`: when to send no messages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def create(
     instance: Annotated[str | None, typer.Option(help="Only this instance.")] = None,
     tag: Annotated[list[str] | None, typer.Option(help="Only instances with all of these tags.")] = None,
 ) -> None:
-    """Hold back mail for a while; incidents are still recorded."""
+    """Hold back messages for a while; incidents are still recorded."""
     body: dict[str, Any] = {"reason": reason, "duration_seconds": span_seconds(hold), "tags": pairs(tag or [])}
     body |= {"rule_id": rule, "instance_id": instance and call.api.get(f"instances/{instance}")["id"]}
     if call.is_dry_run:
