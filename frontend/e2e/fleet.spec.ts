@@ -15,12 +15,23 @@ test('filters live in the address', async ({ page, instances: [first, second] })
   await expect(rows.getByRole('link', { name: first.name })).toBeVisible();
 });
 
-test('a selection is carried to applying a template', async ({ page, instances: [first, second] }) => {
-  await page.goto('/fleet');
-  await page.getByLabel(`Select ${first.name}`).check();
-  await page.getByLabel(`Select ${second.name}`).check();
-  await page.getByRole('link', { name: 'Apply a template' }).click();
-  await expect(page.getByLabel('IDs or names, one per line')).toHaveValue(`${first.id}\n${second.id}`);
+test('a selection is carried to applying a template, or the one that enables the cache', async ({
+  page,
+  instances: [first, second],
+}) => {
+  for (const [link, template] of [
+    ['Apply a template', ''],
+    ['Enable the cache on 2', 'fast-query-cache-on'],
+  ] as const) {
+    await page.goto('/fleet');
+    await page.getByLabel(`Select ${first.name}`).check();
+    await page.getByLabel(`Select ${second.name}`).check();
+    await page.getByRole('link', { name: link }).click();
+    await expect(page.getByLabel('IDs or names, one per line')).toHaveValue(`${first.id}\n${second.id}`);
+    await expect(page.getByRole('combobox', { name: 'Template' })).toHaveValue(template);
+  }
+  await page.getByRole('button', { name: 'Preview', exact: true }).click();
+  await expect(page.getByRole('row').filter({ hasText: second.name })).toContainText('query_cache_size');
 });
 
 test('on a phone a finger meets what it aims at', async ({ page, instances: [first] }) => {

@@ -8,6 +8,7 @@ import { useCan } from '@/api/session';
 import { pollEvery } from '@/api/useConnection';
 import { formatBytes } from '@/lib/bytes';
 import { useT, useTold } from '@/lib/i18n/context';
+import type { Told } from '@/lib/i18n/told';
 import { ABSENT, formatCompact, formatPercent, isPresent } from '@/lib/number';
 import type { Tone } from '@/lib/tone';
 import { ErrorPanel } from './ErrorPanel';
@@ -66,8 +67,10 @@ function Answer({ advised }: { advised: Advised }) {
   const told = useTold();
   const values = {
     ratio: formatPercent((advised.hit_ratio ?? 0) * 100),
-    cores: coresText(advised.saved_cores ?? 0),
-    size: isPresent(advised.size_bytes) ? formatBytes(advised.size_bytes) : '–',
+    cores: coresText(advised.saved_cores ?? 0, told),
+    suggested: isPresent(advised.size_bytes)
+      ? told('fact.suggested.size', '', { size: formatBytes(advised.size_bytes) })
+      : '',
     requests: advised.requests,
     enough: advised.enough_requests,
     minutes: Math.floor(advised.seconds / 60),
@@ -81,8 +84,10 @@ function Answer({ advised }: { advised: Advised }) {
   );
 }
 
-function coresText(cores: number): string {
-  return cores >= 0.1 ? cores.toFixed(1) : formatPercent(cores * 100);
+function coresText(cores: number, told: Told): string {
+  return cores >= 1
+    ? told('fact.cores.whole', '', { count: cores.toFixed(1) })
+    : told('fact.cores.part', '', { share: formatPercent(cores * 100) });
 }
 
 interface FiguresProps {

@@ -13,6 +13,7 @@ import { useT, useTold } from '@/lib/i18n/context';
 import { incidentQuery, useMetrics, useIncidentAcknowledge, type IncidentDetail } from './api';
 import { IncidentChart } from './IncidentChart';
 import { IncidentState } from './IncidentList';
+import { conditionText } from './ruleText';
 import { SilenceForm } from './SilenceForm';
 import classes from './alerts.module.css';
 
@@ -39,6 +40,8 @@ function IncidentView({ incident }: { incident: IncidentDetail }) {
   const metrics = useMetrics();
   const metric = metrics.find(({ name }) => name === incident.metric);
   const show = (value: number | null) => formatValue(value, unitOf(metric?.unit ?? 'count'), t);
+  const advised = (what: 'cause' | 'action', said: string) =>
+    told(`${what}.${incident.metric}`, told(`fact.${what}.usual`, said));
   return (
     <Stack>
       <FactList
@@ -46,14 +49,11 @@ function IncidentView({ incident }: { incident: IncidentDetail }) {
           { label: t('incidents.rule'), value: incident.rule_name },
           { label: t('fleet.name'), value: incident.instance_name },
           { label: t('fleet.state'), value: <IncidentState incident={incident} t={t} /> },
-          {
-            label: t('incidents.condition'),
-            value: `${metric?.title ?? incident.metric} ${t(`rules.comparison.${incident.comparison}`)} ${show(incident.threshold)}`,
-          },
+          { label: t('incidents.condition'), value: conditionText(incident, metrics, t) },
           { label: t('incidents.openedValue'), value: show(incident.opened_value) },
           { label: t('incidents.value'), value: show(incident.last_value) },
-          { label: t('incidents.cause'), value: told(`cause.${incident.metric}`, incident.likely_cause) },
-          { label: t('incidents.action'), value: told(`action.${incident.metric}`, incident.next_action) },
+          { label: t('incidents.cause'), value: advised('cause', incident.likely_cause) },
+          { label: t('incidents.action'), value: advised('action', incident.next_action) },
         ]}
       />
       {incident.instance_id && <IncidentChart incident={incident} instance={incident.instance_id} />}

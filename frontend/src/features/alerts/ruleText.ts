@@ -6,8 +6,9 @@ import type { AlertRule, Metric } from './api';
 
 export type RuleOverride = AlertRule['overrides'][number];
 
+/** Of a rule, or of an incident that it opened. */
 export function conditionText(
-  rule: AlertRule,
+  rule: Pick<AlertRule, 'metric' | 'comparison' | 'threshold'>,
   metrics: Metric[],
   t: Translate,
   threshold = rule.threshold,

@@ -1,8 +1,11 @@
 import { Button } from '@mantine/core';
-import { IconTemplate } from '@/components/icons';
+import { IconBolt, IconTemplate } from '@/components/icons';
 import { ButtonLink } from '@/components/links';
 import { useT } from '@/lib/i18n/context';
 import classes from './fleet.module.css';
+
+/** The template that ships for it. */
+const CACHE_ON = 'tpl-57-cache-on';
 
 export function SelectionBar({ ids, onClear }: { ids: string[]; onClear: () => void }) {
   const t = useT();
@@ -11,7 +14,16 @@ export function SelectionBar({ ids, onClear }: { ids: string[]; onClear: () => v
       {t('fleet.selected', { count: ids.length })}
       <ButtonLink
         to="/templates/apply"
+        search={{ instances: ids.join(','), template: CACHE_ON }}
+        leftSection={<IconBolt size={14} />}
+        radius="xl"
+      >
+        {t('fleet.enableCache', { count: ids.length })}
+      </ButtonLink>
+      <ButtonLink
+        to="/templates/apply"
         search={{ instances: ids.join(',') }}
+        variant="default"
         leftSection={<IconTemplate size={14} />}
         radius="xl"
       >

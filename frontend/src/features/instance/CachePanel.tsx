@@ -12,6 +12,7 @@ import { Said } from '@/components/Said';
 import { StatusBadge } from '@/components/StatusBadge';
 import { formatBytes } from '@/lib/bytes';
 import { useT, useTold, type Translate } from '@/lib/i18n/context';
+import { toldFacts } from '@/lib/i18n/told';
 import { formatCompact, formatPercent } from '@/lib/number';
 import { enableObstacle } from './enableObstacle';
 
@@ -58,13 +59,15 @@ export function CachePanel({ instance }: { instance: Instance }) {
 }
 
 /** In place of the button: why the cache cannot be enabled here. */
-function Obstacle({ finding: { code, seen } }: { finding: Finding }) {
+function Obstacle({ finding: { code, seen, facts = {} } }: { finding: Finding }) {
   const t = useT();
-  const reason = useTold()(`finding.${code}`, '');
+  const told = useTold();
+  const reason = told(`finding.${code}`, '');
+  const ownSeen = told(`seen.${code}`, seen, toldFacts(told, facts));
   return (
     <div role="note">
       {t('cache.cannotEnable', { reason: reason || seen })}
-      {reason && <Said>{seen}</Said>}
+      {reason && (ownSeen === seen ? <Said>{seen}</Said> : <div>{ownSeen}</div>)}
     </div>
   );
 }

@@ -65,7 +65,8 @@ function factsOf(instance: Instance, t: Translate) {
     { label: t('instance.provider'), value: t(`instance.provider.${instance.provider}`) },
     { label: t('instance.server'), value: serverText(instance) || '–' },
     { label: t('instance.engine'), value: engineName(instance) || t('fleet.cache.no_engine') },
-    { label: t('instance.proxy'), value: t(instance.proxy_enabled ? 'state.on' : 'state.off') },
+    // Known to the managed service's workflow alone: without one it is not worth a word.
+    ...(instance.proxy_enabled ? [{ label: t('instance.proxy'), value: t('state.on') }] : []),
     { label: t('instance.maintenance'), value: windowText(instance.maintenance_window, t) },
     { label: t('instance.tags'), value: writeTags(instance.tags) || '–' },
     { label: t('instance.startedAt'), value: <Moment at={instance.server_started_at} relative /> },

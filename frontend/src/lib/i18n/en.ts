@@ -94,6 +94,7 @@ export const en = {
   'fleet.seen': 'Last seen',
   'fleet.select': 'Select {name}',
   'fleet.selected': '{count} {count|instance|instances} selected',
+  'fleet.enableCache': 'Enable the cache on {count}',
   'fleet.applyTemplate': 'Apply a template',
   'fleet.empty': 'No instances yet',
   'fleet.emptyHint':

@@ -838,7 +838,7 @@ export const enPages = {
   'channels.secret.webhook': 'Signing key',
   'channels.secret.slack': 'Webhook address',
   'channels.secret.pagerduty': 'Integration key',
-  'channels.secretHint.webhook': '16 characters or more. It is not shown again.',
+  'channels.secretHint.webhook': '16 characters or more, without spaces. It is not shown again.',
   'channels.secretHint.slack': "From the incoming webhook's page. It is not shown again.",
   'channels.secretHint.pagerduty': 'Of an Events API v2 integration. It is not shown again.',
   'channels.secretKept': 'Leave empty to keep the stored one.',

@@ -102,7 +102,7 @@ const REASONS: ToldWords = {
   statement_context: '预处理之后会话设置发生了变化',
   query_attributes: '客户端随语句发送了属性，函数可能读取它们',
   metadata_cached: '客户端自行缓存预处理语句的列元数据',
-  not_reused: '此类语句的结果在再次查询前就已失效；仅少量缓存，以观察是否改善',
+  not_reused: '此类语句的结果还没再次用到就已失效，因此只缓存其中少数，以便得知情况何时好转',
   rule: 'fqc_rules 中的规则禁止缓存',
   fragmented: '命令分段到达',
   compressed: '连接使用了压缩，其语句均不查看',
@@ -142,7 +142,7 @@ const COLUMNS: ToldWords = {
   Bytes_saved: '节省流量',
   Bytes_stored: '存储量',
   Stored_one_in: '缓存比例（1/N）',
-  Stale_hits: '容忍过期的命中',
+  Stale_hits: '返回的过期结果',
   Tables: '表',
   Reason: '原因',
   Count: '次数',
@@ -247,9 +247,9 @@ const RECOMMENDATIONS: ToldWords = {
   observe: '尚不清楚：请先观察服务器的读操作。观察期间不会返回任何缓存结果。',
   observing:
     '观察中：{minutes} 分钟内已有 {requests} 次读操作。至少需要 {enough} 次读操作和 {enoughMinutes} 分钟。',
-  enable: '建议开启：{ratio} 的读操作可命中，节省 {cores} 个核。建议大小：{size}。',
+  enable: '建议开启：{ratio} 的读操作可命中，节省{cores}。{suggested}',
   do_not_enable: '不建议开启：仅 {ratio} 的读操作可命中。',
-  keep: '缓存已开启：{ratio} 的读操作命中，节省 {cores} 个核。',
+  keep: '缓存已开启：{ratio} 的读操作命中，节省{cores}。{suggested}',
   reconsider: '缓存已开启，但仅 {ratio} 的读操作命中，可考虑关闭。',
 };
 
@@ -304,7 +304,6 @@ const FINDINGS: ToldWords = {
 const MET: ToldWords = {
   engine_line: '服务器受支持',
   minor_version: '引擎版本符合要求',
-  dedicated_proxy: '专属代理已关闭',
   privileges: '账号具备监控与修改参数所需的权限',
   buffer_pool_hit_ratio: '缓冲池命中率正常',
   stale_reads: '只有限定的读取可能短时过期',
@@ -332,12 +331,12 @@ const SEEN: ToldWords = {
   cluster_node: 'wsrep_on 已开启',
   server_not_tested: '服务器版本 {version}',
   stale_reads: '写入后仍可返回旧结果：{rules}',
-  near_report: '服务器不支持 {report}，或账号无权查看',
+  near_report: '引擎不支持 {report}',
   near_server_cache: '服务器的缓存处于关闭状态',
   near_attached: '已连接的近端缓存：{count}',
   near_rarely_hits: '{name} 应答了 {reads} 次读中的 {hits} 次',
   near_writers_wait: '写操作平均等待 {name} {wait} 毫秒',
-  cache_size_undecided: '{parameter} 是字面值 {size}',
+  cache_size_undecided: '{parameter} 固定为 {size}',
   pending_restart: '{names} 将在重启后生效',
   server_silent: '{name} 没有响应',
   not_on_server: '服务器没有变量 {parameter}',
@@ -361,7 +360,6 @@ const SEEN: ToldWords = {
 
 /** The same where the condition is met, and other words are needed. */
 const SEEN_MET: ToldWords = {
-  dedicated_proxy: '未使用专属代理',
   near_server_cache: '结果在被存储或返回时告知近端缓存',
 };
 
@@ -439,12 +437,12 @@ const REMEDIES: ToldWords = {
   memory_tight: '请缩小缓冲池或查询缓存，或变更为更大的规格。',
   memory_over_class: '请调低 innodb_buffer_pool_size 或 query_cache_size，或选择更大的规格。',
   cache_size_unusual: '请对照预测命中率检查该大小。',
-  table_write_heavy: '建议使用 query_cache_type 2，只对读多写少的表使用 SQL_CACHE。',
+  table_write_heavy: '请用规则将该表排除在缓存之外。',
   classic_cache_on: '请安装引擎：它会接管这些设置，并关闭服务器自带的缓存。',
   cluster_node: '引擎在集群节点上不提供缓存：只有服务器知道其他节点提交了什么。请在集群之外的服务器上使用。',
   server_not_tested: '引擎未在此服务器版本上测试过，请先在服务器的副本上试用。',
   stale_reads: '请在 fqc_rules 中只列出允许滞后的表、库、语句或账号，并缩短时间；其余读取从不过期。',
-  near_report: '请升级引擎的小版本，或为监控账号授予 PROCESS 权限。',
+  near_report: '请升级引擎。',
   near_server_cache: '请启用此实例的缓存：近端缓存只会得知服务器自身缓存所存储或应答的结果。',
   near_attached: '请先在服务器上创建该账号，再在应用所在的每台主机上启动 fqc-near。',
   near_rarely_hits:
@@ -503,6 +501,24 @@ const ACCESS: ToldWords = {
 /** Facts of findings that are words. */
 const FACTS: ToldWords = {
   ...Object.fromEntries(Object.entries(ACCESS).map(([code, text]) => [`reason.${code}`, text])),
+  'obstacle.this server is a node of a Galera cluster (wsrep_on)': '服务器是 Galera 集群的节点（wsrep_on）',
+  'cause.usual': '指标超出了规则允许的范围。',
+  'action.usual': '在“监控”中对比此前几小时的数据，并在“变更历史”中查看当时是否有变更。',
+  'cores.whole': ' {count} 个核',
+  'cores.part': '单核的 {share}',
+  'suggested.size': '建议大小：{size}。',
+  "obstacle.the plugin fqc_events is not active: INSTALL PLUGIN fqc_events SONAME 'fqc.so'":
+    "插件 fqc_events 未启用，请执行 INSTALL PLUGIN fqc_events SONAME 'fqc.so'",
+  'obstacle.a thread pool is loaded, and connections of one cannot be followed':
+    '服务器加载了线程池，引擎无法跟踪其连接',
+  'obstacle.a storage engine is loaded whose writes the plugin is not told of':
+    '服务器加载了某个存储引擎，引擎无法得知其写入',
+  'obstacle.this server is a member of a replication group, whose other members write here, too':
+    '服务器是组复制的成员，其他成员也会写入此处',
+  'obstacle.the plugin Rewriter is installed, by whose rules one text may run as another':
+    '服务器安装了 Rewriter 插件，它会按规则改写语句',
+  'obstacle.the self-test of this server has not passed yet; the error log says more':
+    '服务器的自检尚未通过，详见服务器错误日志',
   'engine.none': '未安装引擎',
   'names.a restart': '重启',
   'rule.all': '整个列表',
@@ -605,7 +621,7 @@ const PARAMETERS: ToldWords = {
   fqc_minor_version: '引擎的发布日期（数字）。',
   fqc_compatibility: '引擎所仿照其查询缓存行为的服务器系列。',
   fqc_defer_begin: '将 BEGIN 推迟到事务的第一条语句再告知服务器，使事务内的读也能由缓存返回。',
-  fqc_adaptation: '对结果总在再次查询前失效的语句，只存储少量结果。',
+  fqc_adaptation: '若某类语句的结果总是还没再次用到就已失效，则只缓存其中少数。',
   fqc_doze: '当缓存节省的时间少于其开销时：不存储任何结果，只按字节跟踪会话，直到有更多语句重复出现。',
   fqc_observe:
     '当 fqc_type 为 OFF 时：记录 fqc_size 大小的缓存会存储什么，以估算命中与节省的时间；不返回也不存储任何结果。',
