@@ -309,6 +309,30 @@ fn the_zone_in_which_a_moment_of_history_was_named() {
     }
 }
 
+/// Between two times at which a session has set the same, it may have had something else, which no text shows.
+#[test]
+fn what_is_set_again_after_something_unknown() {
+    let mut arena = Arena::enter("i_again");
+    let flags = "SET SESSION default_regex_flags = 'DOTALL'";
+    let hidden = "CREATE PROCEDURE hidden() SET SESSION default_regex_flags = ''";
+    arena.client_with(&["CREATE TABLE t (a VARCHAR(9))", "INSERT INTO t VALUES ('a\\nb')", hidden]);
+    let read = "SELECT a REGEXP 'a.b' FROM t";
+    for unknown in [
+        "SET SESSION default_regex_flags = CONCAT('', '')",
+        "SET SESSION default_regex_flags = '', SESSION max_sort_length = 'none'",
+        "CALL hidden()",
+        "EXECUTE IMMEDIATE 'SET SESSION default_regex_flags = \"\"'",
+    ] {
+        let (mut client, mut plain) = (arena.client(), arena.client_with(&["SET SESSION fqc_type = OFF"]));
+        arena.warm(&mut client, read);
+        for statement in [flags, unknown, flags, unknown, flags] {
+            [&mut client, &mut plain].into_iter().for_each(|one| drop(one.query(statement).unwrap()));
+            let truth = said(&plain.query(read).unwrap());
+            (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), truth, "{statement}, {unknown}"));
+        }
+    }
+}
+
 #[test]
 fn notes_that_a_session_does_not_want() {
     let mut arena = Arena::enter("i_notes");

@@ -207,6 +207,12 @@ impl Variables {
         self.is_uncertain && self.is_doubtful
     }
 
+    /// What is in force now goes by this number. What was set before may hold no more: if it is set again, that is a change.
+    pub fn become_private(&mut self, number: u64) {
+        self.knowledge = Knowledge::Private(number);
+        self.set.clear();
+    }
+
     /// What was set is to be asked for.
     pub fn doubt(&mut self, may_change_reading: bool) {
         (self.is_uncertain, self.is_unread) = (true, false);

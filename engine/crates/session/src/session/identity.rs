@@ -343,7 +343,7 @@ impl Identity {
     pub fn become_private(&mut self, contexts: &Contexts) {
         self.has_set_role = true;
         if self.variables.knowledge != Knowledge::Lost {
-            self.variables.knowledge = Knowledge::Private(contexts.private());
+            self.variables.become_private(contexts.private());
         }
         self.forget_numbers();
     }
