@@ -64,6 +64,13 @@ impl Near {
         matches!(self.child.try_wait(), Ok(None))
     }
 
+    /// What it has answered from memory, as it says itself; none if it cannot.
+    pub fn hits(&self) -> Option<u64> {
+        let rows = Client::root(&self.endpoint()).ok()?.query("SHOW FQC STATUS").ok()?.rows(false);
+        let row = rows.iter().find(|row| row[0].as_deref() == Some(b"Hits"))?;
+        String::from_utf8_lossy(row[1].as_deref()?).parse().ok()
+    }
+
     pub fn log(&self) -> String {
         fs::read_to_string(self.socket.with_extension("log")).unwrap_or_default()
     }

@@ -20,8 +20,8 @@ const COUNT: usize = 2;
 pub struct Beside {
     /// Each with its way to the server.
     nears: Vec<(Near, Wire)>,
-    /// The most that were seen at once: whoever is killed takes its own along.
-    pub hits: u64,
+    /// Of those that were killed.
+    hits: u64,
 }
 
 impl Beside {
@@ -39,6 +39,11 @@ impl Beside {
         self.nears.iter().map(|(near, _)| near.endpoint())
     }
 
+    /// What all have answered from memory so far.
+    pub fn hits(&self) -> u64 {
+        self.hits + self.nears.iter().filter_map(|(near, _)| near.hits()).sum::<u64>()
+    }
+
     /// Until the run is over.
     pub fn trouble(&mut self, stage: &Stage, server: &Server) -> io::Result<()> {
         let mut random = Random::new(stage.plan.seed ^ 0x6e65_6172);
@@ -51,7 +56,7 @@ impl Beside {
             match random.below(16) {
                 0..=4 => stop(near, stage, time),
                 5..=6 => {
-                    self.hits = self.hits.max(hits(server));
+                    self.hits += near.hits().unwrap_or(0);
                     near.replace()?;
                     stage.count("near caches killed");
                 }
@@ -84,11 +89,6 @@ fn cut_off(wire: &Wire, stage: &Stage, ways: &[Way], time: Duration) {
     thread::sleep(time);
     wire.hold(&[]);
     stage.count("near caches cut off");
-}
-
-/// None while the plugin is out.
-pub fn hits(server: &Server) -> u64 {
-    near::hits(server).unwrap_or(0)
 }
 
 fn end_feed(stage: &Stage, server: &Server) -> io::Result<()> {

@@ -143,7 +143,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
         settle(&stage, &world)?;
     }
     let hits = hits(server);
-    let hits_beside = beside.as_ref().map(|beside| beside::hits(server).max(beside.hits));
+    let hits_beside = beside.as_ref().map(Beside::hits);
     let (violations, counts) = stage.into_outcome();
     Ok(Report { violations, counts, hits, hits_beside })
 }
