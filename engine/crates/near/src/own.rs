@@ -220,7 +220,7 @@ impl Own {
     }
 }
 
-fn columns_of(answer: &[u8], capabilities: u64) -> Option<u64> {
+pub fn columns_of(answer: &[u8], capabilities: u64) -> Option<u64> {
     wire::column_count(Packet::parse(answer)?.payload, capabilities).map(|(columns, _)| columns)
 }
 

@@ -68,9 +68,11 @@ pub struct Execution {
     pub key: Vec<u8>,
     pub columns: Option<u64>,
     pub under: Option<Under>,
-    prepared: u64,
+    /// The command that prepared its statement.
+    pub prepared: u64,
     pub types: Vec<u8>,
-    has_same_types: bool,
+    /// It binds those that the server has.
+    pub has_same_types: bool,
     /// It brings the first types.
     pub is_first: bool,
 }
@@ -107,6 +109,17 @@ impl Statements {
             has_same_types: known == Some(params.types),
             is_first: params.are_types_new && statement.executed == statement.prepared,
         })
+    }
+
+    /// The command that prepared what this one runs.
+    pub fn preparation(&self, payload: &[u8]) -> Option<u64> {
+        let is_execution = payload[0] == Command::StmtExecute as u8;
+        self.by_id.get(&id_of(payload)).filter(|_| is_execution).map(|statement| statement.prepared)
+    }
+
+    /// What this command has prepared is there, or may still be.
+    pub fn has(&self, number: u64) -> bool {
+        self.preparing.iter().any(|one| one.command == number) || self.by_id.values().any(|one| one.prepared == number)
     }
 
     /// Whether the rows that were found may be what it asks for.

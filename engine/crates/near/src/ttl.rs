@@ -10,6 +10,7 @@
 
 mod effect;
 mod flights;
+mod prepared;
 pub mod question;
 pub mod rules;
 mod session;

@@ -4,7 +4,8 @@ mod beside;
 
 use beside::scene::{READ, ask, said};
 use beside::{Folder, LIMIT, Near, near, wait_until};
-use fqc_tests::client::{Client, Login, command};
+use fqc_tests::client::{Client, Login, Param, Prepared, Response, command, execute_body};
+use fqc_tests::random::Random;
 use fqc_tests::server::{Options, Product, Server};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -456,6 +457,309 @@ fn whoever_waits_when_it_is_told_to_end_gets_an_answer() {
     crowd.unlock();
     assert_eq!((answer_of(&mut first), answer_of(&mut second)), ("one".into(), "one".into()));
     assert!(crowd.near.ended().success());
+}
+
+const METADATA_CHANGED: u16 = 1024;
+const BY_KEY: &str = "SELECT v, ? FROM d.t WHERE id = ?";
+
+fn prepared(client: &mut Client, statement: &str) -> Prepared {
+    client.prepare(statement).expect("an answer").1.unwrap_or_else(|| panic!("`{statement}` is not prepared"))
+}
+
+fn run(client: &mut Client, statement: &Prepared, params: &[Param]) -> Response {
+    client.execute(statement, params).expect("an answer")
+}
+
+/// Of the first row, and whether it was answered from memory.
+fn run_here(near: &Near, client: &mut Client, statement: &Prepared, params: &[Param]) -> (String, bool) {
+    let before = near.metric("hits_total");
+    let answer = run(client, statement, params);
+    let value = match answer.failure() {
+        Some(failure) => format!("error {}", failure.code),
+        None => answer
+            .rows(true)
+            .first()
+            .and_then(|row| row[0].clone())
+            .map_or_else(String::new, |value| String::from_utf8_lossy(&value).into_owned()),
+    };
+    (value, near.metric("hits_total") > before)
+}
+
+#[test]
+fn an_execution_that_repeats_is_answered_byte_for_byte() {
+    for (line, server) in servers() {
+        let near = ruled(&server, LONG);
+        let (mut client, mut direct) = (near.client(), Client::root(&server.endpoint()).expect("a connection"));
+        let (here, there) = (prepared(&mut client, BY_KEY), prepared(&mut direct, BY_KEY));
+        let several = [
+            [Param::Int(7), Param::Int(1)],
+            [Param::Int(7), Param::Int(2)],
+            [Param::Null, Param::Int(1)],
+            [Param::Text("8".into()), Param::Int(1)],
+            [Param::Text("7".into()), Param::Text("1".into())],
+            [Param::Double(0.5), Param::Unsigned(1)],
+        ];
+        for params in &several {
+            let expected = run(&mut direct, &there, params);
+            assert_eq!(run(&mut client, &here, params).bytes, expected.bytes, "{line}: {params:?}");
+            let before = near.metric("hits_total");
+            for _ in 0..3 {
+                let expected = run(&mut direct, &there, params).bytes;
+                assert_eq!(run(&mut client, &here, params).bytes, expected, "{line}: {params:?}");
+            }
+            // MySQL says each time that the columns are not those that it told when it prepared, and that is not kept.
+            let flags = &expected.bytes[expected.flags.last().expect("flags").clone()];
+            let expected = if u16::from_le_bytes([flags[0], flags[1]]) & METADATA_CHANGED == 0 { 3 } else { 0 };
+            assert_eq!(near.metric("hits_total") - before, expected, "{line}: {params:?}; {}", near.log());
+        }
+        // Another connection's first execution brings the types to the server; from then on it is served, too.
+        write(&server, "later");
+        let mut other = near.client();
+        let statement = prepared(&mut other, BY_KEY);
+        run(&mut other, &statement, &[Param::Int(9), Param::Int(2)]);
+        assert_eq!(run_here(&near, &mut other, &statement, &several[0]), ("one".into(), true), "{line}");
+    }
+}
+
+#[test]
+fn who_prepares_and_who_runs_decide_what_an_execution_gets() {
+    for (line, server) in servers() {
+        let mut admin = Client::root(&server.endpoint()).expect("a connection");
+        for statement in ["CREATE DATABASE e", "CREATE TABLE e.t SELECT 1 AS id, 'elsewhere' AS v"] {
+            admin.must(statement).expect(statement);
+        }
+        let near = ruled(&server, "[[rule]]\ntext = '.'\ncache = 'always'\nttl = 3600\n");
+        let short = "SELECT v FROM t WHERE id = ?";
+        let one = [Param::Int(1)];
+        let (mut client, mut other) = (near.client(), near.client());
+        let statement_in = |client: &mut Client, database: &str| {
+            ask(client, &format!("USE {database}"));
+            prepared(client, short)
+        };
+        let in_d = statement_in(&mut client, "d");
+        let in_e = statement_in(&mut other, "e");
+        for _ in 0..3 {
+            assert_eq!(run_here(&near, &mut other, &in_e, &one).0, "elsewhere", "{line}");
+            assert_eq!(run_here(&near, &mut client, &in_d, &one).0, "one", "{line}");
+        }
+        assert!(run_here(&near, &mut client, &in_d, &one).1 && run_here(&near, &mut other, &in_e, &one).1, "{line}");
+        // It was prepared elsewhere than it is run.
+        ask(&mut client, "USE e");
+        for _ in 0..3 {
+            assert_eq!(run_here(&near, &mut client, &in_d, &one), ("one".into(), false), "{line}");
+        }
+        let here_too = prepared(&mut client, short);
+        run(&mut client, &here_too, &one);
+        assert_eq!(run_here(&near, &mut client, &here_too, &one), ("elsewhere".into(), true), "{line}");
+        ask(&mut client, "USE d");
+        run(&mut client, &in_d, &one);
+        assert_eq!(run_here(&near, &mut client, &in_d, &one), ("one".into(), true), "{line}");
+        // Of another account.
+        let mut nobody = near.login("other", "").expect("a connection");
+        assert!(nobody.prepare("SELECT v FROM d.t WHERE id = ?").expect("an answer").1.is_none(), "{line}");
+        // What was prepared is gone, and its number is another statement's.
+        client.reset_connection().expect("an answer");
+        ask(&mut client, "USE d");
+        let second = prepared(&mut client, "SELECT v FROM t WHERE id = ? + 1");
+        run(&mut client, &second, &one);
+        assert_eq!(run_here(&near, &mut client, &second, &one), ("two".into(), true), "{line}");
+    }
+}
+
+#[test]
+fn executions_see_the_writes_of_their_connection() {
+    for (line, server) in servers() {
+        let near = ruled(&server, LONG);
+        let mut client = near.client();
+        let read = prepared(&mut client, "SELECT v FROM d.t WHERE id = ?");
+        let (one, mut hits) = ([Param::Int(1)], 0);
+        run(&mut client, &read, &one);
+        let update = prepared(&mut client, "UPDATE d.t SET v = ? WHERE id = 1");
+        for round in 0..6 {
+            let value = format!("round {round}");
+            if round % 2 == 0 {
+                run(&mut client, &update, &[Param::Text(value.clone())]);
+            } else {
+                ask(&mut client, &format!("UPDATE d.t SET v = '{value}' WHERE id = 1"));
+            }
+            assert_eq!(run_here(&near, &mut client, &read, &one).0, value, "{line}");
+            for _ in 0..3 {
+                let (answer, is_hit) = run_here(&near, &mut client, &read, &one);
+                assert_eq!(answer, value, "{line}");
+                hits += usize::from(is_hit);
+            }
+            ask(&mut client, "BEGIN");
+            assert!(!run_here(&near, &mut client, &read, &one).1, "{line}: in a transaction");
+            ask(&mut client, "COMMIT");
+        }
+        assert_eq!(hits, 18, "{line}: {}", near.log());
+    }
+}
+
+/// What it means hangs on the session that prepared it, and that may have been another one: a trigger may change settings.
+#[test]
+fn what_is_first_run_after_a_write_passes_until_it_is_prepared_again() {
+    for (line, server) in servers() {
+        let near = ruled(&server, LONG);
+        let mut client = near.client();
+        let (read, one) = ("SELECT v FROM d.t WHERE id = ?", [Param::Int(1)]);
+        let early = prepared(&mut client, read);
+        ask(&mut client, "UPDATE d.t SET v = 'new' WHERE id = 1");
+        for _ in 0..3 {
+            assert_eq!(run_here(&near, &mut client, &early, &one), ("new".into(), false), "{line}");
+        }
+        let late = prepared(&mut client, read);
+        run(&mut client, &late, &one);
+        assert_eq!(run_here(&near, &mut client, &late, &one), ("new".into(), true), "{line}");
+    }
+}
+
+/// The server tells a client once that a statement has other columns than when it was prepared.
+#[test]
+fn an_execution_is_answered_only_with_the_columns_that_its_client_knows_of() {
+    for (line, server) in servers() {
+        let near = ruled(&server, LONG);
+        let (mut older, mut admin) = (near.client(), Client::root(&server.endpoint()).expect("a connection"));
+        let all = "SELECT * FROM d.t WHERE id = 1";
+        let old = prepared(&mut older, all);
+        assert_eq!(run(&mut older, &old, &[]).rows(true)[0].len(), 2, "{line}");
+        admin.must("ALTER TABLE d.t ADD COLUMN w INT").expect("it is altered");
+        let mut newer = near.client();
+        ask(&mut newer, "UPDATE d.t SET v = 'new' WHERE id = 1");
+        let new = prepared(&mut newer, all);
+        assert_eq!(run(&mut newer, &new, &[]).rows(true)[0].len(), 3, "{line}");
+        assert!(run_here(&near, &mut newer, &new, &[]).1, "{line}: {}", near.log());
+        assert_eq!(run_here(&near, &mut older, &old, &[]), ("1".into(), false), "{line}");
+        assert_eq!(run_here(&near, &mut older, &old, &[]), ("1".into(), true), "{line}");
+    }
+}
+
+/// What one connection does, and another one directly on a server of its own.
+struct Twins {
+    here: Client,
+    there: Client,
+    statements: Vec<(Prepared, &'static str, Vec<u8>)>,
+}
+
+impl Twins {
+    fn ask(&mut self, text: &str) {
+        let [here, there] = [&mut self.here, &mut self.there].map(|one| one.query(text).expect("an answer").bytes);
+        assert_eq!(here, there, "{text}");
+    }
+
+    fn prepare(&mut self, text: &'static str) {
+        let [here, there] = [&mut self.here, &mut self.there].map(|one| prepared(one, text));
+        assert_eq!(here.id, there.id);
+        self.statements.push((here, text, Vec::new()));
+    }
+
+    /// The types of parameters are sent only if the server does not have them.
+    fn run(&mut self, index: usize, params: &[Param]) {
+        let (statement, text, bound) = &mut self.statements[index];
+        let params = &params[..statement.params as usize];
+        let body = execute_body(statement.id, params, bound);
+        let [here, there] = [&mut self.here, &mut self.there].map(|one| {
+            one.send(command::STMT_EXECUTE, &body).expect("it is sent");
+            one.read_response().expect("an answer").bytes
+        });
+        assert_eq!(here, there, "{text}, {params:?}");
+    }
+
+    fn close(&mut self, index: usize) {
+        let (statement, ..) = self.statements.swap_remove(index);
+        [&mut self.here, &mut self.there].into_iter().for_each(|one| one.close(&statement).expect("it is sent"));
+    }
+
+    fn reset(&mut self) {
+        [&mut self.here, &mut self.there].into_iter().for_each(|one| drop(one.reset_connection().expect("an answer")));
+        self.statements.clear();
+    }
+}
+
+#[test]
+fn whatever_one_connection_does_it_gets_what_it_would_get_directly() {
+    const STEPS: usize = 1500;
+    const STATEMENTS: [&str; 6] = [
+        "SELECT v, ? FROM d.t WHERE id = ?",
+        "SELECT * FROM t WHERE id = ?",
+        "SELECT 1 / (id + 2), LENGTH('\\n') FROM d.t ORDER BY id",
+        "UPDATE d.t SET v = CONCAT('v', ?) WHERE id = ?",
+        "SELECT NOW() > 0, v FROM d.t",
+        "SELECT FOUND_ROWS()",
+    ];
+    const TEXTS: [&str; 10] = [
+        "SELECT v FROM d.t WHERE id = 1",
+        "SELECT * FROM t ORDER BY id",
+        "SELECT FOUND_ROWS()",
+        "SHOW WARNINGS",
+        "USE d",
+        "USE e",
+        "SET SESSION div_precision_increment = 1",
+        "SET SESSION div_precision_increment = 4",
+        "SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES'",
+        "UPDATE d.t SET v = 'text' WHERE id = 2",
+    ];
+    for ((line, server), (_, plain)) in servers().zip(servers()) {
+        for server in [&server, &plain] {
+            let mut admin = Client::root(&server.endpoint()).expect("a connection");
+            for statement in ["CREATE DATABASE e", "CREATE TABLE e.t SELECT 1 AS id, 'elsewhere' AS v"] {
+                admin.must(statement).expect(statement);
+            }
+        }
+        let near = ruled(&server, "[[rule]]\ntext = '.'\ncache = 'always'\nttl = 3600\n");
+        let there = Client::root(&plain.endpoint()).expect("a connection");
+        let mut twins = Twins { here: near.client(), there, statements: Vec::new() };
+        let mut random = Random::new(7);
+        twins.ask("USE d");
+        for _ in 0..STEPS {
+            let count = twins.statements.len();
+            match random.below(100) {
+                0 => {
+                    twins.reset();
+                    twins.ask("USE d");
+                }
+                1..10 => twins.ask(TEXTS[random.below(TEXTS.len())]),
+                10..30 => twins.ask(TEXTS[random.below(4)]),
+                30..38 if count < 12 => twins.prepare(STATEMENTS[random.below(STATEMENTS.len())]),
+                38..41 if count > 0 => twins.close(random.below(count)),
+                _ if count > 0 => {
+                    let index = random.below(count);
+                    let first =
+                        [Param::Int(1), Param::Text("1".into()), Param::Null][random.below(10).min(2) % 3].clone();
+                    let id = Param::Int(1 + random.below(2) as i64);
+                    let times = 1 + random.below(3);
+                    (0..times).for_each(|_| twins.run(index, &[first.clone(), id.clone()]));
+                }
+                _ => {}
+            }
+        }
+        let hits = near.metric("hits_total");
+        println!("{line}: {hits} hits in {STEPS} steps");
+        assert!(hits > STEPS as u64 / 10, "{line}: {hits}");
+    }
+}
+
+#[test]
+fn executions_of_the_same_wait_for_one_another() {
+    for (line, server) in servers() {
+        let mut crowd = Crowd::of(&server, FOR_LONG);
+        let mut clients: Vec<_> = (0..3).map(|_| crowd.client("root")).collect();
+        let by_key = |client: &mut Client| prepared(client, "SELECT v FROM d.t WHERE id = 1");
+        let statements: Vec<_> = clients.iter_mut().map(by_key).collect();
+        crowd.lock();
+        for (index, (client, statement)) in clients.iter_mut().zip(&statements).enumerate() {
+            let counter = format!("{}{{rule=\"crowd\"}}", if index == 0 { SENT } else { WAITS });
+            let before = crowd.near.metric(&counter);
+            client.send(command::STMT_EXECUTE, &execute_body(statement.id, &[], &mut Vec::new())).expect("it is sent");
+            crowd.near.wait_for_metric(&counter, |count| count > before);
+        }
+        let sent = crowd.near.metric("misses_total");
+        crowd.unlock();
+        let answers: Vec<_> =
+            clients.iter_mut().map(|client| client.read_response().expect("an answer").bytes).collect();
+        assert!(answers.iter().all(|answer| *answer == answers[0]), "{line}");
+        assert_eq!(crowd.near.metric("misses_total"), sent, "{line}");
+    }
 }
 
 /// As applications with several tenants and one account have it.

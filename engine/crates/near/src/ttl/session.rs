@@ -4,6 +4,7 @@
 //! not.
 
 use super::flights::{Flight, Flights, UnderWay};
+use super::prepared::{Prepared, Reading};
 use super::question::{self, Known};
 use super::rules::{Rules, Subject, Terms};
 use super::shelf::{self, Found};
@@ -17,7 +18,9 @@ use crate::follow::Follower;
 use crate::kept::Kept;
 use crate::login::Agreed;
 use crate::memory::Memory;
+use crate::own::columns_of;
 use crate::payloads::Payloads;
+use crate::prepared::Execution;
 use crate::report::{self, Asker};
 use crate::seat::{SEEN_EVERY_NS, Then};
 use crate::unseen::{Held, Unseen};
@@ -56,6 +59,7 @@ pub struct Session {
     place: String,
     flavour: &'static Flavour,
     state: State,
+    prepared: Prepared,
     commands: Payloads,
     /// Of the question.
     answer: Vec<u8>,
@@ -69,10 +73,29 @@ pub struct Session {
     seen_ns: u64,
 }
 
+/// A read as it is looked for.
+#[derive(Clone)]
+struct Asked {
+    text: Arc<[u8]>,
+    key: Arc<[u8]>,
+    /// Of an execution.
+    of_prepared: Option<OfPrepared>,
+}
+
+#[derive(Clone, Copy)]
+struct OfPrepared {
+    /// The command that prepared it.
+    preparation: u64,
+    /// The client knows that the answer has so many.
+    columns: Option<u64>,
+    /// The server need not see it for later ones to be understood.
+    may_be_served: bool,
+}
+
 /// A read whose answer may be kept.
 struct Waiting {
     number: u64,
-    text: Vec<u8>,
+    asked: Asked,
     generation: u64,
     read_at: u64,
     /// What the log had told then.
@@ -103,6 +126,19 @@ struct Patient {
     wait: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
+impl Asked {
+    fn text(text: &[u8]) -> Asked {
+        let text: Arc<[u8]> = text.into();
+        Asked { key: text.clone(), text, of_prepared: None }
+    }
+
+    fn execution(execution: Execution, reading: Reading) -> Asked {
+        let Execution { key, columns, prepared: preparation, has_same_types: may_be_served, .. } = execution;
+        let of_prepared = Some(OfPrepared { preparation, columns, may_be_served });
+        Asked { text: reading.text, key: key.into(), of_prepared }
+    }
+}
+
 impl Session {
     /// Of a connection that has just logged in.
     pub fn new(
@@ -117,6 +153,7 @@ impl Session {
         let tables_made = log.as_ref().and_then(|_| tables_made(flavour));
         let place = format!("{} {version}", config.borrow().server);
         let state = State::new(flavour, agreed.capabilities, agreed.collation);
+        let prepared = Prepared::new(agreed.capabilities);
         Session {
             memory: memory.clone(),
             kept: memory.kept.clone(),
@@ -129,6 +166,7 @@ impl Session {
             place,
             flavour,
             state,
+            prepared,
             commands: Payloads::of_commands(),
             answer: Vec::new(),
             values: None,
@@ -155,13 +193,18 @@ impl Session {
             self.state.rest();
         }
         let alone = follower.is_between().then(|| lone_command(bytes)).flatten();
-        let query = alone.filter(|payload| payload[0] == Command::Query as u8 && payload.len() <= LONGEST);
+        let short = alone.filter(|payload| payload.len() <= LONGEST);
+        let query = short.filter(|payload| payload[0] == Command::Query as u8);
         let query = query.and_then(|payload| Query::parse(&payload[1..], self.agreed.capabilities));
         let statement = query.map(|query| classify(query.text, self.state.mode));
         let read = query.filter(|query| !query.has_attributes).zip(statement.as_ref());
-        let read = read.filter(|(_, statement)| may_serve(statement)).map(|(query, _)| query.text);
-        let candidate = read.filter(|_| is_heard && follower.is_autonomous() && !self.state.take_special());
-        let miss = match candidate.and_then(|text| self.serve(text, may_wait)) {
+        let read = read.filter(|(_, statement)| may_serve(statement)).map(|(query, _)| Asked::text(query.text));
+        let execution = short.and_then(|payload| self.execution(payload));
+        let replaces = statement.as_ref().is_some_and(replaces_what_reads_leave)
+            || execution.as_ref().is_some_and(|(_, reading)| reading.replaces);
+        let read = read.or_else(|| execution.map(|(execution, reading)| Asked::execution(execution, reading)));
+        let candidate = read.as_ref().filter(|_| is_heard && follower.is_autonomous() && !self.state.take_special());
+        let miss = match candidate.and_then(|read| self.serve(read, may_wait)) {
             Some(Verdict::Served(Found { answer, rows, .. })) => {
                 self.hits += 1;
                 self.unseen = Some(Unseen::by_rule(bytes.to_vec(), rows));
@@ -174,7 +217,6 @@ impl Session {
             Some(Verdict::Sent(miss)) => Some(miss),
             None => None,
         };
-        let replaces = statement.as_ref().is_some_and(replaces_what_reads_leave);
         if let Some(answer) = query.filter(|_| is_heard).and_then(|query| self.report(follower, query.text)) {
             return Then::Answer(answer);
         }
@@ -182,8 +224,9 @@ impl Session {
             .unseen
             .take_if(|unseen| !alone.is_some_and(|payload| unseen.may_follow(payload)))
             .filter(|_| !replaces);
-        if let Some(Unseen { packet, rows, .. }) = unseen {
-            follower.expect_hidden(Expect::Query);
+        if let Some(unseen) = unseen {
+            follower.expect_hidden(unseen.expect());
+            let Unseen { packet, rows, .. } = unseen;
             if alone.is_some_and(|payload| self.state.may_ask_for_rows(payload)) {
                 self.held = Some(Held::new(bytes.to_vec(), rows));
                 return Then::Hold(packet);
@@ -194,18 +237,24 @@ impl Session {
         let question = miss.as_ref().filter(|miss| miss.asks).map(|_| self.ask(follower));
         let noted = self.log.as_ref().filter(|_| miss.is_some()).and_then(|(log, begun)| log.note(begun));
         self.forward(follower, bytes);
-        if let (Some(text), Some(miss)) = (read, miss) {
-            self.note(follower, text, miss.flight, noted);
+        if let (Some(asked), Some(miss)) = (read, miss) {
+            self.note(follower, asked, miss.flight, noted);
         }
         question.map_or(Then::Pass, |question| Then::Instead([&question, bytes].concat()))
     }
 
+    /// What this command runs of what is prepared. Rules alone serve that.
+    fn execution(&self, payload: &[u8]) -> Option<(Execution, Reading)> {
+        let may_run = self.log.is_none() && payload[0] == Command::StmtExecute as u8;
+        may_run.then(|| self.prepared.execution(payload)).flatten()
+    }
+
     /// None if nothing lets this read be served.
-    fn serve(&self, text: &[u8], may_wait: bool) -> Option<Verdict> {
+    fn serve(&self, asked: &Asked, may_wait: bool) -> Option<Verdict> {
         let standing = self.state.standing()?;
         match &self.log {
-            Some((log, begun)) => self.serve_by_log(log, begun, text, standing.as_deref()),
-            None => self.serve_by_rules(text, standing.as_deref(), may_wait),
+            Some((log, begun)) => self.serve_by_log(log, begun, &asked.text, standing.as_deref()),
+            None => self.serve_by_rules(asked, standing.as_deref(), may_wait),
         }
     }
 
@@ -229,18 +278,23 @@ impl Session {
         })
     }
 
-    fn serve_by_rules(&self, text: &[u8], known: Option<&Known>, may_wait: bool) -> Option<Verdict> {
-        let terms = self.terms(text, known)?;
-        let found = known.and_then(|known| self.find(text, known, &terms));
+    fn serve_by_rules(&self, asked: &Asked, known: Option<&Known>, may_wait: bool) -> Option<Verdict> {
+        if known.is_some_and(|known| !self.means_the_same(asked, known)) {
+            return None;
+        }
+        let terms = self.terms(&asked.text, known)?;
+        let may_be_served = asked.of_prepared.is_none_or(|prepared| prepared.may_be_served);
+        let known_here = known.filter(|_| may_be_served);
+        let found = known_here.and_then(|known| self.find(asked, known, &terms));
         let may_claim = found.as_ref().map_or(!terms.coalesce.is_zero(), |found| found.is_due);
-        let claimed = known.filter(|_| may_claim).map(|known| self.claim(text, known));
+        let claimed = known.filter(|_| may_claim).map(|known| self.claim(&asked.key, known));
         let flight = match (found, claimed) {
             (Some(found), None | Some(Err(_))) => {
                 terms.counts.hits.add(1);
                 self.kept.hits.fetch_add(1, Ordering::Relaxed);
                 return Some(Verdict::Served(found));
             }
-            (None, Some(Err(other))) if may_wait && self.is_of_use(&other, &terms) => {
+            (None, Some(Err(other))) if may_wait && may_be_served && self.is_of_use(&other, &terms) => {
                 terms.counts.waits.add(1);
                 return Some(Verdict::Waits(other, terms.coalesce));
             }
@@ -255,6 +309,11 @@ impl Session {
         Some(Verdict::Sent(Miss { asks: known.is_none(), flight }))
     }
 
+    /// It means for the session what it meant when it was prepared.
+    fn means_the_same(&self, asked: &Asked, known: &Known) -> bool {
+        asked.of_prepared.is_none_or(|of| self.prepared.identity(of.preparation) == Some(known.identity))
+    }
+
     /// What another client is reading could be served here if it came now.
     fn is_of_use(&self, other: &UnderWay, terms: &Terms) -> bool {
         let now = clock::now();
@@ -267,10 +326,12 @@ impl Session {
         self.rules()?.of(&Subject { text, mode: self.state.mode, account, database })
     }
 
-    fn find(&self, text: &[u8], known: &Known, terms: &Terms) -> Option<Found> {
+    fn find(&self, asked: &Asked, known: &Known, terms: &Terms) -> Option<Found> {
         let (after, now) = (self.state.wrote_at(), clock::now());
-        let key = shelf::key(text, &known.identity);
-        self.is_seen(now).then(|| shelf::find(self.kept.cache(), &key, now, after, terms)).flatten()
+        let key = shelf::key(&asked.key, &known.identity);
+        let found = self.is_seen(now).then(|| shelf::find(self.kept.cache(), &key, now, after, terms)).flatten()?;
+        let has_as_many = |columns| columns_of(&found.answer, self.agreed.capabilities) == columns;
+        asked.of_prepared.is_none_or(|prepared| has_as_many(prepared.columns)).then_some(found)
     }
 
     /// The server has heard of the connection of late.
@@ -279,8 +340,8 @@ impl Session {
     }
 
     /// The right to read for others; it fails if another client does.
-    fn claim(&self, text: &[u8], known: &Known) -> Result<Flight, UnderWay> {
-        let hash = self.kept.cache().hash(&shelf::key(text, &known.identity));
+    fn claim(&self, key: &[u8], known: &Known) -> Result<Flight, UnderWay> {
+        let hash = self.kept.cache().hash(&shelf::key(key, &known.identity));
         self.flights.claim(hash, shelf::microseconds(clock::now()))
     }
 
@@ -299,29 +360,55 @@ impl Session {
     }
 
     fn forward(&mut self, follower: &mut Follower, bytes: &[u8]) {
+        let is_alone = follower.is_between() && lone_command(bytes).is_some();
         let (is_at_rest, is_in_file) = (follower.is_at_rest(), follower.is_in_file());
         follower.from_client(bytes);
         self.seen_ns = clock::now();
-        let state = &mut self.state;
-        self.commands.feed(bytes, |payload, is_whole| {
-            if !is_in_file {
-                state.hear(payload, is_whole, is_at_rest);
+        let mut commands = std::mem::replace(&mut self.commands, Payloads::of_commands());
+        commands.feed(bytes, |payload, is_whole| {
+            if !is_in_file && self.hear(payload, is_whole, is_at_rest) && is_alone {
+                follower.note_last(self.last);
             }
         });
+        self.commands = commands;
+    }
+
+    /// The server gets this command. True: its answer has to be looked at.
+    fn hear(&mut self, payload: &[u8], is_whole: bool, is_at_rest: bool) -> bool {
+        self.last += 1;
+        let is_noted = self.prepared.forward(self.last, payload, is_whole);
+        if !self.prepared.runs_read(payload) {
+            self.state.hear(payload, is_whole, is_at_rest);
+        }
+        if let Some(text) = payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|_| is_whole) {
+            self.hear_prepared(text);
+        }
+        if [Command::ResetConnection as u8, Command::ChangeUser as u8].contains(&payload[0]) {
+            self.prepared.forget();
+        }
+        is_noted
+    }
+
+    fn hear_prepared(&mut self, text: &[u8]) {
+        let statement = classify(text, self.state.mode);
+        if self.log.is_none() && may_serve(&statement) {
+            let generation = self.state.generation();
+            let identity = self.state.told_in(generation).map(|known| known.identity);
+            let replaces = replaces_what_reads_leave(&statement);
+            self.prepared.note(self.last, Reading { text: text.into(), replaces, identity, generation });
+        }
     }
 
     /// The answer to the read that was just sent may be kept.
-    fn note(&mut self, follower: &mut Follower, text: &[u8], flight: Option<Flight>, noted: Option<Noted>) {
-        let Some(answer) = Answer::to(&self.kept, text.len()) else { return };
+    fn note(&mut self, follower: &mut Follower, asked: Asked, flight: Option<Flight>, noted: Option<Noted>) {
+        let Some(answer) = Answer::to(&self.kept, asked.key.len()) else { return };
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
         }
-        self.last += 1;
         // The server has not got it yet.
         let read_at = shelf::microseconds(self.seen_ns);
         let generation = self.state.generation();
-        let text = text.to_vec();
-        let waiting = Waiting { number: self.last, text, generation, read_at, noted, answer, _flight: flight };
+        let waiting = Waiting { number: self.last, asked, generation, read_at, noted, answer, _flight: flight };
         self.waiting.push_back(waiting);
         follower.note_last(self.last);
     }
@@ -374,6 +461,9 @@ impl Session {
         if number == QUESTION || number == TABLES_MADE {
             return self.of_question(number, bytes, outcome.is_some());
         }
+        if let Some(outcome) = outcome {
+            self.prepared.answered(number, outcome);
+        }
         let Some(at) = self.waiting.iter().position(|waiting| waiting.number == number) else { return };
         if !self.waiting[at].answer.take(bytes, outcome) {
             self.waiting.remove(at);
@@ -401,29 +491,33 @@ impl Session {
             let capabilities = self.agreed.capabilities.to_le_bytes();
             let values = self.values.take();
             self.state.learn(values.as_deref(), &[self.place.as_bytes(), &capabilities]);
+            let generation = self.state.generation();
+            if let Some(known) = self.state.told_in(generation) {
+                self.prepared.learn(generation, known.identity);
+            }
         }
     }
 
     /// Only now it is certain how the text is read, and for whom.
     fn store(&self, waiting: &Waiting) {
         let Some(known) = self.state.told_in(waiting.generation) else { return };
+        let Waiting { asked, answer, read_at, noted, .. } = waiting;
         let subject = Subject {
-            text: &waiting.text,
+            text: &asked.text,
             mode: known.mode,
             account: Some(&known.account),
             database: Some(&known.database),
         };
-        if !may_serve(&classify(&waiting.text, known.mode)) {
+        if !self.means_the_same(asked, &known) || !may_serve(&classify(&asked.text, known.mode)) {
             return;
         }
-        let Waiting { text, answer, read_at, noted, .. } = waiting;
         if let Some((log, _)) = &self.log {
             if let Some(noted) = *noted {
-                let read = LogRead { text, answer: &answer.bytes, rows: answer.rows, noted };
+                let read = LogRead { text: &asked.text, answer: &answer.bytes, rows: answer.rows, noted };
                 log.keep(self.kept.cache(), &read, &known);
             }
         } else if self.rules().is_some_and(|rules| rules.of(&subject).is_some()) {
-            let key = shelf::key(text, &known.identity);
+            let key = shelf::key(&asked.key, &known.identity);
             shelf::store(self.kept.cache(), &key, &answer.bytes, answer.rows, *read_at);
         }
     }
