@@ -41,10 +41,17 @@ pub use server::{Attached, Basis, NearId, Nears, Terms, Wait};
 pub const VERSION: u16 = 2;
 pub const OLDEST: u16 = 1;
 
+const ATTACH: &str = "ATTACH FQC NEAR";
+
 /// The statement that makes a connection a feed. `name` is shown to operators.
 pub fn attach_statement(name: &str) -> String {
     let name: String = name.chars().filter(|one| one.is_ascii_alphanumeric() || "-._:".contains(*one)).collect();
-    format!("ATTACH FQC NEAR '{}' PROTOCOL {VERSION}", &name[..name.len().min(LONGEST_NAME)])
+    format!("{ATTACH} '{}' PROTOCOL {VERSION}", &name[..name.len().min(LONGEST_NAME)])
+}
+
+/// As a near cache sends it.
+pub fn attaches(text: &[u8]) -> bool {
+    text.starts_with(ATTACH.as_bytes())
 }
 
 /// Of a near cache's name, in bytes.

@@ -1,10 +1,13 @@
 //! By which right a connection is served from memory.
 
+use crate::command::lone_command;
 use crate::follow::Follower;
 use crate::seat::{Seat, Then};
 use crate::ttl;
 use std::task::Context;
-use wire::Outcome;
+use wire::{Command, ErrPacket, Outcome};
+
+const NOT_SUPPORTED: u16 = 1235;
 
 pub enum Policy {
     /// The server's: no result is outdated.
@@ -16,6 +19,9 @@ pub enum Policy {
 impl Policy {
     /// Bytes of the client. `is_heard`: it has got everything that came before.
     pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
+        if is_heard && follower.is_quiet() && lone_command(bytes).is_some_and(attaches) {
+            return Then::Answer(refusal());
+        }
         match self {
             Policy::Leases(seat) => seat.of_client(follower, bytes, is_heard),
             Policy::Rules(session) => session.of_client(follower, bytes, is_heard),
@@ -54,4 +60,15 @@ impl Policy {
             Policy::Rules(session) => session.of_answer(outcome),
         }
     }
+}
+
+/// A near cache whose commands are counted here cannot tell which of them the server tells about: some are answered here.
+fn attaches(payload: &[u8]) -> bool {
+    payload.strip_prefix(&[Command::Query as u8]).is_some_and(feed::attaches)
+}
+
+fn refusal() -> Vec<u8> {
+    let message =
+        "another fqc-near stands before the server; attach to the server itself, or serve by rules or the binary log";
+    ErrPacket::build(1, NOT_SUPPORTED, b"42000", message)
 }
