@@ -151,6 +151,7 @@ test-engine-mysql: engine ## Engine: tests against a real MySQL server, which is
 	*) exit 1 ;; esac
 test-near: engine ## Engine: fqc-near between real clients and a real server; MySQL's, too, where one can be had
 	@scripts/fetch-server MySQL 9.7 >/dev/null || { [ $$? -eq 3 ] && echo "NOT TESTED: LOGINS OF MYSQL, OF WHICH NO SERVER COULD BE HAD"; }
+	@scripts/fetch-memcached >/dev/null || { [ $$? -eq 3 ] && echo "NOT TESTED: WHAT NEAR CACHES SHARE, SINCE NO MEMCACHED COULD BE HAD"; }
 	@$(CARGO) test --locked --no-fail-fast -p fqc-near
 test-near: export FQC_CONNECTORS_CACHE = $(CURDIR)/engine/target/connectors
 test-peers: engine ## Engine: MariaDB's own regression tests, with and without the plugin (hours; TESTS="--suite=main"); PRODUCT=MySQL, which are fetched
@@ -212,7 +213,7 @@ audit: ## Ask the public databases about every locked dependency; says what coul
 lint-shell: scripts/.venv/ready
 	@if test -x scripts/.venv/bin/hadolint; then scripts/.venv/bin/hadolint --no-color backend/Dockerfile engine/Dockerfile*; \
 		else echo "NOT CHECKED: THE DOCKERFILES, SINCE HADOLINT COULD NOT BE HAD"; fi
-	@shellcheck -x scripts/bootstrap scripts/clean-root scripts/roots.sh scripts/packages/try scripts/packages/tries/* scripts/packages/*/p[or]* scripts/fetch-server .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
+	@shellcheck -x scripts/bootstrap scripts/clean-root scripts/roots.sh scripts/packages/try scripts/packages/tries/* scripts/packages/*/p[or]* scripts/fetch-server scripts/fetch-memcached .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
 	@cd backend && $(PYTHON) manage.py spectacular --file openapi.yaml
 	@cd backend && $(PYTHON) -m controlplane.catalogue.reference > ../docs/reference/parameters.md

@@ -83,7 +83,12 @@ SUITES = [
     Suite("engine on real servers", "test-engine-server", "rust", ENGINE),
     Suite("engine on MySQL", "test-engine-mysql", "rust", (*ENGINE, "scripts/fetch-server")),
     Suite("engine on another line", "test-engine-line", "line", (*ENGINE, "scripts/fetch-server")),
-    Suite("near", "test-near", "line", (*ENGINE, "docs/reference/near.md", "scripts/fetch-server")),
+    Suite(
+        "near",
+        "test-near",
+        "line",
+        (*ENGINE, "docs/reference/near.md", "scripts/fetch-server", "scripts/fetch-memcached"),
+    ),
     Suite("engine", "test-engine", "rust", ENGINE),
     Suite("engine lint", "lint-engine", "rust", ENGINE),
     Suite(

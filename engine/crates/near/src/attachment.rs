@@ -87,7 +87,12 @@ async fn by_rules(
     loop {
         tokio::select! {
             changed = changes.changed() => return changed,
-            () = sleep(ROUND) => ttl::tidy(&shared.memory.kept, clock::now(), rules.longest()),
+            () = sleep(ROUND) => {
+                ttl::tidy(&shared.memory.kept, clock::now(), rules.longest());
+                if let Some(store) = &shared.store {
+                    store.count().await;
+                }
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::options::Options;
 use crate::process;
 use crate::reporting::ControlPlane;
 use crate::server::{Connector, Server};
+use crate::store::{self, Dialect};
 use crate::tls;
 use crate::ttl::rules::Rules;
 use std::fmt::Display;
@@ -36,6 +37,8 @@ pub struct Fixed {
     pub threads: usize,
     pub size: u64,
     pub follows: Option<Follows>,
+    /// What near caches share.
+    pub store: Option<store::Options>,
 }
 
 /// Whose log is followed, and how closely.
@@ -77,7 +80,7 @@ impl Display for Address {
 
 impl Config {
     pub fn of(options: &Options) -> Result<Config, String> {
-        let server = options.value("server", server)?;
+        let server = options.value("server", |text| server(text, 3306))?;
         let acceptor = acceptor(options)?;
         let connector = connector(options, &server)?;
         let config = Config {
@@ -88,6 +91,7 @@ impl Config {
                 threads: options.value("threads", |text| number(text, 0..=1024))? as usize,
                 size: options.value("size", size)?,
                 follows: follows(options)?,
+                store: store(options)?,
             },
             server,
             max_connections: options.value("max-connections", |text| number(text, 1..=100_000))? as usize,
@@ -149,6 +153,10 @@ impl Config {
             let why = "needs rules, hints or binlog-user: nothing is answered from memory that could be told";
             return Err(options.error("control-plane", why));
         }
+        if self.fixed.store.is_some() && self.rules.is_none() {
+            let why = "needs rules or hints: results of other kinds are not shared";
+            return Err(options.error(if options.text("memcached").is_empty() { "valkey" } else { "memcached" }, why));
+        }
         let wanted = self.max_connections as u64 * FILES_PER_CONNECTION + FILES_BESIDE;
         let limit = process::raise_open_files(wanted);
         if limit < wanted {
@@ -161,14 +169,15 @@ impl Config {
     }
 }
 
-fn server(text: &str) -> Result<Server, String> {
+fn server(text: &str, usual_port: u16) -> Result<Server, String> {
     if text.is_empty() {
         return Err("must be given: HOST:PORT, or the path of a unix socket".into());
     }
     if text.starts_with('/') {
         return Ok(Server::Unix(text.into()));
     }
-    let (host, port) = text.rsplit_once(':').unwrap_or((text, "3306"));
+    let usual = usual_port.to_string();
+    let (host, port) = text.rsplit_once(':').unwrap_or((text, &usual));
     let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     let port = number(port, 1..=65_535).map_err(|_| format!("`{port}` is no port; write HOST:PORT"))? as u16;
     match host {
@@ -256,17 +265,21 @@ fn name(text: &str) -> Result<String, String> {
     fits(text).then(|| text.to_owned()).ok_or_else(wrong)
 }
 
+/// The first line of a file; empty without one.
+fn password(file: &str) -> std::io::Result<String> {
+    if file.is_empty() {
+        return Ok(String::new());
+    }
+    std::fs::read_to_string(file).map(|text| text.lines().next().unwrap_or_default().to_owned())
+}
+
 /// By the names of the options that say it.
 fn account(options: &Options, user: &'static str, file: &'static str) -> Result<Option<Account>, String> {
     let (name, path) = (options.text(user), options.text(file));
     if name.is_empty() {
         return if path.is_empty() { Ok(None) } else { Err(format!("{file}: needs {user}")) };
     }
-    let read = |file: &str| match file {
-        "" => Ok(String::new()),
-        file => std::fs::read_to_string(file).map(|text| text.lines().next().unwrap_or_default().to_owned()),
-    };
-    let password = options.value(file, read)?;
+    let password = options.value(file, password)?;
     Ok(Some(Account { user: name.into(), password }))
 }
 
@@ -275,6 +288,19 @@ fn follows(options: &Options) -> Result<Option<Follows>, String> {
     let max_staleness = options.value("max-staleness-ms", |text| number(text, 10..=MOST).map(Duration::from_millis))?;
     let account = account(options, "binlog-user", "binlog-password-file")?;
     Ok(account.map(|account| Follows { account, max_staleness }))
+}
+
+fn store(options: &Options) -> Result<Option<store::Options>, String> {
+    let timeout = options.value("store-timeout-ms", |text| number(text, 1..=1000).map(Duration::from_millis))?;
+    let known = [("memcached", 11_211, Dialect::Memcached), ("valkey", 6379, Dialect::Valkey)];
+    let mut wanted = known.into_iter().filter(|(name, ..)| !options.text(name).is_empty());
+    let Some((name, port, dialect)) = wanted.next() else { return Ok(None) };
+    if wanted.next().is_some() {
+        return Err(options.error("valkey", "is in place of memcached; choose one"));
+    }
+    let read = |text: &str| text.split(',').map(|one| server(one.trim(), port)).collect::<Result<Vec<_>, _>>();
+    let (servers, password) = (options.value(name, read)?, options.value("valkey-password-file", password)?);
+    Ok(Some(store::Options { dialect, servers, timeout, name: options.text("store-name").into(), password }))
 }
 
 fn rules(options: &Options) -> Result<Option<Arc<Rules>>, String> {
@@ -391,7 +417,7 @@ mod tests {
 
     #[test]
     fn addresses_are_read_in_every_form() {
-        let read = |text: &str| super::server(text).map(|server| server.to_string());
+        let read = |text: &str| super::server(text, 3306).map(|server| server.to_string());
         assert_eq!(read("db.internal").as_deref(), Ok("db.internal:3306"));
         assert_eq!(read("[::1]:3307").as_deref(), Ok("[::1]:3307"));
         assert_eq!(read("/run/mysqld.sock").as_deref(), Ok("/run/mysqld.sock"));

@@ -3,6 +3,7 @@
 use crate::binlog::Progress;
 use crate::counter::Counter;
 use crate::follow::Unread;
+use crate::store::{Line, Store};
 use crate::ttl::rules::{self, Rules};
 use std::fmt::Write;
 
@@ -93,6 +94,24 @@ pub fn tell_rules(out: &mut String, rules: &Rules) {
         let values: Vec<_> = labels.iter().map(|(label, counts)| (label.as_str(), of(counts).get())).collect();
         tell(out, name, "counter", help, &values);
     }
+}
+
+/// What near caches share.
+pub fn tell_store(out: &mut String, store: &Store) {
+    let one = |counter: usize| [("", counter)];
+    let help = "Reads that were not in memory, and were looked for in the shared store.";
+    tell(out, "store_selects_total", "counter", help, &one(store.selects.get()));
+    tell(out, "store_hits_total", "counter", "Reads answered with what was found there.", &one(store.hits.get()));
+    tell(out, "store_inserts_total", "counter", "Results that were put there.", &one(store.inserts()));
+    let labels: Vec<_> = store.lines().iter().map(|line| format!("{{server=\"{}\"}}", line.server())).collect();
+    let of_lines = |value: fn(&Line) -> usize| {
+        let lines = labels.iter().zip(store.lines());
+        lines.map(|(label, line)| (label.as_str(), value(line))).collect::<Vec<_>>()
+    };
+    let answers = of_lines(|line| line.breaker.is_closed().into());
+    tell(out, "store_answers", "gauge", "Whether a server of the shared store has answered of late.", &answers);
+    let help = "How often a server of the shared store did not answer, or not in time.";
+    tell(out, "store_failures_total", "counter", help, &of_lines(|line| line.failures.get()));
 }
 
 fn tell(out: &mut String, name: &str, kind: &str, help: &str, values: &[(&str, usize)]) {

@@ -63,6 +63,16 @@ options! {
         "TOML file with rules that say which results may be served outdated, and for how long. For servers that cannot run the plugin: not together with feed-user.";
     "hints" "yes|no" = Some("no"), true,
         "Statements may say themselves for how many milliseconds their result may be served: /* cache_ttl=1000 */. Not together with feed-user, either.";
+    "memcached" "ADDRESSES" = Some(""), false,
+        "Servers of memcached, in which near caches share results that rules and hints allow: HOST:PORT or the path of a unix socket; several with commas between them.";
+    "valkey" "ADDRESSES" = Some(""), false,
+        "The same in Valkey, or Redis 7.0 or later, instead. Several servers share the results; each stands for itself, without a cluster.";
+    "valkey-password-file" "FILE" = Some(""), false,
+        "File with the password that these servers ask for, in one line.";
+    "store-name" "NAME" = Some(""), false,
+        "Near caches share results only under the same name. Give one to each if servers that are not the same have the same address, number, host, port and folder.";
+    "store-timeout-ms" "MILLISECONDS" = Some("10"), false,
+        "How long a read waits for memcached or Valkey at most. A server that does not answer in time is not asked for a second.";
     "binlog-user" "NAME" = Some(""), false,
         "The account that reads the server's binary log. With it, reads that repeat are answered from memory, and are never older than max-staleness-ms. For servers that cannot run the plugin: not together with feed-user, rules or hints.";
     "binlog-password-file" "FILE" = Some(""), false,

@@ -58,7 +58,7 @@ fn policy(config: &Config, agreed: &mut Agreed, shared: &Shared, privileges: Opt
     }
     let (config, agreed) = (shared.config.subscribe(), std::mem::take(agreed));
     let by_log = shared.log.as_ref().map(|log| (log.clone(), log.begin(privileges, clock::now())));
-    let session = ttl::Session::new(&shared.memory, &shared.flights, by_log, config, agreed);
+    let session = ttl::Session::new(&shared.memory, &shared.flights, &shared.store, by_log, config, agreed);
     Policy::Rules(Box::new(session))
 }
 

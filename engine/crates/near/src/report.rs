@@ -6,6 +6,7 @@ use crate::binlog::{Log, Progress};
 use crate::clock;
 use crate::follow::Follower;
 use crate::memory::Memory;
+use crate::store::{Line, Store};
 use flavour::MARIADB;
 use sql::{Filter, FqcTopic, Kind, LexMode, Pattern, Selection, Show};
 use wire::status;
@@ -28,14 +29,23 @@ impl Asker {
     }
 }
 
-/// None if the text asks for something else. `log`: the server's, if that says what may be served.
-pub fn answer(memory: &Memory, log: Option<&Log>, text: &[u8], asker: &Asker) -> Option<Vec<u8>> {
+/// What says what may be served.
+pub enum Right<'a> {
+    Leases,
+    /// The server's.
+    Log(&'a Log),
+    /// With what near caches share.
+    Rules(Option<&'a Store>),
+}
+
+/// None if the text asks for something else.
+pub fn answer(memory: &Memory, right: &Right, text: &[u8], asker: &Asker) -> Option<Vec<u8>> {
     // Nothing else is read any further.
     text.trim_ascii_start().get(..4).filter(|word| word.eq_ignore_ascii_case(b"show"))?;
     let statement = sql::classify(text, LexMode::new(&MARIADB));
     let (columns, rows, selection) = match statement.kind {
         Kind::Show(Show::Fqc { topic: FqcTopic::Status, rows: Ok(selection) }) => {
-            (["Item", "Value"], status(memory, log, asker), selection)
+            (["Item", "Value"], status(memory, right, asker), selection)
         }
         Kind::Show(Show::Status { filter: Filter::Like(pattern), .. }) => {
             pattern.get(..6).filter(|begin| begin.eq_ignore_ascii_case(b"qcache"))?;
@@ -56,11 +66,18 @@ fn row(name: &str, value: impl ToString) -> Vec<Option<String>> {
     vec![Some(name.into()), Some(value.to_string())]
 }
 
-fn status(memory: &Memory, log: Option<&Log>, asker: &Asker) -> Rows {
-    let (counted, progress) = (memory.kept.counted(), log.map(|log| log.progress(clock::now())));
-    let verdict = match &progress {
-        Some(progress) => verdict_by(&memory.obstacle.get(), progress),
-        None => verdict(memory),
+fn status(memory: &Memory, right: &Right, asker: &Asker) -> Rows {
+    let counted = memory.kept.counted();
+    let (verdict, further) = match right {
+        Right::Leases => (verdict(memory), Vec::new()),
+        Right::Log(log) => {
+            let progress = log.progress(clock::now());
+            (verdict_by(&memory.obstacle.get(), &progress), of_log(&progress).into())
+        }
+        Right::Rules(store) => (
+            "ON, beside the application, by rules".into(),
+            store.map_or_else(Vec::new, |store| of_store(memory, store)),
+        ),
     };
     let mut rows = vec![
         row("Cache", verdict),
@@ -72,7 +89,7 @@ fn status(memory: &Memory, log: Option<&Log>, asker: &Asker) -> Rows {
         row("Not cached", not_cached(memory)),
         row("Hits of this connection", asker.hits),
     ];
-    rows.extend(progress.iter().flat_map(of_log));
+    rows.extend(further);
     rows
 }
 
@@ -92,6 +109,38 @@ fn of_log(progress: &Progress) -> [Vec<Option<String>>; 5] {
         row("Log heard in file", progress.heard.file),
         row("Log heard to byte", progress.heard.at),
         row("Log late by microseconds", progress.waits.as_micros()),
+    ]
+}
+
+/// Of each tier: reads that came so far, those that it had an answer to, and what it holds.
+fn of_store(memory: &Memory, store: &Store) -> Rows {
+    let counted = memory.kept.counted();
+    let (selects, hits) = (store.selects.get() as u64, store.hits.get() as u64);
+    let mut rows = tier("Memory", counted.hits + counted.misses, counted.hits.saturating_sub(hits));
+    rows.extend(tier("Store", selects, hits));
+    rows.push(row("Store inserts", store.inserts()));
+    rows.extend(store.lines().iter().flat_map(|line| of_line(line)));
+    rows
+}
+
+fn tier(name: &str, selects: u64, hits: u64) -> Rows {
+    let percent = |of: u64| hits * 100 / of;
+    vec![
+        row(&format!("{name} selects"), selects),
+        row(&format!("{name} hits"), hits),
+        vec![Some(format!("{name} hit ratio in percent")), (selects > 0).then(|| percent(selects).to_string())],
+    ]
+}
+
+/// The numbers are the server's own, and count what others keep there, too.
+fn of_line(line: &Line) -> [Vec<Option<String>>; 5] {
+    let (server, counted) = (line.server(), line.counted());
+    [
+        row(&format!("Store {server}"), if line.breaker.is_closed() { "answers" } else { "does not answer" }),
+        row(&format!("Store {server} failures"), line.failures.get()),
+        row(&format!("Store {server} entries"), counted.entries),
+        row(&format!("Store {server} used bytes"), counted.used),
+        row(&format!("Store {server} size in bytes"), counted.size),
     ]
 }
 

@@ -13,7 +13,7 @@ use crate::follow::Follower;
 use crate::memory::Memory;
 use crate::own::{Own, lock};
 use crate::prepared::says_found_rows;
-use crate::report::{self, Asker};
+use crate::report::{self, Asker, Right};
 use crate::unseen::{Held, Unseen, found, has_changed};
 use locks::Mutex;
 use std::sync::Arc;
@@ -205,7 +205,7 @@ impl Seat {
 
     fn report(&self, follower: &Follower, payload: &[u8]) -> Option<Vec<u8>> {
         let text = payload.strip_prefix(&[Command::Query as u8])?;
-        report::answer(&self.memory, None, text, &Asker::of(follower, self.hits)?)
+        report::answer(&self.memory, &Right::Leases, text, &Asker::of(follower, self.hits)?)
     }
 
     /// Bytes that the server gets.

@@ -91,7 +91,7 @@ fn take_over(read: Result<Config, String>, fixed: &Fixed, shared: &Shared) {
             config.continue_counts(&shared.config());
             if config.fixed != *fixed {
                 eprintln!(
-                    "listen, socket-mode, metrics, threads, size and what is said of the binary log stay as they are until a restart"
+                    "listen, socket-mode, metrics, threads, size and what is said of the binary log and of stores stay as they are until a restart"
                 );
             }
             shared.config.send_replace(Arc::new(config));

@@ -3,8 +3,9 @@
 use crate::binlog::{Log, Progress};
 use crate::clock;
 use crate::config::Config;
-use crate::counts::{Counts, tell_log, tell_memory, tell_rules};
+use crate::counts::{Counts, tell_log, tell_memory, tell_rules, tell_store};
 use crate::memory::Memory;
+use crate::store::Store;
 use crate::ttl::Flights;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -19,6 +20,8 @@ pub struct Shared {
     pub complaints: Complaints,
     pub memory: Arc<Memory>,
     pub flights: Arc<Flights>,
+    /// What near caches share.
+    pub store: Option<Arc<Store>>,
     /// The server's, where it is followed.
     pub log: Option<Arc<Log>>,
     pub open: AtomicUsize,
@@ -30,6 +33,7 @@ impl Shared {
         Shared {
             memory: Arc::new(Memory::new(config.fixed.size)),
             flights: Arc::default(),
+            store: config.fixed.store.clone().map(|options| Arc::new(Store::new(options))),
             log: config.fixed.follows.as_ref().map(|follows| Arc::new(Log::new(follows.max_staleness))),
             config: watch::channel(Arc::new(config)).0,
             draining: watch::channel(false).0,
@@ -66,6 +70,9 @@ impl Shared {
         }
         if let Some(rules) = rules {
             tell_rules(&mut out, &rules);
+        }
+        if let Some(store) = &self.store {
+            tell_store(&mut out, store);
         }
         out
     }

@@ -1,7 +1,7 @@
 //! What the server is asked about a session before an answer to it is kept, and what is made of what it says.
 
+use crate::digest;
 use flavour::{Flavour, Habit};
-use ring::digest::{Context, SHA256};
 use sql::{Charset, LexMode, Value};
 
 /// What is known of a session.
@@ -29,6 +29,11 @@ const MEANS_LAST: Habit =
 fn unwanted(flavour: &Flavour) -> [Habit; 6] {
     let Flavour { asked, habits, .. } = flavour;
     [asked.temporaries, asked.uncommitted, habits.traces, habits.reports, habits.numbers, MEANS_LAST]
+}
+
+/// As each near cache of this version asks it.
+pub fn is_question(text: &[u8]) -> bool {
+    text.starts_with(format!("SELECT IFNULL({ACCOUNT}, '-'), IFNULL({DATABASE}, '-'),").as_bytes())
 }
 
 /// What tells [`Known::server`], by itself.
@@ -81,17 +86,19 @@ pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], beside: &[&[u8]]) ->
         database: text(database),
         server: server.clone(),
         mode,
-        identity: identity(values.iter().map(Vec::as_slice).chain(beside.iter().copied())),
+        identity: digest::of(values.iter().map(Vec::as_slice).chain(beside.iter().copied())),
     })
 }
 
-pub fn identity<'a>(parts: impl Iterator<Item = &'a [u8]>) -> [u8; 32] {
-    let mut hash = Context::new(&SHA256);
-    for part in parts {
-        hash.update(&(part.len() as u64).to_le_bytes());
-        hash.update(part);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_is_known_as_one() {
+        for flavour in [&flavour::MARIADB, &flavour::MYSQL] {
+            assert!(is_question(question(flavour).as_bytes()));
+        }
+        assert!(!is_question(b"SELECT IFNULL(CURRENT_USER(), '-')"));
     }
-    let mut identity = [0; 32];
-    identity.copy_from_slice(hash.finish().as_ref());
-    identity
 }

@@ -21,8 +21,9 @@ use crate::memory::Memory;
 use crate::own::columns_of;
 use crate::payloads::Payloads;
 use crate::prepared::Execution;
-use crate::report::{self, Asker};
+use crate::report::{self, Asker, Right};
 use crate::seat::{SEEN_EVERY_NS, Then};
+use crate::store::{Looked, Place, Store};
 use crate::unseen::{Held, Unseen};
 use flavour::Flavour;
 use sql::{Hint, Kind, Read, Statement, classify};
@@ -31,7 +32,7 @@ use std::iter;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::Context;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::watch;
 use wire::{Command, Expect, Outcome, Query};
@@ -48,6 +49,7 @@ pub struct Session {
     memory: Arc<Memory>,
     kept: Arc<Kept>,
     flights: Arc<Flights>,
+    store: Option<Arc<Store>>,
     /// That of the server, if it says what is outdated, and not rules.
     log: Option<(Arc<Log>, Begun)>,
     hits: u64,
@@ -68,9 +70,12 @@ pub struct Session {
     last: u64,
     unseen: Option<Unseen>,
     held: Option<Held>,
-    patient: Option<Patient>,
+    /// A read, and what it waits for.
+    patient: Option<(Vec<u8>, Patient)>,
     /// When the server last got a command.
     seen_ns: u64,
+    /// The client is a near cache that keeps what it is told: it has to know how old that is, and whose writes it has seen.
+    is_aside: bool,
 }
 
 /// A read as it is looked for.
@@ -103,14 +108,15 @@ struct Waiting {
     answer: Answer,
     /// Until the answer is here, or cannot be kept.
     _flight: Option<Flight>,
+    /// In the store.
+    place: Option<Place>,
 }
 
 /// What becomes of a read that may be served.
 enum Verdict {
     Served(Found),
     Sent(Miss),
-    /// Until another client's read is over, or for this time.
-    Waits(UnderWay, Duration),
+    Waits(Patient),
 }
 
 /// A read that goes to the server, and whose answer may be kept.
@@ -118,12 +124,38 @@ struct Miss {
     /// The server has to be asked first for whom it is.
     asks: bool,
     flight: Option<Flight>,
+    place: Option<Place>,
 }
 
-/// A read that waits for another client's.
+/// What a read waits for.
 struct Patient {
-    packet: Vec<u8>,
-    wait: Pin<Box<dyn Future<Output = ()> + Send>>,
+    wait: Pin<Box<dyn Future<Output = Over> + Send>>,
+    /// Others may wait for this one.
+    flight: Option<Flight>,
+}
+
+/// What is over when a read has waited.
+enum Over {
+    /// Another client's read, or the time for it.
+    Other,
+    Look(Looked),
+}
+
+/// What a read has waited for before it is decided.
+#[derive(Default)]
+struct Tried {
+    over: Option<Over>,
+    flight: Option<Flight>,
+}
+
+impl Patient {
+    fn of_other(other: UnderWay, at_most: Duration) -> Patient {
+        let wait = async move {
+            other.wait(at_most).await;
+            Over::Other
+        };
+        Patient { wait: Box::pin(wait), flight: None }
+    }
 }
 
 impl Asked {
@@ -144,6 +176,7 @@ impl Session {
     pub fn new(
         memory: &Arc<Memory>,
         flights: &Arc<Flights>,
+        store: &Option<Arc<Store>>,
         log: Option<(Arc<Log>, Begun)>,
         config: watch::Receiver<Arc<Config>>,
         agreed: Agreed,
@@ -158,6 +191,7 @@ impl Session {
             memory: memory.clone(),
             kept: memory.kept.clone(),
             flights: flights.clone(),
+            store: store.clone(),
             log,
             hits: 0,
             tables_made,
@@ -176,6 +210,7 @@ impl Session {
             held: None,
             patient: None,
             seen_ns: 0,
+            is_aside: false,
         }
     }
 
@@ -185,10 +220,10 @@ impl Session {
 
     /// Bytes of the client. `is_heard`: it has got everything that came before.
     pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
-        self.decide(follower, bytes, is_heard, true)
+        self.decide(follower, bytes, is_heard, Tried::default())
     }
 
-    fn decide(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool, may_wait: bool) -> Then {
+    fn decide(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool, tried: Tried) -> Then {
         if follower.is_autonomous() {
             self.state.rest();
         }
@@ -204,14 +239,14 @@ impl Session {
             || execution.as_ref().is_some_and(|(_, reading)| reading.replaces);
         let read = read.or_else(|| execution.map(|(execution, reading)| Asked::execution(execution, reading)));
         let candidate = read.as_ref().filter(|_| is_heard && follower.is_autonomous() && !self.state.take_special());
-        let miss = match candidate.and_then(|read| self.serve(read, may_wait)) {
+        let miss = match candidate.and_then(|read| self.serve(read, tried)) {
             Some(Verdict::Served(Found { answer, rows, .. })) => {
                 self.hits += 1;
                 self.unseen = Some(Unseen::by_rule(bytes.to_vec(), rows));
                 return Then::Answer(answer);
             }
-            Some(Verdict::Waits(other, at_most)) => {
-                self.patient = Some(Patient { packet: bytes.to_vec(), wait: Box::pin(other.wait(at_most)) });
+            Some(Verdict::Waits(patient)) => {
+                self.patient = Some((bytes.to_vec(), patient));
                 return Then::Hold(Vec::new());
             }
             Some(Verdict::Sent(miss)) => Some(miss),
@@ -238,7 +273,7 @@ impl Session {
         let noted = self.log.as_ref().filter(|_| miss.is_some()).and_then(|(log, begun)| log.note(begun));
         self.forward(follower, bytes);
         if let (Some(asked), Some(miss)) = (read, miss) {
-            self.note(follower, asked, miss.flight, noted);
+            self.note(follower, asked, miss, noted);
         }
         question.map_or(Then::Pass, |question| Then::Instead([&question, bytes].concat()))
     }
@@ -250,18 +285,21 @@ impl Session {
     }
 
     /// None if nothing lets this read be served.
-    fn serve(&self, asked: &Asked, may_wait: bool) -> Option<Verdict> {
-        let standing = self.state.standing()?;
+    fn serve(&self, asked: &Asked, tried: Tried) -> Option<Verdict> {
+        let standing = self.state.standing().filter(|_| !self.is_aside)?;
         match &self.log {
             Some((log, begun)) => self.serve_by_log(log, begun, &asked.text, standing.as_deref()),
-            None => self.serve_by_rules(asked, standing.as_deref(), may_wait),
+            None => self.serve_by_rules(asked, standing.as_deref(), tried),
         }
     }
 
     /// What is asked of the cache is asked of this one.
     fn report(&self, follower: &Follower, text: &[u8]) -> Option<Vec<u8>> {
-        let (log, _) = self.log.as_ref()?;
-        report::answer(&self.memory, Some(log), text, &Asker::of(follower, self.hits)?)
+        let right = match &self.log {
+            Some((log, _)) => Right::Log(log),
+            None => Right::Rules(self.store.as_deref()),
+        };
+        report::answer(&self.memory, &right, text, &Asker::of(follower, self.hits)?)
     }
 
     fn serve_by_log(&self, log: &Log, begun: &Begun, text: &[u8], known: Option<&Known>) -> Option<Verdict> {
@@ -274,39 +312,61 @@ impl Session {
         }
         known.is_none_or(|known| log.may_keep(text, known)).then(|| {
             self.kept.misses.fetch_add(1, Ordering::Relaxed);
-            Verdict::Sent(Miss { asks: known.is_none(), flight: None })
+            Verdict::Sent(Miss { asks: known.is_none(), flight: None, place: None })
         })
     }
 
-    fn serve_by_rules(&self, asked: &Asked, known: Option<&Known>, may_wait: bool) -> Option<Verdict> {
+    fn serve_by_rules(&self, asked: &Asked, known: Option<&Known>, tried: Tried) -> Option<Verdict> {
         if known.is_some_and(|known| !self.means_the_same(asked, known)) {
             return None;
         }
         let terms = self.terms(&asked.text, known)?;
         let may_be_served = asked.of_prepared.is_none_or(|prepared| prepared.may_be_served);
         let known_here = known.filter(|_| may_be_served);
+        let Tried { over, flight } = tried;
+        let may_wait = over.is_none();
+        let looked = if let Some(Over::Look(looked)) = over { Some(looked) } else { None };
+        if let (Some(Looked::Found(found)), Some(known)) = (&looked, known_here) {
+            let key = shelf::key(&asked.key, &known.identity);
+            shelf::store(self.kept.cache(), &key, &found.answer, found.rows, found.read_at);
+        }
         let found = known_here.and_then(|known| self.find(asked, known, &terms));
-        let may_claim = found.as_ref().map_or(!terms.coalesce.is_zero(), |found| found.is_due);
+        let is_here = found.is_some();
+        let may_claim = flight.is_none() && found.as_ref().map_or(!terms.coalesce.is_zero(), |found| found.is_due);
         let claimed = known.filter(|_| may_claim).map(|known| self.claim(&asked.key, known));
         let flight = match (found, claimed) {
             (Some(found), None | Some(Err(_))) => {
                 terms.counts.hits.add(1);
                 self.kept.hits.fetch_add(1, Ordering::Relaxed);
+                let is_of_store = matches!(looked, Some(Looked::Found(_)));
+                self.store.iter().for_each(|store| store.hits.add(usize::from(is_of_store)));
                 return Some(Verdict::Served(found));
             }
             (None, Some(Err(other))) if may_wait && may_be_served && self.is_of_use(&other, &terms) => {
                 terms.counts.waits.add(1);
-                return Some(Verdict::Waits(other, terms.coalesce));
+                return Some(Verdict::Waits(Patient::of_other(other, terms.coalesce)));
             }
             (Some(_), Some(Ok(flight))) => {
                 terms.counts.refreshes.add(1);
                 Some(flight)
             }
-            (None, claimed) => claimed.and_then(Result::ok),
+            (None, claimed) => claimed.and_then(Result::ok).or(flight),
         };
+        let look = known_here.filter(|_| !is_here && looked.is_none());
+        if let Some(wait) = look.and_then(|known| self.look(asked, known, &terms)) {
+            return Some(Verdict::Waits(Patient { wait, flight }));
+        }
         terms.counts.misses.add(1);
         self.kept.misses.fetch_add(1, Ordering::Relaxed);
-        Some(Verdict::Sent(Miss { asks: known.is_none(), flight }))
+        let place = if let Some(Looked::Vacant(place)) = looked { Some(place) } else { None };
+        Some(Verdict::Sent(Miss { asks: known.is_none(), flight, place }))
+    }
+
+    /// In what near caches share.
+    fn look(&self, asked: &Asked, known: &Known, terms: &Terms) -> Option<Pin<Box<dyn Future<Output = Over> + Send>>> {
+        let store = self.store.as_ref().filter(|_| self.is_seen(clock::now()))?;
+        let look = store.look([&asked.key, &known.identity], terms.ttl)?;
+        Some(Box::pin(async move { Over::Look(look.await) }))
     }
 
     /// It means for the session what it meant when it was prepared.
@@ -376,6 +436,7 @@ impl Session {
     /// The server gets this command. True: its answer has to be looked at.
     fn hear(&mut self, payload: &[u8], is_whole: bool, is_at_rest: bool) -> bool {
         self.last += 1;
+        self.is_aside |= payload.strip_prefix(&[Command::Query as u8]).is_some_and(question::is_question);
         let is_noted = self.prepared.forward(self.last, payload, is_whole);
         if !self.prepared.runs_read(payload) {
             self.state.hear(payload, is_whole, is_at_rest);
@@ -400,7 +461,7 @@ impl Session {
     }
 
     /// The answer to the read that was just sent may be kept.
-    fn note(&mut self, follower: &mut Follower, asked: Asked, flight: Option<Flight>, noted: Option<Noted>) {
+    fn note(&mut self, follower: &mut Follower, asked: Asked, miss: Miss, noted: Option<Noted>) {
         let Some(answer) = Answer::to(&self.kept, asked.key.len()) else { return };
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
@@ -408,7 +469,8 @@ impl Session {
         // The server has not got it yet.
         let read_at = shelf::microseconds(self.seen_ns);
         let generation = self.state.generation();
-        let waiting = Waiting { number: self.last, asked, generation, read_at, noted, answer, _flight: flight };
+        let Miss { flight, place, .. } = miss;
+        let waiting = Waiting { number: self.last, asked, generation, read_at, noted, answer, _flight: flight, place };
         self.waiting.push_back(waiting);
         follower.note_last(self.last);
     }
@@ -418,11 +480,13 @@ impl Session {
         self.held.is_some() || self.patient.is_some()
     }
 
-    /// What becomes of the command that waited, once the server has run what it had not seen, or another client's read is over.
+    /// What becomes of the command that waited, once the server has run what it had not seen, or what it waited for is over.
     pub fn take_held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Then> {
-        let is_over = |patient: &mut Patient| patient.wait.as_mut().poll(context).is_ready();
-        if let Some(Patient { packet, .. }) = self.patient.take_if(is_over) {
-            return Some(match self.decide(follower, &packet, true, false) {
+        if let Some((_, patient)) = &mut self.patient
+            && let Poll::Ready(over) = patient.wait.as_mut().poll(context)
+            && let Some((packet, Patient { flight, .. })) = self.patient.take()
+        {
+            return Some(match self.decide(follower, &packet, true, Tried { over: Some(over), flight }) {
                 Then::Pass => Then::Instead(packet),
                 then => then,
             });
@@ -470,7 +534,7 @@ impl Session {
         } else if outcome.is_some()
             && let Some(waiting) = self.waiting.remove(at)
         {
-            self.store(&waiting);
+            self.store(waiting);
         }
     }
 
@@ -499,26 +563,29 @@ impl Session {
     }
 
     /// Only now it is certain how the text is read, and for whom.
-    fn store(&self, waiting: &Waiting) {
+    fn store(&self, waiting: Waiting) {
         let Some(known) = self.state.told_in(waiting.generation) else { return };
-        let Waiting { asked, answer, read_at, noted, .. } = waiting;
+        let Waiting { asked, answer, read_at, noted, place, .. } = waiting;
         let subject = Subject {
             text: &asked.text,
             mode: known.mode,
             account: Some(&known.account),
             database: Some(&known.database),
         };
-        if !self.means_the_same(asked, &known) || !may_serve(&classify(&asked.text, known.mode)) {
+        if !self.means_the_same(&asked, &known) || !may_serve(&classify(&asked.text, known.mode)) {
             return;
         }
         if let Some((log, _)) = &self.log {
-            if let Some(noted) = *noted {
+            if let Some(noted) = noted {
                 let read = LogRead { text: &asked.text, answer: &answer.bytes, rows: answer.rows, noted };
                 log.keep(self.kept.cache(), &read, &known);
             }
         } else if self.rules().is_some_and(|rules| rules.of(&subject).is_some()) {
             let key = shelf::key(&asked.key, &known.identity);
-            shelf::store(self.kept.cache(), &key, &answer.bytes, answer.rows, *read_at);
+            shelf::store(self.kept.cache(), &key, &answer.bytes, answer.rows, read_at);
+            if let Some(place) = place {
+                place.fill(&answer.bytes, answer.rows);
+            }
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use super::effect::{self, Effect};
 use super::question::{self, Known};
+use crate::digest;
 use crate::prepared::says_found_rows;
 use flavour::Flavour;
 use sql::{Assignment, Charset, Kind, LexMode, SetTransaction, Target, TransactionScope, Value, classify};
@@ -193,7 +194,7 @@ impl State {
         let kind = classify(text, self.mode).kind;
         if effect::may_set_variables(&kind, text) {
             let before = self.set.get(VARIABLES).map_or(&[][..], Vec::as_slice);
-            let now = question::identity([before, text].into_iter());
+            let now = digest::of([before, text].into_iter());
             self.set.insert(VARIABLES.to_vec(), now.to_vec());
             self.change(Effect::Settings);
         }

@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 pub mod scene;
+pub mod store;
 
 use fqc_tests::client::{Client, Endpoint, Login};
 use fqc_tests::server::{Options, Server};

@@ -1,0 +1,54 @@
+//! Whether a server that did not answer may be asked again: by one read each second.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const PAUSE_NS: u64 = 1_000_000_000;
+const CLOSED: u64 = 0;
+
+/// Closed while its server answers.
+#[derive(Default)]
+pub struct Breaker {
+    /// Until when nobody asks.
+    until: AtomicU64,
+}
+
+impl Breaker {
+    pub fn is_closed(&self) -> bool {
+        self.until.load(Ordering::Relaxed) == CLOSED
+    }
+
+    /// True for all if it is closed, and otherwise for one each second.
+    pub fn may_ask(&self, now: u64) -> bool {
+        let until = self.until.load(Ordering::Relaxed);
+        let takes_turn = || {
+            let next = now + PAUSE_NS;
+            self.until.compare_exchange(until, next, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        };
+        until == CLOSED || now >= until && takes_turn()
+    }
+
+    /// The server did not answer. Returns whether it did before.
+    pub fn open(&self, now: u64) -> bool {
+        self.until.swap(now + PAUSE_NS, Ordering::Relaxed) == CLOSED
+    }
+
+    /// The server has answered. Returns whether it did not before.
+    pub fn close(&self) -> bool {
+        !self.is_closed() && self.until.swap(CLOSED, Ordering::Relaxed) != CLOSED
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_does_not_answer_is_asked_once_a_second_until_it_does() {
+        let breaker = Breaker::default();
+        assert!(breaker.may_ask(5) && breaker.may_ask(5) && breaker.is_closed());
+        assert!(breaker.open(10) && !breaker.open(10));
+        assert!(!breaker.may_ask(10 + PAUSE_NS - 1) && !breaker.is_closed());
+        assert!(breaker.may_ask(10 + PAUSE_NS) && !breaker.may_ask(11 + PAUSE_NS), "by one alone");
+        assert!(breaker.close() && !breaker.close() && breaker.may_ask(0));
+    }
+}

@@ -1,0 +1,142 @@
+//! The bytes that memcached understands: its meta commands, which it has since 1.6.
+
+use super::Id;
+use super::reply::{Counted, Item, Parsed, Reply, Unfit, key};
+use std::time::Duration;
+
+/// It counts whole seconds: one may have begun long ago, and the next one may come late.
+pub const UNCERTAIN: Duration = Duration::from_secs(2);
+/// Of the line that an answer begins with.
+const LONGEST_LINE: usize = 2 << 10;
+/// Of a value: more than any result that is kept.
+const LONGEST_VALUE: usize = 4 << 20;
+const END: &[u8] = b"\r\n";
+/// Of all that is counted.
+const LONGEST_COUNTS: usize = 64 << 10;
+
+/// For what is there; if nothing is, an empty item is made that lives so many seconds.
+pub fn look(id: &Id, lifetime: u64) -> Vec<u8> {
+    format!("mg {} v c t N{lifetime}\r\n", key(id)).into()
+}
+
+/// Puts a value into the empty item that has this version, without a change of the time that it may live: it is appended.
+pub fn fill(id: &Id, version: u64, value: &[u8]) -> Vec<u8> {
+    let line = format!("ms {} {} C{version} MA\r\n", key(id), value.len());
+    [line.as_bytes(), value, END].concat()
+}
+
+/// Takes away the item that has this version.
+pub fn free(id: &Id, version: u64) -> Vec<u8> {
+    format!("md {} C{version}\r\n", key(id)).into()
+}
+
+pub const COUNT: &[u8] = b"stats\r\n";
+
+fn unfit() -> Unfit {
+    Unfit("its answer is not understood: memcached 1.6 or later is needed".into())
+}
+
+pub fn parse(bytes: &[u8]) -> Parsed {
+    let Some(length) = bytes.windows(END.len()).take(LONGEST_LINE).position(|two| two == END) else {
+        return if bytes.len() < LONGEST_LINE { Ok(None) } else { Err(unfit()) };
+    };
+    let line = std::str::from_utf8(&bytes[..length]).map_err(|_| unfit())?;
+    let (after, mut words) = (length + END.len(), line.split(' '));
+    match words.next() {
+        Some("HD") => Ok(Some((Reply::Done, after))),
+        Some("NS" | "EX" | "NF" | "EN" | "SERVER_ERROR") => Ok(Some((Reply::Refused, after))),
+        Some("VA") => {
+            let size = words.next().and_then(|size| size.parse().ok()).filter(|size| *size <= LONGEST_VALUE);
+            let size: usize = size.ok_or_else(unfit)?;
+            let Some(data) = bytes.get(after..after + size + END.len()) else { return Ok(None) };
+            let value = data.strip_suffix(END).ok_or_else(unfit)?.to_vec();
+            let item = words.try_fold(Item { value, ..Item::default() }, flag).ok_or_else(unfit)?;
+            Ok(Some((Reply::Item(item), after + data.len())))
+        }
+        Some("STAT") => counted(bytes),
+        _ => Err(unfit()),
+    }
+}
+
+fn counted(bytes: &[u8]) -> Parsed {
+    const LAST: &[u8] = b"\r\nEND\r\n";
+    let Some(length) = bytes.windows(LAST.len()).take(LONGEST_COUNTS).position(|end| end == LAST) else {
+        return if bytes.len() < LONGEST_COUNTS { Ok(None) } else { Err(unfit()) };
+    };
+    let text = std::str::from_utf8(&bytes[..length]).map_err(|_| unfit())?;
+    let of = |name: &str| {
+        let mut values = text.lines().filter_map(|line| line.strip_prefix("STAT ")?.strip_prefix(name));
+        values.find_map(|value| value.trim().parse().ok()).unwrap_or(0)
+    };
+    let counted = Counted { entries: of("curr_items "), used: of("bytes "), size: of("limit_maxbytes ") };
+    Ok(Some((Reply::Counted(counted), length + LAST.len())))
+}
+
+fn flag(mut item: Item, word: &str) -> Option<Item> {
+    let (name, value) = word.split_at_checked(1).unwrap_or_default();
+    match name {
+        "c" => item.version = value.parse().ok()?,
+        // One that lives for ever is none of ours.
+        "t" => item.left = Duration::from_secs(value.parse().unwrap_or(u64::MAX)),
+        "W" => item.is_won = true,
+        _ => {}
+    }
+    Some(item)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_read_one_after_the_other_and_only_whole() {
+        let made = Item { version: 7, left: Duration::from_secs(u64::MAX), is_won: true, ..Item::default() };
+        let kept = Item { value: b"a\r\nb".to_vec(), version: 8, left: Duration::from_secs(3), is_won: false };
+        let all = b"VA 0 c7 t-1 W\r\n\r\nVA 4 c8 t3 Z\r\na\r\nb\r\n\
+            STAT bytes_read 9\r\nSTAT limit_maxbytes 1000\r\nSTAT bytes 200\r\nSTAT curr_items 3\r\nEND\r\nHD\r\nNS \r\nEN\r\nSERVER_ERROR out of memory\r\n";
+        let counted = Counted { entries: 3, used: 200, size: 1000 };
+        let expected = [
+            Reply::Item(made),
+            Reply::Item(kept),
+            Reply::Counted(counted),
+            Reply::Done,
+            Reply::Refused,
+            Reply::Refused,
+            Reply::Refused,
+        ];
+        let mut rest = &all[..];
+        for reply in expected {
+            let (read, taken) = parse(rest).expect("it is understood").expect("it is whole");
+            assert_eq!(read, reply);
+            (0..taken).for_each(|length| assert_eq!(parse(&rest[..length]), Ok(None), "{length} of {reply:?}"));
+            rest = &rest[taken..];
+        }
+        assert!(rest.is_empty());
+    }
+
+    #[test]
+    fn what_is_no_answer_ends_the_connection() {
+        let long = vec![b'a'; LONGEST_LINE];
+        let answers: [&[u8]; 7] = [
+            b"ERROR\r\n",
+            b"CLIENT_ERROR bad data chunk\r\n",
+            b"VA\r\n",
+            b"VA 99999999 c1\r\n",
+            b"VA 1 c1 t1\r\nabc",
+            b"\xff\r\n",
+            &long,
+        ];
+        for answer in answers {
+            assert_eq!(parse(answer), Err(unfit()), "{}", String::from_utf8_lossy(answer));
+        }
+    }
+
+    #[test]
+    fn commands_name_the_key_in_digits() {
+        let id = [0xab; 32];
+        let key = format!("fqc:{}", "ab".repeat(32));
+        assert_eq!(look(&id, 9), format!("mg {key} v c t N9\r\n").as_bytes());
+        assert_eq!(fill(&id, 5, b"abc"), format!("ms {key} 3 C5 MA\r\nabc\r\n").as_bytes());
+        assert_eq!(free(&id, 5), format!("md {key} C5\r\n").as_bytes());
+    }
+}

@@ -1,0 +1,57 @@
+//! What a store says, whatever its protocol is.
+
+use super::Id;
+use std::fmt::Write;
+use std::time::Duration;
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Reply {
+    Item(Item),
+    Counted(Counted),
+    Done,
+    /// It was not as it should have been, or there is no room.
+    Refused,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Item {
+    /// Empty if nobody has put anything there yet.
+    pub value: Vec<u8>,
+    /// What distinguishes it from all that was there before and will be.
+    pub version: u64,
+    /// The time that it may still live.
+    pub left: Duration,
+    /// It was made for whoever asks.
+    pub is_won: bool,
+}
+
+/// What a server has, whoever put it there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    pub entries: u64,
+    pub used: u64,
+    /// There is room for so many bytes; 0 if there is no limit.
+    pub size: u64,
+}
+
+/// What an answer has to tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wants {
+    Item,
+    Counts,
+    Outcome,
+}
+
+/// Nothing can be made of what comes, or of what would come after it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Unfit(pub String);
+
+/// The first answer, and how many bytes it takes; none if it is not complete.
+pub type Parsed = Result<Option<(Reply, usize)>, Unfit>;
+
+pub fn key(id: &Id) -> String {
+    id.iter().fold(String::from("fqc:"), |mut key, byte| {
+        let _ = write!(key, "{byte:02x}");
+        key
+    })
+}

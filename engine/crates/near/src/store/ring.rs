@@ -1,0 +1,87 @@
+//! Which of several servers has a key: by consistent hashing, so that one more or one less moves few keys.
+
+use super::Id;
+use crate::digest;
+
+/// Of each server: the more, the more evenly keys are spread.
+const POINTS: u32 = 160;
+
+pub struct Ring {
+    /// A place on the ring, and whose it is.
+    points: Vec<(u64, usize)>,
+    servers: usize,
+}
+
+impl Ring {
+    /// Near caches that name the same servers, in any order, find the same ones.
+    pub fn of(servers: impl Iterator<Item = String>) -> Ring {
+        let mut points = Vec::new();
+        let mut count = 0;
+        for (index, server) in servers.enumerate() {
+            let place = |number: u32| place(&digest::of([server.as_bytes(), &number.to_le_bytes()].into_iter()));
+            points.extend((0..POINTS).map(|number| (place(number), index)));
+            count = index + 1;
+        }
+        points.sort_unstable();
+        Ring { points, servers: count }
+    }
+
+    /// Each server once, the one first whose the key is, and then those that take its place.
+    pub fn from(&self, id: &Id) -> impl Iterator<Item = usize> {
+        let first = self.points.partition_point(|(at, _)| *at < place(id));
+        let mut seen = vec![false; self.servers];
+        let points = self.points[first..].iter().chain(&self.points[..first]);
+        points.filter(move |(_, server)| !std::mem::replace(&mut seen[*server], true)).map(|(_, server)| *server)
+    }
+}
+
+fn place(id: &Id) -> u64 {
+    id.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(number: u32) -> Id {
+        digest::of([&number.to_le_bytes()[..]].into_iter())
+    }
+
+    fn first<'a>(names: &[&'a str], number: u32) -> &'a str {
+        let ring = Ring::of(names.iter().map(|name| name.to_string()));
+        names[ring.from(&id(number)).next().expect("a server")]
+    }
+
+    #[test]
+    fn keys_are_spread_and_few_move_when_a_server_goes() {
+        let (all, fewer) = (["a:1", "b:1", "c:1"], ["c:1", "a:1"]);
+        let mut counts = [0; 3];
+        for number in 0..3000 {
+            let before = first(&all, number);
+            counts[all.iter().position(|name| *name == before).expect("one of them")] += 1;
+            if before != "b:1" {
+                assert_eq!(first(&fewer, number), before);
+            }
+        }
+        assert!(counts.iter().all(|count| (700..1300).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn who_takes_the_place_of_another_is_the_one_that_would_have_it_alone() {
+        let ring = Ring::of(["a:1", "b:1", "c:1"].iter().map(|name| name.to_string()));
+        for number in 0..100 {
+            let order: Vec<_> = ring.from(&id(number)).collect();
+            assert_eq!(order.len(), 3);
+            let rest: Vec<_> =
+                ["a:1", "b:1", "c:1"].into_iter().enumerate().filter(|(at, _)| *at != order[0]).collect();
+            let names: Vec<_> = rest.iter().map(|(_, name)| *name).collect();
+            let next = rest.iter().find(|(at, _)| *at == order[1]).expect("it is left").1;
+            assert_eq!(first(&names, number), next);
+        }
+    }
+
+    #[test]
+    fn without_servers_nobody_is_asked() {
+        assert_eq!(Ring::of(std::iter::empty()).from(&id(1)).next(), None);
+    }
+}

@@ -1,0 +1,365 @@
+//! What near caches share in memcached or Valkey: who finds what, how old it may be, and what becomes of reads when it does not answer.
+
+mod beside;
+
+use beside::scene::{READ, ask, said};
+use beside::store::{Kind, Store};
+use beside::{Folder, Near, near, wait_until};
+use fqc_tests::client::{Client, Param, command};
+use fqc_tests::server::{Options, Server};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Longer than a test takes.
+const LONG: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
+/// Another read of the same table, so that the server has told who asks.
+const OTHER: &str = "SELECT v FROM d.u";
+
+struct Scene {
+    kind: Kind,
+    server: Server,
+    stores: Vec<Store>,
+}
+
+/// One after the other, with so many servers of the store, of those stores that are here.
+fn scenes(stores: usize) -> impl Iterator<Item = Scene> {
+    Kind::ALL.into_iter().filter_map(move |kind| Scene::of(kind, stores))
+}
+
+impl Scene {
+    fn of(kind: Kind, stores: usize) -> Option<Scene> {
+        let stores: Option<Vec<_>> = (0..stores).map(|_| Store::start(kind)).collect();
+        let stores = stores?;
+        let server = Server::start(Options::default()).expect("a server");
+        let mut admin = server.admin().expect("a connection");
+        let statements = [
+            "CREATE DATABASE d",
+            "CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(30))",
+            "INSERT INTO d.t VALUES (1, 'one'), (2, 'two')",
+            "CREATE TABLE d.u (v VARCHAR(30))",
+            "INSERT INTO d.u VALUES ('u')",
+            "CREATE USER app@'127.0.0.1'",
+            "GRANT ALL ON d.* TO app@'127.0.0.1'",
+            "CREATE USER other@'127.0.0.1'",
+            "GRANT SELECT ON d.u TO other@'127.0.0.1'",
+        ];
+        statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
+        Some(Scene { kind, server, stores })
+    }
+
+    /// It waits for long, since the machine may be busy.
+    fn near(&self, rules: &str) -> Near {
+        self.near_with(rules, &["--store-timeout-ms", "1000"])
+    }
+
+    fn near_with(&self, rules: &str, arguments: &[&str]) -> Near {
+        let folder = Folder::fresh();
+        let addresses: Vec<_> = self.stores.iter().map(Store::address).collect();
+        let rules = folder.write("rules.toml", rules);
+        let all = ["--rules", &rules, self.kind.option(), &addresses.join(",")];
+        near(&self.server, &[&all, arguments].concat())
+    }
+
+    fn write(&self, value: &str) {
+        let mut direct = Client::root(&self.server.endpoint()).expect("a connection");
+        direct.must(&format!("UPDATE d.t SET v = '{value}' WHERE id = 1")).expect("it is written");
+    }
+}
+
+/// Of whom the near cache knows who it is.
+fn known(near: &Near, user: &str) -> Client {
+    let mut client = near.login(user, "").expect("a connection");
+    ask(&mut client, OTHER);
+    client
+}
+
+/// What it says, and by which tier: the server, memory, or the store.
+fn found(near: &Near, client: &mut Client, read: &str) -> (String, &'static str) {
+    let before = ["hits_total", "store_hits_total"].map(|name| near.metric(name));
+    let answer = ask(client, read);
+    let [hits, of_store] = ["hits_total", "store_hits_total"].map(|name| near.metric(name));
+    let tier = match (hits > before[0], of_store > before[1]) {
+        (true, true) => "store",
+        (true, false) => "memory",
+        (false, _) => "server",
+    };
+    (answer, tier)
+}
+
+fn wait_for_inserts(near: &Near, inserts: u64) {
+    near.wait_for_metric("store_inserts_total", |count| count >= inserts);
+}
+
+#[test]
+fn what_one_near_cache_has_read_another_one_finds() {
+    for scene in scenes(2) {
+        let (first, second) = (scene.near(LONG), scene.near(LONG));
+        let expected = Client::root(&scene.server.endpoint()).unwrap().query(READ).expect("an answer").bytes;
+        let mut client = known(&first, "root");
+        assert_eq!(found(&first, &mut client, READ), ("one".into(), "server"));
+        wait_for_inserts(&first, 1);
+        scene.write("later");
+        let mut other = known(&second, "root");
+        assert_eq!(found(&second, &mut other, READ), ("one".into(), "store"), "{}", second.log());
+        assert_eq!(found(&second, &mut other, READ), ("one".into(), "memory"));
+        assert_eq!(other.query(READ).expect("an answer").bytes, expected);
+        assert_eq!(ask(&mut other, "SELECT FOUND_ROWS()"), "1");
+        // Executions of prepared statements, too.
+        let (prepared, mut other) = ("SELECT v FROM d.t WHERE id = 2", known(&second, "root"));
+        for (near, client, tier) in [(&first, &mut client, "server"), (&second, &mut other, "store")] {
+            let statement = client.prepare(prepared).expect("an answer").1.expect("a statement");
+            let before = near.metric("store_hits_total");
+            let answer = client.execute(&statement, &[] as &[Param]).expect("an answer");
+            assert_eq!(answer.rows(true)[0][0].as_deref(), Some(&b"two"[..]));
+            assert_eq!(near.metric("store_hits_total") > before, tier == "store", "{tier}: {}", near.log());
+            if tier == "server" {
+                wait_for_inserts(near, 2);
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_finds_what_was_read_for_others_under_other_settings_or_names() {
+    for scene in scenes(1) {
+        let (first, second) = (scene.near(LONG), scene.near(LONG));
+        let elsewhere = scene.near_with(LONG, &["--store-name", "elsewhere"]);
+        let longer = scene.near(&LONG.replace("3600", "7200"));
+        assert_eq!(found(&first, &mut known(&first, "root"), READ), ("one".into(), "server"));
+        wait_for_inserts(&first, 1);
+        scene.write("later");
+        let mut nobody = known(&second, "other");
+        assert_eq!(ask(&mut nobody, READ), "error 1142");
+        assert_eq!(found(&second, &mut known(&second, "app"), READ), ("later".into(), "server"));
+        let mut other_settings = second.client();
+        ask(&mut other_settings, "SET SESSION div_precision_increment = 1");
+        ask(&mut other_settings, OTHER);
+        assert_eq!(found(&second, &mut other_settings, READ), ("later".into(), "server"));
+        for near in [&elsewhere, &longer] {
+            assert_eq!(found(near, &mut known(near, "root"), READ), ("later".into(), "server"));
+        }
+        assert_eq!(found(&second, &mut known(&second, "root"), READ), ("one".into(), "store"));
+    }
+}
+
+#[test]
+fn a_connection_sees_its_own_writes_whatever_others_have_shared() {
+    for scene in scenes(1) {
+        let (first, second) = (scene.near(LONG), scene.near(LONG));
+        let (mut client, mut other) = (known(&first, "root"), known(&second, "root"));
+        assert_eq!(found(&first, &mut client, READ), ("one".into(), "server"));
+        wait_for_inserts(&first, 1);
+        ask(&mut other, "UPDATE d.t SET v = 'own' WHERE id = 1");
+        ask(&mut other, OTHER);
+        assert_eq!(found(&second, &mut other, READ), ("own".into(), "server"));
+        assert_eq!(found(&second, &mut other, READ), ("own".into(), "memory"));
+        let late = "SELECT v FROM d.t WHERE id = 1 ORDER BY id";
+        assert_eq!(found(&first, &mut client, late), ("own".into(), "server"));
+        wait_for_inserts(&first, 2);
+        assert_eq!(ask(&mut other, late), "own");
+        assert_eq!(found(&second, &mut known(&second, "root"), late).0, "own");
+    }
+}
+
+/// When it is dropped, also by a failure, all threads end.
+struct Ending<'a>(&'a AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// One writes numbers that grow, and all others tell which ones they see.
+#[test]
+fn nothing_is_found_that_is_older_than_its_rule_says() {
+    const TTL: Duration = Duration::from_secs(5);
+    const TEXTS: usize = 40;
+    const WANTED: u64 = 10;
+    for scene in scenes(1) {
+        let rules = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 5\n";
+        let nears = [scene.near(rules), scene.near(rules)];
+        let (begun, is_over) = (Instant::now(), AtomicBool::new(false));
+        let (written, seen) = thread::scope(|scope| {
+            let ending = Ending(&is_over);
+            let writer = scope.spawn(|| {
+                // When the number was written, at the latest.
+                let mut written = vec![Instant::now()];
+                let mut direct = Client::root(&scene.server.endpoint()).expect("a connection");
+                while !is_over.load(Ordering::Relaxed) {
+                    let value = written.len();
+                    direct.must(&format!("UPDATE d.t SET v = '{value}' WHERE id = 1")).expect("it is written");
+                    written.push(Instant::now());
+                    thread::sleep(Duration::from_millis(20));
+                }
+                written
+            });
+            let readers: Vec<_> = (0..4)
+                .map(|index| {
+                    let (near, is_over) = (&nears[index % 2], &is_over);
+                    scope.spawn(move || {
+                        let mut client = known(near, "root");
+                        let mut seen = Vec::new();
+                        for number in (0..TEXTS).cycle().skip(index * TEXTS / 4) {
+                            if is_over.load(Ordering::Relaxed) {
+                                break;
+                            }
+                            let asked = Instant::now();
+                            let value = ask(&mut client, &format!("{READ} /* {number} */")).parse().unwrap_or(0);
+                            seen.push((asked, value));
+                        }
+                        seen
+                    })
+                })
+                .collect();
+            wait_until("what is found in the store, again and again", || {
+                let hits: u64 = nears.iter().map(|near| near.metric("store_hits_total")).sum();
+                hits >= WANTED && begun.elapsed() > 3 * TTL
+            });
+            drop(ending);
+            let seen: Vec<_> = readers.into_iter().flat_map(|reader| reader.join().expect("it reads")).collect();
+            (writer.join().expect("it writes"), seen)
+        });
+        let mut oldest = Duration::ZERO;
+        for (asked, value) in seen {
+            // Nobody could read it any more once the next one was there.
+            let outdated: Option<&Instant> = written.get(value + 1_usize);
+            let age = outdated.map_or(Duration::ZERO, |since| asked.saturating_duration_since(*since));
+            assert!(age < TTL, "{value} was outdated for {age:?}");
+            oldest = oldest.max(age);
+        }
+        // Otherwise it proves nothing.
+        assert!(oldest > TTL / 2, "{oldest:?}");
+    }
+}
+
+#[test]
+fn a_store_that_does_not_answer_costs_nothing_but_its_hits() {
+    for mut scene in scenes(1) {
+        let near = scene.near_with(LONG, &["--store-timeout-ms", "50"]);
+        let mut client = known(&near, "root");
+        ask(&mut client, READ);
+        wait_for_inserts(&near, 1);
+        let reads_of = |client: &mut Client, round: &str| {
+            (0..200).for_each(|number| assert_eq!(ask(client, &format!("{READ} /* {round} {number} */")), "one"));
+        };
+        for (round, signal) in [("stopped", libc::SIGSTOP), ("gone", libc::SIGKILL)] {
+            scene.stores[0].signal(signal);
+            let (begun, before) = (Instant::now(), near.metric("store_selects_total"));
+            reads_of(&mut client, round);
+            let tried = near.metric("store_selects_total") - before;
+            assert!(tried <= 2 + begun.elapsed().as_secs(), "{tried} in {:?}", begun.elapsed());
+            let server = format!("{{server=\"{}\"}}", scene.stores[0].address());
+            assert!(near.metric(&format!("store_failures_total{server}")) > 0);
+            assert_eq!(near.metric(&format!("store_answers{server}")), 0);
+            if signal == libc::SIGSTOP {
+                scene.stores[0].signal(libc::SIGCONT);
+            } else {
+                scene.stores[0].start_again();
+            }
+            near.wait_for_metric(&format!("store_answers{server}"), |answers| answers == 1);
+            // It is used as before.
+            let (mut number, before) = (0, near.metric("store_inserts_total"));
+            wait_until("what is shared again", || {
+                number += 1;
+                ask(&mut client, &format!("{READ} /* after {round} {number} */"));
+                near.metric("store_inserts_total") > before
+            });
+        }
+    }
+}
+
+#[test]
+fn another_server_takes_the_place_of_one_that_is_gone() {
+    for mut scene in scenes(3) {
+        let (first, second) = (scene.near(LONG), scene.near(LONG));
+        let (mut client, mut other) = (known(&first, "root"), known(&second, "root"));
+        let reads: Vec<_> = (0..30).map(|number| format!("{READ} /* {number} */")).collect();
+        reads.iter().for_each(|read| assert_eq!(found(&first, &mut client, read), ("one".into(), "server")));
+        wait_for_inserts(&first, 30);
+        scene.stores[1].kill();
+        let tiers: Vec<_> = reads.iter().map(|read| found(&second, &mut other, read).1).collect();
+        let of_store = tiers.iter().filter(|tier| **tier == "store").count();
+        assert!((1..30).contains(&of_store), "{of_store} of 30");
+        // What was lost is shared anew, by those that are left.
+        let inserts = second.metric("store_inserts_total");
+        let reads: Vec<_> = (30..60).map(|number| format!("{READ} /* {number} */")).collect();
+        for read in &reads {
+            ask(&mut other, read);
+        }
+        second.wait_for_metric("store_inserts_total", |count| count >= inserts + 20);
+        let tiers: Vec<_> = reads.iter().map(|read| found(&first, &mut client, read).1).collect();
+        assert!(tiers.iter().filter(|tier| **tier == "store").count() >= 20, "{tiers:?}");
+    }
+}
+
+/// A store counts its values from the beginning when it starts again: what waits for an old place must not take a new one.
+#[test]
+fn an_answer_is_not_put_into_the_place_of_a_store_that_has_started_again() {
+    for mut scene in scenes(1) {
+        let (first, second) = (scene.near(LONG), scene.near(LONG));
+        let (mut client, mut other) = (known(&first, "root"), known(&second, "root"));
+        let mut further = known(&first, "root");
+        let mut locker = Client::root(&scene.server.endpoint()).expect("a connection");
+        let wait_for_select =
+            |near: &Near, selects| near.wait_for_metric("store_selects_total", |count| count >= selects);
+        let blocked = "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE 'SELECT v FROM d.t%'";
+        let mut admin = Client::root(&scene.server.endpoint()).expect("a connection");
+        locker.must("LOCK TABLES d.t WRITE").expect("a lock");
+        for (near, client, count) in [(&first, &mut client, "1"), (&second, &mut other, "2")] {
+            if count == "2" {
+                scene.stores[0].start_again();
+            }
+            let selects = near.metric("store_selects_total");
+            client.send(command::QUERY, READ.as_bytes()).expect("it is sent");
+            wait_for_select(near, selects + 1);
+            wait_until("the read at the server", || ask(&mut admin, blocked) == count);
+        }
+        // The first one is connected again.
+        let mut number = 0;
+        wait_until("what is shared", || {
+            number += 1;
+            ask(&mut further, &format!("{OTHER} /* {number} */"));
+            first.metric("store_inserts_total") > 0
+        });
+        // Of the two answers that of the first one comes first, and whatever it puts into the store is there before the next read's.
+        second.signal(libc::SIGSTOP);
+        locker.must("UNLOCK TABLES").expect("it is free");
+        assert_eq!(said(&client.read_response().expect("an answer")), "one");
+        ask(&mut further, &format!("{OTHER} /* last */"));
+        second.signal(libc::SIGCONT);
+        assert_eq!(said(&other.read_response().expect("an answer")), "one");
+        // It would be refused if the other one had put its answer there.
+        wait_for_inserts(&second, 1);
+    }
+}
+
+#[test]
+fn the_report_tells_of_each_tier() {
+    for scene in scenes(1) {
+        let (first, second) = (scene.near(LONG), scene.near(LONG));
+        ask(&mut known(&first, "root"), READ);
+        wait_for_inserts(&first, 1);
+        let mut client = known(&second, "root");
+        (0..3).for_each(|_| drop(ask(&mut client, READ)));
+        let address = scene.stores[0].address();
+        let entries = format!("SHOW FQC STATUS LIKE 'Store {address} entries'");
+        wait_until("what the store counts", || ask(&mut client, &entries).ends_with(",1"));
+        let report = ask(&mut client, "SHOW FQC STATUS");
+        for row in [
+            "Cache,ON, beside the application, by rules",
+            "Memory selects,4",
+            "Memory hits,2",
+            "Memory hit ratio in percent,50",
+            "Store selects,1",
+            "Store hits,1",
+            "Store hit ratio in percent,100",
+            "Store inserts,0",
+            &format!("Store {address},answers"),
+            &format!("Store {address} size in bytes,{}", 64 << 20),
+        ] {
+            assert!(report.split(';').any(|one| one == row), "{row}: {report}");
+        }
+    }
+}
