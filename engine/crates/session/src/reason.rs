@@ -43,9 +43,9 @@ reasons! {
     TimeColumn "time_column" "a table has a TIME column, which the server completes with today's date where it compares it with a date";
     Sequence "sequence" "a sequence was read: its values are handed out from memory, which no table tells of";
     SystemTable "system_table" "a table of a system schema was read, or the statement's database is one";
-    View "view" "the statement reads a view whose definition may not be kept or is too long, or a name in it may be any view's";
+    View "view" "the statement reads a view whose definition forbids caching or is too long, or it has a name that may be that of any view";
     ViewUnknown "view_unknown" "a view was read for the first time; its definition is being looked up";
-    ViewFunction "view_function" "a view that the statement reads calls a function whose result may not be kept, such as NOW(), CURRENT_USER() or a stored function";
+    ViewFunction "view_function" "a view that the statement reads calls a function whose result may not be cached, such as NOW(), CURRENT_USER() or a stored function";
     ViewSystemSchema "view_system_schema" "a view that the statement reads is of a schema that the server maintains itself";
     WroteTable "wrote_table" "the statement locked a table for writing";
     OwnWrites "own_writes" "the transaction itself has written a table of the statement";
@@ -65,7 +65,7 @@ reasons! {
     StatementContext "statement_context" "the session's settings changed since the statement was prepared";
     Attributes "query_attributes" "the client sent attributes with the statement, which functions may read";
     MetadataCached "metadata_cached" "the client keeps column metadata of prepared statements itself";
-    NotReused "not_reused" "results of this shape of statement end before they are asked for again; a few are stored, to see when that changes";
+    NotReused "not_reused" "results of this statement are removed before they are read again; only a few are stored, to notice when that changes";
     Rule "rule" "a rule of fqc_rules says never";
     Fragmented "fragmented" "the command arrived in pieces";
     Compressed "compressed" "a connection was compressed: none of its statements is looked at";

@@ -186,11 +186,11 @@ switches! {
     );
     ADAPTATION, set_adapts: global_bool(
         c"adaptation", 1,
-        c"Store only a few results of statements whose results end before they are asked for again"
+        c"Store only a few results of statements whose results are removed before they are read again"
     );
     DOZE, set_dozes: global_bool(
         c"doze", 0,
-        c"While the cache saves less than it costs: store nothing and follow sessions by their bytes alone, until more statements come again"
+        c"While the cache saves less than it costs: store nothing and follow sessions by their bytes alone, until more statements are repeated"
     );
     OBSERVE, set_observes: global_bool(
         c"observe", 0,

@@ -165,7 +165,7 @@ pub fn doze(engine: &Engine) {
     if !engine.vigil().is_awake() || state.as_ref().is_some_and(|state| state.past.is_some()) || is_leaving() {
         return;
     }
-    log::note("the cache saves less than it costs: it dozes until more statements come again");
+    log::note("the cache saves less than it costs: it dozes until more statements are repeated");
     engine.doze();
     *state = Some(State { quiet_from: Instant::now(), ..State::new(None) });
     drop(state);

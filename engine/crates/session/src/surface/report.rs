@@ -75,7 +75,7 @@ fn verdict(session: &Session, engine: &Engine) -> String {
     } else if settings.size() == 0 && !session.identity.is_trial() {
         "OFF: query_cache_size is 0; SET GLOBAL query_cache_size = 67108864"
     } else if engine.vigil().is_dozing() {
-        "DOZING: it saved less than it cost, and will be ON again when more statements come again; SET GLOBAL fqc_doze = OFF to forbid it"
+        "DOZING: it saved less than it cost, and will be ON again when more statements are repeated; SET GLOBAL fqc_doze = OFF to forbid it"
     } else if session.is_resting() && engine.is_wanted() {
         "ON for new connections, but not for this one, which was at work while it was off: connect again"
     } else if session.identity.cache_type() == 0 && settings.observes() && !session.identity.stays_out() {
