@@ -107,6 +107,34 @@ test('a drag zooms every chart, the address keeps the span, and one click leads 
   await expect(page.getByRole('button', { name: 'Live' })).toBeVisible();
 });
 
+test('a zoom leaves nothing behind of what was told under the pointer', async ({
+  page,
+  instances: [first],
+}) => {
+  const panel = await openMonitoring(page, first.id);
+  await panel.scrollIntoViewIfNeeded();
+  const grid = await panel.locator('.recharts-cartesian-grid').boundingBox();
+  if (!grid) throw new Error('The chart has no grid to drag on.');
+  const y = grid.y + grid.height / 2;
+  const cursor = panel.locator('.recharts-tooltip-cursor');
+  const ticks = async () => (await panel.locator('.recharts-xAxis-tick-labels').allTextContents()).join();
+  const before = await ticks();
+  expect(before).not.toBe('');
+  await page.mouse.move(grid.x + grid.width * 0.5, y);
+  await page.mouse.down();
+  await page.mouse.move(grid.x + grid.width * 0.98, y, { steps: 5 });
+  await expect(cursor).toBeAttached();
+  await page.mouse.up();
+  await expect.poll(ticks).not.toBe(before);
+  // The line is where the dots are, or nothing is told until the pointer moves.
+  const [line, dot] = [cursor, panel.locator('.recharts-active-dot').first()];
+  if (await line.count()) {
+    const [at, told] = [await line.boundingBox(), await dot.boundingBox()];
+    const middle = (box: typeof at) => (box ? box.x + box.width / 2 : NaN);
+    expect(Math.abs(middle(at) - middle(told))).toBeLessThan(2);
+  }
+});
+
 test('a chart that is drawn anew during a drag zooms to what was pressed', async ({
   page,
   instances: [first],

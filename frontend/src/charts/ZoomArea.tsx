@@ -29,11 +29,7 @@ export function ZoomArea({ domain, onZoom }: ZoomAreaProps) {
     plot.x + ((Math.min(Math.max(moment, from), to) - from) / (to - from)) * plot.width;
   const finish = (event: PointerEvent) => {
     const range = drag && zoomRange(drag.start, momentAt(event), domain);
-    if (range) {
-      onZoom(...range);
-      // The moment under the pointer is another one now: what was told of the old one goes until the pointer moves.
-      event.currentTarget.dispatchEvent(new MouseEvent('mouseout', { bubbles: true, relatedTarget: null }));
-    }
+    if (range) onZoom(...range);
     setDrag(undefined);
   };
   return (

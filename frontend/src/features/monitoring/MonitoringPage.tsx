@@ -50,13 +50,16 @@ function Charts({ instance, search, onZoom }: ChartsProps) {
     <QueryView query={main} skeleton={<ChartsSkeleton />}>
       {(asked) => {
         const answer = withRounds(asked, live.rounds, instance.id);
+        const domain = domainOf(answer);
         return (
+          // Of another span that was chosen the charts begin anew: what they told of the moment under the pointer is past.
           <MarkedCharts
+            key={search.from === undefined ? 'latest' : domain.join()}
             instance={instance}
             sources={[{ label: instance.name, answer }, ...previous(answer), ...compared].map((source) =>
               toldSource(source, told),
             )}
-            domain={domainOf(answer)}
+            domain={domain}
             onZoom={onZoom}
           />
         );
