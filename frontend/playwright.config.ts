@@ -5,7 +5,7 @@ import { defineConfig } from '@playwright/test';
 import { SESSION_FILE, WORKERS } from './e2e/session';
 
 /** Settings of all, a table of 10 000 instances, and forms that another's settings would renew. */
-const ALONE = /(drafts|many|second-person|settings)\.spec\.ts$/;
+const ALONE = /(channels|drafts|many|second-person|settings)\.spec\.ts$/;
 
 /** Without windows where there is such a build, because it takes a third less of the processor. */
 const CHROMIUMS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
