@@ -1,9 +1,9 @@
 import { useState } from 'react';
 import { FormModal } from '@/components/FormModal';
+import { ShownOnce } from '@/components/ShownOnce';
 import { useT } from '@/lib/i18n/context';
 import { useAccessKeyCreate } from './api';
 import { CredentialFields, type Credential } from './CredentialFields';
-import { ShownOnce } from './ShownOnce';
 
 export function AccessKeyForm({ onClose }: { onClose: () => void }) {
   const t = useT();

@@ -4,10 +4,10 @@ import { useState } from 'react';
 import { useFieldMessage } from '@/components/useFieldMessage';
 import { sessionQuery } from '@/api/session';
 import { FormModal } from '@/components/FormModal';
+import { ShownOnce } from '@/components/ShownOnce';
 import { useT } from '@/lib/i18n/context';
 import { useTokenCreate } from './api';
 import { CredentialFields, type Credential } from './CredentialFields';
-import { ShownOnce } from './ShownOnce';
 import { expiryOf, lifetimesUpTo, usualLifetime } from './tokenLifetime';
 
 export function TokenForm({ onClose }: { onClose: () => void }) {

@@ -5,6 +5,7 @@ import { ConfirmModal } from '@/components/ConfirmModal';
 import type { Column } from '@/components/column';
 import { EmptyState } from '@/components/EmptyState';
 import { IconKey, IconPlus } from '@/components/icons';
+import { TextLink } from '@/components/links';
 import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
 import { useT, type Translate } from '@/lib/i18n/context';
@@ -59,6 +60,16 @@ export function TokenList() {
   );
 }
 
+/** A reporter leads to the near caches that it is for. */
+function Scope({ token: { scope, instance_id: instanceId } }: { token: Token }) {
+  if (!instanceId) return scope;
+  return (
+    <TextLink to="/instances/$instanceId/near" params={{ instanceId }}>
+      {scope}
+    </TextLink>
+  );
+}
+
 function columnsOf(t: Translate, revoke: (token: Token) => void): Column<Token>[] {
   return [
     {
@@ -79,7 +90,7 @@ function columnsOf(t: Translate, revoke: (token: Token) => void): Column<Token>[
       render: (row) => <code>{row.prefix}…</code>,
       isSecondary: true,
     },
-    { key: 'scope', header: t('access.tokenScope'), render: (row) => row.scope },
+    { key: 'scope', header: t('access.tokenScope'), render: (row) => <Scope token={row} /> },
     {
       key: 'expires',
       header: t('access.tokenExpires'),

@@ -9,6 +9,7 @@ import { Statements } from '@/components/Statements';
 import { useT } from '@/lib/i18n/context';
 import { nearCachesQuery, nearPrerequisitesQuery, type NearPrerequisites } from './nearApi';
 import { NearCharts } from './NearCharts';
+import { NearReports } from './NearReports';
 import { NearTable } from './NearTable';
 import classes from './near.module.css';
 
@@ -33,6 +34,7 @@ export function NearCachesPage() {
       </Panel>
       {hasSome && charts}
       <PrerequisitesAndStart instanceId={instanceId} />
+      <NearReports instanceId={instanceId} />
       {nears.data && !hasSome && charts}
     </Stack>
   );

@@ -36,12 +36,27 @@ function columnsOf(t: Translate): Column<NearCache>[] {
     {
       key: 'state',
       header: t('near.state'),
-      render: ({ state }) => (
-        <StatusBadge tone={TONES[state]} title={t(`near.stateHint.${state}`)}>
-          {t(`near.state.${state}`)}
+      render: (near) => (
+        <StatusBadge tone={TONES[near.state]} title={stateHint(near, t)}>
+          {t(`near.state.${near.state}`)}
         </StatusBadge>
       ),
       sortValue: (near) => near.state,
+    },
+    {
+      key: 'mode',
+      header: t('near.mode'),
+      render: ({ mode }) => <span title={t(`near.modeHint.${mode}`)}>{t(`near.mode.${mode}`)}</span>,
+      sortValue: (near) => near.mode,
+    },
+    {
+      key: 'source',
+      header: t('near.source'),
+      isSecondary: true,
+      render: ({ source }) => (
+        <span title={t(`near.sourceHint.${source}`)}>{t(`near.source.${source}`)}</span>
+      ),
+      sortValue: (near) => near.source,
     },
     { key: 'address', header: t('near.address'), isSecondary: true, render: (near) => near.address },
     {
@@ -62,8 +77,8 @@ function columnsOf(t: Translate): Column<NearCache>[] {
       render: (near) => formatBytes(near.stored_bytes),
     },
     {
-      ...figure('lag', t('near.lag'), (near) => near.lag_ms, true),
-      render: (near) => formatDuration(near.lag_ms / 1000, t),
+      ...figure('lag', t('near.lag'), lagOf, true),
+      render: (near) => lagText(near, t),
     },
     {
       ...figure('waited', t('near.waited'), (near) => near.writers_waited, true),
@@ -97,6 +112,21 @@ function figure(
 
 function ratioOf({ hits, misses }: NearCache): number | null {
   return hits + misses > 0 ? (100 * hits) / (hits + misses) : null;
+}
+
+/** What is in the way of one that reports stands in its own words. */
+function stateHint(near: NearCache, t: Translate): string {
+  return near.obstacle || t(`near.stateHint.${near.state}`);
+}
+
+/** How far it is behind its server: by its acknowledgements, or by the binary log; by rules alone nobody knows. */
+function lagOf({ source, lag_ms, staleness_ms }: NearCache): number | null {
+  return source === 'attached' ? lag_ms : staleness_ms;
+}
+
+function lagText(near: NearCache, t: Translate): string {
+  const lag = lagOf(near);
+  return lag === null ? ABSENT : formatDuration(lag / 1000, t);
 }
 
 /** How many writers, and how long each of them. */

@@ -1,6 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 import type { components } from '@/api/schema.gen';
+import { useActed } from '@/api/useActed';
 import { pollEvery } from '@/api/useConnection';
 
 export type NearCache = components['schemas']['NearCache'];
@@ -28,4 +29,12 @@ export function nearPrerequisitesQuery(id: string) {
       unwrap(api.GET('/api/v1/instances/{id}/near-caches/prerequisites', { params: { path: { id } } })),
     staleTime: 30_000,
   });
+}
+
+export function useNearTokenCreate(id: string) {
+  return useActed(['token'], (name: string) =>
+    unwrap(
+      api.POST('/api/v1/instances/{id}/near-caches/tokens', { params: { path: { id } }, body: { name } }),
+    ),
+  );
 }

@@ -1,6 +1,6 @@
 import { Button, CopyButton, Group, Modal, Stack, Text } from '@mantine/core';
-import { IconCopy } from '@/components/icons';
 import { useT } from '@/lib/i18n/context';
+import { IconCopy } from './icons';
 import classes from './ShownOnce.module.css';
 
 interface ShownOnceProps {
