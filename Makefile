@@ -213,7 +213,7 @@ audit: ## Ask the public databases about every locked dependency; says what coul
 lint-shell: scripts/.venv/ready
 	@if test -x scripts/.venv/bin/hadolint; then scripts/.venv/bin/hadolint --no-color backend/Dockerfile engine/Dockerfile*; \
 		else echo "NOT CHECKED: THE DOCKERFILES, SINCE HADOLINT COULD NOT BE HAD"; fi
-	@shellcheck -x scripts/bootstrap scripts/clean-root scripts/roots.sh scripts/packages/try scripts/packages/tries/* scripts/packages/*/p[or]* scripts/fetch-server scripts/fetch-memcached .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
+	@shellcheck -x scripts/bootstrap scripts/clean-root scripts/roots.sh scripts/try-images scripts/packages/try scripts/packages/twice scripts/packages/tries/* scripts/packages/*/p[or]* scripts/fetch-server scripts/fetch-memcached .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
 	@cd backend && $(PYTHON) manage.py spectacular --file openapi.yaml
 	@cd backend && $(PYTHON) -m controlplane.catalogue.reference > ../docs/reference/parameters.md
@@ -228,6 +228,12 @@ clean-root: ## `make up` on a system that has nothing but git and make: ROOT=deb
 
 test-packages: packages ## Install, use, upgrade and remove them on a fresh system: ROOT=debian-12, debian-13 or ubuntu-24.04 (needs root)
 	@scripts/packages/try $(or $(ROOT),debian-12) "$(RUN_DIR)/packages"
+
+test-reproducible: ## Build the packages of the last commit twice, in different folders and settings, and compare them byte for byte (long)
+	@scripts/packages/twice
+
+test-images: ## Each step of the control plane's Dockerfile in fresh systems, and what the image runs (long; needs root); or IMAGES="engine/Dockerfile"
+	@scripts/try-images $(IMAGES)
 
 ##@ Measure it
 bench: engine listeners ready-bench ## The five published tables on this machine (long)
@@ -254,6 +260,6 @@ ready-%:
 help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
-.PHONY: clean-root up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
+.PHONY: clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-line test-backend-postgres test-frontend e2e test-cli test-sdk \
 	test-terraform test-helm test-dashboards test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near listeners bench-backend test-faults faults

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced: a fresh system in a folder of its own, for `clean-root` and `try-packages`. Sets `suite`, `root` and `say`, and makes
-# `inside`. The first argument of the script is the system's name; `usage` is the script's own.
+# Sourced: a fresh system in a folder of its own, for `clean-root`, `packages/try` and `try-images`. Sets `suite`, `root` and `say`, and
+# makes `inside` and `fresh`. The first argument of the script is the system's name; `usage` is the script's own.
 #
 # Needs root and debootstrap. Debian comes from the mirror that this machine's apt uses, or FQC_DEBIAN_MIRROR; Ubuntu from
 # FQC_UBUNTU_MIRROR. Roots are made once, in FQC_ROOTS (/var/tmp/fqc-roots); each run has a fresh copy of its own, which is gone when
@@ -53,20 +53,25 @@ trap 'rm -rf --one-file-system "$root"' EXIT
 exec 9<"$root"
 flock 9
 exec 8>&-
-cp -a "$made/." "$root/"
-rm -f "$root/etc/resolv.conf"
-cp /etc/resolv.conf /etc/hosts "$root/etc/"
-# A machine behind a proxy with certificates of its own.
-[ ! -d /usr/local/share/ca-certificates ] || cp -r /usr/local/share/ca-certificates "$root/usr/local/share/"
+fresh() { # into this folder, a copy of the system
+    cp -a "$made/." "$1/"
+    rm -f "$1/etc/resolv.conf"
+    cp /etc/resolv.conf /etc/hosts "$1/etc/"
+    # A machine behind a proxy with certificates of its own.
+    [ ! -d /usr/local/share/ca-certificates ] || cp -r /usr/local/share/ca-certificates "$1/usr/local/share/"
+}
+fresh "$root"
 settings=()
 for name in http_proxy https_proxy no_proxy PIP_CERT SSL_CERT_FILE NODE_EXTRA_CA_CERTS CURL_CA_BUNDLE FQC_WEB_PORT FQC_LOCAL_PORT_BASE; do
     [ -z "${!name:-}" ] || settings+=("$name=${!name}")
 done
+# With `is_alone`, without the network of this machine.
 inside() { # user, home, command; with processes of its own, of which none outlives it
     local user=$1 home=$2
     shift 2
     # shellcheck disable=SC2016 # for the shell inside
-    unshare --mount --pid --fork --kill-child -- bash -c 'root=$1 user=$2; shift 2
+    unshare ${is_alone:+--net} --mount --pid --fork --kill-child -- bash -c 'root=$1 user=$2; shift 2
+        [ -z "${is_alone:-}" ] || ip link set lo up
         mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && mount -t tmpfs tmpfs "$root/tmp" && chmod 1777 "$root/tmp"
         exec chroot --userspec="$user" --groups= "$root" /usr/bin/env -i "$@"' - \
         "$root" "$user" HOME="$home" USER="$user" LANG=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
