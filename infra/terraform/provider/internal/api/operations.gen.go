@@ -18,6 +18,30 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for AdviceEnum.
+const (
+	AdviceEnumKeep     AdviceEnum = "keep"
+	AdviceEnumLeaveOut AdviceEnum = "leave_out"
+	AdviceEnumNeutral  AdviceEnum = "neutral"
+	AdviceEnumSqlCache AdviceEnum = "sql_cache"
+)
+
+// Valid indicates whether the value is a known member of the AdviceEnum enum.
+func (e AdviceEnum) Valid() bool {
+	switch e {
+	case AdviceEnumKeep:
+		return true
+	case AdviceEnumLeaveOut:
+		return true
+	case AdviceEnumNeutral:
+		return true
+	case AdviceEnumSqlCache:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AlertScope.
 const (
 	AlertScopeAll      AlertScope = "all"
@@ -774,6 +798,39 @@ func (e TokenScope) Valid() bool {
 	}
 }
 
+// Defines values for VerdictEnum.
+const (
+	VerdictEnumDoNotEnable VerdictEnum = "do_not_enable"
+	VerdictEnumEnable      VerdictEnum = "enable"
+	VerdictEnumKeep        VerdictEnum = "keep"
+	VerdictEnumNoEngine    VerdictEnum = "no_engine"
+	VerdictEnumObserve     VerdictEnum = "observe"
+	VerdictEnumObserving   VerdictEnum = "observing"
+	VerdictEnumReconsider  VerdictEnum = "reconsider"
+)
+
+// Valid indicates whether the value is a known member of the VerdictEnum enum.
+func (e VerdictEnum) Valid() bool {
+	switch e {
+	case VerdictEnumDoNotEnable:
+		return true
+	case VerdictEnumEnable:
+		return true
+	case VerdictEnumKeep:
+		return true
+	case VerdictEnumNoEngine:
+		return true
+	case VerdictEnumObserve:
+		return true
+	case VerdictEnumObserving:
+		return true
+	case VerdictEnumReconsider:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for When.
 const (
 	WhenAt     When = "at"
@@ -886,6 +943,12 @@ type Action struct {
 	// Statements For a person to run on the server.
 	Statements []string `json:"statements"`
 }
+
+// AdviceEnum * `keep` - keep
+// * `sql_cache` - sql_cache
+// * `leave_out` - leave_out
+// * `neutral` - neutral
+type AdviceEnum string
 
 // AlertRule defines model for AlertRule.
 type AlertRule struct {
@@ -1023,6 +1086,25 @@ type AllowedValues struct {
 	// Notation [a-b], [x|y] or ~pattern; empty: any value.
 	Notation string  `json:"notation"`
 	Pattern  *string `json:"pattern"`
+}
+
+// CacheAdvice defines model for CacheAdvice.
+type CacheAdvice struct {
+	// Curve Predicted hit ratio by size; empty if the engine has none yet.
+	Curve    []CurvePoint      `json:"curve"`
+	Findings []InstanceFinding `json:"findings"`
+
+	// Observation null: the instance was never observed.
+	Observation    *Observation   `json:"observation"`
+	Recommendation Recommendation `json:"recommendation"`
+	Sizes          []SizeProposal `json:"sizes"`
+	Tables         []TableAdvice  `json:"tables"`
+
+	// TablesNote Why there is nothing on tables, if so.
+	TablesNote string `json:"tables_note"`
+
+	// TablesReason The same as a stable word.
+	TablesReason string `json:"tables_reason"`
 }
 
 // CacheDisableRequest defines model for CacheDisableRequest.
@@ -1411,6 +1493,20 @@ type ClassVariablesRequest struct {
 // * `gt` - above
 // * `ge` - at least
 type ComparisonEnum string
+
+// CurvePoint defines model for CurvePoint.
+type CurvePoint struct {
+	HitRatio  float64 `json:"hit_ratio"`
+	SizeBytes int     `json:"size_bytes"`
+}
+
+// CustomSizeRequest What a machine has; what its database may use of it, expressions say.
+type CustomSizeRequest struct {
+	CpuCount       int    `json:"cpu_count"`
+	MaxConnections int    `json:"max_connections"`
+	MemoryBytes    int64  `json:"memory_bytes"`
+	StorageBytes   *int64 `json:"storage_bytes,omitempty"`
+}
 
 // Endpoint defines model for Endpoint.
 type Endpoint struct {
@@ -1841,6 +1937,13 @@ type NearMode string
 // * `reporting` - reporting
 type NearSource string
 
+// Observation defines model for Observation.
+type Observation struct {
+	EndsAt    time.Time `json:"ends_at"`
+	IsRunning bool      `json:"is_running"`
+	StartedAt time.Time `json:"started_at"`
+}
+
 // PaginatedChangeSummaryList defines model for PaginatedChangeSummaryList.
 type PaginatedChangeSummaryList struct {
 	Items []ChangeSummary `json:"items"`
@@ -2063,6 +2166,40 @@ type ProxyRequest struct {
 	When    *When      `json:"when,omitempty"`
 }
 
+// Recommendation defines model for Recommendation.
+type Recommendation struct {
+	EnoughRequests int `json:"enough_requests"`
+	EnoughSeconds  int `json:"enough_seconds"`
+
+	// HitRatio Of the latest reads that can be cached, as the curve says: at the suggested size; once the cache is on, at the present one.
+	HitRatio *float64 `json:"hit_ratio"`
+
+	// IsEnough Whether the sample is large enough.
+	IsEnough bool `json:"is_enough"`
+
+	// Requests Reads that this is based on.
+	Requests int `json:"requests"`
+
+	// SavedCores Server time saved per second.
+	SavedCores *float64 `json:"saved_cores"`
+
+	// Seconds How long they were counted.
+	Seconds int `json:"seconds"`
+
+	// SizeBytes Where the predicted hit ratio stops rising.
+	SizeBytes *int   `json:"size_bytes"`
+	Text      string `json:"text"`
+
+	// Verdict * `do_not_enable` - do_not_enable
+	// * `enable` - enable
+	// * `keep` - keep
+	// * `no_engine` - no_engine
+	// * `observe` - observe
+	// * `observing` - observing
+	// * `reconsider` - reconsider
+	Verdict VerdictEnum `json:"verdict"`
+}
+
 // ResizeRequest defines model for ResizeRequest.
 type ResizeRequest struct {
 	// AllowRestart Restart the server if a parameter needs it.
@@ -2113,6 +2250,18 @@ type ServedConnections struct {
 	Served int `json:"served"`
 }
 
+// SizeProposal defines model for SizeProposal.
+type SizeProposal struct {
+	Explanation string `json:"explanation"`
+
+	// Rule * `result_set` - result_set
+	// * `buffer_pool` - buffer_pool
+	// * `curve` - curve
+	// * `explicit` - explicit
+	Rule      SizeRule `json:"rule"`
+	SizeBytes *int     `json:"size_bytes"`
+}
+
 // SizeRule * `result_set` - result_set
 // * `buffer_pool` - buffer_pool
 // * `curve` - curve
@@ -2137,6 +2286,20 @@ type StepKind string
 // * `failed` - failed
 // * `undone` - undone
 type StepState string
+
+// TableAdvice defines model for TableAdvice.
+type TableAdvice struct {
+	// Advice * `keep` - keep
+	// * `sql_cache` - sql_cache
+	// * `leave_out` - leave_out
+	// * `neutral` - neutral
+	Advice      AdviceEnum `json:"advice"`
+	Explanation string     `json:"explanation"`
+	RowsChanged int        `json:"rows_changed"`
+	RowsRead    int        `json:"rows_read"`
+	Schema      string     `json:"schema"`
+	Table       string     `json:"table"`
+}
 
 // Template defines model for Template.
 type Template struct {
@@ -2249,6 +2412,15 @@ type TokenCreated struct {
 // * `operator` - operator
 // * `admin` - admin
 type TokenScope string
+
+// VerdictEnum * `do_not_enable` - do_not_enable
+// * `enable` - enable
+// * `keep` - keep
+// * `no_engine` - no_engine
+// * `observe` - observe
+// * `observing` - observing
+// * `reconsider` - reconsider
+type VerdictEnum string
 
 // When * `now` - now
 // * `window` - window
@@ -2379,6 +2551,12 @@ type InstanceClassesListParams struct {
 
 	// Limit Number of results to return per page.
 	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// InstanceClassesCustomCreateParams defines parameters for InstanceClassesCustomCreate.
+type InstanceClassesCustomCreateParams struct {
+	// IdempotencyKey The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // InstancesCreateParams defines parameters for InstancesCreate.
@@ -2531,6 +2709,9 @@ type ChannelsUpdateJSONRequestBody = ChannelWriteRequest
 
 // ExpressionsEvaluateJSONRequestBody defines body for ExpressionsEvaluate for application/json ContentType.
 type ExpressionsEvaluateJSONRequestBody = ExpressionRequestRequest
+
+// InstanceClassesCustomCreateJSONRequestBody defines body for InstanceClassesCustomCreate for application/json ContentType.
+type InstanceClassesCustomCreateJSONRequestBody = CustomSizeRequest
 
 // InstancesCreateJSONRequestBody defines body for InstancesCreate for application/json ContentType.
 type InstancesCreateJSONRequestBody = InstanceCreateRequest
@@ -2856,6 +3037,18 @@ type ClientInterface interface {
 	// InstanceClassesList performs a GET /api/v1/instance-classes (the `InstanceClassesList` operationId) request.
 	InstanceClassesList(ctx context.Context, params *InstanceClassesListParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// InstanceClassesCustomCreateWithBody performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request,
+	// with any type of body and a specified content type.
+	//
+	// The class of a machine of this size: one that is there, or a new one.
+	InstanceClassesCustomCreateWithBody(ctx context.Context, params *InstanceClassesCustomCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// InstanceClassesCustomCreate performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request.
+	// Takes a body of the `application/json` content type.
+	//
+	// The class of a machine of this size: one that is there, or a new one.
+	InstanceClassesCustomCreate(ctx context.Context, params *InstanceClassesCustomCreateParams, body InstanceClassesCustomCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// InstancesCreateWithBody performs a POST /api/v1/instances (the `InstancesCreate` operationId) request,
 	// with any type of body and a specified content type.
 	//
@@ -2889,6 +3082,11 @@ type ClientInterface interface {
 	//
 	// Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
 	InstancesPartialUpdate(ctx context.Context, id string, params *InstancesPartialUpdateParams, body InstancesPartialUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// InstancesCacheAdvice performs a GET /api/v1/instances/{id}/cache/advice (the `InstancesCacheAdvice` operationId) request.
+	//
+	// How large the cache should be by each rule, and which tables gain from it.
+	InstancesCacheAdvice(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// InstancesCacheDisableWithBody performs a POST /api/v1/instances/{id}/cache/disable (the `InstancesCacheDisable` operationId) request,
 	// with any type of body and a specified content type.
@@ -3346,6 +3544,38 @@ func (c *Operations) InstanceClassesList(ctx context.Context, params *InstanceCl
 	return c.Client.Do(req)
 }
 
+// InstanceClassesCustomCreateWithBody performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request,
+// with any type of body and a specified content type.
+//
+// The class of a machine of this size: one that is there, or a new one.
+func (c *Operations) InstanceClassesCustomCreateWithBody(ctx context.Context, params *InstanceClassesCustomCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewInstanceClassesCustomCreateRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// InstanceClassesCustomCreate performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request.
+// Takes a body of the `application/json` content type.
+//
+// The class of a machine of this size: one that is there, or a new one.
+func (c *Operations) InstanceClassesCustomCreate(ctx context.Context, params *InstanceClassesCustomCreateParams, body InstanceClassesCustomCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewInstanceClassesCustomCreateRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // InstancesCreateWithBody performs a POST /api/v1/instances (the `InstancesCreate` operationId) request,
 // with any type of body and a specified content type.
 //
@@ -3430,6 +3660,21 @@ func (c *Operations) InstancesPartialUpdateWithBody(ctx context.Context, id stri
 // Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
 func (c *Operations) InstancesPartialUpdate(ctx context.Context, id string, params *InstancesPartialUpdateParams, body InstancesPartialUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewInstancesPartialUpdateRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// InstancesCacheAdvice performs a GET /api/v1/instances/{id}/cache/advice (the `InstancesCacheAdvice` operationId) request.
+//
+// How large the cache should be by each rule, and which tables gain from it.
+func (c *Operations) InstancesCacheAdvice(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewInstancesCacheAdviceRequest(c.Server, id)
 	if err != nil {
 		return nil, err
 	}
@@ -4692,6 +4937,61 @@ func NewInstanceClassesListRequest(server string, params *InstanceClassesListPar
 	return req, nil
 }
 
+// NewInstanceClassesCustomCreateRequest calls the generic InstanceClassesCustomCreate builder with application/json body
+func NewInstanceClassesCustomCreateRequest(server string, params *InstanceClassesCustomCreateParams, body InstanceClassesCustomCreateJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewInstanceClassesCustomCreateRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewInstanceClassesCustomCreateRequestWithBody constructs an http.Request for the InstanceClassesCustomCreate method, with any body, and a specified content type
+func NewInstanceClassesCustomCreateRequestWithBody(server string, params *InstanceClassesCustomCreateParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/instance-classes/custom")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewInstancesCreateRequest calls the generic InstancesCreate builder with application/json body
 func NewInstancesCreateRequest(server string, params *InstancesCreateParams, body InstancesCreateJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -4887,6 +5187,40 @@ func NewInstancesPartialUpdateRequestWithBody(server string, id string, params *
 			req.Header.Set("If-Match", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewInstancesCacheAdviceRequest constructs an http.Request for the InstancesCacheAdvice method
+func NewInstancesCacheAdviceRequest(server string, id string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/instances/%s/cache/advice", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -6269,6 +6603,20 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	InstanceClassesListWithResponse(ctx context.Context, params *InstanceClassesListParams, reqEditors ...RequestEditorFn) (*InstanceClassesListResponse, error)
 
+	// InstanceClassesCustomCreateWithBodyWithResponse performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request,
+	// with any type of body and a specified content type.
+	//
+	// The class of a machine of this size: one that is there, or a new one.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	InstanceClassesCustomCreateWithBodyWithResponse(ctx context.Context, params *InstanceClassesCustomCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstanceClassesCustomCreateResponse, error)
+
+	// InstanceClassesCustomCreateWithResponse performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request.
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// The class of a machine of this size: one that is there, or a new one.
+	InstanceClassesCustomCreateWithResponse(ctx context.Context, params *InstanceClassesCustomCreateParams, body InstanceClassesCustomCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*InstanceClassesCustomCreateResponse, error)
+
 	// InstancesCreateWithBodyWithResponse performs a POST /api/v1/instances (the `InstancesCreate` operationId) request,
 	// with any type of body and a specified content type.
 	//
@@ -6310,6 +6658,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Listing, reading and editing what is recorded; creating and deleting are change sets (changes.instance_views).
 	InstancesPartialUpdateWithResponse(ctx context.Context, id string, params *InstancesPartialUpdateParams, body InstancesPartialUpdateJSONRequestBody, reqEditors ...RequestEditorFn) (*InstancesPartialUpdateResponse, error)
+
+	// InstancesCacheAdviceWithResponse performs a GET /api/v1/instances/{id}/cache/advice (the `InstancesCacheAdvice` operationId) request.
+	//
+	// How large the cache should be by each rule, and which tables gain from it.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	InstancesCacheAdviceWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*InstancesCacheAdviceResponse, error)
 
 	// InstancesCacheDisableWithBodyWithResponse performs a POST /api/v1/instances/{id}/cache/disable (the `InstancesCacheDisable` operationId) request,
 	// with any type of body and a specified content type.
@@ -7212,6 +7567,54 @@ func (r InstanceClassesListResponse) ContentType() string {
 	return ""
 }
 
+type InstanceClassesCustomCreateResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *InstanceClass
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r InstanceClassesCustomCreateResponse) GetJSON200() *InstanceClass {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r InstanceClassesCustomCreateResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r InstanceClassesCustomCreateResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r InstanceClassesCustomCreateResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r InstanceClassesCustomCreateResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r InstanceClassesCustomCreateResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type InstancesCreateResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -7398,6 +7801,54 @@ func (r InstancesPartialUpdateResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r InstancesPartialUpdateResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type InstancesCacheAdviceResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CacheAdvice
+	// ApplicationproblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationproblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r InstancesCacheAdviceResponse) GetJSON200() *CacheAdvice {
+	return r.JSON200
+}
+
+// GetApplicationproblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r InstancesCacheAdviceResponse) GetApplicationproblemJSONDefault() *Problem {
+	return r.ApplicationproblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r InstancesCacheAdviceResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r InstancesCacheAdviceResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r InstancesCacheAdviceResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r InstancesCacheAdviceResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -8647,6 +9098,32 @@ func (c *ClientWithResponses) InstanceClassesListWithResponse(ctx context.Contex
 	return ParseInstanceClassesListResponse(rsp)
 }
 
+// InstanceClassesCustomCreateWithBodyWithResponse performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request,
+// with any type of body and a specified content type.
+//
+// The class of a machine of this size: one that is there, or a new one.
+//
+// Returns a wrapper object for the known response body format(s).
+func (c *ClientWithResponses) InstanceClassesCustomCreateWithBodyWithResponse(ctx context.Context, params *InstanceClassesCustomCreateParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*InstanceClassesCustomCreateResponse, error) {
+	rsp, err := c.InstanceClassesCustomCreateWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseInstanceClassesCustomCreateResponse(rsp)
+}
+
+// InstanceClassesCustomCreateWithResponse performs a POST /api/v1/instance-classes/custom (the `InstanceClassesCustomCreate` operationId) request.
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// The class of a machine of this size: one that is there, or a new one.
+func (c *ClientWithResponses) InstanceClassesCustomCreateWithResponse(ctx context.Context, params *InstanceClassesCustomCreateParams, body InstanceClassesCustomCreateJSONRequestBody, reqEditors ...RequestEditorFn) (*InstanceClassesCustomCreateResponse, error) {
+	rsp, err := c.InstanceClassesCustomCreate(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseInstanceClassesCustomCreateResponse(rsp)
+}
+
 // InstancesCreateWithBodyWithResponse performs a POST /api/v1/instances (the `InstancesCreate` operationId) request,
 // with any type of body and a specified content type.
 //
@@ -8723,6 +9200,19 @@ func (c *ClientWithResponses) InstancesPartialUpdateWithResponse(ctx context.Con
 		return nil, err
 	}
 	return ParseInstancesPartialUpdateResponse(rsp)
+}
+
+// InstancesCacheAdviceWithResponse performs a GET /api/v1/instances/{id}/cache/advice (the `InstancesCacheAdvice` operationId) request.
+//
+// How large the cache should be by each rule, and which tables gain from it.
+//
+// Returns a wrapper object for the known response body format(s).
+func (c *ClientWithResponses) InstancesCacheAdviceWithResponse(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*InstancesCacheAdviceResponse, error) {
+	rsp, err := c.InstancesCacheAdvice(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseInstancesCacheAdviceResponse(rsp)
 }
 
 // InstancesCacheDisableWithBodyWithResponse performs a POST /api/v1/instances/{id}/cache/disable (the `InstancesCacheDisable` operationId) request,
@@ -9586,6 +10076,39 @@ func ParseInstanceClassesListResponse(rsp *http.Response) (*InstanceClassesListR
 	return response, nil
 }
 
+// ParseInstanceClassesCustomCreateResponse parses an HTTP response from a InstanceClassesCustomCreateWithResponse call
+func ParseInstanceClassesCustomCreateResponse(rsp *http.Response) (*InstanceClassesCustomCreateResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &InstanceClassesCustomCreateResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest InstanceClass
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
 // ParseInstancesCreateResponse parses an HTTP response from a InstancesCreateWithResponse call
 func ParseInstancesCreateResponse(rsp *http.Response) (*InstancesCreateResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -9701,6 +10224,39 @@ func ParseInstancesPartialUpdateResponse(rsp *http.Response) (*InstancesPartialU
 	switch {
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
 		var dest Instance
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationproblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseInstancesCacheAdviceResponse parses an HTTP response from a InstancesCacheAdviceWithResponse call
+func ParseInstancesCacheAdviceResponse(rsp *http.Response) (*InstancesCacheAdviceResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &InstancesCacheAdviceResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CacheAdvice
 		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
 			return nil, err
 		}

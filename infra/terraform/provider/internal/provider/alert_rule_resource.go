@@ -50,7 +50,7 @@ func (r *alertRule) Metadata(_ context.Context, _ resource.MetadataRequest, resp
 
 func (r *alertRule) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "When to raise an alarm. It watches one instance (`instance_id`), those with all of some `tags`, or without either the whole fleet.",
+		MarkdownDescription: "When to open an incident. The rule watches one instance (`instance_id`), the instances that have all of the `tags`, or without either the whole fleet.",
 		Attributes: map[string]schema.Attribute{
 			"id":               schema.StringAttribute{Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()}},
 			"name":             schema.StringAttribute{Required: true},
@@ -58,15 +58,15 @@ func (r *alertRule) Schema(_ context.Context, _ resource.SchemaRequest, resp *re
 			"metric":           schema.StringAttribute{Required: true, MarkdownDescription: "`fqc metrics list` names them, with their formulas."},
 			"comparison":       schema.StringAttribute{Required: true, MarkdownDescription: "`lt`, `le`, `gt` or `ge`.", Validators: []validator.String{stringvalidator.OneOf("lt", "le", "gt", "ge")}},
 			"threshold":        schema.Float64Attribute{Required: true, MarkdownDescription: "In the metric's unit; ratios are in percent."},
-			"for_seconds":      schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(600), MarkdownDescription: "How long it must hold."},
-			"minimum_traffic":  schema.Float64Attribute{Optional: true, Computed: true, Default: float64default.StaticFloat64(0), MarkdownDescription: "Below this traffic nothing is judged."},
+			"for_seconds":      schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(600), MarkdownDescription: "How long the condition must hold."},
+			"minimum_traffic":  schema.Float64Attribute{Optional: true, Computed: true, Default: float64default.StaticFloat64(0), MarkdownDescription: "Instances with less traffic are not judged."},
 			"reminder_seconds": schema.Int64Attribute{Optional: true, Computed: true, Default: int64default.StaticInt64(14400)},
 			"severity":         schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("warning"), Validators: []validator.String{stringvalidator.OneOf("warning", "critical")}},
 			"tags":             schema.MapAttribute{Optional: true, Computed: true, ElementType: types.StringType, Default: mapdefault.StaticValue(types.MapValueMust(types.StringType, nil))},
 			"instance_id":      schema.StringAttribute{Optional: true, Validators: []validator.String{stringvalidator.ConflictsWith(path.MatchRoot("tags"))}},
 			"recipients":       schema.ListAttribute{Optional: true, Computed: true, ElementType: types.StringType, Default: listdefault.StaticValue(types.ListValueMust(types.StringType, nil))},
 			"is_enabled":       schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(true)},
-			"formula":          schema.StringAttribute{Computed: true, MarkdownDescription: "How the metric is made."},
+			"formula":          schema.StringAttribute{Computed: true, MarkdownDescription: "How the metric is calculated."},
 		},
 	}
 }

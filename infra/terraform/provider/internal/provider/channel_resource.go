@@ -46,13 +46,13 @@ func (r *channel) Schema(_ context.Context, _ resource.SchemaRequest, resp *reso
 		Attributes: map[string]schema.Attribute{
 			"id":   schema.StringAttribute{Computed: true, PlanModifiers: []planmodifier.String{stringplanmodifier.UseStateForUnknown()}},
 			"name": schema.StringAttribute{Required: true},
-			"kind": schema.StringAttribute{Required: true, MarkdownDescription: "`webhook`, `slack`, `pagerduty` or `mail`; another one makes another channel.", PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}, Validators: []validator.String{stringvalidator.OneOf("webhook", "slack", "pagerduty", "mail")}},
-			"url":  schema.StringAttribute{Optional: true, Computed: true, MarkdownDescription: "Of a webhook; of PagerDuty, if it is not the usual one."},
+			"kind": schema.StringAttribute{Required: true, MarkdownDescription: "`webhook`, `slack`, `pagerduty` or `mail`. Changing it replaces the channel.", PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}, Validators: []validator.String{stringvalidator.OneOf("webhook", "slack", "pagerduty", "mail")}},
+			"url":  schema.StringAttribute{Optional: true, Computed: true, MarkdownDescription: "Address of a webhook; for PagerDuty only if it is not the usual one."},
 			"secret": schema.StringAttribute{Optional: true, Sensitive: true,
-				MarkdownDescription: "Of a webhook: what messages are signed with. Of Slack: the address of the incoming webhook. Of PagerDuty: the integration key. It is kept in the state."},
-			"recipients":     schema.ListAttribute{Optional: true, Computed: true, ElementType: types.StringType, Default: listdefault.StaticValue(types.ListValueMust(types.StringType, nil)), MarkdownDescription: "Of mail."},
+				MarkdownDescription: "Webhook: the signing key. Slack: the address of the incoming webhook. PagerDuty: the integration key. It is kept in the state."},
+			"recipients":     schema.ListAttribute{Optional: true, Computed: true, ElementType: types.StringType, Default: listdefault.StaticValue(types.ListValueMust(types.StringType, nil)), MarkdownDescription: "Mail addresses, for `mail`."},
 			"tags":           schema.MapAttribute{Optional: true, Computed: true, ElementType: types.StringType, Default: mapdefault.StaticValue(types.MapValueMust(types.StringType, nil))},
-			"least_severity": schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("warning"), MarkdownDescription: "`critical`: nothing but critical incidents.", Validators: []validator.String{stringvalidator.OneOf("warning", "critical")}},
+			"least_severity": schema.StringAttribute{Optional: true, Computed: true, Default: stringdefault.StaticString("warning"), MarkdownDescription: "`critical`: only critical incidents.", Validators: []validator.String{stringvalidator.OneOf("warning", "critical")}},
 			"is_enabled":     schema.BoolAttribute{Optional: true, Computed: true, Default: booldefault.StaticBool(true)},
 		},
 	}

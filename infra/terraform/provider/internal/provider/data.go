@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
@@ -47,26 +48,32 @@ func flag(words string) schema.Attribute {
 }
 
 type findingItem struct {
-	Severity  string  `tfsdk:"severity"`
-	Code      string  `tfsdk:"code"`
-	Parameter string  `tfsdk:"parameter"`
-	Seen      string  `tfsdk:"seen"`
-	Needed    string  `tfsdk:"needed"`
-	Remedy    string  `tfsdk:"remedy"`
-	Nearest   *string `tfsdk:"nearest"`
+	Severity   string   `tfsdk:"severity"`
+	Code       string   `tfsdk:"code"`
+	Parameter  string   `tfsdk:"parameter"`
+	Seen       string   `tfsdk:"seen"`
+	Needed     string   `tfsdk:"needed"`
+	Remedy     string   `tfsdk:"remedy"`
+	Nearest    *string  `tfsdk:"nearest"`
+	Statements []string `tfsdk:"statements"`
 }
 
 func findings() schema.Attribute {
 	return items(map[string]schema.Attribute{
 		"severity": text("`blocking`, `advice` or `notice`."), "code": text("Stable, unlike the sentences."), "parameter": text(""),
 		"seen": text(""), "needed": text(""), "remedy": text("What mends it."), "nearest": text("A value that would fit."),
+		"statements": schema.ListAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "What to run on the server, such as a `GRANT` of a missing privilege."},
 	})
 }
 
 func findingItems(found []api.InstanceFinding) []findingItem {
 	rows := []findingItem{}
 	for _, it := range found {
-		rows = append(rows, findingItem{string(it.Severity), it.Code, it.Parameter, it.Seen, it.Needed, it.Remedy, it.Nearest})
+		statements := []string{}
+		if it.Action != nil {
+			statements = it.Action.Statements
+		}
+		rows = append(rows, findingItem{string(it.Severity), it.Code, it.Parameter, it.Seen, it.Needed, it.Remedy, it.Nearest, statements})
 	}
 	return rows
 }

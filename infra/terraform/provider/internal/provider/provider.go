@@ -123,6 +123,7 @@ func (p *fqcProvider) Resources(context.Context) []func() resource.Resource {
 func (p *fqcProvider) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
 		newInstanceClasses, newVersions, newParameters, newTemplates, newPrerequisites, newPreview, newNearCaches,
+		newCacheAdvice, newCustomClass,
 	}
 }
 

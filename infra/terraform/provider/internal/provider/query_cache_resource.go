@@ -49,7 +49,7 @@ func (r *queryCache) Schema(ctx context.Context, _ resource.SchemaRequest, resp 
 			"instance_id": schema.StringAttribute{Required: true, PlanModifiers: []planmodifier.String{stringplanmodifier.RequiresReplace()}},
 			"type": schema.StringAttribute{
 				Optional: true, Computed: true, Default: stringdefault.StaticString("ON"),
-				MarkdownDescription: "`ON`, or `DEMAND`: only statements that say `SQL_CACHE`.",
+				MarkdownDescription: "`ON`, or `DEMAND` to cache only statements that say `SQL_CACHE`.",
 				Validators:          []validator.String{stringvalidator.OneOf("ON", "DEMAND")},
 			},
 			"rule": schema.StringAttribute{
@@ -60,7 +60,7 @@ func (r *queryCache) Schema(ctx context.Context, _ resource.SchemaRequest, resp 
 				Optional: true, Computed: true, MarkdownDescription: "This size, instead of a rule. A multiple of 1024.",
 				PlanModifiers: []planmodifier.Int64{int64planmodifier.UseStateForUnknown()}, Validators: []validator.Int64{explicit},
 			},
-			"result_set_bytes": schema.Int64Attribute{Optional: true, MarkdownDescription: "Size of the results that are asked for again, for the rule `result_set`."},
+			"result_set_bytes": schema.Int64Attribute{Optional: true, MarkdownDescription: "Total size of the results that are read repeatedly, for the rule `result_set`."},
 			"shrink_buffer_pool": schema.BoolAttribute{
 				Optional: true, Computed: true, Default: booldefault.StaticBool(true),
 				MarkdownDescription: "Give the cache a tenth of the buffer pool when it is enabled. Set it to false if `innodb_buffer_pool_size` is managed elsewhere.",
