@@ -107,7 +107,8 @@ def test_one_without_the_plugin_reports_is_counted_and_missed(
         [near] = eventually(listed, lambda found: found[0]["hits"] == 2)
         told = {"name": "shop-1", "source": "reporting", "mode": "rules", "hits": 2, "misses": 1}
         assert {name: near[name] for name in told} == told
-        assert "reporting" in fqc("near", "list", other).out
+        shown = fqc("near", "list", other).out
+        assert "reporting" in shown and "OBSTACLE" in shown
         assert eventually(lambda: metric("near_caches"), lambda count: count == 1) == 1
         process.kill()
         assert eventually(lambda: metric("near_caches_detached"), lambda count: count == 1) == 1

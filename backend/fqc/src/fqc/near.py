@@ -31,6 +31,7 @@ _LIST: dict[str, Cell] = {
     "WRITERS WAITED": "writers_waited",
     "EACH": lambda it: _milliseconds(it["writer_wait_ms"]),
     "SEEN": lambda it: human_time(it["seen_at"]),
+    "OBSTACLE": "obstacle",
 }
 
 
