@@ -82,9 +82,9 @@ fn one_by_rules_stands_aside_for_one_that_keeps_what_it_is_told() {
     let (near, elsewhere) = (by_rules_before(&gateway, LONG), by_rules_before(&gateway, LONG));
     let (mut writer, mut reader, mut direct) = (near.client(), near.client(), gateway.client());
     let mut other = elsewhere.client();
-    for client in [&mut writer, &mut reader, &mut direct, &mut other] {
-        // By the second one the gateway knows who asks, too.
-        (0..2).for_each(|number| drop(ask(client, &format!("{OTHER} /* {number} */"))));
+    for (of, client) in [&mut writer, &mut reader, &mut direct, &mut other].into_iter().enumerate() {
+        // Nobody else's, so that they come to the gateway: by the second one it knows who asks, too.
+        (0..2).for_each(|number| drop(ask(client, &format!("{OTHER} /* {of} {number} */"))));
     }
     assert_eq!((ask(&mut other, READ), ask(&mut direct, READ)), ("1".into(), "1".into()));
     let by_gateway = gateway.metric("hits_total");
