@@ -18,6 +18,15 @@ const SETTINGS: &[&str] = &[
     "SET time_zone = '+05:00'",
 ];
 
+/// Each with a value whose text is known, and with one that comes by a way which hides it.
+const HIDDEN: &[(&str, &str, &str)] = &[
+    ("time_zone", "'+05:00'", "'-03:00'"),
+    ("lc_time_names", "'de_DE'", "'fr_FR'"),
+    ("div_precision_increment", "9", "2"),
+    ("collation_connection", "'latin1_bin'", "'utf8mb4_general_ci'"),
+    ("default_regex_flags", "'DOTALL'", "''"),
+];
+
 /// Whether the columns are told alike whatever was executed before: those of a result that may come out of a temporary table
 /// are told by the plan, which a plain server remembers from other values.
 fn is_plain(text: &str) -> bool {
@@ -67,10 +76,44 @@ impl Generator {
         (Kind::Read, Deed::Query(quiet))
     }
 
+    /// What was set is set again after something that may have changed it, which the text does not show.
+    fn again_scene(&mut self, session: usize) -> (Kind, Deed) {
+        let partner = self.random.below(self.standings.len());
+        let table = self.table(false);
+        let read = Deed::Query(format!(
+            "SELECT FROM_UNIXTIME(0), DATE_FORMAT('2026-01-05', '%M'), 1 / 3, 'a' = 'A', 'a\nb' REGEXP 'a.b', COUNT(*) FROM {}.{}",
+            table.database, table.name
+        ));
+        let (name, known, other) = *self.random.pick(HIDDEN);
+        let again = format!("SET {name} = {known}");
+        for one in [session, partner] {
+            self.later(one, Kind::Connection, Deed::ResetConnection);
+            self.settle(one);
+            for _ in 0..3 {
+                self.later(one, Kind::Setting, Deed::Query(again.clone()));
+                (0..3).for_each(|_| self.later(one, Kind::Repeat, read.clone()));
+                let hidden = match self.random.below(3) {
+                    0 => format!("SET {name} = COALESCE({other})"),
+                    1 => format!("SET {name} = {other}, max_sort_length = 'none'"),
+                    _ => format!("EXECUTE IMMEDIATE 'SET {name} = {}'", other.replace('\'', "''")),
+                };
+                self.later(one, Kind::Setting, Deed::Query(hidden));
+                (0..2).for_each(|_| self.later(one, Kind::Repeat, read.clone()));
+                self.aftermath(one);
+            }
+            self.later(one, Kind::Connection, Deed::ResetConnection);
+            self.settle(one);
+        }
+        (Kind::Read, read)
+    }
+
     /// Its first step; the rest is queued.
     pub(super) fn scene(&mut self, session: usize) -> (Kind, Deed) {
         if self.random.percent(4) {
             return self.settings_scene(session);
+        }
+        if self.random.percent(4) {
+            return self.again_scene(session);
         }
         let is_of_views = self.random.percent(20);
         let mut read = if self.random.percent(60) { self.fresh_read() } else { self.repeat() };
