@@ -15,6 +15,7 @@ from controlplane.core.models import KeptAnswer
 from controlplane.core.request_context import Caller, acting_as
 from controlplane.core.sealing import open_sealed
 from controlplane.core.tasks import expire
+from controlplane.metrics.tests.fleet import instance_make
 from controlplane.parameters.models import Template
 from testing.workers import BACKEND
 
@@ -60,11 +61,12 @@ def client_of(user, scope):
 
 
 TOKENS, KEYS = "/api/v1/tokens", "/api/v1/access-keys"
-SECRETS = {TOKENS: "token", KEYS: "secret"}
+REPORTERS = "/api/v1/instances/{id}/near-caches/tokens"
+SECRETS = {TOKENS: "token", KEYS: "secret", REPORTERS: "token"}
 STRONG = {"name": "ci", "scope": "admin"}
 
 
-@pytest.mark.parametrize("path", SECRETS)
+@pytest.mark.parametrize("path", [TOKENS, KEYS])
 def test_a_key_is_worth_nothing_under_a_weaker_token_of_the_same_user(admin, path):
     assert post(admin, "key-1", STRONG, path).status_code == 201
     for scope in ("viewer", "operator"):
@@ -101,16 +103,18 @@ def test_whoever_is_not_logged_in_has_no_keys(outsider):
 
 
 def test_a_secret_is_in_its_first_answer_alone_and_the_repeat_names_what_was_made(operator):
+    instance = instance_make()
     for path, field in SECRETS.items():
-        body = {"name": "ci", "scope": "viewer"}
-        made = post(operator, "key-" + field, body, path).json()
-        again = post(operator, "key-" + field, body, path)
+        body = {"name": "ci"} if path == REPORTERS else {"name": "ci", "scope": "viewer"}
+        asked = ("key-" + path, body, path.format(id=instance.pk))
+        made = post(operator, *asked).json()
+        again = post(operator, *asked)
         assert (again.status_code, again.json()["code"]) == (409, "secret_shown_once")
         assert made["id"] in again.json()["detail"]
         assert made[field] not in again.content.decode()
         for kept in KeptAnswer.objects.all():
             assert made[field] not in open_sealed(kept.answer_sealed, settings.SEALING_KEYS, kept.secret_context)
-    assert (Token.objects.filter(name="ci").count(), AccessKey.objects.count()) == (1, 1)
+    assert (Token.objects.filter(name="ci").count(), AccessKey.objects.count()) == (2, 1)
 
 
 def test_every_operation_whose_answer_is_shown_once_is_among_these():

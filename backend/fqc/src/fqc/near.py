@@ -37,7 +37,7 @@ _LIST: dict[str, Cell] = {
 
 @app.watch("list")
 def list_(call: Call, instance: Name) -> None:
-    """List the near caches of an instance, as the newest poll or their newest report tells."""
+    """List the near caches of an instance, as last polled or reported."""
     call.show_items(call.api.items(f"instances/{instance}/near-caches"), _LIST)
 
 
@@ -59,7 +59,10 @@ def token(
     name: Annotated[str, typer.Argument(help="What it is for.", show_default=False)],
     days: Days = None,
 ) -> None:
-    """Create a token by which near caches report, where no plugin can be loaded. It is shown only once."""
+    """Create a token for near caches that report. It is shown only once.
+
+    They report where no plugin can be loaded.
+    """
     path, body = f"instances/{instance}/near-caches/tokens", {"name": name, **lifetime(days)}
     if call.is_dry_run:
         call.would("POST", path, body)
