@@ -99,7 +99,13 @@ AUDITS = [
     Audit("engine", (*DENY, "advisories"), read_cargo, GET_DENY),
     *(
         Audit(each, GO, read_go, GET_GO)
-        for each in ("infra/terraform/provider", "backend/rpc_clients/go", "engine/tests/connectors/go", "infra/helm")
+        for each in (
+            "infra/terraform/provider",
+            "backend/rpc_clients/go",
+            "engine/tests/connectors/go",
+            "infra/helm",
+            "infra/observability",
+        )
     ),
 ]
 

@@ -17,6 +17,10 @@ output "is_enough" { value = data.fqc_cache_advice.a.is_enough }
 `
 	}
 	s.alter(t, s.Instances[1].ID, s.disableCache, map[string]any{})
+	t.Cleanup(func() {
+		unset := map[string]any{"query_cache_size": nil, "query_cache_type": nil}
+		s.alter(t, s.Instances[1].ID, s.setParameters, map[string]any{"parameters": unset})
+	})
 	w.configure(of(s.Instances[1].ID))
 	w.must("apply", "-auto-approve", "-no-color")
 	found := w.outputs()
