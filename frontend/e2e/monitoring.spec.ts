@@ -19,6 +19,13 @@ async function openMonitoring(page: Page, instanceId: string, search = 'range=15
   return panel;
 }
 
+// Where the chart can be dragged on.
+async function gridOf(panel: Locator) {
+  const box = await panel.locator('.recharts-cartesian-grid').boundingBox();
+  if (!box) throw new Error('The chart has no grid to drag on.');
+  return box;
+}
+
 async function exported(page: Page, panel: Locator, item: string): Promise<Download> {
   await panel.getByRole('button', { name: `Export ${STATEMENTS}` }).click();
   const download = page.waitForEvent('download');
@@ -86,8 +93,7 @@ test('a drag zooms every chart, the address keeps the span, and one click leads 
 }) => {
   const panel = await openMonitoring(page, first.id);
   await panel.scrollIntoViewIfNeeded();
-  const grid = await panel.locator('.recharts-cartesian-grid').boundingBox();
-  if (!grid) throw new Error('The chart has no grid to drag on.');
+  const grid = await gridOf(panel);
   const y = grid.y + grid.height / 2;
   // Over a part that has no samples yet, and beyond the end of the chart.
   await page.mouse.move(grid.x + grid.width * 0.3, y);
@@ -113,8 +119,7 @@ test('a zoom leaves nothing behind of what was told under the pointer', async ({
 }) => {
   const panel = await openMonitoring(page, first.id);
   await panel.scrollIntoViewIfNeeded();
-  const grid = await panel.locator('.recharts-cartesian-grid').boundingBox();
-  if (!grid) throw new Error('The chart has no grid to drag on.');
+  const grid = await gridOf(panel);
   const y = grid.y + grid.height / 2;
   const cursor = panel.locator('.recharts-tooltip-cursor');
   const ticks = async () => (await panel.locator('.recharts-xAxis-tick-labels').allTextContents()).join();
@@ -143,8 +148,7 @@ test('a chart that is drawn anew during a drag zooms to what was pressed', async
   await panel.scrollIntoViewIfNeeded();
   const grid = panel.locator('.recharts-cartesian-grid');
   const placeAt = async (share: number) => {
-    const box = await grid.boundingBox();
-    if (!box) throw new Error('The chart has no grid to drag on.');
+    const box = await gridOf(panel);
     return [box.x + box.width * share, box.y + box.height / 2] as const;
   };
   await page.mouse.move(...(await placeAt(0.3)));

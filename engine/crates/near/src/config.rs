@@ -1,9 +1,9 @@
 //! The configuration, as it is used: every value checked, certificates loaded.
 
 use crate::account::Account;
+use crate::control_plane::ControlPlane;
 use crate::options::Options;
 use crate::process;
-use crate::reporting::ControlPlane;
 use crate::server::{Connector, Server};
 use crate::store::{self, Dialect};
 use crate::tls;

@@ -4,17 +4,15 @@
 //! anew for each, so that another one can be put in its place.
 //! Deliberately absent: anything that the control plane could ask for. It answers when the next report is wanted, and nothing else.
 
-mod address;
 mod post;
-
-pub use address::ControlPlane;
 
 use crate::binlog::Progress;
 use crate::clock;
 use crate::config::Config;
+use crate::control_plane::ControlPlane;
+use crate::random;
 use crate::shared::Shared;
 use post::post;
-use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::json;
 use std::io;
 use std::sync::Arc;
@@ -38,7 +36,7 @@ pub struct Reporter {
 
 impl Reporter {
     pub fn new(shared: Arc<Shared>) -> Reporter {
-        Reporter { shared, life: (random() >> 11) | 1 }
+        Reporter { shared, life: (drawn() >> 11) | 1 }
     }
 
     /// While the process serves.
@@ -119,14 +117,12 @@ fn tell(trouble: &mut String, control_plane: &ControlPlane, error: Option<&io::E
 
 /// Programs that were started together do not report together for ever.
 fn spread(pause: Duration) -> Duration {
-    pause.mul_f64(0.9 + (random() >> 56) as f64 / 1280.0)
+    pause.mul_f64(0.9 + (drawn() >> 56) as f64 / 1280.0)
 }
 
-fn random() -> u64 {
-    let mut bytes = [0; 8];
-    // Where the system has none, all reports are of one life: they are taken for one program's.
-    let _ = SystemRandom::new().fill(&mut bytes);
-    u64::from_ne_bytes(bytes)
+/// Where the system has no random numbers, all reports are of one life: they are taken for one program's.
+fn drawn() -> u64 {
+    random::bytes().map(u64::from_ne_bytes).unwrap_or_default()
 }
 
 fn plain(text: &str, most: usize) -> String {

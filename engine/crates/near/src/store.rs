@@ -22,8 +22,8 @@ mod valkey;
 use crate::clock;
 use crate::counter::Counter;
 use crate::digest;
+use crate::random;
 use crate::server::Server;
-use ::ring::rand::{SecureRandom, SystemRandom};
 use line::Then;
 use reply::{Item, Reply, Wants};
 use ring::Ring;
@@ -171,9 +171,7 @@ fn looked(item: Item, id: &Id, lifetime: Duration, begun: u64, line: Arc<Line>, 
 }
 
 fn drawn() -> Option<u64> {
-    let mut bytes = [0; 8];
-    SystemRandom::new().fill(&mut bytes).ok()?;
-    Some(u64::from_le_bytes(bytes).max(1))
+    random::bytes().ok().map(|bytes| u64::from_le_bytes(bytes).max(1))
 }
 
 fn value(id: &Id, answer: &[u8], rows: u64) -> Vec<u8> {

@@ -2,7 +2,7 @@
 
 mod beside;
 
-use beside::scene::{READ, ask, said};
+use beside::scene::{READ, ask, furnish, said};
 use beside::store::{Kind, Store};
 use beside::{Folder, Near, near, wait_until};
 use fqc_tests::client::{Client, Param, command};
@@ -32,19 +32,9 @@ impl Scene {
         let stores: Option<Vec<_>> = (0..stores).map(|_| Store::start(kind)).collect();
         let stores = stores?;
         let server = Server::start(Options::default()).expect("a server");
-        let mut admin = server.admin().expect("a connection");
-        let statements = [
-            "CREATE DATABASE d",
-            "CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(30))",
-            "INSERT INTO d.t VALUES (1, 'one'), (2, 'two')",
-            "CREATE TABLE d.u (v VARCHAR(30))",
-            "INSERT INTO d.u VALUES ('u')",
-            "CREATE USER app@'127.0.0.1'",
-            "GRANT ALL ON d.* TO app@'127.0.0.1'",
-            "CREATE USER other@'127.0.0.1'",
-            "GRANT SELECT ON d.u TO other@'127.0.0.1'",
-        ];
-        statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
+        furnish(&server);
+        let grant = "GRANT SELECT ON d.u TO other@'127.0.0.1'";
+        server.admin().expect("a connection").must(grant).expect(grant);
         Some(Scene { kind, server, stores })
     }
 

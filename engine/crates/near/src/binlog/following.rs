@@ -12,10 +12,10 @@ use crate::account::{self, Account};
 use crate::clock;
 use crate::config::Config;
 use crate::payloads::Payloads;
+use crate::random;
 use crate::shared::Shared;
 use crate::stream::Stream;
 use crate::ttl::question;
-use ring::rand::{SecureRandom, SystemRandom};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -170,8 +170,7 @@ fn dump_without(shown: &Gtids) -> io::Result<Vec<u8>> {
 /// Drawn, since the server ends the connection of another replica that has the same.
 fn number() -> io::Result<[u8; 4]> {
     const ABOVE_THOSE_THAT_PEOPLE_GIVE: u8 = 0x80;
-    let mut number = [0; 4];
-    SystemRandom::new().fill(&mut number).map_err(|_| io::Error::other("no random numbers"))?;
+    let mut number: [u8; 4] = random::bytes()?;
     number[3] |= ABOVE_THOSE_THAT_PEOPLE_GIVE;
     Ok(number)
 }

@@ -1,6 +1,6 @@
 //! One request to the control plane, and its answer. HTTP/1.1, as far as that takes.
 
-use super::address::ControlPlane;
+use crate::control_plane::ControlPlane;
 use crate::stream::{Stream, connect};
 use serde_json::Value;
 use std::io;

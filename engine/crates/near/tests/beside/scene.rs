@@ -29,6 +29,22 @@ pub fn prepare(server: &Server) {
     statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
 }
 
+/// Makes tables, an account that may read them, and one that may not.
+pub fn furnish(server: &Server) {
+    let mut admin = server.admin().expect("a connection");
+    let statements = [
+        "CREATE DATABASE d",
+        "CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(30))",
+        "INSERT INTO d.t VALUES (1, 'one'), (2, 'two')",
+        "CREATE TABLE d.u (v VARCHAR(30))",
+        "INSERT INTO d.u VALUES ('u')",
+        "CREATE USER app@'127.0.0.1'",
+        "CREATE USER other@'127.0.0.1'",
+        "GRANT ALL ON d.* TO app@'127.0.0.1'",
+    ];
+    statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
+}
+
 /// A server with the plugin and a table, and near caches that are attached to it.
 pub struct Scene {
     pub nears: Vec<Near>,

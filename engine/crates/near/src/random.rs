@@ -1,0 +1,10 @@
+//! Random numbers of the system.
+
+use ring::rand::{SecureRandom, SystemRandom};
+use std::io;
+
+pub fn bytes<const COUNT: usize>() -> io::Result<[u8; COUNT]> {
+    let mut bytes = [0; COUNT];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| io::Error::other("no random numbers"))?;
+    Ok(bytes)
+}
