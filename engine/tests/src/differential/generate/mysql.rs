@@ -21,6 +21,8 @@ const WORDS: &[(&str, &str)] = &[
     (" RETURNING id", ""),
     ("tx_isolation", "transaction_isolation"),
     ("@@in_transaction", "@@autocommit"),
+    // The server's own flags do not tell of it after the reset of a connection, those of a served result do.
+    ("SET GLOBAL autocommit = 0", "SET GLOBAL autocommit = 1"),
     ("TO PUBLIC", "TO u0"),
     ("SET DEFAULT ROLE r0 FOR ", "SET DEFAULT ROLE r0 TO "),
     ("CREATE SEQUENCE", "CREATE TABLE"),
