@@ -18,15 +18,15 @@ fn judge(plan: Plan) {
     let plugin = Some(beside::plugin());
     let mut server = Server::start(Options { plugin, arguments, ..Options::default() }).expect("a cached server");
     let begun = Instant::now();
-    // An unloaded plugin does not know of hits, and without one a run has proved nothing: then it goes on.
+    // On a busy machine the time may be up before enough was served: then it goes on.
     loop {
         let report = histories::run(&mut server, plan.clone()).expect("the server answers");
         print!("{report}");
         assert!(report.violations.is_empty(), "{report}");
-        if report.hits_beside > Some(0) {
+        if report.proves_something_beside(&plan) {
             return;
         }
-        assert!(begun.elapsed() < plan.time + LIMIT, "without a hit beside the server it has proved nothing: {report}");
+        assert!(begun.elapsed() < plan.time + LIMIT, "so few hits beside the server prove nothing: {report}");
     }
 }
 

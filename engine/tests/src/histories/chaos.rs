@@ -5,6 +5,7 @@ use std::io;
 
 use super::stage::Stage;
 use super::voice::{Outcome, Trouble, Voice};
+use super::{ENOUGH_HITS, SERVED_ANEW};
 use crate::server::{Product, SWITCH_ON};
 
 /// An event that runs is a change of the server's own tables: where nothing is to be redefined, there is none.
@@ -21,9 +22,13 @@ pub fn setup(with_event: bool) -> Vec<String> {
 }
 
 pub fn worker(voice: &mut Voice, stage: &Stage) -> io::Result<()> {
-    let mut ticks = 0;
+    let (mut ticks, mut presence) = (0, Presence::default());
     while stage.goes_on() {
-        let outcome = if voice.random.percent(25) { stir(voice, stage) } else { watch_event(voice, stage, &mut ticks) };
+        let outcome = if voice.random.percent(25) {
+            stir(voice, stage, &mut presence)
+        } else {
+            watch_event(voice, stage, &mut ticks)
+        };
         if let Err(trouble) = outcome {
             voice.recover(&trouble)?;
         }
@@ -43,12 +48,54 @@ fn watch_event(voice: &mut Voice, stage: &Stage, ticks: &mut i64) -> Outcome<()>
     Ok(())
 }
 
-fn stir(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+/// The plugin's, from one load to the next.
+#[derive(Default)]
+struct Presence {
+    /// What near caches had answered when it was loaded. The counter outlives it.
+    hits_before: u64,
+    was_reinstalled: bool,
+    has_served: bool,
+}
+
+impl Presence {
+    fn renew(&mut self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+        // Before that, nothing would have been proved of this one.
+        if !self.has_served(voice, stage)? {
+            return Ok(());
+        }
+        reinstall(voice, stage)?;
+        // Who is older than the plugin is served nothing, and may keep all others from it by what it writes unreported.
+        kill_some(voice, stage, 100);
+        voice.reconnect().map_err(|_| Trouble::Lost)?;
+        *self = Presence { hits_before: hits_beside(voice)?, was_reinstalled: true, has_served: false };
+        Ok(())
+    }
+
+    /// Near caches have answered a good many reads since.
+    fn has_served(&mut self, voice: &mut Voice, stage: &Stage) -> Outcome<bool> {
+        if !self.has_served && hits_beside(voice)? >= self.hits_before + ENOUGH_HITS {
+            self.has_served = true;
+            if self.was_reinstalled {
+                stage.count(SERVED_ANEW);
+            }
+        }
+        Ok(self.has_served)
+    }
+}
+
+fn hits_beside(voice: &mut Voice) -> Outcome<u64> {
+    let rows = voice.text("SHOW GLOBAL STATUS LIKE 'Fqc_near_hits'")?;
+    let hits = rows.first().and_then(|row| row[1].as_deref());
+    Ok(hits.map_or(0, |hits| String::from_utf8_lossy(hits).parse().expect("a number")))
+}
+
+fn stir(voice: &mut Voice, stage: &Stage, presence: &mut Presence) -> Outcome<()> {
     stage.count("disturbances");
     match voice.random.below(60) {
         0..=15 => kill(voice, stage, "QUERY"),
         16..=25 => kill(voice, stage, "CONNECTION"),
         38 if stage.plan.naps => nap(voice, stage),
+        38 if stage.plan.reinstalls && stage.plan.beside.is_some() => presence.renew(voice, stage),
         38 if stage.plan.reinstalls => reinstall(voice, stage),
         26.. if !stage.plan.redefines => voice.text("SELECT SLEEP(0.01)").map(drop),
         26..=28 => voice.text("ALTER TABLE register_direct COMMENT = 'altered'").map(drop),
@@ -99,7 +146,11 @@ fn kill_some(voice: &mut Voice, stage: &Stage, percent: u64) {
 
 fn reinstall(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     for statement in stage.product.uninstalling() {
-        voice.text(statement)?;
+        match voice.text(statement) {
+            // Whoever did it the last time was cut off before the plugin was back.
+            Err(Trouble::Refused(failure)) if failure.code == 1305 => {}
+            outcome => drop(outcome?),
+        }
     }
     if stage.product == Product::MySql {
         // There it ends when all sessions have that it has told of.

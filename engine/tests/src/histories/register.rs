@@ -242,8 +242,11 @@ impl Board {
 
     pub fn reader(&self, voice: &mut Voice, stage: &Stage) -> io::Result<()> {
         while stage.goes_on() {
-            let outcome =
-                if voice.random.percent(15) { self.read_in_transaction(voice, stage) } else { self.read(voice, stage) };
+            let outcome = match voice.random.below(100) {
+                0..15 => self.read_in_transaction(voice, stage),
+                _ if stage.plan.beside.is_some() => self.read_again_and_again(voice, stage),
+                _ => self.read(voice, stage),
+            };
             if let Err(trouble) = outcome {
                 voice.recover(&trouble)?;
             }
@@ -267,8 +270,18 @@ impl Board {
         voice.all(&["COMMIT", "SET autocommit = 1"])
     }
 
+    /// A near cache answers what comes again before it is written.
+    fn read_again_and_again(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+        let statement = self.read_statement(voice);
+        (0..=voice.random.below(12)).try_for_each(|_| self.check(voice, stage, &statement))
+    }
+
     fn read(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
-        let floors: Vec<_> = self.registers.iter().map(Register::floor).collect();
+        let statement = self.read_statement(voice);
+        self.check(voice, stage, &statement)
+    }
+
+    fn read_statement(&self, voice: &mut Voice) -> String {
         let key = voice.random.below(KEYS);
         let source = if voice.random.percent(20) { format!("{}_view", self.table) } else { self.table.clone() };
         let condition = match voice.random.below(10) {
@@ -278,8 +291,12 @@ impl Board {
             3 => " WHERE v >= 0".into(),
             _ => format!(" WHERE k = {key}"),
         };
-        let statement = format!("SELECT k, v FROM {source}{condition}");
-        for row in voice.numbers(&statement)? {
+        format!("SELECT k, v FROM {source}{condition}")
+    }
+
+    fn check(&self, voice: &mut Voice, stage: &Stage, statement: &str) -> Outcome<()> {
+        let floors: Vec<_> = self.registers.iter().map(Register::floor).collect();
+        for row in voice.numbers(statement)? {
             let key = row[0] as usize;
             self.registers[key].check(stage, floors[key], row[1], &format!("`{statement}` for k = {key}"));
         }
