@@ -45,12 +45,19 @@ class Preview:
     def refuse_if_blocked(self) -> None:
         blocking = [finding for finding in self.findings if finding.is_blocking]
         if blocking:
-            first = blocking[0]
-            raise Refused(
-                f"{first.seen}; needed: {first.needed}. {first.remedy}",
-                code=first.code,
-                errors=[FieldError(each.parameter, each.code, f"{each.seen}. {each.remedy}") for each in blocking],
-            )
+            raise _refusal(blocking)
+
+
+def _refusal(blocking: list[InstanceFinding]) -> Refused:
+    first = blocking[0]
+    refused = Refused(
+        f"{first.seen}; needed: {first.needed}. {first.remedy}",
+        code=first.code,
+        errors=[FieldError(each.parameter, each.code, f"{each.seen}. {each.remedy}") for each in blocking],
+    )
+    actions = [each.action for each in blocking if each.action]
+    refused.statements = list(dict.fromkeys(statement for action in actions for statement in action.statements))
+    return refused
 
 
 def wanted_values(

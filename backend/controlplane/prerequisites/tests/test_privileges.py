@@ -72,6 +72,7 @@ def test_a_preview_refuses_what_the_account_may_not_set_and_says_what_to_grant(o
     assert found[0]["action"]["statements"] == [f"GRANT SUPER ON *.* TO {ACCOUNT};"]
     refused = operator.post(f"/api/v1/instances/{instance.pk}/changes", {"parameters": asked, "apply": True})
     assert (refused.status_code, refused.json()["code"]) == (422, "privilege_missing")
+    assert refused.json()["statements"] == found[0]["action"]["statements"]
     assert owner.variables()["max_connections"] == before["max_connections"]
     for statement in found[0]["action"]["statements"]:
         owner.run(statement)
