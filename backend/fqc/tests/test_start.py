@@ -91,3 +91,9 @@ def test_an_address_that_does_not_answer_is_an_error(bare: Fqc) -> None:
     lost = bare("instance", "list", FQC_URL="http://127.0.0.1:9")
     assert lost.code == 1
     assert "cannot be reached" in lost.err
+
+
+def test_an_address_without_a_scheme_is_a_usage_error(bare: Fqc) -> None:
+    refused = bare("instance", "list", FQC_URL="fqc.internal")
+    assert refused.code == 2
+    assert "fqc.internal is not an address: it must begin with http:// or https://." in refused.err

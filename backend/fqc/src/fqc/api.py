@@ -23,6 +23,8 @@ _PAGE = 200
 class Api:
     def __init__(self, context: Context) -> None:
         self.url = context.url.rstrip("/")
+        if not self.url.startswith(("http://", "https://")):
+            raise Failure(f"{self.url} is not an address: it must begin with http:// or https://.", Exit.USAGE)
         headers = {"User-Agent": f"fqc/{__version__}", "Accept": "application/json"}
         if context.token:
             headers["Authorization"] = f"Bearer {context.token}"

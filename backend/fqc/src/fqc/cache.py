@@ -20,7 +20,7 @@ app = Noun("The fast query cache of an instance.")
 
 _STATUS: dict[str, Cell] = {
     "Enabled": "is_enabled",
-    "Serves nothing": lambda it: it["engine_obstacle"] or None,
+    "In the way": lambda it: it["engine_obstacle"] or None,
     "Type": "type",
     "Size": lambda it: human_bytes(it["size_bytes"]),
     "Largest result": lambda it: human_bytes(it["limit_bytes"]),

@@ -30,7 +30,7 @@ _LIST: dict[str, Cell] = {
     "CLASS": "instance_class",
     "ENDPOINT": lambda it: _address(it),
     "SERVER": lambda it: f"{it['product']} {it['engine_version'].partition('-')[0]}".strip() or None,
-    "CACHE": lambda it: it["cache"]["state"],
+    "CACHE": lambda it: _cache(it),
     "PENDING": "pending_restart_count",
     "DRIFTED": "drifted_count",
     "TAGS": "tags",
@@ -52,8 +52,8 @@ _FACTS: dict[str, Cell] = {
     "Class": "instance_class",
     "Server": lambda it: _server(it),
     "Cache engine": lambda it: engine_name(it["fqc_version"], it["minor_version"]),
-    "Cache": lambda it: it["cache"]["state"],
-    "Serves nothing": lambda it: it["engine_obstacle"] or None,
+    "Cache": lambda it: _cache(it),
+    "In the way": lambda it: it["engine_obstacle"] or None,
     "Pending restart": "pending_restart_count",
     "Drifted": "drifted_count",
     "Window": lambda it: _window(it["maintenance_window"]),
@@ -66,6 +66,11 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 def _server(found: dict[str, Any]) -> str | None:
     known = [found["product"], found["engine_version"], f"({found['edition']})" if found["edition"] else ""]
     return " ".join(filter(None, known)) or None
+
+
+def _cache(found: dict[str, Any]) -> str | None:
+    """Until the server has been looked at, nobody knows whether it has the engine."""
+    return found["cache"]["state"] if found["engine_version"] else None
 
 
 def _address(found: dict[str, Any]) -> str:
