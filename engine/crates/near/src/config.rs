@@ -178,11 +178,14 @@ fn server(text: &str, usual_port: u16) -> Result<Server, String> {
     }
     let usual = usual_port.to_string();
     let (host, port) = text.rsplit_once(':').unwrap_or((text, &usual));
-    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    let bracketed = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     let port = number(port, 1..=65_535).map_err(|_| format!("`{port}` is no port; write HOST:PORT"))? as u16;
-    match host {
+    match bracketed.unwrap_or(host) {
         "" => Err("has no host; write HOST:PORT".into()),
-        _ => Ok(Server::Tcp { host: host.into(), port }),
+        host if bracketed.is_none() && host.contains(':') => {
+            Err("has more than one colon; write HOST:PORT, and an address of IPv6 in brackets".into())
+        }
+        host => Ok(Server::Tcp { host: host.into(), port }),
     }
 }
 
@@ -384,10 +387,11 @@ mod tests {
 
     #[test]
     fn an_error_says_which_value_is_wrong_and_what_to_do() {
-        let cases: [(&[&str], &str); 12] = [
+        let cases: [(&[&str], &str); 13] = [
             (&[], "server: must be given: HOST:PORT, or the path of a unix socket"),
             (&["--server", "db:x"], "server = \"db:x\" (from --server): `x` is no port; write HOST:PORT"),
             (&["--server=:1"], "server = \":1\" (from --server): has no host; write HOST:PORT"),
+            (&["--server=db:33:06"], "has more than one colon; write HOST:PORT, and an address of IPv6 in brackets"),
             (&["--srever=db"], "unknown option --srever; see --help"),
             (&["db"], "unexpected argument `db`; options are written --name value"),
             (&["--server"], "--server needs a value"),

@@ -51,14 +51,16 @@ impl Imported {
 }
 
 pub fn read(product: Product, file: &Path) -> Result<Imported, String> {
-    match product {
-        Product::ProxySql => proxysql::import(&text_of(file)?),
-        Product::MaxScale => maxscale::import(&text_of(file)?, |name| {
+    let text = text_of(file)?;
+    let imported = match product {
+        Product::ProxySql => proxysql::import(&text),
+        Product::MaxScale => maxscale::import(&text, |name| {
             // Beside the file that names it, unless it is named in full.
             let path = file.parent().unwrap_or(Path::new("")).join(name);
             Ok((path.display().to_string(), text_of(&path)?))
         }),
-    }
+    };
+    imported.map_err(|error| format!("{}: {error}", file.display()))
 }
 
 fn text_of(path: &Path) -> Result<String, String> {

@@ -20,7 +20,7 @@ fn main() -> ExitCode {
                 imported.notes.iter().for_each(|note| eprintln!("{}: {note}", file.display()));
                 say(&imported.rules)
             }
-            Err(error) => fail(&format!("{}: {error}", file.display()), WRONG),
+            Err(error) => fail(&error, WRONG),
         },
         Ok(Wish::Run(invocation)) => match service::read(&invocation) {
             Ok(config) => {

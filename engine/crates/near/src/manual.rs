@@ -66,8 +66,9 @@ pub fn help() -> String {
 /// The page in roff.
 pub fn man() -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let mut out =
-        format!(".TH FQC-NEAR 8 \"\" \"fqc-near {version}\"\n.SH NAME\nfqc-near \\- relay beside an application\n");
+    let mut out = format!(
+        ".TH FQC-NEAR 8 \"\" \"fqc-near {version}\"\n.SH NAME\nfqc-near \\- query cache beside an application\n"
+    );
     out.push_str(".SH SYNOPSIS\n.B fqc-near\n\\-\\-server\n.I ADDRESS\n[options]\n");
     let _ = writeln!(out, ".SH DESCRIPTION\n{}\n.SH OPTIONS\n{}", roff(PURPOSE), roff(PRECEDENCE));
     for option in all() {
@@ -104,7 +105,7 @@ fn roff(text: &str) -> String {
 }
 
 fn push_wrapped(out: &mut String, indent: &str, text: &str) {
-    const WIDTH: usize = 100;
+    const WIDTH: usize = 79;
     let mut line = indent.to_owned();
     for word in text.split_whitespace() {
         if line.len() + word.len() + 1 > WIDTH {

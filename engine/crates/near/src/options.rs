@@ -56,7 +56,7 @@ options! {
     "size" "BYTES" = Some("64M"), false,
         "Memory for results that are answered from here, with K, M or G.";
     "feed-user" "NAME" = Some(""), true,
-        "The account that attaches to the server's cache. Without it nothing is answered from memory.";
+        "The account that attaches to the server's cache, where the server runs Fast Query Cache.";
     "feed-password-file" "FILE" = Some(""), true,
         "File with that account's password, in one line.";
     "rules" "FILE" = Some(""), true,
@@ -251,7 +251,8 @@ fn text(value: OsString, place: &str) -> Result<String, String> {
 fn in_file(path: &Path) -> Result<BTreeMap<&'static str, Said>, String> {
     let place = path.display().to_string();
     let read = std::fs::read_to_string(path).map_err(|error| format!("cannot read {place}: {error}"))?;
-    let table: toml::Table = read.parse().map_err(|error| format!("{place}: {error}"))?;
+    let table: toml::Table =
+        read.parse().map_err(|error: toml::de::Error| format!("{place}: {}", error.to_string().trim_end()))?;
     let mut said = BTreeMap::new();
     for (key, value) in table {
         let name = known(&key).filter(|name| *name != CONFIG.name);

@@ -50,6 +50,8 @@ fn help_and_man_page_tell_every_option() {
         assert!(help.contains(&format!("  --{} {}", option.name, option.value)), "{}", option.name);
         assert!(man.contains(&option.name.replace('-', "\\-")) && man.contains(&option.variable()), "{}", option.name);
     }
+    let longest = help.lines().map(str::len).max();
+    assert!(longest < Some(80), "a line of the help is wider than a terminal: {longest:?}");
     assert!(run(&["--version"]).1.starts_with("fqc-near "));
 }
 
@@ -307,4 +309,7 @@ fn rules_of_other_products_become_rules_that_are_valid() {
     }
     let (code, _, error) = run(&["import", "varnish", "file"]);
     assert_eq!((code, error.trim()), (Some(2), "fqc-near: usage: fqc-near import proxysql|maxscale FILE"));
+    let (code, _, error) = run(&["import", "proxysql", "/no/file"]);
+    assert_eq!(code, Some(2));
+    assert!(error.starts_with("fqc-near: cannot read /no/file: No such file"), "{error}");
 }
