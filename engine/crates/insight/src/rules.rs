@@ -72,6 +72,9 @@ impl Rules {
         if text.trim().is_empty() {
             return Ok(Rules::default());
         }
+        if !text.trim_start().starts_with('[') {
+            return Err(r#"it is not a list of rules, such as [{"table": "shop.orders", "cache": "never"}]"#.into());
+        }
         serde_json::from_str(text).map(Rules).map_err(|error| error.to_string())
     }
 

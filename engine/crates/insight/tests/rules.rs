@@ -64,7 +64,8 @@ fn patterns_match_in_order_and_without_overlap() {
 #[test]
 fn a_mistake_is_told_with_its_place_and_what_would_be_right() {
     let cases: &[(&str, &[&str])] = &[
-        ("{}", &["line 1 column"]),
+        ("{}", &["not a list of rules", r#"[{"table":"#]),
+        ("never", &["not a list of rules"]),
         ("[{\"table\": \"a.b\",\n \"cache\": \"sometimes\"}]", &["sometimes", "never", "line 2 column 21"]),
         (r#"[{"table": "a.b"}]"#, &["cache", "line 1 column 17"]),
         (r#"[{"cache": "never"}]"#, &["fits nothing", "line 1 column 20"]),
