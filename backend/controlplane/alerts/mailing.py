@@ -11,17 +11,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 from email.message import EmailMessage
 
 import structlog
 from django.conf import settings as process_settings
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 
 from controlplane.alerts.letters import Letter, Line, bundle_letter, message_of, test_letter
 from controlplane.alerts.models import Incident, IncidentEvent, Mail
+from controlplane.alerts.outbox import MOST_ALONE, MOST_ATTEMPTS, is_due, is_stuck, next_try
 from controlplane.alerts.states import MEASURES
 from controlplane.alerts.vocabulary import EventKind, MailState
 from controlplane.core import clock
@@ -34,11 +34,7 @@ from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.mail import MailServer, MailServerFailed, MailUncertain, deliver
 from controlplane.settings.selectors import mail_server, settings_get, smtp_password
 
-MOST_ATTEMPTS = 10
-FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=30), timedelta(hours=1)
-STUCK_AFTER = timedelta(minutes=10)
 TURN, LEASE_SECONDS, PAUSE_SECONDS = "mail", 120.0, 60.0
-MOST_ALONE = 10  # mails of one kind to the same people; more than these become one
 BUNDLE = 1000
 MESSAGE_DOMAIN = "fast-query-cache.invalid"
 
@@ -103,10 +99,7 @@ def mails_send() -> int:
 
 def _due_bundles() -> Iterator[list[str]]:
     """Keys of mails that are sent as one."""
-    now = timezone.now()
-    # Further ahead than any delay: the clock was set back since.
-    is_due = Q(due_at__lte=now) | Q(due_at__gt=now + 2 * LONGEST_DELAY)
-    due = Mail.objects.filter(is_due, state=MailState.QUEUED).order_by("due_at", "pk")
+    due = Mail.objects.filter(is_due(timezone.now()), state=MailState.QUEUED).order_by("due_at", "pk")
     alike = defaultdict(list)
     for mail in due.only("pk", "transition", "recipients"):
         alike[mail.kind, *mail.recipients].append(mail.pk)
@@ -179,9 +172,7 @@ def _failed(mails: list[Mail], error: GatewayError) -> None:
     _move(over, state=MailState.FAILED, error=detail)
     _note(over, EventKind.MAIL_FAILED, detail)
     again = [mail for mail in mails if mail not in over]
-    attempts = max((mail.attempts for mail in again), default=1)
-    delay = min(FIRST_DELAY * 2 ** (attempts - 1), LONGEST_DELAY)
-    _move(again, state=MailState.QUEUED, due_at=timezone.now() + delay, error=detail)
+    _move(again, state=MailState.QUEUED, due_at=next_try(again, timezone.now()), error=detail)
 
 
 def _move(mails: list[Mail], **facts: object) -> None:
@@ -190,11 +181,8 @@ def _move(mails: list[Mail], **facts: object) -> None:
 
 @transaction.atomic
 def _abandon_stuck() -> None:
-    now = timezone.now()
-    # Later than now: the clock was set back.
-    is_old = Q(claimed_at__lt=now - STUCK_AFTER) | Q(claimed_at__gt=now + STUCK_AFTER)
     detail = "the process sending it died: it may have arrived, and is not sent again"
-    stuck = list(Mail.objects.select_for_update().filter(is_old, state=MailState.SENDING))
+    stuck = list(Mail.objects.select_for_update().filter(is_stuck(timezone.now()), state=MailState.SENDING))
     _move(stuck, state=MailState.FAILED, error=detail)
     _note(stuck, EventKind.MAIL_FAILED, detail)
 

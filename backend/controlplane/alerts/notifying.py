@@ -24,6 +24,7 @@ from django.utils import timezone
 from controlplane.alerts.letters import Facts
 from controlplane.alerts.messages import FactsSent, facts_of_test, facts_sent, message_for
 from controlplane.alerts.models import Channel, Incident, IncidentEvent, Notification
+from controlplane.alerts.outbox import LONGEST_DELAY, MOST_ALONE, MOST_ATTEMPTS, is_due, is_stuck, next_try
 from controlplane.alerts.vocabulary import ChannelKind, EventKind, MailState
 from controlplane.core import clock
 from controlplane.core.connections import connection_give_back
@@ -34,15 +35,11 @@ from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.post import Receiver, ReceiverDelayed, post
 from controlplane.settings.selectors import settings_get
 
-MOST_ATTEMPTS = 10
-FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=30), timedelta(hours=1)
-STUCK_AFTER = timedelta(minutes=10)
 REST = timedelta(seconds=30)  # of a channel whose receiver took nothing
 TURN, LEASE_SECONDS = "notify", 120.0
 BATCH_SECONDS = 60.0  # for all that a channel is sent at a time
 MOST_AT_A_TIME = 500
 AT_ONCE = 8
-MOST_ALONE = 10  # messages of one kind to Slack; more than these become one
 LONGEST_DETAIL = 350  # beside event and name, on a timeline
 UNSENT = (MailState.QUEUED, MailState.SENDING)
 
@@ -137,14 +134,12 @@ def _claimed_batches() -> list[Batch]:
 @transaction.atomic
 def _claimed() -> list[Notification]:
     now = timezone.now()
-    # Further ahead than any delay: the clock was set back since.
-    is_due = Q(due_at__lte=now) | Q(due_at__gt=now + 2 * LONGEST_DELAY)
     rests = Q(channel__resting_until__gt=now) & Q(channel__resting_until__lt=now + 2 * LONGEST_DELAY)
     earlier = Notification.objects.filter(
         channel=OuterRef("channel"), incident=OuterRef("incident"), pk__lt=OuterRef("pk"), state__in=UNSENT
     )
     due = Notification.objects.select_for_update(of=("self",)).filter(
-        is_due, ~rests, ~Exists(earlier), state=MailState.QUEUED
+        is_due(now), ~rests, ~Exists(earlier), state=MailState.QUEUED
     )
     claimed = list(due.select_related("channel").order_by("pk")[:MOST_AT_A_TIME])
     Notification.objects.filter(pk__in=[each.pk for each in claimed]).update(
@@ -216,9 +211,7 @@ def _note_failure(notifications: list[Notification], error: GatewayError) -> Non
     _move(over, state=MailState.FAILED, error=error.detail[:500])
     _note(over, EventKind.NOT_NOTIFIED, error.detail)
     again = [each for each in notifications if each not in over]
-    attempts = max((each.attempts for each in again), default=1)
-    delay = min(FIRST_DELAY * 2 ** (attempts - 1), LONGEST_DELAY)
-    _move(again, state=MailState.QUEUED, due_at=timezone.now() + delay, error=error.detail[:500])
+    _move(again, state=MailState.QUEUED, due_at=next_try(again, timezone.now()), error=error.detail[:500])
 
 
 def _move(notifications: list[Notification], **facts: object) -> None:
@@ -238,7 +231,5 @@ def _note(notifications: list[Notification], kind: EventKind, detail: str) -> No
 
 
 def _release_stuck() -> None:
-    now = timezone.now()
-    # Later than now: the clock was set back.
-    is_old = Q(claimed_at__lt=now - STUCK_AFTER) | Q(claimed_at__gt=now + STUCK_AFTER)
-    Notification.objects.filter(is_old, state=MailState.SENDING).update(state=MailState.QUEUED)
+    stuck = Notification.objects.filter(is_stuck(timezone.now()), state=MailState.SENDING)
+    stuck.update(state=MailState.QUEUED)

@@ -15,8 +15,9 @@ from structlog.testing import capture_logs
 from controlplane.alerts import mailing
 from controlplane.alerts.expiring import mails_expire
 from controlplane.alerts.letters import Letter
-from controlplane.alerts.mailing import MOST_ALONE, STUCK_AFTER, mail_of, mails_queue, mails_send
+from controlplane.alerts.mailing import mail_of, mails_queue, mails_send
 from controlplane.alerts.models import Incident, IncidentEvent, Mail
+from controlplane.alerts.outbox import MOST_ALONE, STUCK_AFTER
 from controlplane.core.models import Clock
 from controlplane.core.sealing import seal
 from controlplane.gateway.mail import MailServer

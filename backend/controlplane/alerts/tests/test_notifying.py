@@ -17,7 +17,8 @@ from controlplane.alerts import notifying
 from controlplane.alerts.channel_services import channel_create
 from controlplane.alerts.incidents import Told, incidents_tell
 from controlplane.alerts.models import AlertRule, Channel, Incident, Mail, Notification
-from controlplane.alerts.notifying import MOST_ALONE, MOST_ATTEMPTS, notifications_send
+from controlplane.alerts.notifying import notifications_send
+from controlplane.alerts.outbox import MOST_ALONE, MOST_ATTEMPTS
 from controlplane.alerts.phases import OPENED, REMINDED, RESOLVED
 from controlplane.alerts.services import silence_create
 from controlplane.core.sealing import seal
