@@ -19,8 +19,9 @@ from controlplane.fleet.selectors import instance_polled
 from controlplane.fleet.states import State
 from controlplane.metrics.models import Latest
 from controlplane.metrics.rollups import MARK
+from controlplane.settings.selectors import settings_get
 
-SILENT_AFTER_SECONDS = 120
+SILENT_AFTER_SECONDS, SILENT_ROUNDS = 120, 3  # whichever is longer
 
 
 def counted(name: str, told: str, rows: QuerySet[Any], field: str, choices: type[TextChoices]) -> Metric:
@@ -42,9 +43,15 @@ class FleetCollector(Collector):
         if newest is not None:
             age = max(0.0, time.time() - newest)
             yield GaugeMetricFamily("fqc_newest_sample_age_seconds", "Time since any server answered a poll.", age)
-        fresh = Latest.objects.filter(at__gte=time.time() - SILENT_AFTER_SECONDS).values("pk")
+        interval = settings_get().poll_interval_seconds
+        yield GaugeMetricFamily(
+            "fqc_poll_interval_seconds", "How often servers are polled, as the settings say.", interval
+        )
+        silence = max(SILENT_AFTER_SECONDS, SILENT_ROUNDS * interval)
+        fresh = Latest.objects.filter(at__gte=time.time() - silence).values("pk")
         silent = instance_polled().exclude(pk__in=fresh).count()
-        yield GaugeMetricFamily("fqc_silent_instances", "Instances without a sample in the last two minutes.", silent)
+        told = "Instances without a sample for two minutes, or three polls if that is longer."
+        yield GaugeMetricFamily("fqc_silent_instances", told, silent)
         rolled = Clock.objects.filter(name=MARK).values_list("due_at", flat=True).first()
         if rolled is not None:
             yield GaugeMetricFamily("fqc_rolled_until_timestamp_seconds", "Up to where rollups are complete.", rolled)

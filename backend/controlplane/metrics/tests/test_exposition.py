@@ -13,6 +13,8 @@ from rest_framework.test import APIClient
 
 from controlplane.metrics.models import Latest
 from controlplane.metrics.tests.fleet import instance_make
+from controlplane.settings.models import Settings
+from controlplane.settings.selectors import settings_get
 
 pytestmark = pytest.mark.django_db
 
@@ -33,6 +35,15 @@ def test_numbers_are_in_prometheus_text_form(viewer: APIClient) -> None:
     assert found[("fqc_instances", "failed")] == 0.0
     assert found[("fqc_silent_instances",)] == 1.0
     assert 30 <= found[("fqc_newest_sample_age_seconds",)] < 90
+
+
+def test_who_is_polled_seldom_is_not_silent_in_between(viewer: APIClient) -> None:
+    Latest.objects.create(instance=instance_make(), at=time.time() - 200, readings={}, growth={})
+    assert "fqc_silent_instances 1.0" in viewer.get("/metrics").content.decode()
+    Settings.objects.update_or_create(pk=settings_get().pk, defaults={"poll_interval_seconds": 100})
+    answer = viewer.get("/metrics").content.decode()
+    assert "fqc_silent_instances 0.0" in answer
+    assert "fqc_poll_interval_seconds 100.0" in answer
 
 
 @pytest.mark.parametrize(
