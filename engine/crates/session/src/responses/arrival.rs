@@ -3,9 +3,9 @@
 use crate::decision::Reply;
 use crate::engine::Engine;
 use crate::session::Session;
+use crate::statement::prepared::Metadata;
 use crate::statement::recording::Finished;
-use crate::statement::running::HiddenError;
-use crate::statement::running::{Effect, Purpose};
+use crate::statement::running::{Effect, HiddenError, Purpose, Running};
 use flavour::Flavour;
 use wire::{ErrPacket, Outcome, OutcomeKind, Progress};
 
@@ -48,7 +48,7 @@ impl Session {
     }
 
     fn finish(&mut self, engine: &Engine, outcome: Outcome) -> Reply {
-        let Some(running) = self.work.running.take() else { return Reply::Send };
+        let Some(mut running) = self.work.running.take() else { return Reply::Send };
         if let Some(started_ns) = running.started_ns {
             engine.counts().durations.add(engine.now_ns().saturating_sub(started_ns));
         }
@@ -64,14 +64,7 @@ impl Session {
         self.transaction.note_branch(&running, has_failed);
         self.apply(engine, &running, &outcome, has_failed);
         self.doubt_granted(engine, &running);
-        // With something written, the statement may have committed that before its privileges were looked at.
-        if running.is_inert
-            && !self.writes.is_locked
-            && self.transaction.written.is_empty()
-            && was_refused(engine.flavour(), &outcome)
-        {
-            self.writes.reopen(engine);
-        }
+        self.reopen_if_refused(engine, &running, &outcome);
         if let Some(table) = &running.generated {
             self.narrow(engine, table, &outcome);
         }
@@ -80,6 +73,34 @@ impl Session {
         if let Some(has_begun) = running.has_begun.filter(|_| std::mem::take(&mut self.transaction.has_failed)) {
             self.transaction.take_begun(has_begun);
         }
+        self.note_hidden_error(engine, &mut running, &outcome, has_failed);
+        if matches!(running.purpose, Purpose::Ask) {
+            self.learn(engine, &running.held);
+        }
+        self.note_execution(running.execution.take(), &outcome, has_failed);
+        let reply = match (&running.purpose, &running.rendering) {
+            (Purpose::Client, None) => Reply::Send,
+            (Purpose::Client, Some(rendering)) => {
+                Reply::Replace(rendering.apply(&running.held, self.identity.capabilities()).unwrap_or(running.held))
+            }
+            _ => Reply::Swallow,
+        };
+        if let Some(recording) = running.read {
+            self.work.finished = Some(Finished { recording, outcome });
+        }
+        reply
+    }
+
+    /// With something written, the statement may have committed that before its privileges were looked at.
+    fn reopen_if_refused(&mut self, engine: &Engine, running: &Running, outcome: &Outcome) {
+        let has_written = self.writes.is_locked || !self.transaction.written.is_empty();
+        if running.is_inert && !has_written && was_refused(engine.flavour(), outcome) {
+            self.writes.reopen(engine);
+        }
+    }
+
+    /// What answers the client's own statement instead of what it must not see, and what the server still does not know.
+    fn note_hidden_error(&mut self, engine: &Engine, running: &mut Running, outcome: &Outcome, has_failed: bool) {
         if running.begins() {
             let error = || HiddenError { answer: running.held.clone(), is_of_begin: true };
             self.work.hidden_error = has_failed.then(error);
@@ -88,35 +109,22 @@ impl Session {
             }
         }
         let is_unseen = matches!(running.purpose, Purpose::Unseen { .. });
-        let interruption = interruption(engine.flavour(), &outcome).filter(|_| is_unseen);
+        let interruption = interruption(engine.flavour(), outcome).filter(|_| is_unseen);
         if let Some(answer) = interruption {
             self.work.hidden_error = Some(HiddenError { answer, is_of_begin: false });
-            self.diagnostics.unseen = running.replaced;
-        } else if has_failed && !is_unseen && running.replaced.is_some() && !has_counted(engine.flavour(), &outcome) {
-            self.diagnostics.unseen = running.replaced;
+            self.diagnostics.unseen = running.replaced.take();
+        } else if has_failed && !is_unseen && running.replaced.is_some() && !has_counted(engine.flavour(), outcome) {
+            self.diagnostics.unseen = running.replaced.take();
         }
-        if matches!(running.purpose, Purpose::Ask) {
-            self.learn(engine, &running.held);
+    }
+
+    fn note_execution(&mut self, execution: Option<(u32, Metadata)>, outcome: &Outcome, has_failed: bool) {
+        let Some((id, metadata)) = execution else { return };
+        let Some(prepared) = self.statements.get_mut(id) else { return };
+        prepared.has_long_data &= has_failed;
+        if let OutcomeKind::ResultSet { columns, .. } = outcome.kind {
+            (prepared.metadata, prepared.columns) = (Some(metadata), Some(columns));
         }
-        let reply = match (&running.purpose, &running.rendering) {
-            (Purpose::Client, None) => Reply::Send,
-            (Purpose::Client, Some(rendering)) => {
-                Reply::Replace(rendering.apply(&running.held, self.identity.capabilities()).unwrap_or(running.held))
-            }
-            _ => Reply::Swallow,
-        };
-        if let Some((id, metadata)) = running.execution
-            && let Some(prepared) = self.statements.get_mut(id)
-        {
-            prepared.has_long_data &= has_failed;
-            if let OutcomeKind::ResultSet { columns, .. } = outcome.kind {
-                (prepared.metadata, prepared.columns) = (Some(metadata), Some(columns));
-            }
-        }
-        if let Some(recording) = running.read {
-            self.work.finished = Some(Finished { recording, outcome });
-        }
-        reply
     }
 
     /// The server asks for the next command: whatever ran has ended, even if its response was not understood.
