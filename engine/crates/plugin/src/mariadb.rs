@@ -11,7 +11,6 @@ pub mod native;
 pub mod processes;
 pub mod product;
 pub mod rows;
-pub mod snapshots;
 pub mod status;
 pub mod symbols;
 pub mod vtables;
