@@ -12,14 +12,22 @@ fn refused(fault: &str) -> String {
     let failure = admin.query("INSTALL PLUGIN fqc SONAME 'fqc.so'").unwrap();
     assert!(failure.failure().is_some(), "{fault}");
     assert_eq!(admin.scalar("SELECT 1").unwrap().as_deref(), Some("1"));
-    server.error_log()
+    let log = server.error_log();
+    let line = log.lines().find(|line| line.contains("FQC: not loaded")).unwrap_or_else(|| panic!("{log}"));
+    // As the server writes its own: with the time, the severity and who says so.
+    assert!(line.contains("Z ") && line.contains("[ERROR]") && line.contains("Plugin fqc reported"), "{line}");
+    assert!(line.contains("take fqc.so out of plugin-load-add"), "what to do is missing: {line}");
+    log
 }
 
 #[test]
 fn a_line_that_was_never_tested_is_refused() {
     for version in ["8.0.43", "8.4.6", "9.8.0"] {
         let log = refused(&format!("version:{version}"));
-        assert!(log.contains(&format!("nothing was changed: this is MySQL {version}, and only 9.7.")), "{log}");
+        assert!(
+            log.contains(&format!("nothing was changed: this is MySQL {version}, and only 9.7 has been tested")),
+            "{log}"
+        );
     }
 }
 
@@ -72,6 +80,21 @@ fn a_server_that_loads_it_at_its_start_is_served() {
         (0..2).for_each(|_| assert_eq!(said(&reader.must("SELECT * FROM d.t").unwrap()), ""));
         hits(&mut admin) > 0
     });
+}
+
+/// Each would be looked into by whoever reads the log.
+#[test]
+fn no_error_is_in_the_log_after_a_day_and_its_end() {
+    let mut server = ready(start(&[]));
+    let mut admin = server.admin().unwrap();
+    all(&mut admin, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)", "INSERT INTO d.t VALUES (1)"]);
+    (0..20).for_each(|_| assert_eq!(said(&admin.must("SELECT * FROM d.t").unwrap()), "1"));
+    drop(admin);
+    server.shutdown().unwrap();
+    let log = server.error_log();
+    assert!(log.contains("FQC: unloaded"), "{log}");
+    let errors: Vec<_> = log.lines().filter(|line| line.contains("[ERROR]")).collect();
+    assert!(errors.is_empty(), "{errors:?}");
 }
 
 #[test]

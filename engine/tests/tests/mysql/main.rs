@@ -24,6 +24,7 @@ mod replicas;
 mod roles;
 #[path = "../both/rows.rs"]
 mod rows;
+mod seams;
 mod served;
 mod sessions;
 mod shared;

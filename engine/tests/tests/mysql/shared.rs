@@ -74,11 +74,12 @@ pub fn ready(server: Server) -> Server {
     server
 }
 
-/// What the stock client of this server prints.
+/// What the stock client of this server prints; `tls` is its mode, perhaps with further options.
 pub fn stock(server: &Server, tls: &str, statements: &str) -> String {
     let mut command = Command::new(Product::MySql.client().expect("a stock client"));
     command.args(["--no-defaults", "-N", "-uroot", "-h127.0.0.1", "-e", statements]);
-    let output = command.arg(format!("--ssl-mode={tls}")).arg(format!("-P{}", server.port())).output().unwrap();
+    let output =
+        command.args(format!("--ssl-mode={tls}").split(' ')).arg(format!("-P{}", server.port())).output().unwrap();
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 

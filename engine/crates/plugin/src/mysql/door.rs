@@ -4,14 +4,13 @@
 use crate::declared::{rows, variables};
 use crate::engine::is_loaded;
 use crate::lifecycle;
-use crate::log;
 use crate::mysql::abi::{self, Audit, Plugin};
 use crate::mysql::gate::{self, Obstacle};
 use crate::mysql::{events, product, symbols};
 use crate::settings;
 use crate::signal;
 use crate::sockets::connections;
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, CString, c_int, c_void};
 use std::panic::UnwindSafe;
 use std::ptr::null;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -128,11 +127,18 @@ unsafe extern "C" fn init(plugin: *mut c_void) -> c_int {
             let _ = std::panic::catch_unwind(reconcile);
             0
         }
-        Err(reason) => {
-            log::error(&format!("not loaded, and nothing was changed: {reason}"));
-            1
-        }
+        Err(reason) => refuse(plugin, &reason),
     }
+}
+
+/// For who finds the line at night: what has happened, and what to do.
+fn refuse(plugin: *mut c_void, reason: &str) -> c_int {
+    let line = format!(
+        "not loaded, and nothing was changed: {reason}. The server goes on without this plugin. It needs a stock MySQL 9.7; on \
+         another server, take fqc.so out of plugin-load-add. How to test another version is in the guide own-mysql.md"
+    );
+    symbols::print_error(plugin, &CString::new(line).unwrap_or_default());
+    1
 }
 
 unsafe extern "C" fn deinit(_: *mut c_void) -> c_int {
@@ -144,14 +150,17 @@ unsafe extern "C" fn deinit(_: *mut c_void) -> c_int {
     0
 }
 
-unsafe extern "C" fn begin_names(_: *mut c_void) -> c_int {
-    begin_part(reconcile)
+unsafe extern "C" fn begin_names(plugin: *mut c_void) -> c_int {
+    begin_part(plugin, reconcile)
 }
 
 /// What `fqc` is not loaded into has no use for the others.
-fn begin_part(begin: impl FnOnce() + UnwindSafe) -> c_int {
-    let begun = std::panic::catch_unwind(|| product::check_line().map(|()| begin()));
-    c_int::from(!matches!(begun, Ok(Ok(()))))
+fn begin_part(plugin: *mut c_void, begin: impl FnOnce() + UnwindSafe) -> c_int {
+    match std::panic::catch_unwind(|| product::check_line().map(|()| begin())) {
+        Ok(Ok(())) => 0,
+        Ok(Err(reason)) => refuse(plugin, &reason),
+        Err(_) => 1,
+    }
 }
 
 fn reconcile() {
@@ -161,8 +170,8 @@ fn reconcile() {
     }
 }
 
-unsafe extern "C" fn begin_events(_: *mut c_void) -> c_int {
-    begin_part(|| {
+unsafe extern "C" fn begin_events(plugin: *mut c_void) -> c_int {
+    begin_part(plugin, || {
         if is_loaded() {
             signal::wake();
         }

@@ -22,12 +22,22 @@ use std::time::{Duration, Instant};
 /// How the versions begin that the tests run on. Others may do the same in another way.
 const LINE: &str = "9.7.";
 
+/// In the environment of the servers that the tests start, where they are to judge another line.
+const IS_UNDER_TEST: &str = "FQC_LINE_IS_UNDER_TEST";
+
 /// Whether this server is of that line; the error says of which it is.
 pub fn check_line() -> Result<(), String> {
-    let version = faults::wish("version").map_or_else(symbols::version, Ok)?;
+    let wished = faults::wish("version");
+    if wished.is_none() && std::env::var_os(IS_UNDER_TEST).is_some() {
+        return Ok(());
+    }
+    let version = wished.map_or_else(symbols::version, Ok)?;
     match version.starts_with(LINE) {
         true => Ok(()),
-        false => Err(format!("this is MySQL {version}, and only {LINE} has been tested with this engine")),
+        false => {
+            let line = LINE.trim_end_matches('.');
+            Err(format!("this is MySQL {version}, and only {line} has been tested with this engine"))
+        }
     }
 }
 

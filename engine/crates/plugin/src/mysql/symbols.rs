@@ -11,6 +11,9 @@ use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
 
 type Release = unsafe extern "C" fn(*const c_void) -> c_int;
 
+type Print = unsafe extern "C" fn(*mut *mut c_void, c_int, *const c_char, ...) -> c_int;
+const PRINT: &CStr = c"_Z21my_plugin_log_messagePPv16plugin_log_levelPKcz";
+
 /// A service of the server's registry: the first of its functions.
 #[repr(C)]
 struct Registry {
@@ -45,7 +48,7 @@ pub struct Symbols {
     ending: *const AtomicI32,
     thread_handling: *const AtomicU64,
     version: *const c_char,
-    print: unsafe extern "C" fn(*mut *mut c_void, c_int, *const c_char, ...) -> c_int,
+    print: Print,
     raise: unsafe extern "C" fn(c_uint, *const c_char, c_int, ...),
     warn: unsafe extern "C" fn(*mut Thd, c_int, c_uint, *const c_char),
     pub thread_begin: unsafe extern "C" fn() -> bool,
@@ -98,30 +101,55 @@ pub fn version() -> Result<String, String> {
     symbol(c"server_version").map(|text| unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy().into_owned())
 }
 
+/// An error in the log of a server that may lack all else.
+pub fn print_error(plugin: *mut c_void, text: &CStr) {
+    const ERROR: c_int = 0;
+    // SAFETY: the signature of this function in the server's headers.
+    match unsafe { function(PRINT) } {
+        Ok(function) => print(function, plugin, ERROR, text),
+        Err(_) => eprintln!("[ERROR] FQC: {}", text.to_string_lossy()),
+    }
+}
+
+fn print(function: Print, mut plugin: *mut c_void, level: c_int, text: &CStr) {
+    // SAFETY: a printf-like function with one %s and one NUL-terminated argument; the plugin's own handle.
+    unsafe { function(&mut plugin, level, c"FQC: %s".as_ptr(), text.as_ptr()) };
+}
+
 impl Attributes {
+    /// Each service is given back at once: the server misses those that are not when it ends, and says so in its log. Their
+    /// functions are part of the server itself, and stay.
     fn find() -> Result<Attributes, String> {
-        // SAFETY: the registry's documented use. What is acquired is part of the server itself, and stays.
+        // SAFETY: the registry's documented use.
         unsafe {
             let acquire: unsafe extern "C" fn() -> *const Registry = function(c"_Z29mysql_plugin_registry_acquirev")?;
-            let registry = acquire();
-            let registry = registry.as_ref().ok_or("the server's registry of services is not available")?;
-            let service = |name: &CStr| {
+            let give_back: Release = function(c"_Z29mysql_plugin_registry_releasePK16s_mysql_registry")?;
+            let registry = acquire().as_ref().ok_or("the server's registry of services is not available")?;
+            let found = Attributes::find_in(registry);
+            give_back((&raw const *registry).cast());
+            found
+        }
+    }
+
+    /// # Safety
+    /// The registry is the server's, and has not been given back.
+    unsafe fn find_in(registry: &Registry) -> Result<Attributes, String> {
+        // SAFETY: the registry's documented use; each function has the signature of its field in the server's headers.
+        unsafe {
+            let service = |name: &CStr, at: usize| {
                 let mut found = std::ptr::null();
                 let failed = (registry.acquire)(name.as_ptr(), &mut found) != 0 || found.is_null();
-                match failed {
-                    true => Err(format!("this server has no service {}", name.to_string_lossy())),
-                    false => Ok(found.cast::<*const c_void>()),
+                if failed {
+                    return Err(format!("this server has no service {}", name.to_string_lossy()));
                 }
+                let function = found.cast::<*const c_void>().add(at).read();
+                (registry.release)(found);
+                Ok(function)
             };
-            let (attributes, converter, factory) = (
-                service(c"mysql_thd_attributes")?,
-                service(c"mysql_string_converter")?,
-                service(c"mysql_string_factory")?,
-            );
             Ok(Attributes {
-                get: std::mem::transmute::<*const c_void, Get>(attributes.read()),
-                convert: std::mem::transmute::<*const c_void, Convert>(converter.add(1).read()),
-                destroy: std::mem::transmute::<*const c_void, Destroy>(factory.add(1).read()),
+                get: std::mem::transmute::<*const c_void, Get>(service(c"mysql_thd_attributes", 0)?),
+                convert: std::mem::transmute::<*const c_void, Convert>(service(c"mysql_string_converter", 1)?),
+                destroy: std::mem::transmute::<*const c_void, Destroy>(service(c"mysql_string_factory", 1)?),
             })
         }
     }
@@ -140,18 +168,20 @@ impl Symbols {
                 current_thd: function(c"_Z19thd_get_current_thdv")?,
                 security_context: function(c"_Z24thd_get_security_contextP3THDPP16Security_context")?,
                 security_option: function(c"_Z27security_context_get_optionP16Security_contextPKcPv")?,
-                skip_grants: function(c"_ZN16Security_context11skip_grantsEPKcS1_")?,
+                // Without arguments in older lines, where two too many do no harm.
+                skip_grants: function(c"_ZN16Security_context11skip_grantsEPKcS1_")
+                    .or_else(|_| function(c"_ZN16Security_context11skip_grantsEv"))?,
                 started: symbol(c"mysqld_server_started")?.cast(),
                 ending: symbol(c"connection_events_loop_aborted_flag")?.cast(),
                 thread_handling: symbol(c"_ZN26Connection_handler_manager15thread_handlingE")?.cast(),
                 version: symbol(c"server_version")?.cast(),
-                print: function(c"_Z21my_plugin_log_messagePPv16plugin_log_levelPKcz")?,
+                print: function(PRINT)?,
                 raise: function(c"_Z15my_printf_errorjPKciz")?,
                 warn: function(c"_Z12push_warningP3THDN13Sql_condition20enum_severity_levelEjPKc").or_else(|_| {
                     function(c"_Z12push_warningP3THDN13Sql_condition19enum_severity_levelEjPKc")
                 })?,
-                thread_begin: function(c"_Z14my_thread_initv")?,
-                thread_end: function(c"_Z13my_thread_endv")?,
+                thread_begin: function(c"_Z14my_thread_initv").or_else(|_| function(c"my_thread_init"))?,
+                thread_end: function(c"_Z13my_thread_endv").or_else(|_| function(c"my_thread_end"))?,
                 session_thread_begin: function(c"_Z23srv_session_init_threadPKv")?,
                 session_thread_end: function(c"_Z25srv_session_deinit_threadv")?,
                 session_open: function(c"_Z16srv_session_openPFvPvjPKcES_")?,
@@ -207,9 +237,7 @@ impl Symbols {
     }
 
     pub fn print(&self, plugin: *mut c_void, level: c_int, text: &CStr) {
-        let mut plugin = plugin;
-        // SAFETY: a printf-like function with one %s and one NUL-terminated argument; the plugin's own handle.
-        unsafe { (self.print)(&mut plugin, level, c"FQC: %s".as_ptr(), text.as_ptr()) };
+        print(self.print, plugin, level, text);
     }
 
     /// A warning or error of the statement that runs on this thread, with a number of the server's own.
