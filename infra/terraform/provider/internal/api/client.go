@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -33,7 +34,23 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s (%s, request %s)", e.Problem.Detail, e.Problem.Code, e.Problem.RequestId)
+	return fmt.Sprintf("%s (%s, request %s)", e.Problem.Detail, e.Problem.Code, e.Problem.RequestId) + e.ToRun()
+}
+
+// ToRun is what a person is to run on the server, such as a GRANT, in lines of its own.
+func (e *Error) ToRun() string {
+	if e.Problem.Statements == nil {
+		return ""
+	}
+	return ToRun(*e.Problem.Statements)
+}
+
+// ToRun writes statements below a text.
+func ToRun(statements []string) string {
+	if len(statements) == 0 {
+		return ""
+	}
+	return "\nRun on the server:\n  " + strings.Join(statements, "\n  ")
 }
 
 // IsNotFound tells whether the thing asked for does not exist.

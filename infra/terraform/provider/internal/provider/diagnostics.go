@@ -68,7 +68,7 @@ func addError(diags *diag.Diagnostics, summary string, err error, at locate) {
 	if errors.As(err, &refusal) && refusal.Problem.Errors != nil {
 		for _, field := range *refusal.Problem.Errors {
 			if where, known := at(field.Field); known {
-				diags.AddAttributeError(where, summary, field.Detail)
+				diags.AddAttributeError(where, summary, field.Detail+refusal.ToRun())
 				located = true
 			}
 		}
@@ -103,8 +103,8 @@ func addFindings(diags *diag.Diagnostics, found []api.InstanceFinding, at locate
 
 func explained(finding api.InstanceFinding) string {
 	words := fmt.Sprintf("Seen: %s.\nNeeded: %s.\n%s", finding.Seen, finding.Needed, finding.Remedy)
-	if finding.Action != nil && len(finding.Action.Statements) > 0 {
-		words += "\nRun on the server:\n  " + strings.Join(finding.Action.Statements, "\n  ")
+	if finding.Action == nil {
+		return words
 	}
-	return words
+	return words + api.ToRun(finding.Action.Statements)
 }
