@@ -18,6 +18,8 @@ SHARED: list[structlog.typing.Processor] = [
 def configure(level: str, *, is_json: bool) -> None:
     renderer = structlog.processors.JSONRenderer() if is_json else structlog.dev.ConsoleRenderer()
     formatter = {"()": structlog.stdlib.ProcessorFormatter, "processor": renderer, "foreign_pre_chain": SHARED}
+    # Tasks come every second, and would bury all else: one that goes well is told of at DEBUG alone.
+    routine = "WARNING" if level == "INFO" else level
     logging.config.dictConfig(
         {
             "version": 1,
@@ -27,6 +29,9 @@ def configure(level: str, *, is_json: bool) -> None:
             "root": {"handlers": ["stderr"], "level": level},
             "loggers": {
                 "django.db.backends": {"level": "INFO"},
+                # That a task was received, and that it succeeded.
+                "celery.app.trace": {"level": routine},
+                "celery.worker.strategy": {"level": routine},
                 "uvicorn.access": {"level": "WARNING"},
                 # a worker's pool of processes, which hands nothing on to the root
                 "multiprocessing": {"handlers": ["stderr"], "level": "ERROR", "propagate": False},

@@ -16,6 +16,7 @@ from testing.ports import free_port
 from testing.workers import BACKEND, environment_of, until
 
 CELERY = ["celery", "--quiet", "--app", "config.celery"]
+NO_TASK = "nowhere.nothing"
 FIELDS = {"event", "level", "logger", "timestamp"}
 FAILING = """
 from config import bodies, web
@@ -31,9 +32,11 @@ class Logged:
     def __init__(self, words, folder, **environment):
         self.log, self.output = folder / "log", folder / "output"
         # a run directory of its own, so that no other test's tasks come here
-        given = environment_of(**{"FQC_RUN_DIR": str(folder), "FQC_LOG_LEVEL": "info"} | environment)
+        self.environment = environment_of(**{"FQC_RUN_DIR": str(folder), "FQC_LOG_LEVEL": "info"} | environment)
         with self.log.open("wb") as log, self.output.open("wb") as output:
-            self.process = subprocess.Popen([sys.executable, *words], cwd=BACKEND, env=given, stdout=output, stderr=log)
+            self.process = subprocess.Popen(
+                [sys.executable, *words], cwd=BACKEND, env=self.environment, stdout=output, stderr=log
+            )
 
     def lines(self):
         return [json.loads(line) for line in self.log.read_text().splitlines()]
@@ -110,6 +113,21 @@ def test_the_level_is_that_of_celery_too(logged, role):
     process = logged("-m", *CELERY, *role, FQC_LOG_LEVEL="debug")
     until(lambda: any(line["level"] == "debug" for line in process.lines()), "it tells what it does", 60)
     process.end()
+
+
+@pytest.mark.parametrize(("level", "is_told"), [("info", False), ("debug", True)])
+def test_a_task_that_goes_well_is_told_of_at_debug_alone(logged, level, is_told):
+    process = logged("-m", *CELERY, "worker", "--pool", "solo", FQC_LOG_LEVEL=level)
+    process.until_told(" ready.")
+    sent = [
+        sys.executable,
+        "-c",
+        f"from config.celery import app; app.send_task('metrics.expire'); app.send_task('{NO_TASK}')",
+    ]
+    subprocess.run(sent, cwd=BACKEND, env=process.environment, check=True)
+    process.until_told(NO_TASK)  # which is an error at every level, and comes second
+    told = [event for event in events(process.end()) if "metrics.expire" in event and "succeeded" in event]
+    assert bool(told) is is_told
 
 
 def test_a_child_of_a_worker_that_is_killed_is_told_in_json(logged):
