@@ -2,19 +2,26 @@
 
 A row outside every partition is refused by the database, so partitions are made ahead, and again before rows of another
 time (a clock that jumped, history that is loaded) are written.
+
+Who reads a table for long, as a dump does, must not hold up who writes to it. So a partition is made beside the table
+and attached, which takes no lock that a reader holds; and one that cannot be dropped soon stays until the next time.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.db import connection, migrations, models
+import structlog
+from django.db import OperationalError, connection, migrations, models, transaction
 
 from controlplane.metrics.models import MinuteRollup, Sample
 
 DAY = 86400
 SPANS: dict[type[models.Model], int] = {Sample: DAY, MinuteRollup: 7 * DAY}
 AHEAD = 2  # partitions beyond the newest row
+DROP_WAITS_SECONDS = 2  # for readers; meanwhile writers wait for it
+
+log = structlog.get_logger(__name__)
 
 
 class CreatePartitionedModel(migrations.CreateModel):
@@ -35,12 +42,12 @@ def partitions_ensure(model: type[models.Model], first_at: int, last_at: int) ->
         return
     span, table = SPANS[model], model._meta.db_table
     with connection.cursor() as cursor:
-        for start in range(first_at // span * span, last_at + (AHEAD + 1) * span, span):
+        wanted = range(first_at // span * span, last_at + (AHEAD + 1) * span, span)
+        for start in sorted({*wanted} - {start for _, start in _partitions(cursor, table)}):
             # Numbers of our own making: DDL takes no parameters.
-            cursor.execute(
-                f'CREATE TABLE IF NOT EXISTS "{table}_p{start}" PARTITION OF "{table}"'
-                f" FOR VALUES FROM ({start}) TO ({start + span})"
-            )
+            name, values = f'"{table}_p{start}"', f"FROM ({start}) TO ({start + span})"
+            cursor.execute(f'CREATE TABLE IF NOT EXISTS {name} (LIKE "{table}" INCLUDING ALL)')
+            cursor.execute(f'ALTER TABLE "{table}" ATTACH PARTITION {name} FOR VALUES {values}')
 
 
 def rows_expire(model: type[models.Model], before_at: int) -> None:
@@ -52,7 +59,16 @@ def rows_expire(model: type[models.Model], before_at: int) -> None:
     with connection.cursor() as cursor:
         for name, start in _partitions(cursor, table):
             if start + SPANS[model] <= before_at:
-                cursor.execute(f'DROP TABLE "{name}"')
+                _drop(cursor, name)
+
+
+def _drop(cursor: Any, name: str) -> None:
+    try:
+        with transaction.atomic():
+            cursor.execute(f"SET LOCAL lock_timeout = '{DROP_WAITS_SECONDS}s'")
+            cursor.execute(f'DROP TABLE "{name}"')
+    except OperationalError as error:
+        log.warning("partition_not_dropped", partition=name, detail=str(error))
 
 
 def _partitions(cursor: Any, table: str) -> list[tuple[str, int]]:

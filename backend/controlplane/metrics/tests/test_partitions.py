@@ -7,6 +7,7 @@ import re
 import pytest
 from django.db import connection
 
+from controlplane.metrics import partitions as partitioning
 from controlplane.metrics.models import MinuteRollup, Sample
 from controlplane.metrics.partitions import DAY, SPANS, partitions_ensure, rows_expire
 
@@ -34,6 +35,26 @@ def test_partitions_are_made_ahead_once_and_dropped_whole(model: type[Sample]) -
     rows_expire(model, T + span + 1)
     assert list(model.objects.values_list("at", flat=True)) == [T + span]
     assert expected[0] not in partitions(table)
+
+
+@on_postgres
+@pytest.mark.django_db(transaction=True)
+def test_a_reader_that_stays_keeps_no_writer_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partitioning, "DROP_WAITS_SECONDS", 1)
+    table = Sample._meta.db_table
+    partitions_ensure(Sample, T - 90 * DAY, T - 90 * DAY)
+    oldest = f"{table}_p{T - 90 * DAY}"
+    dump = connection.copy()
+    with dump.cursor() as cursor:
+        cursor.execute("BEGIN")
+        cursor.execute(f"SELECT COUNT(*) FROM {table}")
+        partitions_ensure(Sample, T + 90 * DAY, T + 90 * DAY)
+        Sample.objects.create(instance_id="rm-a", at=T + 90 * DAY, seconds=1)
+        rows_expire(Sample, T - 89 * DAY)
+        assert oldest in partitions(table)
+    dump.close()
+    rows_expire(Sample, T - 89 * DAY)
+    assert oldest not in partitions(table)
 
 
 def test_the_last_minute_of_all_instances_is_found_by_an_index() -> None:
