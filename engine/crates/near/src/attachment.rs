@@ -187,7 +187,9 @@ async fn attach(config: &Config, account: &Account) -> io::Result<Stream> {
 fn refusal(payload: &[u8]) -> io::Error {
     const SYNTAX: u16 = 1064;
     match wire::ErrPacket::parse(payload) {
-        Some(error) if error.code == SYNTAX => io::Error::other("the server does not run Fast Query Cache"),
+        Some(error) if error.code == SYNTAX => {
+            io::Error::other("the server does not run Fast Query Cache, or its cache is off")
+        }
         _ => account::refused(payload),
     }
 }

@@ -56,11 +56,11 @@ pub struct Refusal {
     pub message: String,
 }
 
-/// A server's numbers, and clients' own: drivers know what to do about them.
+/// A server's own numbers: clients know what to do about them. One that is told a client's number by a server, such as 2003, does not
+/// show the error, but says that the packet is malformed.
 pub const TOO_MANY_CONNECTIONS: u16 = 1040;
+const NO_SERVER: u16 = 1042;
 const BAD_HANDSHAKE: u16 = 1043;
-const NO_SERVER: u16 = 2003;
-const TLS_FAILED: u16 = 2026;
 const TLS_REQUIRED: u16 = 3159;
 
 impl Refusal {
@@ -69,11 +69,11 @@ impl Refusal {
     }
 
     pub fn no_server(config: &Config, error: io::Error) -> Refusal {
-        Refusal::new(NO_SERVER, b"HY000", format!("fqc-near cannot connect to {}: {error}", config.server))
+        Refusal::new(NO_SERVER, b"08S01", format!("fqc-near cannot connect to {}: {error}", config.server))
     }
 
     fn of_tls(message: impl Into<String>) -> Refusal {
-        Refusal::new(TLS_FAILED, b"HY000", message)
+        Refusal::new(BAD_HANDSHAKE, b"08S01", message)
     }
 
     pub fn packet(&self, sequence: u8) -> Vec<u8> {
