@@ -23,7 +23,7 @@ test('a near cache reports with a token that is made on its page', async ({
   // As the program would, which has no session.
   const near = await request.newContext({ baseURL: stack.url(), storageState: { cookies: [], origins: [] } });
   const report = {
-    ...{ name, life: 1, version: '0.1.0', server: 'db.internal:3306', mode: 'rules', obstacle: '' },
+    ...{ name, life: 1, version: '0.1.0', server: 'db.internal:3306', mode: 'rules', obstacle: 'no server answers' },
     ...{ staleness_ms: null, entries: 1, stored_bytes: 1024, hits: 3, misses: 1, is_leaving: false },
   };
   const answer = await near.post('/api/v1/near-caches/reports', {
@@ -34,7 +34,7 @@ test('a near cache reports with a token that is made on its page', async ({
   await near.dispose();
 
   const row = page.getByRole('row').filter({ hasText: name });
-  for (const told of ['serving', 'rules', 'reporting', '75'])
+  for (const told of ['not serving', 'no server answers', 'rules', 'reporting', '75'])
     await expect(row.getByRole('cell').filter({ hasText: told }).first()).toBeVisible();
   await expectToFitPhone(page);
 });

@@ -20,6 +20,7 @@ from controlplane.gateway.local_accounts import Need
 from controlplane.gateway.server import Server
 from controlplane.near_caches.commands import start_command
 from controlplane.near_caches.reading import near_rows
+from controlplane.near_caches.selectors import reporting_near_caches
 from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.check import unreachable
 from controlplane.prerequisites.findings import InstanceFinding, percent
@@ -70,7 +71,7 @@ def _live_findings(instance: Instance) -> list[InstanceFinding]:
     return [
         *engine,
         cache_finding(instance.cache_type, instance.cache_size_bytes),
-        *near_findings(near_rows(found.rows)),
+        *near_findings(near_rows(found.rows), reporting_near_caches(instance).count()),
     ]
 
 
@@ -105,22 +106,23 @@ def cache_finding(cache_type: str, size_bytes: int | None) -> InstanceFinding:
     )
 
 
-def near_findings(nears: Sequence[dict[str, Any]]) -> list[InstanceFinding]:
-    """Of those that are attached."""
-    found = [_account(len(nears))]
+def near_findings(nears: Sequence[dict[str, Any]], reporting: int = 0) -> list[InstanceFinding]:
+    """Of those that are attached, and how many report here themselves."""
+    found = [_present(len(nears), reporting)]
     found += [_hits(near) for near in nears if _rarely_hits(near)]
     return found + [_wait(near) for near in nears if _wait_ms(near) > LONG_WAIT_MS]
 
 
-def _account(count: int) -> InstanceFinding:
+def _present(attached: int, reporting: int) -> InstanceFinding:
+    is_any = attached + reporting > 0
     return InstanceFinding(
-        Severity.NOTICE if count else Severity.ADVICE,
+        Severity.NOTICE if is_any else Severity.ADVICE,
         "near_attached",
         "",
-        seen=f"near caches attached: {count}",
+        seen=f"near caches attached: {attached}, reporting: {reporting}",
         needed=f"an account with {FEED_PRIVILEGE}, and fqc-near started with it beside the application",
-        remedy="" if count else "Create the account on the server, then start fqc-near on each application host.",
-        facts={"count": str(count), "privilege": FEED_PRIVILEGE},
+        remedy="" if is_any else "Create the account on the server, then start fqc-near on each application host.",
+        facts={"count": str(attached), "reporting": str(reporting), "privilege": FEED_PRIVILEGE},
     )
 
 

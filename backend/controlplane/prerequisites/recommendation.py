@@ -117,7 +117,8 @@ TEXTS: dict[str, Any] = {
     "observe": lambda seen: "Not known yet: observe the server's reads first. Nothing is served while observing.",
     "observing": lambda seen: (
         f"Observing: {seen.requests} reads in {int(seen.seconds) // 60} minutes so far. "
-        f"At least {ENOUGH_REQUESTS} reads and {ENOUGH_SECONDS // 60} minutes are needed."
+        f"At least {ENOUGH_REQUESTS} reads and {ENOUGH_SECONDS // 60} minutes are needed. "
+        "Only connections opened since then are observed: let the application's pool reconnect."
     ),
     "enable": lambda seen: f"Enable: {_percent(seen)} of reads would hit, saving {_cores(seen)}.{_size(seen)}",
     "do_not_enable": lambda seen: f"Do not enable: only {_percent(seen)} of reads would hit.",

@@ -89,6 +89,22 @@ def test_reads_that_repeat_lead_to_the_advice_to_enable_with_a_size(operator, vi
     assert int(table.status("Qcache_hits")["Qcache_hits"]) == 0, "nothing is served meanwhile"
 
 
+def test_connections_from_before_are_not_observed_and_the_advice_says_to_reconnect(
+    operator, viewer, table, instance, shared_server
+):
+    until(lambda: table.status("Fqc_awake") == {"Fqc_awake": "0"}, "the engine is asleep")
+    pool = shared_server.connect()
+    pool.rows("SELECT name FROM observed.items WHERE id = 1")
+    begin(operator, instance)
+    before = observed(table)
+    for _ in range(20):
+        pool.rows("SELECT name FROM observed.items WHERE id = 1")
+    pool.close()
+    assert observed(table) == before
+    told = advice(viewer, instance)["recommendation"]
+    assert told["verdict"] == "observing" and told["text"].endswith("let the application's pool reconnect.")
+
+
 def test_reads_that_never_repeat_lead_to_the_advice_not_to_enable(operator, viewer, table, instance, shared_server):
     begin(operator, instance)
     read(shared_server, table, counting(10))

@@ -41,6 +41,13 @@ def test_where_none_is_attached_the_privilege_is_told() -> None:
     assert "REPLICATION MASTER ADMIN" in found.needed and found.remedy
 
 
+def test_where_some_report_none_has_to_attach() -> None:
+    [found] = near_findings([], reporting=2)
+    assert (found.severity, found.seen, found.remedy) == (
+        Severity.NOTICE, "near caches attached: 0, reporting: 2", ""
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("kind", "size", "is_on"), [("ON", 1024, True), ("DEMAND", 1024, True), ("ON", 0, False), ("OFF", 1, False)]
 )

@@ -13,7 +13,7 @@ import { useT, useTold } from '@/lib/i18n/context';
 import { incidentQuery, useMetrics, useIncidentAcknowledge, type IncidentDetail } from './api';
 import { IncidentChart } from './IncidentChart';
 import { IncidentState } from './IncidentList';
-import { conditionText } from './ruleText';
+import { conditionText, ruleName } from './ruleText';
 import { SilenceForm } from './SilenceForm';
 import classes from './alerts.module.css';
 
@@ -46,7 +46,7 @@ function IncidentView({ incident }: { incident: IncidentDetail }) {
     <Stack>
       <FactList
         facts={[
-          { label: t('incidents.rule'), value: incident.rule_name },
+          { label: t('incidents.rule'), value: ruleName(incident.rule_name, told) },
           { label: t('fleet.name'), value: incident.instance_name },
           { label: t('fleet.state'), value: <IncidentState incident={incident} t={t} /> },
           { label: t('incidents.condition'), value: conditionText(incident, metrics, t) },

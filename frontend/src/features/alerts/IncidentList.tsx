@@ -8,9 +8,10 @@ import { InstanceLink } from '@/components/InstanceLink';
 import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
 import { StatusBadge } from '@/components/StatusBadge';
-import { useT, type Translate } from '@/lib/i18n/context';
+import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
 import classes from './alerts.module.css';
 import { incidentsQuery, useMetrics, type Incident, type Metric } from './api';
+import { ruleName } from './ruleText';
 
 interface IncidentListProps {
   instance?: string;
@@ -21,6 +22,7 @@ interface IncidentListProps {
 
 export function IncidentList({ instance, isAll, onShow, onOpen }: IncidentListProps) {
   const t = useT();
+  const told = useTold();
   const incidents = useInfiniteQuery(incidentsQuery({ instance, is_open: isAll ? undefined : true }));
   const metrics = useMetrics();
   return (
@@ -41,7 +43,7 @@ export function IncidentList({ instance, isAll, onShow, onOpen }: IncidentListPr
       }
       label={t('alerts.tab.incidents')}
       rowKey={(row) => row.id}
-      columns={columnsOf(t, metrics, onOpen).filter(({ key }) => !instance || key !== 'instance')}
+      columns={columnsOf(t, told, metrics, onOpen).filter(({ key }) => !instance || key !== 'instance')}
       empty={
         <EmptyState
           icon={<IconBell size={20} />}
@@ -53,7 +55,12 @@ export function IncidentList({ instance, isAll, onShow, onOpen }: IncidentListPr
   );
 }
 
-function columnsOf(t: Translate, metrics: Metric[], onOpen: (id: string) => void): Column<Incident>[] {
+function columnsOf(
+  t: Translate,
+  told: Told,
+  metrics: Metric[],
+  onOpen: (id: string) => void,
+): Column<Incident>[] {
   const show = (row: Incident) => {
     const unit = metrics.find(({ name }) => name === row.metric)?.unit ?? 'count';
     return formatValue(row.last_value, unitOf(unit), t);
@@ -71,7 +78,7 @@ function columnsOf(t: Translate, metrics: Metric[], onOpen: (id: string) => void
           classNames={{ label: classes.rule }}
           onClick={() => onOpen(row.id)}
         >
-          {row.rule_name}
+          {ruleName(row.rule_name, told)}
         </Button>
       ),
     },

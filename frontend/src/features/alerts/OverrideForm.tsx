@@ -1,12 +1,12 @@
 import { useState } from 'react';
 import type { Instance } from '@/api/instances';
 import { FormModal } from '@/components/FormModal';
-import { useT } from '@/lib/i18n/context';
+import { useT, useTold } from '@/lib/i18n/context';
 import { useRuleSave, type AlertRule } from './api';
 import { OverrideInputs } from './OverrideInputs';
 import { newOverride, overrideDraftOf, ruleDraftOf, ruleRequest, type OverrideDraft } from './ruleDraft';
 import { RulePreview } from './RulePreview';
-import { overrideFor } from './ruleText';
+import { overrideFor, ruleName } from './ruleText';
 
 interface OverrideFormProps {
   rule: AlertRule;
@@ -17,6 +17,7 @@ interface OverrideFormProps {
 /** What a rule of many judges this one instance by. The rule itself stays as it is. */
 export function OverrideForm({ rule, instance, onClose }: OverrideFormProps) {
   const t = useT();
+  const told = useTold();
   const save = useRuleSave(rule);
   const present = overrideFor(rule, instance.id);
   const [override, setOverride] = useState<OverrideDraft>(() =>
@@ -27,7 +28,7 @@ export function OverrideForm({ rule, instance, onClose }: OverrideFormProps) {
   const request = ruleRequest({ ...draft, overrides: [...others, override] }, rule);
   return (
     <FormModal
-      title={t('rules.overrideTitle', { rule: rule.name, name: instance.name })}
+      title={t('rules.overrideTitle', { rule: ruleName(rule.name, told), name: instance.name })}
       submit={t('action.save')}
       mutation={save}
       onSubmit={() => save.mutate(request, { onSuccess: onClose })}

@@ -8,6 +8,7 @@ import { useRuleSave, type AlertRule, type Metric } from './api';
 import { OverrideFields } from './OverrideFields';
 import { newRule, ruleDraftOf, ruleRequest, type RuleDraft } from './ruleDraft';
 import { RulePreview } from './RulePreview';
+import { ruleName } from './ruleText';
 import { ScopeFields } from './ScopeFields';
 import classes from './alerts.module.css';
 
@@ -38,7 +39,7 @@ export function RuleForm({ rule, metrics, onClose }: RuleFormProps) {
   };
   return (
     <FormModal
-      title={rule ? t('rules.edit', { name: rule.name }) : t('rules.new')}
+      title={rule ? t('rules.edit', { name: ruleName(rule.name, told) }) : t('rules.new')}
       submit={t('action.save')}
       mutation={save}
       size={620}

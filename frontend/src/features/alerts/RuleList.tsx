@@ -10,17 +10,18 @@ import { IconBell, IconPlus } from '@/components/icons';
 import { RowActions } from '@/components/RowActions';
 import { StatusBadge } from '@/components/StatusBadge';
 import { ListPanel } from '@/components/ListPanel';
-import { useT, type Translate } from '@/lib/i18n/context';
+import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
 import { formatDuration } from '@/lib/number';
 import { writeTags } from '@/lib/tags';
 import { useMetrics, rulesQuery, useRuleDelete, type AlertRule, type Metric } from './api';
 import { RuleForm } from './RuleForm';
-import { conditionText, formulaText } from './ruleText';
+import { conditionText, formulaText, ruleName } from './ruleText';
 
 type Dialog = { kind: 'form'; rule?: AlertRule } | { kind: 'delete'; rule: AlertRule };
 
 export function RuleList() {
   const t = useT();
+  const told = useTold();
   const canChange = useCan('operator');
   const rules = useInfiniteQuery(rulesQuery);
   const metrics = useMetrics();
@@ -44,7 +45,7 @@ export function RuleList() {
         }
         label={t('alerts.tab.rules')}
         rowKey={(row) => row.id}
-        columns={columnsOf(t, metrics, canChange ? setDialog : undefined)}
+        columns={columnsOf(t, told, metrics, canChange ? setDialog : undefined)}
         empty={
           <EmptyState icon={<IconBell size={20} />} title={t('rules.empty')} hint={t('rules.emptyHint')} />
         }
@@ -52,7 +53,7 @@ export function RuleList() {
       {dialog?.kind === 'form' && <RuleForm rule={dialog.rule} metrics={metrics} onClose={close} />}
       {dialog?.kind === 'delete' && (
         <ConfirmModal
-          title={t('rules.deleteAsk', { name: dialog.rule.name })}
+          title={t('rules.deleteAsk', { name: ruleName(dialog.rule.name, told) })}
           confirm={t('action.delete')}
           error={remove.error}
           isBusy={remove.isPending}
@@ -81,13 +82,18 @@ function RuleScope({ rule, t }: { rule: AlertRule; t: Translate }) {
   return count ? `${scope}, ${t('rules.overrideCount', { count })}` : scope;
 }
 
-function columnsOf(t: Translate, metrics: Metric[], open?: (dialog: Dialog) => void): Column<AlertRule>[] {
+function columnsOf(
+  t: Translate,
+  told: Told,
+  metrics: Metric[],
+  open?: (dialog: Dialog) => void,
+): Column<AlertRule>[] {
   return [
     {
       key: 'name',
       header: t('rules.name'),
-      render: (row) => <strong>{row.name}</strong>,
-      sortValue: (row) => row.name,
+      render: (row) => <strong>{ruleName(row.name, told)}</strong>,
+      sortValue: (row) => ruleName(row.name, told),
     },
     {
       key: 'condition',
@@ -134,8 +140,8 @@ function columnsOf(t: Translate, metrics: Metric[], open?: (dialog: Dialog) => v
         open && (
           <Group gap={4} justify="flex-end" wrap="nowrap">
             <RowActions
-              editLabel={t('rules.edit', { name: row.name })}
-              deleteLabel={t('rules.deleteAsk', { name: row.name })}
+              editLabel={t('rules.edit', { name: ruleName(row.name, told) })}
+              deleteLabel={t('rules.deleteAsk', { name: ruleName(row.name, told) })}
               onEdit={() => open({ kind: 'form', rule: row })}
               onDelete={() => open({ kind: 'delete', rule: row })}
             />

@@ -3,11 +3,12 @@ import { useFieldMessage } from '@/components/useFieldMessage';
 import { FormModal } from '@/components/FormModal';
 import { InstanceSelect } from '@/components/InstanceSelect';
 import { TagsField } from '@/components/TagsField';
-import { useT } from '@/lib/i18n/context';
+import { useT, useTold } from '@/lib/i18n/context';
 import { formatDuration } from '@/lib/number';
 import { readTags } from '@/lib/tags';
 import { useKept } from '@/lib/useKept';
 import { useSilenceCreate, type AlertRule } from './api';
+import { ruleName } from './ruleText';
 import { newSilence, silenceRequest, type SilenceDraft } from './silenceDraft';
 
 const DURATIONS_SECONDS = [3600, 4 * 3600, 12 * 3600, 86400, 7 * 86400];
@@ -21,6 +22,7 @@ interface SilenceFormProps {
 
 export function SilenceForm({ rules, covers, onClose }: SilenceFormProps) {
   const t = useT();
+  const told = useTold();
   const said = useFieldMessage();
   const create = useSilenceCreate();
   const [draft, setDraft, forget, startOver] = useKept(
@@ -55,7 +57,7 @@ export function SilenceForm({ rules, covers, onClose }: SilenceFormProps) {
         label={t('incidents.rule')}
         placeholder={t('silences.everyRule')}
         clearable
-        data={rules.map(({ id, name }) => ({ value: id, label: name }))}
+        data={rules.map(({ id, name }) => ({ value: id, label: ruleName(name, told) }))}
         value={draft.ruleId}
         error={said(create.error, 'rule_id')}
         onChange={(ruleId) => set({ ruleId })}

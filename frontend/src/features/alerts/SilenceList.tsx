@@ -11,9 +11,10 @@ import { ListPanel } from '@/components/ListPanel';
 import { Moment } from '@/components/Moment';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useNow } from '@/components/useNow';
-import { useT, type Translate } from '@/lib/i18n/context';
+import { useT, useTold, type Translate } from '@/lib/i18n/context';
 import { writeTags } from '@/lib/tags';
 import { rulesQuery, silencesQuery, useSilenceEnd, type AlertRule, type Silence } from './api';
+import { ruleName } from './ruleText';
 import { SilenceForm } from './SilenceForm';
 import classes from './alerts.module.css';
 
@@ -59,13 +60,18 @@ export function SilenceList() {
 }
 
 function Coverage({ silence, rules, t }: { silence: Silence; rules: AlertRule[]; t: Translate }) {
+  const told = useTold();
   const { rule_id, instance_id, tags } = silence;
   const { data: instance } = useQuery({
     ...instanceNameQuery(instance_id ?? ''),
     enabled: instance_id !== null,
   });
-  const rule = rules.find(({ id }) => id === rule_id)?.name ?? rule_id;
-  const parts = [rule, instance?.name ?? instance_id, writeTags(tags)].filter(Boolean);
+  const rule = rules.find(({ id }) => id === rule_id);
+  const parts = [
+    rule ? ruleName(rule.name, told) : rule_id,
+    instance?.name ?? instance_id,
+    writeTags(tags),
+  ].filter(Boolean);
   return <div className={classes.covers}>{parts.join(', ') || t('silences.everything')}</div>;
 }
 

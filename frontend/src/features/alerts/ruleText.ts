@@ -1,10 +1,15 @@
 // A rule in words, and what it judges one instance by. Pure.
 import type { Instance } from '@/api/instances';
 import { formatValue, unitOf } from '@/charts/units';
-import type { Translate } from '@/lib/i18n/context';
+import type { Told, Translate } from '@/lib/i18n/context';
 import type { AlertRule, Metric } from './api';
 
 export type RuleOverride = AlertRule['overrides'][number];
+
+/** A rule that ships has a name in each language, until somebody gives it another one. */
+export function ruleName(name: string, told: Told): string {
+  return told(`alertRule.${name}`, name);
+}
 
 /** Of a rule, or of an incident that it opened. */
 export function conditionText(

@@ -8,6 +8,7 @@ import { useT, type Translate } from '@/lib/i18n/context';
 import { ABSENT, formatCompact, formatDuration, formatPercent, formatRate } from '@/lib/number';
 import type { Tone } from '@/lib/tone';
 import type { NearCache } from './nearApi';
+import classes from './near.module.css';
 
 const TONES: Record<NearCache['state'], Tone> = { serving: 'ok', waiting: 'warn', detached: 'danger' };
 
@@ -37,9 +38,13 @@ function columnsOf(t: Translate): Column<NearCache>[] {
       key: 'state',
       header: t('near.state'),
       render: (near) => (
-        <StatusBadge tone={TONES[near.state]} title={stateHint(near, t)}>
-          {t(`near.state.${near.state}`)}
-        </StatusBadge>
+        <>
+          <StatusBadge tone={TONES[near.state]} title={t(`near.stateHint.${near.state}`)}>
+            {t(`near.state.${near.state}`)}
+          </StatusBadge>
+          {/* Why one that reports serves nothing, in its own words. */}
+          {near.obstacle && <span className={classes.obstacle}>{near.obstacle}</span>}
+        </>
       ),
       sortValue: (near) => near.state,
     },
@@ -112,11 +117,6 @@ function figure(
 
 function ratioOf({ hits, misses }: NearCache): number | null {
   return hits + misses > 0 ? (100 * hits) / (hits + misses) : null;
-}
-
-/** What is in the way of one that reports stands in its own words. */
-function stateHint(near: NearCache, t: Translate): string {
-  return near.obstacle || t(`near.stateHint.${near.state}`);
 }
 
 /** How far it is behind its server: by its acknowledgements, or by the binary log; by rules alone nobody knows. */

@@ -9,6 +9,7 @@ const SOURCES = import.meta.glob<string>(
     '../../../../backend/openapi.yaml',
     '../../../../backend/controlplane/parameters/system_templates.yaml',
     '../../../../backend/controlplane/*/*.py',
+    '../../../../backend/controlplane/alerts/migrations/*.py',
     '../../../../backend/controlplane/parameters/expressions/errors.py',
     '../../../../backend/controlplane/catalogue/lines/5.7.yaml',
     '../../../../backend/controlplane/catalogue/access.yaml',
@@ -96,6 +97,10 @@ const NAMES: Record<string, () => string[]> = {
       ...named(source('access.yaml'), /code: (?!tuning)(\w+)/g),
       ...named(source('access.py'), /Access\(NEVER, "(\w+)"/g),
     ].sort(),
+  alertRule: () =>
+    ['0002_low_hit_ratio.py', '0005_state_rules.py']
+      .flatMap((file) => named(source(file), /^ +"name": "([^"]+)"/gm))
+      .sort(),
   template: () => named(source('system_templates.yaml'), /^- id: (\S+)/gm),
   rule: () => named(source('rule_list.py'), /^ {4}"(rules?_\w+)": /gm),
   reason: () =>
@@ -178,7 +183,9 @@ test('facts that are words are told in words, one by one in a list', () => {
 test('words that need a value which did not come leave it as it was said', () => {
   const told = toldBy(zhTold, 'zh-CN');
   expect(told('seen.stale_reads', 'by fqc_rules')).toBe('by fqc_rules');
-  expect(told('seen.near_attached', 'attached: 2', { count: '2' })).toBe('已连接的近端缓存：2');
+  expect(told('seen.near_attached', 'attached: 2', { count: '2', reporting: '1' })).toBe(
+    '近端缓存：已连接 2，自行上报 1',
+  );
 });
 
 test('what has no words of its own stays as it was said', () => {

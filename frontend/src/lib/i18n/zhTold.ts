@@ -246,7 +246,7 @@ const RECOMMENDATIONS: ToldWords = {
   no_engine: '请先安装引擎：由它观察缓存的效果。',
   observe: '尚不清楚：请先观察服务器的读操作。观察期间不会返回任何缓存结果。',
   observing:
-    '观察中：{minutes} 分钟内已有 {requests} 次读操作。至少需要 {enough} 次读操作和 {enoughMinutes} 分钟。',
+    '观察中：{minutes} 分钟内已有 {requests} 次读操作。至少需要 {enough} 次读操作和 {enoughMinutes} 分钟。只观察此后新建的连接：请让应用的连接池重新连接。',
   enable: '建议开启：{ratio} 的读操作可命中，节省{cores}。{suggested}',
   do_not_enable: '不建议开启：仅 {ratio} 的读操作可命中。',
   keep: '缓存已开启：{ratio} 的读操作命中，节省{cores}。{suggested}',
@@ -275,7 +275,7 @@ const FINDINGS: ToldWords = {
   stale_reads: '规则允许返回过期结果，且没有限定范围或时间过长',
   near_report: '无法列出近端缓存',
   near_server_cache: '服务器的缓存处于关闭状态',
-  near_attached: '没有近端缓存连接',
+  near_attached: '没有近端缓存',
   near_rarely_hits: '近端缓存很少命中',
   near_writers_wait: '写操作等待近端缓存的时间较长',
   cache_size_undecided: '缓存大小不会随规格变化，须作出选择',
@@ -308,7 +308,7 @@ const MET: ToldWords = {
   buffer_pool_hit_ratio: '缓冲池命中率正常',
   stale_reads: '只有限定的读取可能短时过期',
   near_server_cache: '服务器的缓存已开启',
-  near_attached: '已有近端缓存连接',
+  near_attached: '已有近端缓存',
 };
 
 /** What was seen, with its figures and names. */
@@ -333,7 +333,7 @@ const SEEN: ToldWords = {
   stale_reads: '写入后仍可返回旧结果：{rules}',
   near_report: '引擎不支持 {report}',
   near_server_cache: '服务器的缓存处于关闭状态',
-  near_attached: '已连接的近端缓存：{count}',
+  near_attached: '近端缓存：已连接 {count}，自行上报 {reporting}',
   near_rarely_hits: '{name} 应答了 {reads} 次读中的 {hits} 次',
   near_writers_wait: '写操作平均等待 {name} {wait} 毫秒',
   cache_size_undecided: '{parameter} 固定为 {size}',
@@ -714,6 +714,17 @@ const TEMPLATES: ToldWords = {
   'tpl-57-cache-off': '不使用查询缓存，内存归还缓冲池。',
 };
 
+/** Alert rules that ship. */
+const ALERT_RULES: ToldWords = {
+  'low hit ratio': '命中率过低',
+  'server unreachable': '服务器无法连接',
+  'plugin lost': '插件丢失',
+  'configuration drift': '参数漂移',
+  'change failed': '变更失败',
+  'cache too small': '缓存过小',
+  'near cache detached': '近端缓存断开',
+};
+
 /** The likely cause of an incident, and what to do: by the metric or state that the rule watches. */
 const CAUSES: Record<string, [cause: string, action: string]> = {
   unreachable: [
@@ -820,6 +831,7 @@ export const zhTold: ToldWords = Object.fromEntries([
   ...under('skipped', SKIPPED),
   ...under('parameter', PARAMETERS),
   ...under('template', TEMPLATES),
+  ...under('alertRule', ALERT_RULES),
   ...under('rule', RULES),
   ...under('fact.fault', RULES),
 ]) as ToldWords;
