@@ -23,7 +23,14 @@ test('a near cache reports with a token that is made on its page', async ({
   // As the program would, which has no session.
   const near = await request.newContext({ baseURL: stack.url(), storageState: { cookies: [], origins: [] } });
   const report = {
-    ...{ name, life: 1, version: '0.1.0', server: 'db.internal:3306', mode: 'rules', obstacle: 'no server answers' },
+    ...{
+      name,
+      life: 1,
+      version: '0.1.0',
+      server: 'db.internal:3306',
+      mode: 'rules',
+      obstacle: 'no server answers',
+    },
     ...{ staleness_ms: null, entries: 1, stored_bytes: 1024, hits: 3, misses: 1, is_leaving: false },
   };
   const answer = await near.post('/api/v1/near-caches/reports', {

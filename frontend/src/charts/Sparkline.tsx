@@ -34,6 +34,7 @@ export function Sparkline({ values, label, color = 1, width = 84, height = 20, i
         strokeWidth={1.4}
         vectorEffect="non-scaling-stroke"
         strokeLinejoin="round"
+        strokeLinecap="round"
       />
     </svg>
   );

@@ -49,7 +49,8 @@ test('units are read from the definition and never guessed', () => {
 });
 
 test('a sparkline breaks at gaps and runs flat in the middle', () => {
-  expect(sparkPath([0, 1, null, 1], 30, 10)).toBe('M0.0,10.0L10.0,0.0M30.0,0.0');
+  expect(sparkPath([0, 1, null, 1], 30, 10)).toBe('M0.0,10.0L10.0,0.0M30.0,0.0h0');
   expect(sparkPath([5, 5], 10, 10)).toBe('M0.0,5.0L10.0,5.0');
-  expect(sparkPath([1], 10, 10)).toBe('');
+  expect(sparkPath([1], 10, 10)).toBe('M10.0,5.0h0');
+  expect(sparkPath([null], 10, 10)).toBe('');
 });

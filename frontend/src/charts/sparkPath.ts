@@ -1,11 +1,12 @@
-// Path of a sparkline. Gaps break the line; a flat series runs through the middle.
+// Path of a sparkline. Gaps break the line; a flat series runs through the middle; a lone point is a dot.
+
+const isAbsent = (value: number | null | undefined) => value === null || value === undefined;
 
 export function sparkPath(values: readonly (number | null)[], width: number, height: number): string {
   const present = values.filter((value): value is number => value !== null);
-  if (present.length < 2) return '';
   const low = Math.min(...present);
   const high = Math.max(...present);
-  const x = (index: number) => ((index / (values.length - 1)) * width).toFixed(1);
+  const x = (index: number) => ((values.length > 1 ? index / (values.length - 1) : 1) * width).toFixed(1);
   const y = (value: number) =>
     (high === low ? height / 2 : height - ((value - low) / (high - low)) * height).toFixed(1);
   let isPenDown = false;
@@ -17,7 +18,8 @@ export function sparkPath(values: readonly (number | null)[], width: number, hei
       }
       const command = isPenDown ? 'L' : 'M';
       isPenDown = true;
-      return `${command}${x(index)},${y(value)}`;
+      const isAlone = command === 'M' && isAbsent(values[index + 1]);
+      return `${command}${x(index)},${y(value)}${isAlone ? 'h0' : ''}`;
     })
     .join('');
 }

@@ -125,7 +125,7 @@ function QueryTable({ items, ranking, onOpen }: QueryTableProps) {
       columns={columnsOf(items, column, t, told, onOpen)}
       empty={
         items.length ? (
-          <EmptyState title={t('queries.noneRanked')} />
+          <EmptyState title={t('queries.noneRanked')} hint={t(`queries.noneRanked.${ranking}`)} />
         ) : (
           <EmptyState title={t('queries.noneYet')} hint={t('queries.noneYetHint')} />
         )

@@ -480,8 +480,12 @@ export const enPages = {
   'queries.top': 'Statements by time saved and by waste',
   'queries.notOffered': 'This server does not provide figures per statement',
   'queries.noneYet': 'No statements yet',
-  'queries.noneYetHint': 'Statements appear here once the cache is on or observed, and applications send reads.',
+  'queries.noneYetHint':
+    'Statements appear here once the cache is on or observed, and applications send reads.',
   'queries.noneRanked': 'Nothing to show here',
+  'queries.noneRanked.saved':
+    'No statement was answered from the cache yet. Observing counts all reads together, not by statement.',
+  'queries.noneRanked.waste': 'No result was stored in vain.',
   'queries.span': 'Time span',
   'queries.span.all': 'All',
   'queries.span.1h': '1 h',
@@ -499,7 +503,8 @@ export const enPages = {
   'queries.tables': 'Tables by reads and writes',
   'queries.tablesHint': 'Rows read and changed since the server started, and what follows for the cache.',
   'queries.noTables': 'No figures per table',
-  'queries.noTablesHint': 'The server has not counted reads and writes per table yet.',
+  'queries.noTablesHint':
+    'The server has counted none yet, or the account has no privilege on these tables: MariaDB hides them then.',
   'queries.table': 'Table',
   'queries.read': 'Rows read',
   'queries.changed': 'Rows changed',
