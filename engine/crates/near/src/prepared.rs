@@ -5,13 +5,16 @@
 //!   its statement was prepared: the server has told of another one of this very statement, or the number has been this one since before;
 //! - types of parameters hold for later executions, too. One that would bind others than the server has goes there. Of a statement that was
 //!   never run it has none: the first ones are with the read that it has not seen, until it does;
+//! - which type a parameter has hangs on all that the server was given for it before: MySQL goes on with one that fits, and tells it of
+//!   a NULL. So executions are the same only after the same types, and what is served gives the server none that it has not had;
 //! - a statement of which something is not understood, or that was used in a rarer way, has all its executions passed on.
 
+use crate::digest;
 use crate::kept::Attachment;
 use feed::Standing;
-use ring::digest::{SHA256, SHA256_OUTPUT_LEN, digest};
+use ring::digest::{SHA256, SHA256_OUTPUT_LEN};
 use std::collections::{HashMap, VecDeque};
-use wire::{Command, Execute, Outcome, OutcomeKind};
+use wire::{Command, Execute, Outcome, OutcomeKind, Params};
 
 /// Of more statements, and of more parameters, nothing is remembered: what one connection takes is bounded.
 const MOST_STATEMENTS: usize = 256;
@@ -22,6 +25,33 @@ const MOST_AHEAD: usize = 16;
 const LAST: u32 = u32::MAX;
 
 type Text = [u8; SHA256_OUTPUT_LEN];
+/// A parameter's type as it is bound.
+type Type = [u8; 2];
+/// No value was given yet.
+const NEVER: Type = [u8::MAX; 2];
+
+/// What the server was given for the parameters of a statement.
+#[derive(Clone, Default)]
+struct Given {
+    /// Of the last value of each.
+    types: Vec<Type>,
+    /// Of all types that were ever given, in their order.
+    history: [u8; 32],
+}
+
+impl Given {
+    /// With an execution that binds these, too; none if it adds nothing.
+    fn with(&self, params: &Params) -> Option<Given> {
+        let is_null = |index: usize| params.nulls[index / 8] >> (index % 8) & 1 == 1;
+        let bound = params.types.as_chunks().0.iter().zip(&self.types).enumerate();
+        let now = bound.map(|(index, (now, before))| if is_null(index) { *before } else { *now });
+        if now.clone().eq(self.types.iter().copied()) {
+            return None;
+        }
+        let types: Vec<Type> = now.collect();
+        Some(Given { history: digest::of([&self.history, types.as_flattened()].into_iter()), types })
+    }
+}
 /// The server's number for all that can change a result.
 pub type Under = (Attachment, u64);
 
@@ -43,6 +73,7 @@ struct Executing {
     command: u64,
     id: u32,
     types: Vec<u8>,
+    gives_new: bool,
 }
 
 struct Statement {
@@ -54,6 +85,7 @@ struct Statement {
     executed: u64,
     /// As the server has them: two bytes for each parameter. None while that is not certain.
     types: Option<Vec<u8>>,
+    given: Given,
     /// As the server has last told; to a client that knows another number it says that they have changed.
     columns: Option<u64>,
     /// Under which it has told of an execution.
@@ -75,13 +107,22 @@ pub struct Execution {
     pub has_same_types: bool,
     /// It brings the first types.
     pub is_first: bool,
+    /// What the server will have been given, if that is something new.
+    given: Option<Given>,
+    /// All rows are asked for at once.
+    is_plain: bool,
 }
 
 impl Execution {
+    /// It binds the types that the server has, and has had values of for all that is not NULL.
+    pub fn is_known(&self) -> bool {
+        self.has_same_types && self.given.is_none()
+    }
+
     /// The server would take it as it is meant, and its statement means what it does under this number.
     pub fn may_be_served(&self, attachment: Attachment, standing: Standing) -> bool {
         let is_told = || self.under == Some((attachment, standing.context));
-        (self.has_same_types || self.is_first) && (standing.since < self.prepared || is_told())
+        (self.is_known() || self.is_first) && (standing.since < self.prepared || is_told())
     }
 }
 
@@ -93,21 +134,29 @@ impl Statements {
 
     /// None if it has to pass.
     pub fn execution(&self, payload: &[u8]) -> Option<Execution> {
+        let is_under_way = |id| self.executing.iter().any(|one| one.id == id);
+        self.read(payload).filter(|execution| execution.is_plain && !is_under_way(execution.id))
+    }
+
+    fn read(&self, payload: &[u8]) -> Option<Execution> {
         let execute = Execute::parse(payload, self.capabilities)?;
         let statement = self.by_id.get(&execute.id).filter(|statement| !statement.passes)?;
         let known = statement.types.as_deref();
         let params = execute.params(statement.parameters, known.unwrap_or_default())?;
-        (execute.flags == 0 && execute.iterations == 1).then_some(())?;
+        let given = statement.given.with(&params);
+        let history = &given.as_ref().unwrap_or(&statement.given).history;
         let head = [&[Command::StmtExecute as u8][..], &statement.text, &statement.parameters.to_le_bytes()].concat();
         Some(Execution {
             id: execute.id,
-            key: [&head, params.nulls, params.types, params.values].concat(),
+            key: [&head, params.nulls, params.types, history, params.values].concat(),
             columns: statement.columns,
             under: statement.under,
             prepared: statement.prepared,
             types: params.types.to_vec(),
             has_same_types: known == Some(params.types),
             is_first: params.are_types_new && statement.executed == statement.prepared,
+            given,
+            is_plain: execute.flags == 0 && execute.iterations == 1,
         })
     }
 
@@ -158,7 +207,7 @@ impl Statements {
             return false;
         }
         let says_found_rows = says_found_rows(text);
-        let text = digest(&SHA256, text).as_ref().try_into().unwrap_or_default();
+        let text = ring::digest::digest(&SHA256, text).as_ref().try_into().unwrap_or_default();
         self.preparing.push_back(Preparing { command: number, text, says_found_rows });
         true
     }
@@ -168,13 +217,21 @@ impl Statements {
         if id == LAST {
             self.pass(LAST);
         }
-        let execution = if is_whole { self.execution(payload) } else { None };
+        let execution = if is_whole { self.read(payload) } else { None };
         let Some(statement) = self.by_id.get_mut(&id) else { return false };
         (statement.types, statement.columns, statement.executed) = (None, None, number);
-        let Some(Execution { types, .. }) = execution.filter(|_| self.executing.len() < MOST_AHEAD) else {
+        let execution = execution.filter(|_| self.executing.len() < MOST_AHEAD);
+        let Some(Execution { types, given, is_plain, .. }) = execution else {
+            statement.passes = true;
             return false;
         };
-        self.executing.push_back(Executing { command: number, id, types });
+        let gives_new = given.is_some();
+        if !is_plain {
+            statement.passes |= gives_new;
+            return false;
+        }
+        given.into_iter().for_each(|given| statement.given = given);
+        self.executing.push_back(Executing { command: number, id, types, gives_new });
         true
     }
 
@@ -198,12 +255,17 @@ impl Statements {
             preparing.into_iter().for_each(|preparing| self.prepared(preparing, outcome));
         }
         if let Some(at) = self.executing.iter().position(|one| one.command == number)
-            && let Some(Executing { id, types, .. }) = self.executing.drain(..=at).next_back()
-            && let Some(statement) = self.by_id.get_mut(&id).filter(|statement| statement.executed == number)
-            // From one that failed the server has taken the types, or not.
-            && let OutcomeKind::ResultSet { columns, .. } = outcome.kind
+            && let Some(Executing { id, types, gives_new, .. }) = self.executing.drain(..=at).next_back()
+            && let Some(statement) = self.by_id.get_mut(&id)
         {
-            (statement.types, statement.columns) = (Some(types), Some(columns));
+            match outcome.kind {
+                OutcomeKind::ResultSet { columns, .. } if statement.executed == number => {
+                    (statement.types, statement.columns) = (Some(types), Some(columns));
+                }
+                OutcomeKind::ResultSet { .. } => {}
+                // From one that failed the server has taken the types, or not.
+                _ => statement.passes |= gives_new,
+            }
         }
     }
 
@@ -220,6 +282,7 @@ impl Statements {
             prepared: command,
             executed: command,
             types: (params == 0).then(Vec::new),
+            given: Given { types: vec![NEVER; params.min(MOST_PARAMETERS).into()], ..Given::default() },
             columns: Some(columns.into()),
             under: None,
             passes: params > MOST_PARAMETERS,

@@ -43,7 +43,7 @@ impl Unseen {
 
     /// An execution of the same statement leaves behind what it would. And what changes with a definition the server tells once.
     pub fn is_replaced_by(&self, payload: &[u8], capabilities: u64) -> bool {
-        let binds = |types: &Vec<u8>| new_types(payload, types, capabilities).is_some_and(|types| !types.is_empty());
+        let binds = |types: &Vec<u8>| binds_all(payload, types, capabilities).unwrap_or_default();
         self.is_of_same_statement(payload) && self.first_types.as_ref().is_none_or(binds)
     }
 
@@ -65,9 +65,11 @@ fn count(types: &[u8]) -> u16 {
     (types.len() / 2) as u16
 }
 
-/// Those that an execution binds anew, of a statement that has as many.
-fn new_types(payload: &[u8], types: &[u8], capabilities: u64) -> Option<Vec<u8>> {
-    Execute::parse(payload, capabilities)?.new_types(count(types)).map(<[u8]>::to_vec)
+/// An execution brings these types, and a value of each.
+fn binds_all(payload: &[u8], types: &[u8], capabilities: u64) -> Option<bool> {
+    let execute = Execute::parse(payload, capabilities)?;
+    let params = execute.params(count(types), &[])?;
+    Some(params.are_types_new && params.types == types && params.nulls.iter().all(|byte| *byte == 0))
 }
 
 /// A command that waits until the server has run what it had not seen.

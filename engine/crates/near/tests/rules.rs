@@ -669,8 +669,7 @@ impl Twins {
 fn whatever_one_connection_does_it_gets_what_it_would_get_directly() {
     const STEPS: usize = 1500;
     const STATEMENTS: [&str; 6] = [
-        // Which type a bare `?` has that is NULL hangs on what the server was given before.
-        "SELECT v, ? <=> 1 FROM d.t WHERE id = ?",
+        "SELECT v, ? FROM d.t WHERE id = ?",
         "SELECT * FROM t WHERE id = ?",
         "SELECT 1 / (id + 2), LENGTH('\\n') FROM d.t ORDER BY id",
         "UPDATE d.t SET v = CONCAT('v', ?) WHERE id = ?",
@@ -726,6 +725,40 @@ fn whatever_one_connection_does_it_gets_what_it_would_get_directly() {
         let hits = near.metric("hits_total");
         println!("{line}: {hits} hits in {STEPS} steps");
         assert!(hits > STEPS as u64 / 10, "{line}: {hits}");
+    }
+}
+
+/// Which type the server tells of a parameter hangs on what it was given for it before, by this connection alone.
+#[test]
+fn a_parameter_is_told_with_the_type_that_the_server_would_tell() {
+    for (line, server) in servers() {
+        let near = ruled(&server, "[[rule]]\ntext = '.'\ncache = 'always'\nttl = 3600\n");
+        let mut random = Random::new(11);
+        let values = [
+            Param::Null,
+            Param::Int(1),
+            Param::Unsigned(1),
+            Param::Double(1.0),
+            Param::Text("1".into()),
+            Param::Blob(b"1".into()),
+        ];
+        let before = near.metric("hits_total");
+        let there = Client::root(&server.endpoint()).expect("a connection");
+        let mut twins = Twins { here: near.client(), there, statements: Vec::new() };
+        for _ in 0..40 {
+            let texts = ["SELECT ? FROM d.t", "SELECT COALESCE(?, ?) FROM d.t"];
+            (0..6).for_each(|index| twins.prepare(texts[index % 2]));
+            for _ in 0..60 {
+                let mut draw = || values[random.below(2 * values.len()).saturating_sub(values.len())].clone();
+                let params = [draw(), draw()];
+                let index = random.below(6);
+                (0..2).for_each(|_| twins.run(index, &params));
+            }
+            (0..6).for_each(|_| twins.close(0));
+        }
+        let hits = near.metric("hits_total") - before;
+        println!("{line}: {hits} hits");
+        assert!(hits > 100, "{line}: {hits}");
     }
 }
 

@@ -165,7 +165,8 @@ impl Asked {
     }
 
     fn execution(execution: Execution, reading: Reading) -> Asked {
-        let Execution { key, columns, prepared: preparation, has_same_types: may_be_served, .. } = execution;
+        let may_be_served = execution.is_known();
+        let Execution { key, columns, prepared: preparation, .. } = execution;
         let of_prepared = Some(OfPrepared { preparation, columns, may_be_served });
         Asked { text: reading.text, key: key.into(), of_prepared }
     }
