@@ -153,8 +153,8 @@ impl Config {
             let why = "needs rules, hints or binlog-user: nothing is answered from memory that could be told";
             return Err(options.error("control-plane", why));
         }
-        if self.fixed.store.is_some() && self.rules.is_none() {
-            let why = "needs rules or hints: results of other kinds are not shared";
+        if self.fixed.store.is_some() && self.rules.is_none() && self.fixed.follows.is_none() {
+            let why = "needs rules, hints or binlog-user: results of other kinds are not shared";
             return Err(options.error(if options.text("memcached").is_empty() { "valkey" } else { "memcached" }, why));
         }
         let wanted = self.max_connections as u64 * FILES_PER_CONNECTION + FILES_BESIDE;

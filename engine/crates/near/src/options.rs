@@ -64,7 +64,7 @@ options! {
     "hints" "yes|no" = Some("no"), true,
         "Statements may say themselves for how many milliseconds their result may be served: /* cache_ttl=1000 */. Not together with feed-user, either.";
     "memcached" "ADDRESSES" = Some(""), false,
-        "Servers of memcached, in which near caches share results that rules and hints allow: HOST:PORT or the path of a unix socket; several with commas between them.";
+        "Servers of memcached, in which near caches share results that rules, hints or the binary log allow: HOST:PORT or the path of a unix socket; several with commas between them.";
     "valkey" "ADDRESSES" = Some(""), false,
         "The same in Valkey, or Redis 7.0 or later, instead. Several servers share the results; each stands for itself, without a cluster.";
     "valkey-password-file" "FILE" = Some(""), false,

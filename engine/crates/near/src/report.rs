@@ -32,9 +32,8 @@ impl Asker {
 /// What says what may be served.
 pub enum Right<'a> {
     Leases,
-    /// The server's.
-    Log(&'a Log),
-    /// With what near caches share.
+    /// The server's. Both with what near caches share.
+    Log(&'a Log, Option<&'a Store>),
     Rules(Option<&'a Store>),
 }
 
@@ -70,9 +69,11 @@ fn status(memory: &Memory, right: &Right, asker: &Asker) -> Rows {
     let counted = memory.kept.counted();
     let (verdict, further) = match right {
         Right::Leases => (verdict(memory), Vec::new()),
-        Right::Log(log) => {
+        Right::Log(log, store) => {
             let progress = log.progress(clock::now());
-            (verdict_by(&memory.obstacle.get(), &progress), of_log(&progress).into())
+            let of_log = of_log(&progress).into_iter();
+            let of_store = store.iter().flat_map(|store| of_store(memory, store));
+            (verdict_by(&memory.obstacle.get(), &progress), of_log.chain(of_store).collect())
         }
         Right::Rules(store) => (
             "ON, beside the application, by rules".into(),

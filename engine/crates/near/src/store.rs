@@ -39,6 +39,11 @@ const FORMAT: &[u8] = b"1";
 /// Whoever left an empty place for so long keeps nothing there.
 const ABANDONED: Duration = Duration::from_secs(5);
 
+/// The kind of results whose age the server's log tells. Others have the eight bytes of a number.
+const OF_LOG: &[u8] = b"log";
+/// Nobody needs to know of these when they end.
+const LIFETIME: Duration = Duration::from_secs(3600);
+
 /// Of a read, for those who may have its answer.
 pub type Id = [u8; 32];
 
@@ -93,7 +98,7 @@ pub struct Place {
 impl Place {
     pub fn fill(self, answer: &[u8], rows: u64) {
         let request = self.line.dialect.fill(&self.id, self.version, &value(&self.id, answer, rows));
-        self.line.send(request, self.connection, Then::Inserted);
+        self.line.send(request, Some(self.connection), Then::Inserted);
     }
 }
 
@@ -127,8 +132,7 @@ impl Store {
     pub fn look(&self, key: [&[u8]; 2], ttl: Duration) -> Option<impl Future<Output = Looked> + Send + use<>> {
         // Results of another time to live have places of their own: how old one is tells only what is left of it.
         let lifetime = Duration::from_secs(ttl.as_secs());
-        let id =
-            digest::of([FORMAT, self.name.as_bytes(), &lifetime.as_secs().to_le_bytes(), key[0], key[1]].into_iter());
+        let id = self.id(&lifetime.as_secs().to_le_bytes(), key);
         let line = if lifetime > self.dialect.uncertain() { self.line(&id)? } else { return None };
         self.selects.add(1);
         let (limit, drawn) = (self.timeout, drawn()?);
@@ -143,6 +147,30 @@ impl Store {
                 _ => Looked::Nothing,
             }
         })
+    }
+
+    /// What was put there for this key, as it was, with its rows.
+    pub fn find(&self, key: [&[u8]; 2]) -> Option<impl Future<Output = Option<(Vec<u8>, u64)>> + Send + use<>> {
+        let id = self.id(OF_LOG, key);
+        let (line, limit) = (self.line(&id)?, self.timeout);
+        self.selects.add(1);
+        Some(async move {
+            let (reply, _) = timeout(limit, line.ask(line.dialect.find(&id), Wants::Item)).await.ok()??;
+            let Reply::Item(item) = reply else { return None };
+            read(&item.value, &id).map(|(value, rows)| (value.to_vec(), rows))
+        })
+    }
+
+    /// Whoever finds it knows by itself whether it is outdated. So nothing is lost if it takes the place of a newer one.
+    pub fn put(&self, key: [&[u8]; 2], bytes: &[u8], rows: u64) {
+        let id = self.id(OF_LOG, key);
+        if let Some(line) = self.line(&id) {
+            line.send(line.dialect.put(&id, LIFETIME.as_secs(), &value(&id, bytes, rows)), None, Then::Inserted);
+        }
+    }
+
+    fn id(&self, kind: &[u8], key: [&[u8]; 2]) -> Id {
+        digest::of([FORMAT, self.name.as_bytes(), kind, key[0], key[1]].into_iter())
     }
 
     /// The first one on the ring that answers. What another one may have meanwhile is no worse than it was.
@@ -165,7 +193,7 @@ fn looked(item: Item, id: &Id, lifetime: Duration, begun: u64, line: Arc<Line>, 
         return Looked::Found(Found { answer: answer.to_vec(), rows, read_at });
     }
     if item.value.is_empty() && item.version != 0 && age >= ABANDONED {
-        line.send(line.dialect.free(id, item.version), connection, Then::Nothing);
+        line.send(line.dialect.free(id, item.version), Some(connection), Then::Nothing);
     }
     Looked::Nothing
 }

@@ -3,6 +3,7 @@
 mod beside;
 
 use beside::scene::{READ, ask, hits, said, until_served};
+use beside::store::{Kind as StoreKind, Store};
 use beside::{Certificates, Folder, LIMIT, Near, near_with, wait_until};
 use fqc_tests::client::{Client, Endpoint, command};
 use fqc_tests::server::{Options, Product, Server};
@@ -10,6 +11,7 @@ use fqc_tests::wire::Wire;
 use locks::Mutex;
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -122,19 +124,33 @@ impl Kind {
 
     /// A near cache that follows, of which it is not known yet whether it may serve.
     fn started(&self, port: u16, max_staleness_ms: &str) -> Near {
+        self.started_with(port, max_staleness_ms, &[])
+    }
+
+    fn started_with(&self, port: u16, max_staleness_ms: &str, arguments: &[&str]) -> Near {
         let folder = Folder::fresh();
         let (address, password) = (format!("127.0.0.1:{port}"), folder.write("password", "secret\n"));
         let options = ["--server", &address, "--binlog-user", "follower", "--binlog-password-file", &password];
         let authority = self.certificates.as_ref().map(|certificates| certificates.file("ca.pem"));
         let tls = authority.as_ref().map(|file| ["--server-tls", "ca", "--server-ca", file]);
         let tls = tls.as_ref().map_or(&[][..], |tls| tls);
-        near_with(&[&options[..], &["--max-staleness-ms", max_staleness_ms], tls].concat())
+        near_with(&[&options[..], &["--max-staleness-ms", max_staleness_ms], tls, arguments].concat())
     }
 
     fn following(&self, server: &Server, max_staleness_ms: &str) -> Near {
-        let near = self.started(server.port(), max_staleness_ms);
+        self.following_with(server, max_staleness_ms, &[])
+    }
+
+    fn following_with(&self, server: &Server, max_staleness_ms: &str, arguments: &[&str]) -> Near {
+        let near = self.started_with(server.port(), max_staleness_ms, arguments);
         near.wait_for_metric("serving", |serving| serving == 1);
         near
+    }
+
+    /// It waits for long, since the machine may be busy.
+    fn sharing(&self, server: &Server, max_staleness_ms: &str, store: &Store) -> Near {
+        let arguments = [store.option(), &store.address(), "--store-timeout-ms", "1000"];
+        self.following_with(server, max_staleness_ms, &arguments)
     }
 }
 
@@ -685,6 +701,116 @@ fn what_is_missing_on_the_server_is_told_with_what_mends_it() {
     }
 }
 
+/// Each product with each store that is here.
+fn with_stores() -> impl Iterator<Item = (Kind, Arc<Store>)> {
+    let stores = StoreKind::ALL.into_iter().filter_map(Store::start);
+    stores.flat_map(|store| {
+        let store = Arc::new(store);
+        kinds().map(move |kind| (kind, store.clone()))
+    })
+}
+
+/// The near cache gets to know the table, by another read than this one, so that it looks for it in the store.
+const OTHER: &str = "SELECT SUM(v) FROM d.t";
+
+fn of_store(near: &Near, name: &str) -> u64 {
+    near.metric(&format!("store_{name}_total"))
+}
+
+fn put_by(near: &Near, client: &mut Client) {
+    let before = of_store(near, "inserts");
+    // At first it may not be certain that the session shares results at all.
+    wait_until("what is put into the store", || {
+        ask(client, READ);
+        of_store(near, "inserts") > before
+    });
+}
+
+#[test]
+fn what_another_one_has_read_is_found_until_it_is_outdated() {
+    for (kind, store) in with_stores() {
+        let server = kind.logging();
+        let [first, second] = [(); 2].map(|()| kind.sharing(&server, LONG, &store));
+        let (mut client, mut other, mut writer) = (first.client(), second.client(), direct(&server));
+        let expected = writer.query(READ).expect("an answer").bytes;
+        put_by(&first, &mut client);
+        until_served(&second, &mut other, OTHER);
+        let before = of_store(&second, "hits");
+        assert_eq!(other.query(READ).expect("an answer").bytes, expected);
+        assert_eq!(of_store(&second, "hits"), before + 1, "{}", second.log());
+        let told = ask(&mut other, "SHOW FQC STATUS");
+        assert!(told.split(';').any(|row| row == "Store hits,1"), "{told}");
+        // What is outdated is there still, until somebody puts something newer in its place.
+        for value in ["7", "8", "9"] {
+            run(&mut writer, &[&format!("UPDATE d.t SET v = {value} WHERE id = 1")]);
+            until_said(&second, &mut other, READ, value);
+            assert_eq!(until_served(&second, &mut other, READ), value);
+            until_said(&first, &mut client, READ, value);
+            assert_eq!(until_served(&first, &mut client, READ), value);
+        }
+        // Own writes, too.
+        for value in ["17", "18"] {
+            run(&mut other, &[&format!("UPDATE d.t SET v = {value} WHERE id = 1")]);
+            assert_eq!(ask(&mut other, READ), value);
+            assert_eq!(ask(&mut second.client(), READ), value);
+        }
+    }
+}
+
+#[test]
+fn a_session_that_began_before_privileges_changed_finds_nothing_that_others_share() {
+    for (kind, store) in with_stores() {
+        let server = kind.logging();
+        let mut admin = direct(&server);
+        run(&mut admin, &["CREATE USER app@'%'", "GRANT SELECT ON d.* TO app@'%'"]);
+        let [first, second] = [(); 2].map(|()| kind.sharing(&server, LONG, &store));
+        let mut older = second.login("app", "").expect("a connection");
+        until_served(&second, &mut older, READ);
+        run(&mut admin, &["GRANT INSERT ON d.* TO app@'%'", "UPDATE d.t SET v = 5 WHERE id = 1"]);
+        until_said(&second, &mut older, READ, "5");
+        let before = of_store(&first, "inserts");
+        wait_until("what newer ones put into the store", || {
+            let mut newer = first.login("app", "").expect("a connection");
+            (0..3).for_each(|_| drop(ask(&mut newer, READ)));
+            of_store(&first, "inserts") > before
+        });
+        let selects = of_store(&second, "selects");
+        until_served(&second, &mut older, OTHER);
+        until_served(&second, &mut older, READ);
+        assert_eq!(of_store(&second, "selects"), selects);
+    }
+}
+
+#[test]
+fn what_was_read_before_the_log_was_reset_is_not_found() {
+    for (kind, store) in with_stores() {
+        let server = kind.logging();
+        let mut writer = direct(&server);
+        let fill = |client: &mut Client| run(client, &["REPLACE INTO d.u VALUES (1, RAND() * 100000)"]);
+        (0..60).for_each(|_| fill(&mut writer));
+        let [first, second] = [(); 2].map(|()| kind.sharing(&server, LONG, &store));
+        put_by(&first, &mut first.client());
+        let at = first.metric("log_position_bytes");
+        // Not in the same second as the old file was made.
+        let ask_time = "SELECT UNIX_TIMESTAMP()";
+        let time = ask(&mut writer, ask_time);
+        wait_until("the next second", || ask(&mut writer, ask_time) != time);
+        run(&mut writer, &[kind.reset, "UPDATE d.t SET v = 8 WHERE id = 1"]);
+        second.wait_for_metric("log_position_bytes", |now| now < at);
+        second.wait_for_metric("serving", |serving| serving == 1);
+        let mut other = second.client();
+        until_said(&second, &mut other, OTHER, "10");
+        until_served(&second, &mut other, OTHER);
+        assert!(second.metric("log_position_bytes") < at);
+        while second.metric("log_position_bytes") <= at {
+            fill(&mut writer);
+        }
+        let selects = of_store(&second, "selects");
+        (0..5).for_each(|_| assert_eq!(ask(&mut other, READ), "8", "{}", second.log()));
+        assert!(of_store(&second, "selects") > selects, "it was not even looked for");
+    }
+}
+
 /// What was written, and when that was known.
 type Written = Mutex<VecDeque<(Instant, u64)>>;
 
@@ -693,7 +819,15 @@ type Written = Mutex<VecDeque<(Instant, u64)>>;
 fn nothing_is_older_than_the_bound_while_there_is_trouble() {
     let seconds = std::env::var("FQC_TEST_SECONDS").map_or(10, |text| text.parse().expect("a number"));
     for kind in kinds() {
-        History::run(&kind, Duration::from_secs(seconds));
+        History::run(&kind, Duration::from_secs(seconds), None);
+    }
+}
+
+#[test]
+fn nothing_is_older_than_the_bound_where_two_share_a_store() {
+    let seconds = std::env::var("FQC_TEST_SECONDS").map_or(10, |text| text.parse().expect("a number"));
+    for (kind, store) in with_stores() {
+        History::run(&kind, Duration::from_secs(seconds), Some(&store));
     }
 }
 
@@ -702,9 +836,9 @@ struct History {
     direct: Written,
     own: AtomicU64,
     checks: AtomicU64,
-    /// Where the server and the near cache are reached.
+    /// Where the server and the near caches are reached.
     server: Endpoint,
-    near: Endpoint,
+    nears: Vec<Endpoint>,
 }
 
 /// A connection that is made anew when it is lost, as it is when the server is killed.
@@ -742,9 +876,13 @@ impl Drop for Over<'_> {
 const BOUND: Duration = Duration::from_millis(400);
 
 impl History {
-    fn run(kind: &Kind, length: Duration) {
+    /// Of two near caches if these share a store.
+    fn run(kind: &Kind, length: Duration, store: Option<&Store>) {
         let mut server = kind.with(&["--max-binlog-size=65536"]);
-        let near = kind.following(&server, "400");
+        let nears: Vec<_> = match store {
+            Some(store) => (0..2).map(|_| kind.sharing(&server, "400", store)).collect(),
+            None => vec![kind.following(&server, "400")],
+        };
         let mut admin = direct(&server);
         if kind.is_mysql() {
             // Its log tells of a change some time before that can be seen.
@@ -756,14 +894,16 @@ impl History {
             own: AtomicU64::new(2),
             checks: AtomicU64::new(0),
             server: server.endpoint(),
-            near: near.tcp(),
+            nears: nears.iter().map(Near::tcp).collect(),
         };
         let mut counted = 0;
         thread::scope(|scope| {
             scope.spawn(|| history.write_directly());
             scope.spawn(|| history.write_through());
-            for _ in 0..3 {
-                scope.spawn(|| history.check());
+            for index in 0..4 {
+                let history = &history;
+                let near = index % history.nears.len();
+                scope.spawn(move || history.check(near));
             }
             let _over = Over(&history.is_over);
             let begun = Instant::now();
@@ -772,13 +912,19 @@ impl History {
                     break;
                 }
                 thread::sleep(Duration::from_millis(300));
-                trouble(round, &mut server, &near);
+                trouble(round, &mut server, &nears[round as usize % nears.len()]);
                 counted = round;
             }
         });
         let writes = history.direct.lock().unwrap().len();
-        println!("{} checks, {} hits, {writes} writes, {counted} troubles", history.checks.into_inner(), hits(&near));
-        assert!(hits(&near) > 0, "without a hit this run has proved nothing");
+        let hits: u64 = nears.iter().map(hits).sum();
+        println!("{} checks, {hits} hits, {writes} writes, {counted} troubles", history.checks.into_inner());
+        assert!(hits > 0, "without a hit this run has proved nothing");
+        if store.is_some() {
+            let found: u64 = nears.iter().map(|near| of_store(near, "hits")).sum();
+            println!("{found} hits in the store");
+            assert!(found > 0, "without a hit in the store this run has proved nothing");
+        }
     }
 
     fn goes_on(&self) -> bool {
@@ -797,7 +943,7 @@ impl History {
     }
 
     fn write_through(&self) {
-        let mut writer = Lasting { endpoint: &self.near, client: None };
+        let mut writer = Lasting { endpoint: &self.nears[0], client: None };
         for value in (3..).take_while(|_| self.goes_on()) {
             if writer.ask(&format!("UPDATE d.t SET v = {value} WHERE id = 2")).is_some() {
                 self.own.store(value, Ordering::SeqCst);
@@ -806,9 +952,14 @@ impl History {
         }
     }
 
-    fn check(&self) {
-        let mut client = Lasting { endpoint: &self.near, client: None };
-        while self.goes_on() {
+    fn check(&self, near: usize) {
+        // Who was there before the log was cut shares nothing from then on.
+        const READS_OF_ONE: u64 = 30;
+        let mut client = Lasting { endpoint: &self.nears[near], client: None };
+        for round in (1..).take_while(|_| self.goes_on()) {
+            if round % READS_OF_ONE == 0 {
+                client.client = None;
+            }
             let asked = Instant::now();
             let oldest = {
                 let writes = self.direct.lock().unwrap();
@@ -817,11 +968,14 @@ impl History {
             let Some(value) = client.ask(READ) else { continue };
             let value: u64 = value.parse().expect("a number");
             assert!(value >= oldest, "{value} is older than {oldest}");
+            self.checks.fetch_add(1, Ordering::Relaxed);
+            if near != 0 {
+                continue;
+            }
             let own = self.own.load(Ordering::SeqCst);
             let Some(value) = client.ask("SELECT v FROM d.t WHERE id = 2") else { continue };
             let value: u64 = value.parse().expect("a number");
             assert!(value >= own, "{value} was written over by {own}, through the near cache");
-            self.checks.fetch_add(1, Ordering::Relaxed);
         }
     }
 }

@@ -5,8 +5,8 @@
 
 use super::event::{Event, Told};
 use super::gtid::{Gtids, Source};
-use super::place::Place;
-use std::collections::{HashMap, HashSet, VecDeque};
+use super::place::{Absolute, Place};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 /// Of a result's stamp, which has 48 bits: so many bits are for the place in a file.
 const BITS_OF_FILE: u32 = 36;
@@ -17,6 +17,8 @@ const MOST_TABLES: usize = 1 << 16;
 const MOST_AT_ONCE: usize = 8;
 /// Transactions that were heard and cannot be seen yet: they wait for a replica, or for ever if the server is not what it should be.
 const MOST_UNSEEN: usize = 1 << 18;
+/// The last files of which it is known when they were created.
+const MOST_CREATED: usize = 64;
 /// Whose tables say who may see what.
 const SYSTEM: &[u8] = b"mysql";
 
@@ -97,6 +99,8 @@ pub struct Changes {
     is_attached: bool,
     server: Vec<u8>,
     first: u32,
+    /// When files were created that were heard.
+    created: BTreeMap<u32, u32>,
     heard: Place,
     /// So far the log was written, as was last said.
     written: u64,
@@ -193,7 +197,8 @@ impl Changes {
     fn take(&mut self, event: &Event, moment: u64) -> Result<(), &'static str> {
         self.follow_numbers(event)?;
         match *event {
-            Event::Rotate { .. } | Event::Format { .. } | Event::Begun(_) | Event::Heartbeat | Event::Nothing => {}
+            Event::Rotate { .. } | Event::Begun(_) | Event::Heartbeat | Event::Nothing => {}
+            Event::Format { created, .. } => self.begin_file(created),
             Event::Anonymous => return Err(ANONYMOUS),
             Event::Table { schema, name } => self.touch(schema, name, moment),
             Event::Rows if self.open.is_empty() => self.change_everything(moment),
@@ -247,6 +252,13 @@ impl Changes {
         // Told twice where a file ends.
         self.heard = self.heard.max(place);
         self.prove()
+    }
+
+    fn begin_file(&mut self, created: u32) {
+        self.created.insert(self.heard.file, created);
+        if self.created.len() > MOST_CREATED {
+            self.created.pop_first();
+        }
     }
 
     fn touch(&mut self, schema: &[u8], table: &[u8], moment: u64) {
@@ -343,6 +355,20 @@ impl Changes {
             Sight::Place(shown) => heard.min(*shown),
             Sight::Numbers { waiting, .. } => waiting.front().map_or(heard, |(.., before)| *before),
         }
+    }
+
+    /// What this moment is to everybody; none if that is not certain.
+    pub fn absolute(&self, moment: u64) -> Option<Absolute> {
+        let file = self.first + (moment >> BITS_OF_FILE) as u32;
+        let place = Place { file, at: moment & ((1 << BITS_OF_FILE) - 1) };
+        Some(Absolute { place, created: *self.created.get(&file)? })
+    }
+
+    /// Which moment it is here; none if this log was not heard as far as there.
+    pub fn moment_of(&self, absolute: Absolute) -> Option<u64> {
+        let Absolute { place, created } = absolute;
+        let is_same = self.created.get(&place.file) == Some(&created) && place <= self.heard;
+        self.moment(place).ok().filter(|_| is_same)
     }
 
     pub fn is_fresh(&self, mut cells: impl Iterator<Item = u32>, stamp: u64) -> bool {

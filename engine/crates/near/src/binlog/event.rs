@@ -21,8 +21,10 @@ pub enum Event<'a> {
         file: &'a [u8],
         at: u64,
     },
+    /// Of the file that follows. `created`: in seconds, by the server's clock.
     Format {
         has_checksums: bool,
+        created: u32,
     },
     /// A transaction of MySQL.
     Begun(Gtid<'a>),
@@ -95,7 +97,7 @@ mod kind {
 /// `bytes`: an event, or its beginning if it is too long to be kept, which `is_whole` tells.
 pub fn read(bytes: &[u8], is_whole: bool, has_checksums: bool) -> Result<Told<'_>, Malformed> {
     let mut header = Reader::new(bytes.get(..HEADER).ok_or(Malformed)?);
-    let (kind, end, flags) = header_of(&mut header).ok_or(Malformed)?;
+    let Head { created, kind, end, flags } = header_of(&mut header).ok_or(Malformed)?;
     let mut has_checksum = has_checksums;
     if kind == kind::FORMAT {
         let place = bytes.len().checked_sub(CHECKSUM + 1).ok_or(Malformed)?;
@@ -104,7 +106,7 @@ pub fn read(bytes: &[u8], is_whole: bool, has_checksums: bool) -> Result<Told<'_
     let body = if has_checksum && is_whole { checked(bytes)? } else { bytes };
     let body = body.get(HEADER..).ok_or(Malformed)?;
     let event = match kind {
-        kind::FORMAT => Event::Format { has_checksums: has_checksum },
+        kind::FORMAT => Event::Format { has_checksums: has_checksum, created },
         kind::ROTATE => rotate(body).ok_or(Malformed)?,
         _ => event(kind, body, is_whole).unwrap_or(Event::Everything),
     };
@@ -113,11 +115,17 @@ pub fn read(bytes: &[u8], is_whole: bool, has_checksums: bool) -> Result<Told<'_
     Ok(Told { end: (is_placed && end > 0).then_some(end), event })
 }
 
-fn header_of(reader: &mut Reader) -> Option<(u8, u32, u16)> {
-    reader.u32()?;
-    let kind = reader.u8()?;
+struct Head {
+    created: u32,
+    kind: u8,
+    end: u32,
+    flags: u16,
+}
+
+fn header_of(reader: &mut Reader) -> Option<Head> {
+    let (created, kind) = (reader.u32()?, reader.u8()?);
     reader.take(8)?;
-    Some((kind, reader.u32()?, reader.u16()?))
+    Some(Head { created, kind, end: reader.u32()?, flags: reader.u16()? })
 }
 
 fn checked(bytes: &[u8]) -> Result<&[u8], Malformed> {
@@ -291,7 +299,7 @@ mod tests {
 
     fn assert_tells(log: &'static [u8], begins_at: u32, expected: &str) {
         let read: Vec<_> = events(log).iter().map(|event| read(event, true, true).expect("an event")).collect();
-        assert_eq!(read[0].event, Event::Format { has_checksums: true });
+        assert!(matches!(read[0].event, Event::Format { has_checksums: true, created: 1.. }));
         let told = read[1..].iter().filter(|told| told.event != Event::Nothing).map(|told| said(&told.event));
         assert_eq!(told.collect::<Vec<_>>().join(" "), expected.split_whitespace().collect::<Vec<_>>().join(" "));
         let mut at = begins_at;

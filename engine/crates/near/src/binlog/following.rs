@@ -202,7 +202,7 @@ fn event_of(payload: &[u8], is_whole: bool, has_checksums: bool) -> io::Result<T
 
 fn hear_one(log: &Log, payload: &[u8], is_whole: bool, has_checksums: &mut bool) -> io::Result<()> {
     let told = event_of(payload, is_whole, *has_checksums)?;
-    if let Event::Format { has_checksums: now } = told.event {
+    if let Event::Format { has_checksums: now, .. } = told.event {
         *has_checksums = now;
     }
     log.hear(&told).map_err(io::Error::other)

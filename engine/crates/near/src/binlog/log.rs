@@ -4,7 +4,7 @@ use super::changes::{Changes, Name, Privileges, Said};
 use super::event::{Event, Told};
 use super::gtid::Gtids;
 use super::packed;
-use super::place::Place;
+use super::place::{Absolute, Place};
 use crate::ttl::{Found, Known};
 use cache::{Cache, CellId, Key, Meta, Stamp};
 use flavour::Flavour;
@@ -217,21 +217,31 @@ impl Log {
         verdicts.iter().all(|verdict| *verdict != Some(false))
     }
 
-    pub fn keep(&self, cache: &Cache, read: &Read, known: &Known) {
-        let Some(names) = names(read.text, known) else { return };
+    /// Returns what it is worth to other near caches, if it is of use to them.
+    pub fn keep(&self, cache: &Cache, read: &Read, known: &Known) -> Option<Vec<u8>> {
         let changes = self.look();
-        let is_same = changes.attachment() == Some(read.noted.attachment) && changes.is_of(&known.server);
-        let cells: Option<Vec<_>> = names.iter().map(|name| changes.cell(name)).collect();
-        let Some(cells) = cells.filter(|cells| is_same && changes.is_fresh(cells.iter().copied(), read.noted.stamp))
-        else {
-            return;
-        };
-        let cells: Vec<_> = cells.into_iter().map(CellId).collect();
-        let meta = Meta { stamp: Stamp(read.noted.stamp), rows: read.rows, cost_ns: 0, flags: 0, owner: 0 };
-        let identity = of_circle(known, read.noted.circle);
-        let key = key(&changes, read.text, &identity);
-        // What does not fit is not kept.
-        let _ = cache.insert(cache.hash(&key), &key, meta, &cells, read.answer);
+        let is_same = changes.attachment() == Some(read.noted.attachment);
+        (is_same && put(&changes, cache, read, known)).then_some(())?;
+        let absolute = changes.absolute(read.noted.stamp).filter(|_| read.noted.circle == ALL)?;
+        Some([&absolute.bytes()[..], read.answer].concat())
+    }
+
+    /// What another near cache has read could be served to this session.
+    pub fn may_take(&self, text: &[u8], known: &Known, begun: &Begun, now: u64) -> bool {
+        let changes = self.look();
+        self.staleness_in(&changes, now).is_some()
+            && changes.is_of(&known.server)
+            && circle(&changes, begun) == ALL
+            && cells(&changes, text, known).is_some()
+    }
+
+    /// Keeps what another one has made by `keep`, unless it is outdated by what was heard here.
+    pub fn take(&self, cache: &Cache, text: &[u8], known: &Known, (bytes, rows): (&[u8], u64)) -> bool {
+        let Some((absolute, answer)) = Absolute::read(bytes) else { return false };
+        let changes = self.look();
+        let Some((attachment, stamp)) = changes.attachment().zip(changes.moment_of(absolute)) else { return false };
+        let noted = Noted { attachment, stamp, circle: ALL };
+        put(&changes, cache, &Read { text, answer, rows, noted }, known)
     }
 
     /// Drops what cannot be served any more.
@@ -249,6 +259,25 @@ pub struct Read<'a> {
     pub answer: &'a [u8],
     pub rows: u64,
     pub noted: Noted,
+}
+
+/// Whether it is fresh.
+fn put(changes: &Changes, cache: &Cache, read: &Read, known: &Known) -> bool {
+    let Read { text, answer, rows, noted: Noted { stamp, circle, .. } } = *read;
+    let cells = cells(changes, text, known).filter(|_| changes.is_of(&known.server));
+    let Some(cells) = cells.filter(|cells| changes.is_fresh(cells.iter().copied(), stamp)) else { return false };
+    let cells: Vec<_> = cells.into_iter().map(CellId).collect();
+    let meta = Meta { stamp: Stamp(stamp), rows, cost_ns: 0, flags: 0, owner: 0 };
+    let identity = of_circle(known, circle);
+    let key = key(changes, text, &identity);
+    // What does not fit is not kept.
+    let _ = cache.insert(cache.hash(&key), &key, meta, &cells, answer);
+    true
+}
+
+/// Of the tables of a read; none if not all are known.
+fn cells(changes: &Changes, text: &[u8], known: &Known) -> Option<Vec<u32>> {
+    names(text, known)?.iter().map(|name| changes.cell(name)).collect()
 }
 
 fn circle(changes: &Changes, begun: &Begun) -> u64 {

@@ -8,6 +8,36 @@ pub struct Place {
     pub at: u64,
 }
 
+/// A place that means the same to all who follow this log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Absolute {
+    pub place: Place,
+    /// When the file was created: after a reset another one has its number.
+    pub created: u32,
+}
+
+impl Absolute {
+    pub const SIZE: usize = 16;
+
+    pub fn bytes(self) -> [u8; Self::SIZE] {
+        let Absolute { place: Place { file, at }, created } = self;
+        let mut bytes = [0; Self::SIZE];
+        bytes[..4].copy_from_slice(&file.to_le_bytes());
+        bytes[4..8].copy_from_slice(&created.to_le_bytes());
+        bytes[8..].copy_from_slice(&at.to_le_bytes());
+        bytes
+    }
+
+    /// What was made by `bytes`, and what follows.
+    pub fn read(bytes: &[u8]) -> Option<(Absolute, &[u8])> {
+        let (file, bytes) = bytes.split_first_chunk()?;
+        let (created, bytes) = bytes.split_first_chunk()?;
+        let (at, rest) = bytes.split_first_chunk()?;
+        let place = Place { file: u32::from_le_bytes(*file), at: u64::from_le_bytes(*at) };
+        Some((Absolute { place, created: u32::from_le_bytes(*created) }, rest))
+    }
+}
+
 impl Place {
     /// None if the name is not that of a binary log.
     pub fn of(name: &[u8], at: u64) -> Option<Place> {
@@ -37,6 +67,14 @@ mod tests {
         for name in ["log", "log.", "log.x1", ""] {
             assert_eq!(place(name, 4), None, "{name}");
         }
+    }
+
+    #[test]
+    fn what_is_absolute_is_read_as_it_was_written() {
+        let absolute = Absolute { place: Place { file: 7, at: 1 << 40 }, created: 9 };
+        let bytes = [&absolute.bytes()[..], b"rest"].concat();
+        assert_eq!(Absolute::read(&bytes), Some((absolute, &b"rest"[..])));
+        assert_eq!(Absolute::read(&bytes[..Absolute::SIZE - 1]), None);
     }
 
     #[test]

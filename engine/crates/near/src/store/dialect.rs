@@ -48,6 +48,22 @@ impl Dialect {
         }
     }
 
+    /// For what is there, and nothing else is done.
+    pub fn find(self, id: &Id) -> Vec<u8> {
+        match self {
+            Dialect::Memcached => memcached::find(id),
+            Dialect::Valkey => valkey::find(id),
+        }
+    }
+
+    /// Puts a value there that lives so many seconds, whatever there was.
+    pub fn put(self, id: &Id, lifetime: u64, value: &[u8]) -> Vec<u8> {
+        match self {
+            Dialect::Memcached => memcached::put(id, lifetime, value),
+            Dialect::Valkey => valkey::put(id, lifetime, value),
+        }
+    }
+
     /// Takes away the empty place that has this version.
     pub fn free(self, id: &Id, version: u64) -> Vec<u8> {
         match self {

@@ -100,10 +100,10 @@ impl Line {
         answer.await.ok()
     }
 
-    /// Unless that connection has ended.
-    pub fn send(&self, bytes: Vec<u8>, connection: u64, then: Then) {
+    /// `connection`: unless this one has ended.
+    pub fn send(&self, bytes: Vec<u8>, connection: Option<u64>, then: Then) {
         if self.breaker.is_closed() {
-            self.queue(Request { bytes, connection: Some(connection), wants: Wants::Outcome, then });
+            self.queue(Request { bytes, connection, wants: Wants::Outcome, then });
         }
     }
 

@@ -25,6 +25,17 @@ pub fn fill(id: &Id, version: u64, value: &[u8]) -> Vec<u8> {
     [line.as_bytes(), value, END].concat()
 }
 
+/// For what is there, and nothing else is done.
+pub fn find(id: &Id) -> Vec<u8> {
+    format!("mg {} v t\r\n", key(id)).into()
+}
+
+/// Puts a value there that lives so many seconds, whatever there was.
+pub fn put(id: &Id, lifetime: u64, value: &[u8]) -> Vec<u8> {
+    let line = format!("ms {} {} T{lifetime}\r\n", key(id), value.len());
+    [line.as_bytes(), value, END].concat()
+}
+
 /// Takes away the item that has this version.
 pub fn free(id: &Id, version: u64) -> Vec<u8> {
     format!("md {} C{version}\r\n", key(id)).into()

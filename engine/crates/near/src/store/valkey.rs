@@ -48,6 +48,17 @@ pub fn fill(id: &Id, version: u64, value: &[u8]) -> Vec<u8> {
     command(&[b"EVAL", FILL, b"1", key(id).as_bytes(), &vacant(version), value])
 }
 
+/// For what is there, and nothing else is done.
+pub fn find(id: &Id) -> Vec<u8> {
+    let key = key(id);
+    [command(&[b"PTTL", key.as_bytes()]), command(&[b"GET", key.as_bytes()])].concat()
+}
+
+/// Puts a value there that lives so many seconds, whatever there was.
+pub fn put(id: &Id, lifetime: u64, value: &[u8]) -> Vec<u8> {
+    command(&[b"SET", key(id).as_bytes(), value, b"EX", lifetime.to_string().as_bytes()])
+}
+
 pub fn free(id: &Id, version: u64) -> Vec<u8> {
     command(&[b"EVAL", FREE, b"1", key(id).as_bytes(), &vacant(version)])
 }

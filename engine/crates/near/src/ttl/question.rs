@@ -14,12 +14,17 @@ pub struct Known {
     pub mode: LexMode,
     /// Two sessions with the same one get the same results at the same time.
     pub identity: [u8; 32],
+    /// The same for those that have come from other addresses. Only what calls `USER()`, a view for example, hangs on that.
+    pub common: [u8; 32],
 }
 
 const ACCOUNT: &str = "CURRENT_USER()";
 const DATABASE: &str = "DATABASE()";
 const SQL_MODE: &str = "@@SESSION.sql_mode";
 const CHARSET: &str = "@@SESSION.character_set_client";
+const USER: &str = "USER()";
+/// Among what is asked.
+const USER_AT: usize = 5;
 const SERVER: &str = "CONCAT_WS('/', @@GLOBAL.server_id, @@GLOBAL.hostname, @@GLOBAL.port, @@GLOBAL.datadir)";
 /// With it a read may mean the row that was inserted last.
 const MEANS_LAST: Habit =
@@ -44,7 +49,7 @@ pub fn server() -> String {
 /// Each part of the question, those of [`unwanted`] last.
 fn parts(flavour: &Flavour) -> Vec<String> {
     let first =
-        [ACCOUNT, DATABASE, SQL_MODE, CHARSET, SERVER, "USER()", "@@GLOBAL.init_connect", "@@SESSION.sql_big_selects"];
+        [ACCOUNT, DATABASE, SQL_MODE, CHARSET, SERVER, USER, "@@GLOBAL.init_connect", "@@SESSION.sql_big_selects"];
     let settings = flavour.variables.askable.iter().map(|name| format!("@@SESSION.{name}"));
     let others = flavour.asked.others.iter().copied();
     let unwanted = unwanted(flavour);
@@ -81,12 +86,15 @@ pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], beside: &[&[u8]]) ->
     let mode = LexMode { charset, ..LexMode::new(flavour) }.with_sql_mode(&Value::Text(sql_mode.clone()))?;
     let is_readable = charset != Charset::Unreadable && !mode.is_foreign && !flavour.schemas.is_system(database);
     let text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).into_owned();
+    let beside = beside.iter().copied();
+    let others = values.iter().enumerate().filter(|(at, _)| *at != USER_AT).map(|(_, value)| value.as_slice());
     is_readable.then(|| Known {
         account: text(account),
         database: text(database),
         server: server.clone(),
         mode,
-        identity: digest::of(values.iter().map(Vec::as_slice).chain(beside.iter().copied())),
+        identity: digest::of(values.iter().map(Vec::as_slice).chain(beside.clone())),
+        common: digest::of(others.chain(beside)),
     })
 }
 
@@ -100,5 +108,29 @@ mod tests {
             assert!(is_question(question(flavour).as_bytes()));
         }
         assert!(!is_question(b"SELECT IFNULL(CURRENT_USER(), '-')"));
+    }
+
+    #[test]
+    fn sessions_have_something_in_common_if_only_their_addresses_differ() {
+        for flavour in [&flavour::MARIADB, &flavour::MYSQL] {
+            let habits = unwanted(flavour);
+            let of = |user: &str, account: &str| {
+                let value = |part: &String| match part.as_str() {
+                    USER => user.into(),
+                    ACCOUNT => account.into(),
+                    CHARSET => "utf8mb4".into(),
+                    SQL_MODE => String::new(),
+                    part => {
+                        habits.iter().find(|habit| habit.question == part).map_or("d", |habit| habit.none[0]).into()
+                    }
+                };
+                let values: Vec<_> = parts(flavour).iter().map(|part| value(part).into_bytes()).collect();
+                let known = known(flavour, &values, &[b"beside"]).expect("it may be kept");
+                (known.identity, known.common)
+            };
+            let (one, other, stranger) = (of("a@h1", "a@%"), of("a@h2", "a@%"), of("a@h1", "a@h1"));
+            assert!(one.0 != other.0 && one.1 == other.1);
+            assert!(one.1 != stranger.1 && other.1 != stranger.1);
+        }
     }
 }

@@ -139,6 +139,8 @@ enum Over {
     /// Another client's read, or the time for it.
     Other,
     Look(Looked),
+    /// What another near cache has put into the store, and its rows.
+    Shared(Option<(Vec<u8>, u64)>),
 }
 
 /// What a read has waited for before it is decided.
@@ -289,7 +291,7 @@ impl Session {
     fn serve(&self, asked: &Asked, tried: Tried) -> Option<Verdict> {
         let standing = self.state.standing().filter(|_| !self.is_aside)?;
         match &self.log {
-            Some((log, begun)) => self.serve_by_log(log, begun, &asked.text, standing.as_deref()),
+            Some((log, begun)) => self.serve_by_log((log, begun), &asked.text, standing.as_deref(), tried),
             None => self.serve_by_rules(asked, standing.as_deref(), tried),
         }
     }
@@ -297,24 +299,40 @@ impl Session {
     /// What is asked of the cache is asked of this one.
     fn report(&self, follower: &Follower, text: &[u8]) -> Option<Vec<u8>> {
         let right = match &self.log {
-            Some((log, _)) => Right::Log(log),
+            Some((log, _)) => Right::Log(log, self.store.as_deref()),
             None => Right::Rules(self.store.as_deref()),
         };
         report::answer(&self.memory, &right, text, &Asker::of(follower, self.hits)?)
     }
 
-    fn serve_by_log(&self, log: &Log, begun: &Begun, text: &[u8], known: Option<&Known>) -> Option<Verdict> {
+    fn serve_by_log(
+        &self,
+        (log, begun): (&Log, &Begun),
+        text: &[u8],
+        known: Option<&Known>,
+        tried: Tried,
+    ) -> Option<Verdict> {
         let now = clock::now();
         let known_here = known.filter(|_| self.is_seen(now));
+        let looked = if let Some(Over::Shared(looked)) = tried.over { Some(looked) } else { None };
+        let shared = looked.as_ref().and_then(Option::as_ref).zip(known_here);
+        let is_of_store = shared.is_some_and(|((bytes, rows), known)| {
+            log.may_take(text, known, begun, now) && log.take(self.kept.cache(), text, known, (bytes, *rows))
+        });
         let found = known_here.and_then(|known| log.find(self.kept.cache(), text, known, begun, now));
         if let Some(found) = found {
             self.kept.hits.fetch_add(1, Ordering::Relaxed);
+            self.store.iter().for_each(|store| store.hits.add(usize::from(is_of_store)));
             return Some(Verdict::Served(found));
         }
-        known.is_none_or(|known| log.may_keep(text, known)).then(|| {
-            self.kept.misses.fetch_add(1, Ordering::Relaxed);
-            Verdict::Sent(Miss { asks: known.is_none(), flight: None, place: None })
-        })
+        known.is_none_or(|known| log.may_keep(text, known)).then_some(())?;
+        let may_look = known_here.filter(|known| looked.is_none() && log.may_take(text, known, begun, now));
+        if let Some(wait) = may_look.and_then(|known| self.store.as_ref()?.find([text, &known.common])) {
+            let wait = Box::pin(async move { Over::Shared(wait.await) });
+            return Some(Verdict::Waits(Patient { wait, flight: None }));
+        }
+        self.kept.misses.fetch_add(1, Ordering::Relaxed);
+        Some(Verdict::Sent(Miss { asks: known.is_none(), flight: None, place: None }))
     }
 
     fn serve_by_rules(&self, asked: &Asked, known: Option<&Known>, tried: Tried) -> Option<Verdict> {
@@ -579,7 +597,10 @@ impl Session {
         if let Some((log, _)) = &self.log {
             if let Some(noted) = noted {
                 let read = LogRead { text: &asked.text, answer: &answer.bytes, rows: answer.rows, noted };
-                log.keep(self.kept.cache(), &read, &known);
+                let shared = log.keep(self.kept.cache(), &read, &known);
+                if let Some((bytes, store)) = shared.zip(self.store.as_ref()) {
+                    store.put([&asked.text, &known.common], &bytes, answer.rows);
+                }
             }
         } else if self.rules().is_some_and(|rules| rules.of(&subject).is_some()) {
             let key = shelf::key(&asked.key, &known.identity);

@@ -69,6 +69,11 @@ impl Store {
         Some(Store { kind, folder, child })
     }
 
+    /// The option that names it.
+    pub fn option(&self) -> &'static str {
+        self.kind.option()
+    }
+
     /// Where it listens.
     pub fn address(&self) -> String {
         self.folder.file("socket")
