@@ -338,3 +338,56 @@ fn a_begin_that_is_prepared_and_closed_is_not_lost() {
     writer.must("ROLLBACK").unwrap();
     sees(&mut writer, READ, "10");
 }
+
+/// A transaction whose read was served says in the log what one says whose read the server has run.
+#[test]
+fn savepoints_after_a_served_read_are_logged_as_after_any() {
+    let mut arena = Arena::on(Arc::new(start(&["--log-bin=log", "--server-id=1"])), "t_logged");
+    let mut setup = arena.client();
+    small_table(&mut setup, "t", "InnoDB");
+    let write = "UPDATE t SET v = v + 1 WHERE id = 2";
+    let after_read: [&[&str]; 7] = [
+        &["SAVEPOINT s", "RELEASE SAVEPOINT s"],
+        &["SAVEPOINT s", READ, "ROLLBACK TO s", READ],
+        &["SAVEPOINT s", write, "ROLLBACK TO s", write],
+        &["SAVEPOINT s", write, "ROLLBACK TO s"],
+        &["SAVEPOINT s", write, "RELEASE SAVEPOINT s", write],
+        &["SAVEPOINT s", "ROLLBACK TO s", write],
+        &[write, "SAVEPOINT s", write, "ROLLBACK TO s", write],
+    ];
+    for format in ["ROW", "STATEMENT", "MIXED"] {
+        for begin in ["BEGIN", "START TRANSACTION WITH CONSISTENT SNAPSHOT", "SET autocommit = 0"] {
+            for statements in after_read {
+                let mut client = arena.client_with(&[&format!("SET binlog_format = {format}")]);
+                let mut logged = |is_served: bool| {
+                    client.must(if is_served { "SET fqc_type = ON" } else { "SET fqc_type = OFF" }).unwrap();
+                    setup.must("FLUSH BINARY LOGS").unwrap();
+                    let expected = if is_served { arena.warm(&mut client, READ) } else { arena.truth(READ) };
+                    client.must(begin).unwrap();
+                    let (response, is_hit) = arena.ask(&mut client, READ);
+                    assert_eq!((said(&response), is_hit), (expected, is_served), "{begin}");
+                    all(&mut client, statements);
+                    all(&mut client, &["COMMIT", "SET autocommit = 1"]);
+                    events(&mut setup)
+                };
+                let plain = logged(false);
+                assert!(!statements.ends_with(&[write]) || plain.iter().any(|event| event == "Xid"), "{plain:?}");
+                assert_eq!(logged(true), plain, "{format}, {begin}, {statements:?}");
+            }
+        }
+    }
+}
+
+/// What is in the present binary log, without what changes from one transaction to the next.
+fn events(client: &mut Client) -> Vec<String> {
+    let present = said(&client.must("SHOW MASTER STATUS").unwrap());
+    let file = present.split(',').next().unwrap();
+    let response = client.must(&format!("SHOW BINLOG EVENTS IN '{file}'")).unwrap();
+    let words = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref().unwrap_or_default()).into_owned();
+    let event = |row: Vec<Option<Vec<u8>>>| match words(&row[2]).as_str() {
+        kind @ ("Query" | "Annotate_rows") => format!("{kind} {}", words(&row[5])),
+        kind => kind.to_string(),
+    };
+    // The server says so now and then of files that it has ended.
+    response.rows(false).into_iter().map(event).filter(|event| event != "Binlog_checkpoint").collect()
+}

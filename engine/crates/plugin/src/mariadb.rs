@@ -11,6 +11,7 @@ pub mod native;
 pub mod processes;
 pub mod product;
 pub mod rows;
+pub mod snapshots;
 pub mod status;
 pub mod symbols;
 pub mod vtables;

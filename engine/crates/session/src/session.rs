@@ -13,6 +13,7 @@ pub mod work;
 
 use crate::engine::Engine;
 use crate::statement::prepared::Statements;
+use crate::statement::running::Purpose;
 use crate::statement::verification::Verification;
 use crate::text::recent::Recent;
 use crate::transaction::state::Transaction;
@@ -146,6 +147,11 @@ impl Session {
     /// The server has nothing left to answer.
     pub fn is_at_rest(&self) -> bool {
         self.work.running.is_none()
+    }
+
+    /// The server is opening a snapshot for a read that is served.
+    pub fn opens_snapshot(&self) -> bool {
+        self.work.running.as_ref().is_some_and(|running| matches!(running.purpose, Purpose::OpenSnapshot(_)))
     }
 
     /// Past the authentication, and its bytes are understood.

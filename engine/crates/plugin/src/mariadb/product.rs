@@ -7,6 +7,7 @@ use crate::mariadb::classes;
 use crate::mariadb::local::{self, Local};
 use crate::mariadb::native;
 use crate::mariadb::processes;
+use crate::mariadb::snapshots;
 use crate::mariadb::status;
 use crate::mariadb::symbols::{self, Symbols};
 use crate::mariadb::{events, messages};
@@ -35,9 +36,11 @@ impl Server for Symbols {
 
     fn loaded(&self) {
         appliers::install();
+        snapshots::install();
     }
 
     fn end(&self) {
+        snapshots::remove();
         appliers::remove();
         status::restore();
     }

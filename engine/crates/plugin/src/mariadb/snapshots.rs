@@ -1,0 +1,148 @@
+//! A transaction that the engine begins with its snapshot is to be what the first read makes of it in InnoDB, and nothing else.
+//!
+//! At `WITH CONSISTENT SNAPSHOT` the server has its binary log take part, too, for programs that ask at which place in the log
+//! the snapshot stands. From then on each SAVEPOINT is logged, with a transaction of its own if nothing is written. So the log
+//! does not hear of the snapshots that the engine opens.
+
+use crate::containment::contain;
+use crate::engine::is_loaded;
+use crate::exports::symbol;
+use crate::faults::Point;
+use crate::following::sessions::with_connection;
+use crate::log;
+use crate::mariadb::abi::Thd;
+use crate::mariadb::symbols::ThdRef;
+use crate::pointers::Pointer;
+use locks::Mutex;
+use session::Session;
+use std::ffi::{CStr, c_int, c_void};
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// How the log takes part in a snapshot: 0 if it does.
+type OfEngine = unsafe extern "C" fn(*mut c_void, *mut Thd) -> c_int;
+type OfParticipant = unsafe extern "C" fn(*mut Thd) -> c_int;
+
+/// What the log itself does.
+static ORIGINAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+/// Where our function stands.
+static INSTALLED: Mutex<Option<Pointer>> = Mutex::new(None);
+
+/// Before 11.7, the log takes part in transactions as a storage engine does.
+unsafe extern "C" fn of_engine(log: *mut c_void, thd: *mut Thd) -> c_int {
+    // SAFETY: `install` stored the log's own function before ours was reachable; the arguments are those of the server.
+    around(thd, |original| unsafe { std::mem::transmute::<*mut c_void, OfEngine>(original)(log, thd) })
+}
+
+unsafe extern "C" fn of_participant(thd: *mut Thd) -> c_int {
+    // SAFETY: as above.
+    around(thd, |original| unsafe { std::mem::transmute::<*mut c_void, OfParticipant>(original)(thd) })
+}
+
+fn around(thd: *mut Thd, call: impl FnOnce(*mut c_void) -> c_int) -> c_int {
+    let is_own = contain(Point::Event, false, || {
+        // SAFETY: the server passes the session that runs the statement, on its thread.
+        let thread_id = unsafe { ThdRef::of(thd) }.thread_id();
+        is_loaded() && with_connection(thread_id, Session::opens_snapshot, |_| ()).is_some()
+    });
+    if is_own { 0 } else { call(ORIGINAL.load(Ordering::Acquire)) }
+}
+
+pub fn install() {
+    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    if installed.is_some() {
+        return;
+    }
+    // Without a log there is nothing to keep it from.
+    // SAFETY: an exported flag, which is set before plugins load, and not after.
+    if symbol(c"opt_bin_log").is_ok_and(|flag| unsafe { !flag.cast::<bool>().read() }) {
+        return;
+    }
+    let Some((place, function)) = find() else {
+        return log::note(
+            "savepoints are logged by this server where the first read of a transaction comes from memory",
+        );
+    };
+    ORIGINAL.store(place.current(), Ordering::Release);
+    match place.swap(function) {
+        Ok(_) => *installed = Some(place),
+        Err(error) => log::warning(&format!("savepoints after a read from memory are logged: {error}")),
+    }
+}
+
+pub fn remove() {
+    let installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(Err(error)) = installed.map(|place| place.swap(ORIGINAL.load(Ordering::Acquire))) {
+        log::warning(&format!("a function could not be removed, and does nothing of its own: {error}"));
+    }
+}
+
+/// Where the log's function for snapshots stands, and the one that takes its place. It is the only one of its functions that has
+/// the log take part in a transaction.
+fn find() -> Option<(Pointer, *mut c_void)> {
+    // SAFETY: an exported variable of the server, which points to such a structure.
+    let of_engine = || unsafe {
+        let log: *mut *mut *mut c_void = symbol(c"binlog_hton").ok()?.cast();
+        find_in(log.read(), 31, symbol(REGISTER_ENGINE).ok()?).zip(Some(of_engine as *mut c_void))
+    };
+    // SAFETY: such a structure itself.
+    let of_participant = || unsafe {
+        let log: *mut *mut c_void = symbol(c"binlog_tp").ok()?.cast();
+        find_in(log, 20, symbol(REGISTER_PARTICIPANT).ok()?).zip(Some(of_participant as *mut c_void))
+    };
+    of_engine().or_else(of_participant)
+}
+
+const REGISTER_ENGINE: &CStr = c"_Z17trans_register_haP3THDbP10handlertony";
+const REGISTER_PARTICIPANT: &CStr = c"_Z17trans_register_haP3THDbP23transaction_participanty";
+
+/// # Safety
+/// `log` is null, or at the first of so many words, some of which point to functions.
+unsafe fn find_in(log: *mut *mut c_void, words: usize, register: *mut c_void) -> Option<Pointer> {
+    if log.is_null() {
+        return None;
+    }
+    // SAFETY: the caller's promise.
+    let places = (0..words).map(|word| unsafe { Pointer::at(log.add(word)) });
+    let mut found = places.filter(|place| is_of_server(place.current()) && calls(place.current(), register));
+    let place = found.next()?;
+    found.next().is_none().then_some(place)
+}
+
+/// Whether the code of a function calls another one.
+#[cfg(target_arch = "x86_64")]
+fn calls(function: *mut c_void, other: *mut c_void) -> bool {
+    const CALL: u8 = 0xe8;
+    const RETURN: u8 = 0xc3;
+    const FILLING: [u8; 3] = [0x90, 0x66, 0x0f];
+    const MOST: usize = 160;
+    // SAFETY: code of the server's program, which has more of it behind.
+    let code = unsafe { std::slice::from_raw_parts(function.cast::<u8>(), MOST) };
+    let is_end = |at: usize| {
+        code[at] == RETURN && (FILLING.contains(&code[at + 1]) || (function as usize + at + 1).is_multiple_of(16))
+    };
+    let is_call = |at: usize| {
+        let distance = i32::from_le_bytes([code[at + 1], code[at + 2], code[at + 3], code[at + 4]]);
+        code[at] == CALL && (function as usize + at + 5).wrapping_add_signed(distance as isize) == other as usize
+    };
+    (0..MOST - 5).take_while(|at| !is_end(*at)).any(is_call)
+}
+
+/// What a call looks like there is not known.
+#[cfg(not(target_arch = "x86_64"))]
+fn calls(_: *mut c_void, _: *mut c_void) -> bool {
+    false
+}
+
+/// Whether it points into the server's program.
+fn is_of_server(address: *mut c_void) -> bool {
+    let base = |address: *const c_void| {
+        let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
+        // SAFETY: only looks for the mapped file that has the address, whatever it is, and fills the structure in if there is one.
+        unsafe { (libc::dladdr(address, found.as_mut_ptr()) != 0).then(|| found.assume_init().dli_fbase) }
+    };
+    let server = symbol(c"server_version").ok().and_then(|exported| base(exported));
+    server.is_some() && base(address) == server
+}
