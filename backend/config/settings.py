@@ -155,7 +155,8 @@ REST_FRAMEWORK = {
         "caller": "6000/min",
         "login": "20/min",
         "endpoint_check": "30/min",
-        "near_report": "1200/min",
+        # Of one token: as many near caches as an instance may have, each as often as servers are polled at most.
+        "near_report": "12000/min",
     },
     "EXCEPTION_HANDLER": "controlplane.core.problems.exception_handler",
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
