@@ -35,6 +35,14 @@ def test_a_wrong_password_is_denied(stack: Stack, bare: Fqc) -> None:
     assert "guessed-1" not in wrong.err
 
 
+def test_a_login_whose_token_is_refused_leaves_no_session(stack: Stack, fqc: Fqc, bare: Fqc) -> None:
+    before = len(fqc("session", "list", "-o", "json").json)
+    words = ("login", "--url", stack.url, "-u", stack.username, "--password-stdin", "--days", "10000")
+    refused = bare(*words, stdin=f"{stack.password}\n")
+    assert (refused.code, "expires_at" in refused.err) == (2, True)
+    assert len(fqc("session", "list", "-o", "json").json) == before
+
+
 def test_a_second_context_is_made_used_and_logged_out_of(stack: Stack, bare: Fqc, tmp_path: Path) -> None:
     here = {"FQC_CONFIG": str(tmp_path / "config.json")}
     login = ("login", "--url", stack.url, "-u", stack.username, "--password-stdin", "--scope", "viewer")

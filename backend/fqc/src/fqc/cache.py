@@ -18,6 +18,7 @@ from fqc.units import engine_name, human_bytes, human_time, size_bytes
 
 app = Noun("The fast query cache of an instance.")
 
+_ANSWER_TIMES = "Fqc_answered_in_"  # steps of a curve, of which `metrics` has the percentile
 _STATUS: dict[str, Cell] = {
     "Enabled": "is_enabled",
     "In the way": lambda it: it["engine_obstacle"] or None,
@@ -150,7 +151,11 @@ def status(call: Call, instance: Name) -> None:
 
 
 def _status(found: dict[str, Any]) -> Any:
-    counters = [{"name": name, "value": value} for name, value in found["counters"].items()]
+    counters = [
+        {"name": name, "value": value}
+        for name, value in found["counters"].items()
+        if not name.startswith(_ANSWER_TIMES)
+    ]
     return stacked(
         facts(_STATUS, found), "", table({"COUNTER": "name", "VALUE": "value"}, counters), *_free(found["reasons"])
     )

@@ -70,9 +70,10 @@ def _token(url: str, username: str, password: str, scope: Scope | None, days: in
     session = _post(api, "auth/session", given, begun["csrf_token"])
     days = days or min(USUAL_DAYS, session["token_lifetime_days"])
     body = _wanted(scope.value if scope else session["role"], days)
-    token = _post(api, "tokens", body, session["csrf_token"])
-    api.request("DELETE", "auth/session", headers=_proof(api, session["csrf_token"]))
-    return token
+    try:
+        return _post(api, "tokens", body, session["csrf_token"])
+    finally:
+        api.request("DELETE", "auth/session", headers=_proof(api, session["csrf_token"]))
 
 
 def _wanted(scope: str, days: int) -> dict[str, str]:
