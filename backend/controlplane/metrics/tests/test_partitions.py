@@ -45,6 +45,8 @@ def test_a_reader_that_stays_keeps_no_writer_waiting(monkeypatch: pytest.MonkeyP
     partitions_ensure(Sample, T - 90 * DAY, T - 90 * DAY)
     oldest = f"{table}_p{T - 90 * DAY}"
     dump = connection.copy()
+    with connection.cursor() as writer:
+        writer.execute("SET lock_timeout = '60s'")  # else a writer that waits would do so for ever
     with dump.cursor() as cursor:
         cursor.execute("BEGIN")
         cursor.execute(f"SELECT COUNT(*) FROM {table}")
@@ -55,6 +57,8 @@ def test_a_reader_that_stays_keeps_no_writer_waiting(monkeypatch: pytest.MonkeyP
     dump.close()
     rows_expire(Sample, T - 89 * DAY)
     assert oldest not in partitions(table)
+    with connection.cursor() as writer:
+        writer.execute("RESET lock_timeout")
 
 
 def test_the_last_minute_of_all_instances_is_found_by_an_index() -> None:
