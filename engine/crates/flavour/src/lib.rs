@@ -102,6 +102,8 @@ pub struct Statements {
     pub counts_until_failure: bool,
     /// It goes by the types that a prepared statement's execution binds also where its values cannot be read.
     pub takes_unreadable_types: bool,
+    /// What the types of a prepared statement's parameters were before matters to its later executions.
+    pub heeds_earlier_types: bool,
     /// Near caches have been tried with it. Others get no lease.
     pub admits_nears: bool,
     /// Words besides GLOBAL for settings that are not the session's own.

@@ -25,6 +25,7 @@ pub static MARIADB: Flavour = Flavour {
         keeps_warnings: true,
         counts_until_failure: true,
         takes_unreadable_types: true,
+        heeds_earlier_types: false,
         admits_nears: true,
         global_scopes: &[],
         row: "",

@@ -25,6 +25,7 @@ pub static MYSQL: Flavour = Flavour {
         keeps_warnings: false,
         counts_until_failure: false,
         takes_unreadable_types: false,
+        heeds_earlier_types: true,
         admits_nears: false,
         global_scopes: &["persist", "persist_only"],
         row: "ROW",

@@ -63,6 +63,7 @@ reasons! {
     Response "response" "the response is not a single complete result";
     Cursor "cursor" "a cursor was asked for, or parameters were sent in pieces";
     StatementContext "statement_context" "the session's settings changed since the statement was prepared";
+    ParameterTypes "parameter_types" "the parameters of the prepared statement have had values of other types, or not all at once for the first time: MySQL goes by that";
     Attributes "query_attributes" "the client sent attributes with the statement, which functions may read";
     MetadataCached "metadata_cached" "the client keeps column metadata of prepared statements itself";
     NotReused "not_reused" "results of this statement are removed before they are read again; only a few are stored, to notice when that changes";
@@ -73,7 +74,7 @@ reasons! {
 }
 
 /// What stood in the way for a moment, or in one session: it says nothing of what results of this shape are worth.
-pub(crate) const PASSING: [Own; 11] = [
+pub(crate) const PASSING: [Own; 12] = [
     Own::TableUnknown,
     Own::ViewUnknown,
     Own::OwnWrites,
@@ -83,6 +84,7 @@ pub(crate) const PASSING: [Own; 11] = [
     Own::TemporaryTables,
     Own::LockedTables,
     Own::SessionState,
+    Own::ParameterTypes,
     Own::Changed,
     Own::NoMemory,
 ];

@@ -1,5 +1,6 @@
 //! One statement on its way through the server.
 
+pub mod given;
 pub mod prepared;
 pub mod question;
 pub mod recording;

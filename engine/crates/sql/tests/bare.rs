@@ -18,6 +18,7 @@ static BARE: Flavour = Flavour {
         keeps_warnings: false,
         counts_until_failure: false,
         takes_unreadable_types: true,
+        heeds_earlier_types: false,
         admits_nears: false,
         global_scopes: &[],
         row: "",

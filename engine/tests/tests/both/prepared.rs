@@ -3,7 +3,8 @@
 
 use crate::traps::{said, said_binary, until};
 use crate::with_table;
-use fqc_tests::client::{Client, Param, Prepared, command};
+use fqc_tests::client::{Client, Param, Prepared, command, execute_body};
+use fqc_tests::random::Random;
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
@@ -27,25 +28,26 @@ fn types_that_are_bound_once() {
     let (mut arena, _, mut other) = with_table("p_once");
     let count = "SELECT COUNT(*), SUM(v) FROM t WHERE id < ? LIMIT 1";
     for read in ["SELECT v FROM t WHERE id = ?", count] {
-        let stored = other.prepare(read).unwrap().1.unwrap();
         let bodies = [(NUMBER, &[2, 0, 0, 0][..]), (TEXT, b"\x011")];
         let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
-        let of_plain = plain.prepare(read).unwrap().1.unwrap();
-        let mut truth = |types, value| run(&mut plain, &execution(&of_plain, types, value));
         for (types, value) in bodies {
+            let stored = other.prepare(read).unwrap().1.unwrap();
             let body = execution(&stored, types, value);
             until("a hit", || arena.counted(|| run(&mut other, &body)).1 > 0);
         }
         let mut client = arena.client();
         arena.warm(&mut client, READ);
-        let prepared = client.prepare(read).unwrap().1.unwrap();
         for (types, value) in bodies {
+            let [prepared, of_plain] = [&mut client, &mut plain].map(|one| one.prepare(read).unwrap().1.unwrap());
+            let mut truth = |types, value| run(&mut plain, &execution(&of_plain, types, value));
             let (answer, hits) = arena.counted(|| run(&mut client, &execution(&prepared, types, value)));
             assert_eq!((answer, hits), (truth(types, value), 1));
             let next = if types == NUMBER { &[3, 0, 0, 0][..] } else { b"\x014" };
             assert_eq!(run(&mut client, &execution(&prepared, b"", next)), truth(types, next), "{read}");
         }
         // What must be run after all, for the number of rows found, is run as it was bound.
+        let [prepared, of_plain] = [&mut client, &mut plain].map(|one| one.prepare(read).unwrap().1.unwrap());
+        let mut truth = |types, value| run(&mut plain, &execution(&of_plain, types, value));
         assert_eq!(run(&mut client, &execution(&prepared, NUMBER, &[2, 0, 0, 0])), truth(NUMBER, &[2, 0, 0, 0]));
         assert_eq!(said(&client.query("SELECT FOUND_ROWS()").unwrap()), "1");
         assert_eq!(run(&mut client, &execution(&prepared, b"", &[5, 0, 0, 0])), truth(b"", &[5, 0, 0, 0]));
@@ -55,25 +57,28 @@ fn types_that_are_bound_once() {
 #[test]
 fn types_that_are_bound_once_before_an_execution_in_pieces() {
     let (mut arena, _, mut client) = with_table("p_once_pieces");
-    let prepared = client.prepare("SELECT v FROM t WHERE id = ?").unwrap().1.unwrap();
-    for (types, value) in [(NUMBER, &[1, 0, 0, 0][..]), (TEXT, b"\x011")] {
-        let body = execution(&prepared, types, value);
-        until("a hit", || arena.counted(|| run(&mut client, &body)).1 > 0);
-    }
-    // The server knows text; a number is a hit.
+    let prepare = |client: &mut Client| client.prepare("SELECT v FROM t WHERE id = ?").unwrap().1.unwrap();
+    let stored = prepare(&mut client);
+    let number = |prepared: &Prepared| execution(prepared, NUMBER, &[1, 0, 0, 0]);
+    until("a hit", || arena.counted(|| run(&mut client, &number(&stored))).1 > 0);
     let cuts = [1, 4, 6, 12];
     for (cut, v) in cuts.into_iter().zip(["20", "30", "40", "50"]) {
-        assert_eq!(run(&mut client, &execution(&prepared, TEXT, b"\x019")), "");
-        assert_eq!(run(&mut client, &execution(&prepared, NUMBER, &[1, 0, 0, 0])), "10");
-        let id = v.as_bytes()[0] - b'0';
-        let body = execution(&prepared, b"", &[id, 0, 0, 0]);
-        let mut bytes = vec![1, 0, 0, 0, command::PING, body.len() as u8 + 1, 0, 0, 0, command::STMT_EXECUTE];
-        bytes.extend(body);
-        // What comes together with a ping is there before the rest.
-        client.send_raw(&bytes[..5 + cut]).unwrap();
-        client.read_response().unwrap();
-        client.send_raw(&bytes[5 + cut..]).unwrap();
-        assert_eq!(said_binary(&client.read_response().unwrap()), v, "cut after {cut}");
+        for knows_text in [false, true] {
+            let prepared = prepare(&mut client);
+            if knows_text {
+                assert_eq!(run(&mut client, &execution(&prepared, TEXT, b"\x019")), "");
+            }
+            assert_eq!(run(&mut client, &number(&prepared)), "10");
+            let id = v.as_bytes()[0] - b'0';
+            let body = execution(&prepared, b"", &[id, 0, 0, 0]);
+            let mut bytes = vec![1, 0, 0, 0, command::PING, body.len() as u8 + 1, 0, 0, 0, command::STMT_EXECUTE];
+            bytes.extend(body);
+            // What comes together with a ping is there before the rest.
+            client.send_raw(&bytes[..5 + cut]).unwrap();
+            client.read_response().unwrap();
+            client.send_raw(&bytes[5 + cut..]).unwrap();
+            assert_eq!(said_binary(&client.read_response().unwrap()), v, "cut after {cut}");
+        }
     }
 }
 
@@ -239,4 +244,56 @@ fn a_read_after_the_same_was_served_runs_once() {
         assert_eq!(client.execute(&prepared, &one).unwrap(), plain.execute(&of_plain, &one).unwrap());
     }
     maker.must("DROP USER owner@localhost").unwrap();
+}
+
+/// MySQL goes by the types that the parameters have had: it compares with text as with a number if a number came first, and tells of a
+/// NULL by the type before.
+#[test]
+fn what_a_parameter_was_given_before() {
+    const TEXTS: [&str; 5] = [
+        "SELECT ?, v FROM t WHERE id = 1",
+        "SELECT COALESCE(?, ?) FROM t WHERE id = 1",
+        "SELECT id FROM words WHERE c = ?",
+        "SELECT id FROM words WHERE c IN (?, ?)",
+        "SELECT id FROM words WHERE c + ? = 2",
+    ];
+    let (mut arena, mut writer, mut client) = with_table("p_given");
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    writer.must("CREATE TABLE words (id INT PRIMARY KEY, c VARCHAR(9)) ENGINE = InnoDB").unwrap();
+    writer.must("INSERT INTO words VALUES (1, '1'), (2, '01'), (3, '1abc'), (4, '2'), (5, '1.0')").unwrap();
+    let values = [
+        Param::Int(1),
+        Param::Null,
+        Param::Unsigned(1),
+        Param::Double(1.0),
+        Param::Text("1".into()),
+        Param::Text("1abc".into()),
+        Param::Blob(b"1".into()),
+    ];
+    let mut random = Random::new(11);
+    let mut hits = 0;
+    for round in 0..150 {
+        let text = TEXTS[round % TEXTS.len()];
+        let twins = [&mut client, &mut plain].map(|one| one.prepare(text).unwrap().1.unwrap());
+        let mut bound = [Vec::new(), Vec::new()];
+        let mut history = Vec::new();
+        for _ in 0..6 {
+            let mut draw = || values[random.below(2 * values.len()).saturating_sub(values.len())].clone();
+            let params = &[draw(), draw()][..twins[0].params as usize];
+            history.push(params.to_vec());
+            for _ in 0..3 {
+                let mut ask = |one: &mut Client, at: usize| {
+                    let body = execute_body(twins[at].id, params, &mut bound[at]);
+                    one.send(command::STMT_EXECUTE, &body).unwrap();
+                    one.read_response().unwrap().bytes
+                };
+                let (answer, hit) = arena.counted(|| ask(&mut client, 0));
+                hits += hit;
+                assert_eq!(answer, ask(&mut plain, 1), "{text}, {history:?}");
+            }
+        }
+        [&mut client, &mut plain].into_iter().zip(&twins).for_each(|(one, twin)| one.close(twin).unwrap());
+    }
+    println!("{hits} hits");
+    assert!(hits > 200, "{hits}");
 }

@@ -10,6 +10,7 @@ use crate::session::granted::reads_the_same;
 use crate::statement::prepared::{Metadata, Prepared};
 use crate::surface::intercept::{intercept, understood};
 use crate::text::reading::Reading;
+use flavour::Flavour;
 use sql::{Kind, Refusal};
 use std::sync::Arc;
 use wire::{Command, Execute, Expect, Header, Query, capability};
@@ -102,7 +103,7 @@ impl Session {
                 let reading = prepared.as_ref().map_or_else(Reading::opaque, |prepared| prepared.reading.clone());
                 // Types are told once, for later executions too.
                 if let Some((prepared, execute)) = prepared.zip(execute) {
-                    bind(prepared, &execute);
+                    bind(engine.flavour(), prepared, &execute);
                     prepared.note_forwarded(&execute);
                 }
                 self.forward(engine, &reading.statement, Expect::Execute, None);
@@ -185,8 +186,9 @@ impl Session {
             return self.on_unknown_execute(engine, packet, outlet);
         };
         let (reading, text, columns) = (prepared.reading.clone(), prepared.text.clone(), prepared.columns);
-        let parameters = bind(prepared, &execute);
+        let parameters = bind(engine.flavour(), prepared, &execute);
         let refusal = refusal_of_execution(prepared, &execute, context);
+        let is_due = prepared.given.is_due();
         let metadata = Metadata { definitions: engine.catalogue().definitions(), types: prepared.types.clone() };
         let keeps_metadata = self.identity.has(capability::MARIADB_CACHE_METADATA);
         let has_metadata = !keeps_metadata || prepared.metadata.as_ref() == Some(&metadata);
@@ -199,13 +201,21 @@ impl Session {
         {
             let asked = Asked { context, text: &text, parameters, packet, types: &metadata.types, columns };
             match self.serve(engine, &asked, outlet) {
-                Served::Answered => return Decision::Answered,
+                Served::Answered => {
+                    if let Some(prepared) = self.statements.get_mut(execute.id) {
+                        prepared.given.note_served(|| wire::with_types(packet, &metadata.types, capabilities));
+                    }
+                    return Decision::Answered;
+                }
                 Served::Inject(packet) => return Decision::Inject(packet),
                 Served::No => {}
             }
         }
         if let Some(decision) = self.before_server(engine, &reading, &text, packet, outlet) {
             return decision;
+        }
+        if is_due && let Some(first) = self.tell_given(engine, execute.id) {
+            return Decision::Inject(first);
         }
         let parameters = parameters.unwrap_or_default();
         let terms = self.bound_terms(&execute);
@@ -295,16 +305,18 @@ fn may_be_read(text: &[u8]) -> bool {
 }
 
 /// The bound parameters as bytes that identify them; none if they cannot be read.
-fn bind(prepared: &mut Prepared, execute: &Execute) -> Option<Vec<u8>> {
+fn bind(flavour: &Flavour, prepared: &mut Prepared, execute: &Execute) -> Option<Vec<u8>> {
     prepared.bind(execute);
-    if execute.has_attributes(prepared.parameters) {
-        return None;
-    }
+    let has_attributes = execute.has_attributes(prepared.parameters);
     if prepared.parameters == 0 {
-        return Some(Vec::new());
+        return (!has_attributes).then(Vec::new);
     }
-    let params = execute.params(prepared.parameters, &prepared.types)?;
-    Some([params.nulls, params.types, params.values].concat())
+    let params = execute.params(prepared.parameters, &prepared.types).filter(|_| !has_attributes);
+    if flavour.statements.heeds_earlier_types {
+        prepared.given.take(params.as_ref());
+    }
+    let params = params?;
+    Some([params.nulls, params.types, prepared.given.types(), params.values].concat())
 }
 
 fn refusal_of_execution(prepared: &Prepared, execute: &Execute, context: Option<u64>) -> Option<Reason> {
@@ -313,6 +325,9 @@ fn refusal_of_execution(prepared: &Prepared, execute: &Execute, context: Option<
     }
     if prepared.has_long_data || prepared.has_cursor || execute.flags != 0 || execute.iterations != 1 {
         return Some(Own::Cursor.into());
+    }
+    if !prepared.given.is_plain() {
+        return Some(Own::ParameterTypes.into());
     }
     if prepared.types.chunks(2).any(|kind| TIME_TYPES.contains(&kind[0])) {
         return Some(Reason::Text(Refusal::CurrentDate));

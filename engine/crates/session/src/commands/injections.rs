@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::packets::command_packet;
 use crate::session::Session;
 use crate::statement::running::{Purpose, Running};
-use wire::{Command, Expect, Query};
+use wire::{Command, Execute, Expect, Header, Query};
 
 impl Session {
     /// A text for the server.
@@ -29,7 +29,23 @@ impl Session {
         self.settle(engine);
         let hidden_error = self.work.hidden_error.take();
         self.give_up_unseen(hidden_error);
-        self.tell_types(engine).or_else(|| self.tell_begin(engine)).or_else(|| self.tell_unseen(engine, |_| true))
+        self.tell_types(engine)
+            .or_else(|| self.tell_begin(engine))
+            .or_else(|| self.statements.owing().and_then(|id| self.tell_given(engine, id)))
+            .or_else(|| self.tell_unseen(engine, |_| true))
+    }
+
+    /// The execution that the later ones of this statement go by, where it was answered without the server.
+    pub(crate) fn tell_given(&mut self, engine: &Engine, id: u32) -> Option<Vec<u8>> {
+        let prepared = self.statements.get_mut(id)?;
+        let owed = prepared.given.take_owed()?;
+        if let Some(execute) = Execute::parse(&owed[Header::SIZE..], self.identity.capabilities()) {
+            prepared.note_run(&execute);
+        }
+        (prepared.columns, prepared.has_cursor) = (None, false);
+        // It may have opened the transaction's snapshot.
+        self.transaction.after_other();
+        Some(self.inject(engine, Purpose::Unseen { keeps_warnings: false }, (owed, Expect::Execute)))
     }
 
     /// How parameters are bound that the server has not had: an execution that passes as it is may go by that. To be asked until

@@ -27,7 +27,7 @@ impl Session {
         }
         // Told later, it would take what is sent now with it.
         if command == Some(Command::StmtSendLongData)
-            && let Some(first) = self.tell_types(engine)
+            && let Some(first) = self.tell_types(engine).or_else(|| self.tell_given(engine, id_of(&packet[5..])))
         {
             return Decision::Inject(first);
         }

@@ -20,8 +20,8 @@ impl Session {
         if let Some(execute) = pending.execution(capabilities)
             && let Some(prepared) = self.statements.get_mut(execute.id)
         {
-            // Those that were bound then.
-            prepared.knows_types = execute.new_types(prepared.parameters).is_none_or(|types| types == prepared.types);
+            // By the types that were bound then.
+            prepared.note_run(&execute);
         }
         // Those of a statement that has run since the read was served.
         let can_keep_warnings = engine.flavour().statements.keeps_warnings && pending.can_keep_warnings();

@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use crate::reports::dozing::shows_all;
 use crate::reports::resting::keeps_track;
 use crate::session::Session;
+use crate::statement::given::Given;
 use crate::statement::running::{Effect, Running};
 use crate::statement::unseen::Unseen;
 use crate::text::kinds::may_be_anything;
@@ -78,6 +79,7 @@ impl Session {
                         columns: Some(columns.into()),
                         types: Vec::new(),
                         knows_types: true,
+                        given: Given::default(),
                         has_cursor: false,
                         has_long_data: false,
                         context: *context,

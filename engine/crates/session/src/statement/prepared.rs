@@ -1,5 +1,6 @@
 //! The prepared statements of one connection, in the binary protocol and, by their names, in SQL.
 
+use crate::statement::given::Given;
 use crate::statement::terms::Terms;
 use crate::text::kinds::may_be_anything;
 use crate::text::reading::Reading;
@@ -22,6 +23,7 @@ pub struct Prepared {
     pub types: Vec<u8>,
     /// The server has had these types, too: not if they came with an execution that was answered without it.
     pub knows_types: bool,
+    pub given: Given,
     /// The server keeps rows of the last execution for it.
     pub has_cursor: bool,
     /// Values have come in pieces since the last execution that did not fail: of pieces for no parameter the server tells then,
@@ -58,6 +60,15 @@ impl Prepared {
     pub fn note_forwarded(&mut self, execute: &Execute) {
         (self.knows_types, self.has_cursor) = (true, execute.flags != 0);
         self.columns = None;
+        self.given.note_forwarded();
+    }
+
+    /// The server gets an earlier execution.
+    pub fn note_run(&mut self, execute: &Execute) {
+        self.knows_types = execute.new_types(self.parameters).is_none_or(|types| types == self.types);
+        if let Some(params) = execute.params(self.parameters, &self.types) {
+            self.given.note_run(&params);
+        }
     }
 
     /// The same; a packet is given where it must get another one, which tells what it does not know.
@@ -108,8 +119,13 @@ impl Statements {
         self.by_id.iter_mut().find(|(_, prepared)| !prepared.knows_types).map(|(id, prepared)| (*id, prepared))
     }
 
+    /// A statement of which the server has not had the execution that its later ones go by.
+    pub fn owing(&self) -> Option<u32> {
+        self.by_id.iter().find(|(_, prepared)| prepared.given.is_owed()).map(|(id, _)| *id)
+    }
+
     pub fn are_understood(&self) -> bool {
-        self.to_reset.is_none() && self.by_id.values().all(|prepared| prepared.knows_types)
+        self.to_reset.is_none() && self.by_id.values().all(|prepared| prepared.knows_types && !prepared.given.is_owed())
     }
 
     pub fn remove(&mut self, id: u32) {
