@@ -125,7 +125,7 @@ test('why there is no prediction is told: off, or no traffic yet', async ({
   await page.goto(`/instances/${second.id}/queries`);
   const curve = page.getByRole('region', { name: 'Predicted hit ratio by cache size' });
   await expect(curve).toContainText('No prediction yet');
-  await expect(curve).toContainText('The cache is off');
+  await expect(curve).toContainText('A prediction needs reads while the cache is on');
   await expect(page.getByRole('region', { name: 'Tables in the cache' })).toContainText(
     'once the cache is on',
   );
