@@ -7,8 +7,9 @@ mod both;
 
 use both::{READ, sees, set_v};
 use fqc_tests::client::{Client, Login};
+use fqc_tests::server::{Options, Server};
 use std::sync::Arc;
-use traps::{Arena, all, said, small_table, start, with_table};
+use traps::{Arena, all, options, plugin, said, small_table, start, with_table};
 
 /// Found by the differential tester: the server must know that the transaction has read such a table.
 #[test]
@@ -376,6 +377,43 @@ fn savepoints_after_a_served_read_are_logged_as_after_any() {
             }
         }
     }
+}
+
+/// Of a log that is switched off, another function stands where the one for snapshots is looked for: it takes a name, and not a
+/// session. What was read beyond that name decided whether the server went on, hence several threads, and more than one depth.
+#[test]
+fn a_server_without_a_log_drops_what_is_not_there() {
+    let (mut arena, ..) = with_table("t_unlogged");
+    let mut clients: Vec<Client> = (0..8).map(|_| arena.client()).collect();
+    for client in &mut clients {
+        arena.warm(client, READ);
+        all(client, &["BEGIN"]);
+        arena.hit(client, READ, "10");
+        all(client, &["SAVEPOINT s", "UPDATE t SET v = 21 WHERE id = 2", "ROLLBACK TO s", "COMMIT"]);
+        all(client, &["DROP TABLE IF EXISTS nothing", "EXECUTE IMMEDIATE 'DROP TABLE IF EXISTS nothing'"]);
+    }
+}
+
+/// Lines have one of these names or the other.
+#[test]
+fn a_server_whose_log_is_not_known_is_left_alone_and_says_so_once() {
+    let names = ["_Z17trans_register_haP3THDbP10handlertony", "_Z17trans_register_haP3THDbP23transaction_participanty"];
+    let mut said = names.map(|hidden| {
+        let environment = vec![("FQC_FAULT".into(), format!("symbol:{hidden}"))];
+        let given = options(&["--log-bin=log", "--server-id=1"]);
+        let server = Server::start(Options { plugin: Some(plugin::path()), environment, ..given }).unwrap();
+        let mut arena = Arena::on(Arc::new(server), "t_left");
+        let mut client = arena.client();
+        small_table(&mut client, "t", "InnoDB");
+        arena.warm(&mut client, READ);
+        all(&mut client, &["BEGIN"]);
+        arena.hit(&mut client, READ, "10");
+        all(&mut client, &["SAVEPOINT s", "UPDATE t SET v = 11 WHERE id = 1", "ROLLBACK TO s", "COMMIT"]);
+        sees(&mut client, READ, "10");
+        arena.server.error_log().matches("savepoints are logged by this server").count()
+    });
+    said.sort_unstable();
+    assert_eq!(said, [0, 1]);
 }
 
 /// What is in the present binary log, without what changes from one transaction to the next.

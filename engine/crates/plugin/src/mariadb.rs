@@ -4,6 +4,7 @@ pub mod abi;
 pub mod applier;
 pub mod appliers;
 pub mod classes;
+pub mod code;
 pub mod events;
 pub mod local;
 pub mod messages;

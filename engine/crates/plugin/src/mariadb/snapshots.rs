@@ -5,18 +5,18 @@
 //! does not hear of the snapshots that the engine opens.
 
 use crate::containment::contain;
-use crate::engine::is_loaded;
+use crate::engine::{engine, is_loaded};
 use crate::exports::symbol;
 use crate::faults::Point;
 use crate::following::sessions::with_connection;
 use crate::log;
 use crate::mariadb::abi::Thd;
-use crate::mariadb::symbols::ThdRef;
+use crate::mariadb::code::calls;
+use crate::mariadb::symbols::{self, ThdRef};
 use crate::pointers::Pointer;
 use locks::Mutex;
 use session::Session;
 use std::ffi::{CStr, c_int, c_void};
-use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -80,8 +80,11 @@ pub fn remove() {
 }
 
 /// Where the log's function for snapshots stands, and the one that takes its place. It is the only one of its functions that has
-/// the log take part in a transaction.
+/// the log take part in a transaction. What it is called with is known of the tested lines.
 fn find() -> Option<(Pointer, *mut c_void)> {
+    if !engine().flavour().is_tested(&symbols::get().version()) {
+        return None;
+    }
     // SAFETY: an exported variable of the server, which points to such a structure.
     let of_engine = || unsafe {
         let log: *mut *mut *mut c_void = symbol(c"binlog_hton").ok()?.cast();
@@ -106,43 +109,7 @@ unsafe fn find_in(log: *mut *mut c_void, words: usize, register: *mut c_void) ->
     }
     // SAFETY: the caller's promise.
     let places = (0..words).map(|word| unsafe { Pointer::at(log.add(word)) });
-    let mut found = places.filter(|place| is_of_server(place.current()) && calls(place.current(), register));
+    let mut found = places.filter(|place| calls(place.current() as usize, register as usize));
     let place = found.next()?;
     found.next().is_none().then_some(place)
-}
-
-/// Whether the code of a function calls another one.
-#[cfg(target_arch = "x86_64")]
-fn calls(function: *mut c_void, other: *mut c_void) -> bool {
-    const CALL: u8 = 0xe8;
-    const RETURN: u8 = 0xc3;
-    const FILLING: [u8; 3] = [0x90, 0x66, 0x0f];
-    const MOST: usize = 160;
-    // SAFETY: code of the server's program, which has more of it behind.
-    let code = unsafe { std::slice::from_raw_parts(function.cast::<u8>(), MOST) };
-    let is_end = |at: usize| {
-        code[at] == RETURN && (FILLING.contains(&code[at + 1]) || (function as usize + at + 1).is_multiple_of(16))
-    };
-    let is_call = |at: usize| {
-        let distance = i32::from_le_bytes([code[at + 1], code[at + 2], code[at + 3], code[at + 4]]);
-        code[at] == CALL && (function as usize + at + 5).wrapping_add_signed(distance as isize) == other as usize
-    };
-    (0..MOST - 5).take_while(|at| !is_end(*at)).any(is_call)
-}
-
-/// What a call looks like there is not known.
-#[cfg(not(target_arch = "x86_64"))]
-fn calls(_: *mut c_void, _: *mut c_void) -> bool {
-    false
-}
-
-/// Whether it points into the server's program.
-fn is_of_server(address: *mut c_void) -> bool {
-    let base = |address: *const c_void| {
-        let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-        // SAFETY: only looks for the mapped file that has the address, whatever it is, and fills the structure in if there is one.
-        unsafe { (libc::dladdr(address, found.as_mut_ptr()) != 0).then(|| found.assume_init().dli_fbase) }
-    };
-    let server = symbol(c"server_version").ok().and_then(|exported| base(exported));
-    server.is_some() && base(address) == server
 }
