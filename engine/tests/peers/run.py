@@ -74,10 +74,10 @@ VERDICT = re.compile(
     r"^(?:\[ *\d+%\] )?(?P<test>[\w/-]+\.\S+(?: '[^']+')?)\s+(?:w\d+\s+)?\[ (?P<word>[\w-]+)[^\]]*\]", re.MULTILINE
 )
 # What the report of a failure says of what was printed, and of a test that broke off.
-# The report's own rules are of dashes, and names of tests may have such words in them.
+# The report's own rules are of dashes. Names of tests may have such words in them, and so may what stays the same.
 CHANGE = re.compile(
     r"^[-+](?![-+]{2} |-{9}).*"
-    r"|^(?!CURRENT_TEST|Failing test|[-+]{3} | - saving )"
+    r"|^(?!CURRENT_TEST|Failing test|[-+]{3} | \S)"
     r".*(?:At line \d+|crash|timeout|timed out|died|shutdown(?!_report)).*",
     re.MULTILINE,
 )
