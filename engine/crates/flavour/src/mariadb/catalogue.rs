@@ -3,9 +3,11 @@
 use crate::{Catalogue, Programs};
 
 /// Unlike REFERENTIAL_CONSTRAINTS it opens no table, which is then not found open after a FLUSH TABLES, and whose statistics
-/// are not read before their time. Tables are named as their files are; the lower bits are CASCADE and SET NULL.
-const CASCADES: &str = "SELECT 1 FROM information_schema.INNODB_SYS_FOREIGN WHERE TYPE & 15 AND FOR_NAME = CONCAT(\
-    CAST(CONVERT({schema} USING filename) AS BINARY), '/', CAST(CONVERT({table} USING filename) AS BINARY)) LIMIT 1";
+/// are not read before their time. Tables are named as their files are, in any case, since the server may have folded that; the lower
+/// bits are CASCADE and SET NULL.
+const CASCADES: &str = "SELECT 1 FROM information_schema.INNODB_SYS_FOREIGN WHERE TYPE & 15 AND FOR_NAME = CONVERT(CONCAT(\
+    CAST(CONVERT({schema} USING filename) AS BINARY), '/', CAST(CONVERT({table} USING filename) AS BINARY)) USING utf8mb3) \
+    COLLATE utf8mb3_general_ci LIMIT 1";
 
 pub(super) const CATALOGUE: Catalogue = Catalogue {
     utf8: "_utf8mb3",

@@ -26,6 +26,7 @@ pub const XA: &str = "the server runs XA transactions, and its log does not tell
     nobody uses them";
 
 const RESET: &str = "the server's log was reset";
+const UNTOLD: &str = "the server has transactions that its log does not tell; it is followed anew";
 const UNSEEN: &str = "too many transactions of the server's log cannot be seen yet; it is followed anew";
 const ANONYMOUS: &str = "the server's log has transactions without numbers; run SET GLOBAL gtid_mode = 'ON'";
 
@@ -58,6 +59,8 @@ enum Table {
 struct Mark {
     asked: u64,
     written: u64,
+    /// Transactions that could be seen, if they have numbers.
+    shown: Option<Gtids>,
 }
 
 /// What a server answers when it is asked how far its log has come.
@@ -80,10 +83,14 @@ enum Sight {
     Place(u64),
     Numbers {
         shown: Gtids,
+        /// Those that could be seen at the beginning, and all since.
+        heard: Gtids,
         /// Transactions that were heard and may not be seen yet, with the place before each.
         waiting: VecDeque<(Source, u64, u64)>,
         /// What is heard belongs to a transaction that has a number.
         is_begun: bool,
+        /// Nothing of it is heard yet.
+        is_empty: bool,
     },
 }
 
@@ -128,7 +135,13 @@ impl Changes {
     /// To a log that is heard from this place on. Of what stands before it everything can be seen, or its transactions are told.
     pub fn attach(&mut self, server: Vec<u8>, from: Place, shown: Option<Gtids>) {
         let sight = match shown {
-            Some(shown) => Sight::Numbers { shown, waiting: VecDeque::new(), is_begun: false },
+            Some(shown) => Sight::Numbers {
+                heard: shown.clone(),
+                shown,
+                waiting: VecDeque::new(),
+                is_begun: false,
+                is_empty: false,
+            },
             None => Sight::Place(from.at),
         };
         let kept = (std::mem::take(&mut self.barred), self.has_xa);
@@ -173,7 +186,8 @@ impl Changes {
 
     pub fn hear(&mut self, told: &Told) -> Result<(), &'static str> {
         if let Event::Rotate { file, at } = told.event {
-            return self.go_to(Place::of(file, at).ok_or("the name of a log file is not understood")?);
+            let place = Place::of(file, at).ok_or("the name of a log file is not understood")?;
+            return self.go_to(place, told.end.is_some());
         }
         self.hear_all(told.end, &[told.event])
     }
@@ -195,7 +209,9 @@ impl Changes {
     }
 
     fn take(&mut self, event: &Event, moment: u64) -> Result<(), &'static str> {
-        self.follow_numbers(event)?;
+        if self.follow_numbers(event)? {
+            self.change_everything(moment);
+        }
         match *event {
             Event::Rotate { .. } | Event::Begun(_) | Event::Heartbeat | Event::Nothing => {}
             Event::Format { created, .. } => self.begin_file(created),
@@ -219,23 +235,28 @@ impl Changes {
         matches!(self.sight, Sight::Numbers { .. })
     }
 
-    /// Each transaction waits until the server says that it can be seen.
-    fn follow_numbers(&mut self, event: &Event) -> Result<(), &'static str> {
+    /// Each transaction waits until the server says that it can be seen. True: one ends of which nothing but the number was told, as of
+    /// one with `sql_log_bin = 0`. It may have changed anything.
+    fn follow_numbers(&mut self, event: &Event) -> Result<bool, &'static str> {
         let before = self.moment(self.heard)?;
-        let Sight::Numbers { waiting, is_begun, .. } = &mut self.sight else { return Ok(()) };
+        let Sight::Numbers { heard, waiting, is_begun, is_empty, .. } = &mut self.sight else { return Ok(false) };
         match event {
             Event::Begun(_) if waiting.len() >= MOST_UNSEEN => return Err(UNSEEN),
             Event::Begun(gtid) => {
+                heard.add(gtid.source(), gtid.number);
                 waiting.push_back((gtid.source(), gtid.number, before));
-                *is_begun = true;
+                (*is_begun, *is_empty) = (true, true);
                 self.look_again();
             }
-            Event::Committed | Event::Ended if *is_begun => *is_begun = false,
+            Event::Committed | Event::Ended if *is_begun => {
+                *is_begun = false;
+                return Ok(*is_empty);
+            }
             Event::Rotate { .. } | Event::Format { .. } | Event::Heartbeat | Event::Nothing => {}
-            _ if *is_begun => {}
+            _ if *is_begun => *is_empty = false,
             _ => return Err(ANONYMOUS),
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Which of the transactions that wait can be seen.
@@ -245,9 +266,10 @@ impl Changes {
         }
     }
 
-    fn go_to(&mut self, place: Place) -> Result<(), &'static str> {
-        if place.file < self.heard.file {
-            return Err("the server's log went back");
+    /// `is_in_log`: the last file says itself what follows it. One that does not was cut off, and what follows is another log.
+    fn go_to(&mut self, place: Place, is_in_log: bool) -> Result<(), &'static str> {
+        if place.file != self.heard.file && !(is_in_log && place.file > self.heard.file) {
+            return Err(RESET);
         }
         // Told twice where a file ends.
         self.heard = self.heard.max(place);
@@ -298,15 +320,21 @@ impl Changes {
     pub fn mark(&mut self, asked: u64, said: Said) -> Result<(), &'static str> {
         let (Said::Shown(place) | Said::Written(place, _)) = said;
         let written = self.moment(place)?;
-        match (&mut self.sight, said) {
+        let numbers = match (&mut self.sight, said) {
             _ if written < self.written => return Err(RESET),
-            (Sight::Place(shown), Said::Shown(_)) => *shown = written,
-            (Sight::Numbers { shown, .. }, Said::Written(_, now)) if now.has_all(shown) => *shown = now,
+            (Sight::Place(shown), Said::Shown(_)) => {
+                *shown = written;
+                None
+            }
+            (Sight::Numbers { shown, .. }, Said::Written(_, now)) if now.has_all(shown) => {
+                shown.clone_from(&now);
+                Some(now)
+            }
             _ => return Err(RESET),
-        }
+        };
         self.written = written;
         self.look_again();
-        self.marks.push_back(Mark { asked, written });
+        self.marks.push_back(Mark { asked, written, shown: numbers });
         self.prove()
     }
 
@@ -314,10 +342,17 @@ impl Changes {
     fn prove(&mut self) -> Result<(), &'static str> {
         let heard = self.moment(self.heard)?;
         while let Some(mark) = self.marks.pop_front_if(|mark| mark.written <= heard) {
+            if mark.shown.is_some_and(|shown| !self.has_heard(&shown)) {
+                return Err(UNTOLD);
+            }
             self.proved = Some(mark.asked);
             self.accept(mark.asked, heard);
         }
         Ok(())
+    }
+
+    fn has_heard(&self, numbers: &Gtids) -> bool {
+        if let Sight::Numbers { heard, .. } = &self.sight { heard.has_all(numbers) } else { false }
     }
 
     /// What was answered before has not been overtaken by a definition that could be seen then.
@@ -659,7 +694,8 @@ mod tests {
         scene.hear(Event::Nothing, 900);
         assert_eq!(scene.changes.proved(), before);
         let rotate = Event::Rotate { file: b"log.000002", at: 4 };
-        scene.changes.hear(&Told { end: None, event: rotate }).expect("the next file");
+        scene.changes.hear(&Told { end: Some(950), event: rotate }).expect("the next file");
+        scene.changes.hear(&Told { end: None, event: rotate }).expect("it is said once more");
         assert_eq!(scene.changes.proved(), before);
         scene.hear(Event::Nothing, 60);
         assert_eq!(scene.changes.proved(), Some(90));
@@ -673,8 +709,49 @@ mod tests {
         scene.hear(Event::Nothing, 200);
         assert!(scene.changes.hear(&Told { end: Some(150), event: Event::Nothing }).is_err());
         let rotate = Event::Rotate { file: b"log.000000", at: 4 };
-        assert!(scene.changes.hear(&Told { end: None, event: rotate }).is_err());
+        assert!(scene.changes.hear(&Told { end: Some(250), event: rotate }).is_err());
         assert!(scene.changes.mark(99, Said::Shown(Place { file: 0, at: 4 })).is_err());
+    }
+
+    #[test]
+    fn a_file_that_the_last_one_does_not_lead_to_is_another_log() {
+        let mut scene = Scene::with(&["t"]);
+        let rotate = Event::Rotate { file: b"log.000002", at: 4 };
+        assert!(scene.changes.hear(&Told { end: None, event: rotate }).is_err());
+    }
+
+    #[test]
+    fn transactions_that_can_be_seen_and_were_not_heard_are_in_another_log() {
+        let mut scene = Scene::with_numbers(&["t"]);
+        scene.begins(10, 110);
+        scene.writes("t", 200);
+        scene.shown = Some(10);
+        let asked = scene.mark(200);
+        assert_eq!(scene.changes.proved(), Some(asked));
+        assert!(scene.changes.mark(90, Said::Written(at(200), gtids(11))).is_err());
+        let mut scene = Scene::with_numbers(&["t"]);
+        // Heard before the place is.
+        scene.changes.mark(90, Said::Written(at(200), gtids(10))).expect("it goes on");
+        scene.begins(10, 110);
+        scene.writes("t", 200);
+        assert_eq!(scene.changes.proved(), Some(90));
+    }
+
+    #[test]
+    fn a_transaction_with_nothing_but_a_number_may_have_changed_anything() {
+        for end in [Event::Committed, Event::Ended] {
+            let mut scene = Scene::with_numbers(&["t", "u"]);
+            let stamp = scene.changes.stamp();
+            scene.begins(10, 110);
+            scene.writes("t", 200);
+            assert!(scene.is_fresh("u", stamp));
+            scene.begins(11, 210);
+            scene.hear(end, 220);
+            scene.shown = Some(11);
+            scene.mark(220);
+            scene.learn(&["u"]);
+            assert!(!scene.is_fresh("u", stamp) && scene.is_fresh("u", scene.changes.stamp()));
+        }
     }
 
     #[test]

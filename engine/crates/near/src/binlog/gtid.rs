@@ -54,6 +54,22 @@ impl Gtids {
         self.0.get(source).is_some_and(|all| all.iter().any(|(first, end)| (*first..*end).contains(&number)))
     }
 
+    pub fn add(&mut self, source: Source, number: u64) {
+        let all = self.0.entry(source).or_default();
+        let at = all.partition_point(|(_, end)| *end < number);
+        match all.get(at) {
+            // It begins with it, or ends before it, or has it.
+            Some((first, end)) if *first <= number.saturating_add(1) => {
+                all[at] = (number.min(*first), (*end).max(number.saturating_add(1)));
+            }
+            _ => all.insert(at, (number, number.saturating_add(1))),
+        }
+        if let Some((first, end)) = all.get(at + 1).copied().filter(|(first, _)| *first <= all[at].1) {
+            all[at] = (all[at].0.min(first), end);
+            all.remove(at + 1);
+        }
+    }
+
     pub fn has_all(&self, others: &Gtids) -> bool {
         let is_within = |source: &Source, (first, end): &(u64, u64)| {
             self.0.get(source).is_some_and(|all| all.iter().any(|own| own.0 <= *first && *end <= own.1))
@@ -170,6 +186,23 @@ mod tests {
             "19c0858b-e945-11f1-aeff-02fc00000001:5-4:é",
         ] {
             assert_eq!(Gtids::parse(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_set_to_which_numbers_are_added_is_the_one_that_has_them() {
+        let mut random = Random::new(2);
+        for _ in 0..1000 {
+            let (mut set, mut plain) = (Gtids::default(), std::collections::BTreeSet::new());
+            for _ in 0..40 {
+                let number = 1 + random.below(30) as u64;
+                set.add(source(""), number);
+                plain.insert(number);
+                let text: String = plain.iter().map(|number| format!(":{number}")).collect();
+                assert!((0..40).all(|number| set.has(&source(""), number) == plain.contains(&number)), "{text}");
+                let intervals = &set.0[&source("")];
+                assert!(intervals.is_sorted_by(|one, next| one.1 < next.0), "{text}");
+            }
         }
     }
 

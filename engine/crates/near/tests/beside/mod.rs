@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
+pub mod followed;
 pub mod scene;
 pub mod store;
 

@@ -1,0 +1,163 @@
+//! Servers whose binary log is followed, and near caches that follow it.
+
+use super::scene::ask;
+use super::store::Store;
+use super::{Certificates, Folder, LIMIT, Near, near_with};
+use fqc_tests::client::Client;
+use fqc_tests::server::{Options, Product, Server};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// No test waits for it: what shows within it was proved, and did not just grow old.
+pub const LONG: &str = "3600000";
+
+/// A product whose log is followed, and how its statements differ.
+pub struct Kind {
+    pub name: &'static str,
+    pub options: Options,
+    /// Those of the server, where an account's password is taken with TLS alone.
+    pub certificates: Option<Certificates>,
+    /// How that account logs in: by default in MySQL only with TLS, which the old server here does not do with these certificates.
+    pub proof: &'static str,
+    pub arguments: &'static [&'static str],
+    pub privileges: &'static [&'static str],
+    /// An engine without transactions.
+    pub other_engine: &'static str,
+    pub reset: &'static str,
+}
+
+pub fn mariadb() -> Kind {
+    Kind {
+        name: "MariaDB",
+        options: Options::default(),
+        certificates: None,
+        proof: "BY",
+        arguments: &["--log-bin=log", "--binlog-format=ROW", "--server-id=1", "--log-slave-updates"],
+        privileges: &["REPLICATION SLAVE", "BINLOG MONITOR", "PROCESS"],
+        other_engine: "Aria",
+        reset: "RESET MASTER",
+    }
+}
+
+/// None if this line is not here.
+pub fn mysql(line: &'static str) -> Option<Kind> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/servers/MySQL-");
+    let program = PathBuf::from(format!("{folder}{line}/sbin/mysqld"));
+    if !program.exists() {
+        eprintln!("SKIPPED: NO MYSQL {line} IS HERE");
+        return None;
+    }
+    let kind = Kind {
+        name: "MySQL 9.7",
+        options: Options { product: Product::MySql, program: Some(program), ..Options::default() },
+        certificates: Some(Certificates::of("db.example")),
+        proof: "BY",
+        arguments: &["--log-bin=log", "--server-id=1", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"],
+        privileges: &["REPLICATION SLAVE", "REPLICATION CLIENT"],
+        other_engine: "MyISAM",
+        reset: "RESET BINARY LOGS AND GTIDS",
+    };
+    Some(match line {
+        "8.0" => Kind {
+            name: "MySQL 8.0",
+            certificates: None,
+            proof: "WITH mysql_native_password BY",
+            reset: "RESET MASTER",
+            ..kind
+        },
+        _ => kind,
+    })
+}
+
+pub fn mysqls() -> impl Iterator<Item = Kind> {
+    ["8.0", "9.7"].into_iter().filter_map(mysql)
+}
+
+/// MariaDB, and each MySQL that is here; or the one that `FQC_TEST_PRODUCT` names.
+pub fn kinds() -> impl Iterator<Item = Kind> {
+    let only = std::env::var("FQC_TEST_PRODUCT").ok();
+    let kinds = std::iter::once_with(mariadb).chain(mysqls());
+    kinds.filter(move |kind| only.as_ref().is_none_or(|only| only == kind.name))
+}
+
+impl Kind {
+    pub fn is_mysql(&self) -> bool {
+        self.options.product == Product::MySql
+    }
+
+    pub fn logging(&self) -> Server {
+        self.with(&[])
+    }
+
+    /// Logging, and with these arguments, too.
+    pub fn with(&self, arguments: &[&str]) -> Server {
+        self.with_only(&[self.arguments, arguments].concat())
+    }
+
+    pub fn with_only(&self, arguments: &[&str]) -> Server {
+        println!("{}", self.name);
+        let certificates = self.certificates.iter().flat_map(Certificates::of_server);
+        let arguments = arguments.iter().map(|one| one.to_string()).chain(certificates).collect();
+        let server = Server::start(Options { arguments, ..self.options.clone() }).expect("a server");
+        let identified = format!("CREATE USER follower@'%' IDENTIFIED {} 'secret'", self.proof);
+        let statements = [
+            "CREATE DATABASE d",
+            "CREATE TABLE d.t (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
+            "INSERT INTO d.t VALUES (1, 1), (2, 2)",
+            "CREATE TABLE d.u (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
+            &identified,
+            &format!("GRANT {} ON *.* TO follower@'%'", self.privileges.join(", ")),
+            "GRANT SELECT ON d.* TO follower@'%'",
+        ];
+        let mut admin = server.admin().expect("a connection");
+        statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
+        server
+    }
+
+    /// A near cache that follows, of which it is not known yet whether it may serve.
+    pub fn started(&self, port: u16, max_staleness_ms: &str) -> Near {
+        self.started_with(port, max_staleness_ms, &[])
+    }
+
+    pub fn started_with(&self, port: u16, max_staleness_ms: &str, arguments: &[&str]) -> Near {
+        let folder = Folder::fresh();
+        let (address, password) = (format!("127.0.0.1:{port}"), folder.write("password", "secret\n"));
+        let options = ["--server", &address, "--binlog-user", "follower", "--binlog-password-file", &password];
+        let authority = self.certificates.as_ref().map(|certificates| certificates.file("ca.pem"));
+        let tls = authority.as_ref().map(|file| ["--server-tls", "ca", "--server-ca", file]);
+        let tls = tls.as_ref().map_or(&[][..], |tls| tls);
+        near_with(&[&options[..], &["--max-staleness-ms", max_staleness_ms], tls, arguments].concat())
+    }
+
+    pub fn following(&self, server: &Server, max_staleness_ms: &str) -> Near {
+        self.following_with(server, max_staleness_ms, &[])
+    }
+
+    pub fn following_with(&self, server: &Server, max_staleness_ms: &str, arguments: &[&str]) -> Near {
+        let near = self.started_with(server.port(), max_staleness_ms, arguments);
+        near.wait_for_metric("serving", |serving| serving == 1);
+        near
+    }
+
+    /// It waits for long, since the machine may be busy.
+    pub fn sharing(&self, server: &Server, max_staleness_ms: &str, store: &Store) -> Near {
+        let arguments = [store.option(), &store.address(), "--store-timeout-ms", "1000"];
+        self.following_with(server, max_staleness_ms, &arguments)
+    }
+}
+
+pub fn direct(server: &Server) -> Client {
+    Client::root(&server.endpoint()).expect("a connection")
+}
+
+pub fn run(client: &mut Client, statements: &[&str]) {
+    statements.iter().for_each(|one| drop(client.must(one).expect(one)));
+}
+
+/// Asks until it says so. It may take a while, but not for ever.
+pub fn until_said(near: &Near, client: &mut Client, read: &str, expected: &str) {
+    let begun = Instant::now();
+    while ask(client, read) != expected {
+        assert!(begun.elapsed() < LIMIT, "`{read}` never says {expected}; {}", near.log());
+    }
+}

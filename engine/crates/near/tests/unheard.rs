@@ -1,0 +1,296 @@
+//! Changes that stand in the server's binary log under another name, or not at all, are not missed where it is followed.
+
+mod beside;
+
+use beside::followed::{Kind, LONG, direct, kinds, run, until_said};
+use beside::scene::{ask, hits, until_served};
+use beside::{LIMIT, Near, wait_until};
+use fqc_tests::client::Client;
+use std::time::{Duration, Instant};
+
+/// Until answers are said to be younger than this moment.
+fn until_all_is_heard(near: &Near, client: &mut Client) {
+    let begun = Instant::now();
+    wait_until("the log", || {
+        let age = begun.elapsed();
+        let told = ask(client, "SHOW FQC STATUS LIKE 'Answers may be old by microseconds'");
+        let old = told.rsplit(',').next().and_then(|old| old.parse().ok()).map(Duration::from_micros);
+        assert!(begun.elapsed() < LIMIT, "{}", near.log());
+        old.is_some_and(|old| old < age)
+    });
+}
+
+/// They are never answered from memory, however often what is asked of the catalogue has been answered, while another read is.
+fn are_never_served(near: &Near, client: &mut Client, reads: &[&str]) {
+    for _ in 0..4 {
+        for read in reads {
+            let before = hits(near);
+            (0..3).for_each(|_| drop(ask(client, read)));
+            assert_eq!(hits(near), before, "{read}");
+        }
+        until_all_is_heard(near, client);
+    }
+    until_served(near, client, "SELECT COUNT(*) FROM d.u");
+}
+
+/// What a parent has its children become, and the statement on the parent that does it.
+const RULES: [(&str, &str); 4] = [
+    ("ON DELETE CASCADE", "DELETE FROM d.parent WHERE id = 1"),
+    ("ON DELETE SET NULL", "DELETE FROM d.parent WHERE id = 1"),
+    ("ON UPDATE CASCADE", "UPDATE d.parent SET id = 5 WHERE id = 1"),
+    ("ON UPDATE SET NULL", "UPDATE d.parent SET id = 5 WHERE id = 1"),
+];
+
+const FILL: [&str; 2] = ["INSERT INTO d.parent VALUES (1), (2)", "INSERT INTO d.child VALUES (1, 1), (2, 2)"];
+
+#[test]
+fn rows_that_a_parent_changes_are_not_outdated() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut admin) = (near.client(), direct(&server));
+        for (rule, statement) in RULES {
+            let child = format!(
+                "CREATE TABLE d.child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES d.parent (id) {rule})"
+            );
+            run(&mut admin, &["CREATE TABLE d.parent (id INT PRIMARY KEY)", &child]);
+            run(&mut admin, &FILL);
+            let read = "SELECT SUM(id), COUNT(p), SUM(p) FROM d.child";
+            are_never_served(&near, &mut client, &[read]);
+            run(&mut admin, &[statement]);
+            let expected = ask(&mut admin, read);
+            assert_eq!(ask(&mut client, read), expected, "{rule}");
+            run(&mut admin, &["DROP TABLE d.child, d.parent"]);
+        }
+    }
+}
+
+#[test]
+fn a_rule_that_comes_later_or_reaches_further_counts_too() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut admin) = (near.client(), direct(&server));
+        // Through a table between them, whose parent is in a schema that the account does not see.
+        let statements = [
+            "CREATE DATABASE unseen",
+            "CREATE TABLE unseen.parent (id INT PRIMARY KEY)",
+            "INSERT INTO unseen.parent VALUES (1), (2)",
+            "CREATE TABLE d.`between $-` (id INT PRIMARY KEY, FOREIGN KEY (id) REFERENCES unseen.parent (id) ON DELETE CASCADE)",
+            "CREATE TABLE d.`a$ child-` (p INT PRIMARY KEY, FOREIGN KEY (p) REFERENCES d.`between $-` (id) ON DELETE CASCADE)",
+            "INSERT INTO d.`between $-` VALUES (1), (2)",
+            "INSERT INTO d.`a$ child-` VALUES (1), (2)",
+        ];
+        run(&mut admin, &statements);
+        let reads = ["SELECT SUM(id) FROM d.`between $-`", "SELECT SUM(p) FROM d.`a$ child-`"];
+        are_never_served(&near, &mut client, &reads);
+        run(&mut admin, &["DELETE FROM unseen.parent WHERE id = 1"]);
+        reads.iter().for_each(|read| assert_eq!(ask(&mut client, read), "2"));
+        // The rule comes when the child is served already, and its parent last of all.
+        let read = "SELECT SUM(p) FROM d.child";
+        let statements = ["CREATE TABLE d.child (p INT PRIMARY KEY)", "INSERT INTO d.child VALUES (1), (2)"];
+        run(&mut admin, &statements);
+        assert_eq!(until_served(&near, &mut client, read), "3");
+        let statements = [
+            "SET SESSION foreign_key_checks = 0",
+            "ALTER TABLE d.child ADD FOREIGN KEY (p) REFERENCES d.parent (id) ON DELETE CASCADE",
+            "SET SESSION foreign_key_checks = 1",
+            "CREATE TABLE d.parent (id INT PRIMARY KEY)",
+            "INSERT INTO d.parent VALUES (1), (2)",
+        ];
+        run(&mut admin, &statements);
+        until_unheard(&near, &mut client, read);
+        run(&mut admin, &["DELETE FROM d.parent WHERE id = 1"]);
+        // An old server has not met the parent yet.
+        let expected = ask(&mut admin, read);
+        assert_eq!(ask(&mut client, read), expected);
+    }
+}
+
+/// Until what was kept of it before is served no more; it is not kept anew.
+fn until_unheard(near: &Near, client: &mut Client, read: &str) {
+    wait_until("the definition", || {
+        let before = hits(near);
+        ask(client, read);
+        hits(near) == before
+    });
+    are_never_served(near, client, &[read]);
+}
+
+/// A table that forbids children to change with it is one as any other.
+#[test]
+fn a_child_that_its_parent_cannot_change_is_served() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut admin) = (near.client(), direct(&server));
+        run(&mut admin, &["CREATE TABLE d.parent (id INT PRIMARY KEY)"]);
+        run(
+            &mut admin,
+            &["CREATE TABLE d.child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES d.parent (id))"],
+        );
+        run(&mut admin, &FILL);
+        for read in ["SELECT SUM(p) FROM d.child", "SELECT SUM(id) FROM d.parent"] {
+            assert_eq!(until_served(&near, &mut client, read), "3");
+        }
+        run(&mut admin, &["DELETE FROM d.child WHERE id = 1", "DELETE FROM d.parent WHERE id = 1"]);
+        for read in ["SELECT SUM(p) FROM d.child", "SELECT SUM(id) FROM d.parent"] {
+            until_said(&near, &mut client, read, "2");
+            until_served(&near, &mut client, read);
+        }
+    }
+}
+
+/// The catalogue must be asked by the name that the table has, however the text spells it.
+#[test]
+fn a_child_is_known_by_any_spelling() {
+    for kind in kinds().filter(|kind| !kind.is_mysql()) {
+        let server = kind.with(&["--lower-case-table-names=1"]);
+        let near = kind.following(&server, LONG);
+        let (mut client, mut admin) = (near.client(), direct(&server));
+        run(&mut admin, &["CREATE TABLE d.parent (id INT PRIMARY KEY)"]);
+        run(
+            &mut admin,
+            &["CREATE TABLE d.child (p INT PRIMARY KEY, FOREIGN KEY (p) REFERENCES d.parent (id) ON DELETE CASCADE)"],
+        );
+        run(&mut admin, &["INSERT INTO d.parent VALUES (1), (2)", "INSERT INTO d.child VALUES (1), (2)"]);
+        let read = "SELECT SUM(p) FROM D.Child";
+        are_never_served(&near, &mut client, &[read]);
+        run(&mut admin, &["DELETE FROM d.parent WHERE id = 1"]);
+        assert_eq!(ask(&mut client, read), "2");
+        assert_eq!(until_served(&near, &mut client, "SELECT V FROM D.T WHERE ID = 1"), "1");
+        run(&mut admin, &["UPDATE d.t SET v = 5 WHERE id = 1"]);
+        until_said(&near, &mut client, "SELECT V FROM D.T WHERE ID = 1", "5");
+    }
+}
+
+/// MariaDB opens a file's table by this name, too, and logs what changes it by the other.
+#[test]
+fn the_name_of_a_file_is_not_taken_for_that_of_a_table() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut admin) = (near.client(), direct(&server));
+        let read = "SELECT v FROM d.`#mysql50#t` WHERE id = 1";
+        println!("{}", ask(&mut admin, read));
+        are_never_served(&near, &mut client, &[read]);
+        run(&mut admin, &["UPDATE d.t SET v = 7 WHERE id = 1"]);
+        let expected = ask(&mut admin, read);
+        assert_eq!(ask(&mut client, read), expected);
+    }
+}
+
+const VALUE: &str = "SELECT v FROM d.t WHERE id = 1";
+
+fn update(value: u64) -> String {
+    format!("UPDATE d.t SET v = {value} WHERE id = 1")
+}
+
+/// What was written just now is seen once it is heard, and served.
+fn is_seen(near: &Near, client: &mut Client, value: &str) {
+    until_all_is_heard(near, client);
+    assert_eq!(ask(client, VALUE), value, "{}", near.log());
+    assert_eq!(until_served(near, client, VALUE), value);
+}
+
+/// One that never stands for a server that is here.
+const SOURCE: &str = "11111111-2222-3333-4444-555555555555";
+
+/// Who numbers transactions by hand leaves numbers out, and goes back.
+#[test]
+fn transactions_that_were_numbered_by_hand_count() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut writer) = (near.client(), direct(&server));
+        for (value, number) in (10..).zip([5u64, 7, 100, 6, 1, 99, 1 << 40]) {
+            until_served(&near, &mut client, VALUE);
+            let (before, after) = if kind.is_mysql() {
+                (format!("SET gtid_next = '{SOURCE}:{number}'"), "SET gtid_next = AUTOMATIC")
+            } else {
+                (format!("SET gtid_domain_id = {}, server_id = 77, gtid_seq_no = {number}", value % 3), "DO 1")
+            };
+            run(&mut writer, &[before.as_str(), &update(value), after]);
+            is_seen(&near, &mut client, &value.to_string());
+        }
+    }
+}
+
+/// What such transactions have changed is not known: the server's log says nothing of them.
+#[test]
+fn numbers_that_the_log_never_tells_end_what_was_kept() {
+    for kind in kinds().filter(Kind::is_mysql) {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut writer) = (near.client(), direct(&server));
+        let number = format!("SET gtid_next = '{SOURCE}:1'");
+        let purged = format!("SET GLOBAL gtid_purged = '+{SOURCE}:2-9'");
+        let by_hand =
+            [number.as_str(), "BEGIN", "UPDATE d.t SET v = 10 WHERE id = 1", "COMMIT", "SET gtid_next = AUTOMATIC"];
+        // As a dump does it that is read in.
+        let by_dump = ["UPDATE d.t SET v = 11 WHERE id = 1", &purged];
+        for (value, hidden) in [("10", &by_hand[..]), ("11", &by_dump)] {
+            until_served(&near, &mut client, VALUE);
+            run(&mut writer, &["SET SESSION sql_log_bin = 0"]);
+            run(&mut writer, hidden);
+            run(&mut writer, &["SET SESSION sql_log_bin = 1"]);
+            is_seen(&near, &mut client, value);
+        }
+    }
+}
+
+#[test]
+fn transactions_without_numbers_end_it_until_all_have_one() {
+    for kind in kinds().filter(Kind::is_mysql) {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut writer) = (near.client(), direct(&server));
+        until_served(&near, &mut client, VALUE);
+        run(&mut writer, &["SET GLOBAL gtid_mode = ON_PERMISSIVE", "SET gtid_next = ANONYMOUS", &update(5)]);
+        until_said(&near, &mut client, VALUE, "5");
+        near.wait_for_metric("serving", |serving| serving == 0);
+        for value in 6..9 {
+            run(&mut writer, &[&update(value)]);
+            assert_eq!(ask(&mut client, VALUE), value.to_string());
+        }
+        run(&mut writer, &["SET gtid_next = AUTOMATIC", "SET GLOBAL gtid_mode = ON"]);
+        near.wait_for_metric("serving", |serving| serving == 1);
+        assert_eq!(until_served(&near, &mut client, VALUE), "8");
+        run(&mut writer, &[&update(9)]);
+        until_said(&near, &mut client, VALUE, "9");
+    }
+}
+
+/// It stands still while the log goes on, is purged or begins anew, and grows past the place that was heard.
+#[test]
+fn a_log_that_is_not_what_it_was_when_it_goes_on_ends_what_was_kept() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut writer) = (near.client(), direct(&server));
+        let threads =
+            "SELECT id FROM information_schema.processlist WHERE user = 'follower' AND command LIKE 'Binlog%'";
+        let purge = "PURGE BINARY LOGS BEFORE NOW() + INTERVAL 1 DAY";
+        for value in 10..22 {
+            until_served(&near, &mut client, VALUE);
+            near.signal(libc::SIGSTOP);
+            if value % 2 == 0 {
+                for thread in ask(&mut writer, threads).split(';').filter(|thread| !thread.is_empty()) {
+                    // It may have ended already.
+                    let _ = writer.query(format!("KILL {thread}"));
+                }
+            }
+            match value % 3 {
+                0 => run(&mut writer, &[update(value).as_str(), "FLUSH BINARY LOGS", "FLUSH BINARY LOGS", purge]),
+                1 => run(&mut writer, &[update(value).as_str(), kind.reset]),
+                _ => run(&mut writer, &[kind.reset, &update(value), "FLUSH BINARY LOGS", purge]),
+            }
+            // More than before.
+            for other in 0..20 * (value - 8) {
+                run(&mut writer, &[&format!("REPLACE INTO d.u VALUES ({other}, 1)")]);
+            }
+            near.signal(libc::SIGCONT);
+            is_seen(&near, &mut client, &value.to_string());
+        }
+    }
+}
