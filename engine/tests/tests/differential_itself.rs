@@ -27,6 +27,23 @@ fn two_plain_servers_do_not_differ() {
     }
 }
 
+/// As the plugin's, which tests a slow server for some time.
+#[test]
+fn what_others_have_made_stays() {
+    let (mut plain, mut cached) = (server(), server());
+    for one in [&plain, &cached] {
+        let mut admin = one.admin().unwrap();
+        admin.must("CREATE DATABASE fqc_self_test_1").unwrap();
+        admin.must("CREATE USER other").unwrap();
+    }
+    let plan = Plan { statements: 200, epoch: 100, ..Plan::default() };
+    let (_, difference) = differential::run(&mut plain, &mut cached, &plan).expect("both servers answer");
+    assert!(difference.is_none(), "{difference:?}");
+    let left = "SELECT COUNT(*) FROM information_schema.schemata JOIN mysql.user \
+        WHERE schema_name = 'fqc_self_test_1' AND user = 'other'";
+    assert_eq!(cached.admin().unwrap().scalar(left).unwrap().as_deref(), Some("1"));
+}
+
 #[test]
 fn a_stale_answer_is_found_and_its_history_shrunk() {
     let plan = Plan { time: Duration::from_secs(300), ..Plan::default() };

@@ -12,8 +12,11 @@ pub enum Param {
     Int(i64),
     Unsigned(u64),
     Double(f64),
+    Decimal(String),
     Text(String),
     Blob(Vec<u8>),
+    /// Year, month, day.
+    Date(u16, u8, u8),
     /// Year, month, day, hour, minute, second.
     DateTime(u16, u8, u8, u8, u8, u8),
 }
@@ -104,8 +107,10 @@ fn kind(param: &Param) -> [u8; 2] {
         Param::Int(_) => [8, 0],
         Param::Unsigned(_) => [8, 0x80],
         Param::Double(_) => [5, 0],
+        Param::Decimal(_) => [246, 0],
         Param::Text(_) => [253, 0],
         Param::Blob(_) => [252, 0],
+        Param::Date(..) => [10, 0],
         Param::DateTime(..) => [12, 0],
     }
 }
@@ -116,8 +121,13 @@ fn value(param: &Param, body: &mut Vec<u8>) {
         Param::Int(value) => body.extend(value.to_le_bytes()),
         Param::Unsigned(value) => body.extend(value.to_le_bytes()),
         Param::Double(value) => body.extend(value.to_le_bytes()),
-        Param::Text(text) => counted(text.as_bytes(), body),
+        Param::Decimal(text) | Param::Text(text) => counted(text.as_bytes(), body),
         Param::Blob(bytes) => counted(bytes, body),
+        Param::Date(year, month, day) => {
+            body.push(4);
+            body.extend(year.to_le_bytes());
+            body.extend([*month, *day]);
+        }
         Param::DateTime(year, month, day, hour, minute, second) => {
             body.push(7);
             body.extend(year.to_le_bytes());

@@ -12,6 +12,7 @@ mod scenes;
 mod settings;
 mod spelling;
 mod transactions;
+mod types;
 mod values;
 mod writes;
 
@@ -276,7 +277,7 @@ impl Generator {
             return (Kind::Transaction, Deed::Query(self.ending()));
         }
         if self.aim == Aim::Rows && !self.random.per_mille(4) {
-            return match self.random.weighted(&[5600, 1300, 2400, 450, 20, 8, 8, 8, 30]) {
+            return match self.random.weighted(&[5600, 1300, 2400, 450, 20, 8, 8, 8, 120, 30]) {
                 0 => (Kind::Repeat, self.repeat()),
                 1 => (Kind::Read, self.fresh_read()),
                 2 => (Kind::Write, self.prepared_or_text(Self::row_write)),
@@ -285,6 +286,7 @@ impl Generator {
                 5 => (Kind::Definition, Deed::Query(self.row_definition())),
                 6 => (Kind::Prepared, Deed::Query(self.text_prepared(session))),
                 7 => (Kind::Several, self.several()),
+                8 => self.types_scene(session),
                 _ => self.row_watch(session),
             };
         }
@@ -342,9 +344,13 @@ impl Generator {
     }
 
     fn repeat(&mut self) -> Deed {
-        match self.memory.pick(&mut self.random) {
-            Some(deed) => deed,
-            None => self.fresh_read(),
+        let Some(deed) = self.memory.pick(&mut self.random) else { return self.fresh_read() };
+        match if self.random.percent(15) { self.revalued(&deed) } else { None } {
+            Some(other) => {
+                self.memory.keep(&mut self.random, &other);
+                other
+            }
+            None => deed,
         }
     }
 

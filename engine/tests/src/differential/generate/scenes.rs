@@ -1,7 +1,6 @@
 //! Scenes: one read, asked again and again by a few sessions while others write, so that most answers come from memory.
 
 use super::{Aim, Generator};
-use crate::client::Param;
 use crate::differential::action::{Deed, Kind};
 
 /// Whose meaning hangs on the others, or that change what is told beside the rows.
@@ -26,15 +25,6 @@ const HIDDEN: &[(&str, &str, &str)] = &[
     ("collation_connection", "'latin1_bin'", "'utf8mb4_general_ci'"),
     ("default_regex_flags", "'DOTALL'", "''"),
 ];
-
-/// Whether the columns are told alike whatever was executed before: those of a result that may come out of a temporary table
-/// are told by the plan, which a plain server remembers from other values.
-fn is_plain(text: &str) -> bool {
-    let text = text.to_ascii_uppercase();
-    !["JOIN", "GROUP", "DISTINCT", "UNION", "WITH", "OVER", "INTERSECT", "EXCEPT"]
-        .iter()
-        .any(|word| text.contains(word))
-}
 
 /// Comments that a server executes are never kept: most scenes go without them.
 fn is_promising(read: &Deed) -> bool {
@@ -115,6 +105,9 @@ impl Generator {
         if self.random.percent(4) {
             return self.again_scene(session);
         }
+        if self.random.percent(15) {
+            return self.types_scene(session);
+        }
         let is_of_views = self.random.percent(20);
         let mut read = if self.random.percent(60) { self.fresh_read() } else { self.repeat() };
         for _ in 0..if is_of_views { 12 } else { 2 } {
@@ -163,16 +156,7 @@ impl Generator {
         match read {
             Deed::Query(text) if self.random.percent(8) => Deed::Run(text.clone(), Vec::new()),
             Deed::Run(text, params) if params.is_empty() && self.random.percent(8) => Deed::Query(text.clone()),
-            Deed::Run(text, params) if !params.is_empty() && is_plain(text) && self.random.percent(30) => {
-                let mut params = params.clone();
-                let index = self.random.below(params.len());
-                let number = self.random.below(12) as i64;
-                params[index] = match params[index] {
-                    Param::Int(_) if self.random.percent(80) => Param::Int(number),
-                    _ => Param::Text(number.to_string()),
-                };
-                Deed::Run(text.clone(), params)
-            }
+            _ if self.random.percent(30) => self.revalued(read).unwrap_or_else(|| read.clone()),
             _ => read.clone(),
         }
     }

@@ -72,12 +72,11 @@ impl Generator {
     /// A parameter when the statement is to be prepared, the literal otherwise. Placeholders come in the order of the
     /// calls: call in the order of the text.
     pub(super) fn bind(&mut self, param: Param, literal: String) -> String {
-        match &mut self.bound {
-            Some(params) => {
-                params.push(param);
-                "?".into()
-            }
-            None => literal,
+        if self.bound.is_none() {
+            return literal;
         }
+        let param = if self.random.percent(4) { self.retyped(&param) } else { param };
+        self.bound.get_or_insert_default().push(param);
+        "?".into()
     }
 }
