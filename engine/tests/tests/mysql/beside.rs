@@ -4,12 +4,13 @@ use crate::shared::{hits, options, start};
 use crate::traps::{all, plugin, said, until};
 use fqc_tests::client::Client;
 use fqc_tests::server::Server;
+use std::process::Command;
 
 /// Copies a plugin that comes with the server. False: this server has none.
 pub fn bring(server: &Server, library: &str) -> bool {
     let root = server.program().canonicalize().unwrap();
     let folders = ["root/usr/lib/mysql/plugin", "lib/mysql/plugin", "lib/plugin", "lib64/mysql/plugin"];
-    let known = root.ancestors().flat_map(|folder| folders.map(|plugins| folder.join(plugins).join(library)));
+    let known = root.ancestors().take(3).flat_map(|folder| folders.map(|plugins| folder.join(plugins).join(library)));
     let found = known.into_iter().find(|path| path.is_file());
     found.map(|path| std::fs::copy(path, server.plugins().join(library)).unwrap()).is_some()
 }
@@ -52,6 +53,49 @@ fn nothing_is_served_where_group_replication_is_installed() {
 #[test]
 fn nothing_is_served_where_statements_are_rewritten() {
     stops_while_it_is_installed("rewriter", "the plugin Rewriter is installed");
+}
+
+/// Builds an engine for this very version of the server.
+fn build_engine(server: &Server) {
+    let version = server.admin().unwrap().scalar("SELECT @@version").unwrap().unwrap();
+    let parts = version.split(['.', '-']).filter_map(|part| part.parse::<u32>().ok());
+    let number = parts.take(3).fold(0, |number, part| number * 100 + part);
+    let built = Command::new("cc")
+        .args(["-shared", "-fPIC", "-Wall", "-Werror", &format!("-DSERVER={number}"), "-o"])
+        .arg(server.plugins().join("outsider.so"))
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mysql/outsider.c"))
+        .status();
+    assert!(built.expect("a C compiler").success());
+}
+
+/// Nobody tells of what it reads and writes. MySQL's own tests bring one that has tables.
+#[test]
+fn nothing_is_served_beside_a_storage_engine_of_others() {
+    let server = crate::shared::ready(start(&[]));
+    let has_tables = bring(&server, "ha_example.so");
+    let (name, library) = if has_tables { ("EXAMPLE", "ha_example.so") } else { ("outsider", "outsider.so") };
+    if !has_tables {
+        build_engine(&server);
+    }
+    let mut admin = server.admin().unwrap();
+    all(&mut admin, &["CREATE DATABASE d", "CREATE TABLE d.t (id INT PRIMARY KEY)"]);
+    let mut reader = server.admin().unwrap();
+    let mut read = "SELECT COUNT(*) FROM d.t";
+    let before = hits(&mut admin);
+    until("a hit", || said(&reader.must(read).unwrap()) == "0" && hits(&mut admin) > before);
+    admin.must(&format!("INSTALL PLUGIN {name} SONAME '{library}'")).unwrap();
+    if has_tables {
+        admin.must("CREATE TABLE d.e (id INT) ENGINE = EXAMPLE").unwrap();
+        read = "SELECT COUNT(*) FROM d.t LEFT JOIN d.e ON t.id = e.id";
+    }
+    // At once: not only when the plugin has looked.
+    let before = hits(&mut admin);
+    (0..50).for_each(|_| assert_eq!(said(&reader.must(read).unwrap()), "0"));
+    assert_eq!(hits(&mut admin), before);
+    serves_nothing(&server, "a storage engine is loaded");
+    all(&mut admin, &["DROP TABLE IF EXISTS d.e", &format!("UNINSTALL PLUGIN {name}")]);
+    until("nothing in the way", || obstacle(&mut admin) == "Fqc_obstacle,");
+    until("a hit", || said(&reader.must("SELECT COUNT(*) FROM d.t").unwrap()) == "0" && hits(&mut admin) > before);
 }
 
 /// It waits for bytes itself, and moves sessions between threads.

@@ -39,6 +39,7 @@ mod trial;
 #[path = "../both/waking.rs"]
 mod waking;
 mod writes;
+mod x_protocol;
 
 use shared::{enter, options, start};
 use writes::with_table;
