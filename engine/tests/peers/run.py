@@ -65,6 +65,8 @@ PRODUCTS = {
     ),
 }
 COMPARED = ("pass", "fail")
+# Named, one that is switched off would run.
+NOT_DOUBTED = ("pass", "disabled")
 BIG = ("Test needs --big-test", "Test needs 'big-test' or 'only-big-test' option.")
 # Options that choose tests.
 CHOOSES = re.compile(r"[^-]|--(do-test|skip-test|suite|start-from)=")
@@ -179,7 +181,7 @@ class Peers:
 
     def without(self, plugin: dict[str, Outcome], repeats: bool) -> dict[str, Outcome]:
         """What the tests that do not pass with the plugin do without it; one that is named runs, however big it is."""
-        failed = [test for test, (word, why) in plugin.items() if word != "pass" and why not in BIG]
+        failed = [test for test, (word, why) in plugin.items() if word not in NOT_DOUBTED and why not in BIG]
         doubtful = sorted({test.split(" ")[0] for test in failed})
         others = [option for option in self.chosen if not CHOOSES.match(option)]
         return self.run(others + doubtful, False, repeats) if doubtful else {}
