@@ -24,6 +24,10 @@ MIRI := -Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation
 LINE ?= $(if $(findstring Ver 11.8.,$(shell PATH="$(PATH):/usr/sbin" mariadbd --version 2>/dev/null)),10.11,11.8)
 LINE_TESTS := adaptation differential histories insight lasting surface \
 	$(addprefix traps_,definitions identity prepared refusals rows transactions wire writes)
+# The names of some tests, as a failure's line has them (of the browser's: file and line), for a suite that runs no others.
+ONLY ?=
+CARGO_ONLY = $(if $(ONLY),-- --exact $(ONLY))
+GO_ONLY = $(if $(ONLY),-run '^($(subst $(eval) ,|,$(strip $(ONLY))))$$')
 # Before tests that have a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD. Without one they skip those, and say so.
 WITH_MYSQL = scripts/fetch-server MySQL 9.7 "$(RUN_DIR)/mysql" >/dev/null || [ $$? -eq 3 ]; \
 	export FQC_MYSQLD="$${FQC_MYSQLD:-$(RUN_DIR)/mysql/sbin/mysqld}"
@@ -119,20 +123,20 @@ build-all:
 engine/bench/.venv/ready: engine/bench/requirements.lock
 	@engine/bench/run --help >/dev/null
 test-engine: ## Engine: unit, model and property tests
-	@$(CARGO) test --locked --no-fail-fast --workspace --exclude fqc-tests --exclude fqc-near
+	@$(CARGO) test --locked --no-fail-fast --workspace --exclude fqc-tests --exclude fqc-near $(CARGO_ONLY)
 test-engine-models: ## Engine: every interleaving of the protocols of the cache, by loom, and of near caches
 	@cd engine && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --locked --profile models -p fqc-cache --test loom
 	@cd engine && CARGO_TARGET_DIR=target/loom cargo test --locked --profile models -p fqc-feed --test model
 test-engine-miri: ## Engine: the cache's unsafe parts, interpreted by Miri (needs nightly with miri; not part of `make test`)
 	@cd engine && MIRIFLAGS="$(MIRI)" CARGO_TARGET_DIR=target/miri cargo +nightly miri test --locked -p fqc-cache --lib --test pin --test model
 test-engine-server: engine ## Engine: tests against real MariaDB servers
-	@$(CARGO) test --locked --no-fail-fast -p fqc-tests
+	@$(CARGO) test --locked --no-fail-fast -p fqc-tests $(CARGO_ONLY)
 test-engine-server: export FQC_CONNECTORS_CACHE = $(CURDIR)/engine/target/connectors
 test-engine-line: engine ## Engine: part of these on another line of MariaDB, which is fetched: LINE=11.8
 	@code=0; scripts/fetch-server MariaDB $(LINE) || code=$$?; case $$code in \
 	0) export FQC_MARIADBD="$${FQC_MARIADBD:-$(CURDIR)/engine/target/servers/MariaDB-$(LINE)/sbin/mariadbd}"; \
 		export FQC_TEST_SECONDS="$${FQC_TEST_SECONDS:-30}" FQC_TEST_STATEMENTS="$${FQC_TEST_STATEMENTS:-15000}"; \
-		$(CARGO) test --locked --no-fail-fast -p fqc-tests $(addprefix --test ,$(LINE_TESTS)) ;; \
+		$(CARGO) test --locked --no-fail-fast -p fqc-tests $(addprefix --test ,$(LINE_TESTS)) $(CARGO_ONLY) ;; \
 	3) echo "SKIPPED: NO MARIADB $(LINE) SERVER COULD BE HAD; NOTHING WAS TESTED ON THAT LINE" ;; \
 	*) exit 1 ;; esac
 test-engine-replicas: engine ## Engine: histories on a source and its replica, in each format of the log, and what is served beside 1000 rows a second
@@ -146,13 +150,13 @@ test-engine-replicas: SECONDS_EACH ?= 60
 test-engine-mysql: engine ## Engine: tests against a real MySQL server, which is fetched; or FQC_MYSQLD=/path/to/mysqld
 	@$(call FETCH_OLDER_MYSQL,engine/target/servers)
 	@code=0; scripts/fetch-server MySQL 9.7 || code=$$?; case $$code in \
-	0) $(CARGO) test --locked --no-fail-fast -p fqc-tests --features mysql --test mysql ;; \
+	0) $(CARGO) test --locked --no-fail-fast -p fqc-tests --features mysql --test mysql $(CARGO_ONLY) ;; \
 	3) echo "SKIPPED: NO MYSQL SERVER COULD BE HAD; NOTHING WAS TESTED ON MYSQL" ;; \
 	*) exit 1 ;; esac
 test-near: engine ## Engine: fqc-near between real clients and a real server; MySQL's, too, where one can be had
 	@scripts/fetch-server MySQL 9.7 >/dev/null || { [ $$? -eq 3 ] && echo "NOT TESTED: LOGINS OF MYSQL, OF WHICH NO SERVER COULD BE HAD"; }
 	@scripts/fetch-memcached >/dev/null || { [ $$? -eq 3 ] && echo "NOT TESTED: WHAT NEAR CACHES SHARE, SINCE NO MEMCACHED COULD BE HAD"; }
-	@$(CARGO) test --locked --no-fail-fast -p fqc-near
+	@$(CARGO) test --locked --no-fail-fast -p fqc-near $(CARGO_ONLY)
 test-near: export FQC_CONNECTORS_CACHE = $(CURDIR)/engine/target/connectors
 test-peers: engine ## Engine: MariaDB's own regression tests, with and without the plugin (hours; TESTS="--suite=main"); PRODUCT=MySQL, which are fetched
 	@[ "$(PRODUCT)" != MySQL ] || env -u FQC_MYSQLD scripts/fetch-server MySQL 9.7 engine/target/servers/MySQL-9.7-peers mysql-testsuite || [ $$? -eq 3 ]
@@ -161,27 +165,29 @@ test-peers-slice: engine ## Engine: some of them
 	@python3 engine/tests/peers/run.py --slice
 test-bench: ## Engine: the measuring harness
 	@engine/bench/run test
-test-backend: backend ## Backend on SQLite, with a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD
+test-backend-postgres: backend ## Backend on a private PostgreSQL, with a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD
 	@$(call FETCH_OLDER_MYSQL,$(RUN_DIR)/servers)
-	@$(WITH_MYSQL); export FQC_OLDER_SERVERS="$(RUN_DIR)/servers"; cd backend && $(PYTHON) -m pytest -q $(WORKERS) config controlplane
-test-backend-postgres: backend ## Backend on a private PostgreSQL
-	@cd backend && FQC_TEST_DATABASE_URL=private FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q $(WORKERS) config controlplane
+	@$(WITH_MYSQL); export FQC_OLDER_SERVERS="$(RUN_DIR)/servers" FQC_TEST_DATABASE_URL=private; cd backend && $(PYTHON) -m pytest -q $(WORKERS) $(or $(ONLY),config controlplane)
+test-backend-sqlite: backend ## Backend on SQLite: what can hang on the database
+	@cd backend && FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q $(WORKERS) --database $(or $(ONLY),config controlplane)
+test-backend: backend ## All of the backend's tests on SQLite (not part of `make test`)
+	@$(WITH_MYSQL); cd backend && $(PYTHON) -m pytest -q $(WORKERS) $(or $(ONLY),config controlplane)
 test-backend-line: backend ## Backend on another line of MariaDB, which is fetched (not part of `make test`): LINE=11.8
 	@scripts/fetch-server MariaDB $(LINE)
 	@cd backend && PATH="$(CURDIR)/engine/target/servers/MariaDB-$(LINE)/sbin:$(CURDIR)/engine/target/servers/MariaDB-$(LINE)/bin:$$PATH" \
-		$(PYTHON) -m pytest -q $(WORKERS) config controlplane
+		$(PYTHON) -m pytest -q $(WORKERS) $(or $(ONLY),config controlplane)
 test-faults: backend ## A small fleet under random faults for a short time, and its books compared
 	@cd backend && $(PYTHON) -m faults --seconds 20 --database postgresql --broker valkey --logs "$(RUN_DIR)/faults"
 test-frontend: frontend/node_modules/ready ## Frontend: unit tests
 	@cd frontend && npm test
 e2e: build ## The console in real Chromium against a real stack
-	@cd frontend && npm run e2e
+	@cd frontend && npm run e2e $(if $(ONLY),-- --no-deps $(ONLY))
 test-cli: build cli ## The `fqc` command against a real stack
-	@cd backend/fqc && $(PYTHON) -m pytest -q
+	@cd backend/fqc && $(PYTHON) -m pytest -q $(ONLY)
 test-sdk: build sdk-clients ## The managed service's official clients against a real stack
 	@$(WITH_MYSQL); cd backend/rpc_clients && $(PYTHON) -m pytest -q
 test-terraform: build terraform ## The Terraform provider against a real stack
-	@$(WITH_MYSQL); cd infra/terraform/provider && TF_ACC=1 go test -count=1 -v -timeout 30m ./...
+	@$(WITH_MYSQL); cd infra/terraform/provider && TF_ACC=1 go test -count=1 -v -timeout 50m $(GO_ONLY) ./...
 test-helm: ## The Helm chart, by Helm itself and by Kubernetes' own types; no cluster runs
 	@cd infra/helm && if go tool helm version >/dev/null; then go test -count=1 -v .; \
 		else echo "SKIPPED: HELM COULD NOT BE HAD; THE CHART WAS NOT TESTED"; fi
@@ -261,5 +267,5 @@ help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
 .PHONY: clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
-	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-line test-backend-postgres test-frontend e2e test-cli test-sdk \
+	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-line test-backend-postgres test-backend-sqlite test-frontend e2e test-cli test-sdk \
 	test-terraform test-helm test-dashboards test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near listeners bench-backend test-faults faults

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
@@ -79,7 +80,7 @@ LISTED = ("Makefile", ".gitignore")
 SUITES = [
     Suite("browser end to end", "e2e", "console", (*CONTROL_PLANE, "frontend")),
     Suite("backend on PostgreSQL", "test-backend-postgres", "postgresql", BACKEND),
-    Suite("backend on SQLite", "test-backend", "sqlite", BACKEND),
+    Suite("backend on SQLite", "test-backend-sqlite", "sqlite", BACKEND),
     Suite("engine on real servers", "test-engine-server", "rust", ENGINE),
     Suite("engine on MySQL", "test-engine-mysql", "rust", (*ENGINE, "scripts/fetch-server")),
     Suite("engine on another line", "test-engine-line", "line", (*ENGINE, "scripts/fetch-server")),
@@ -191,12 +192,26 @@ FAILURES = re.compile(
     re.MULTILINE,
 )
 MOST_NAMES = 20
-# What pytest, playwright and a panic say of why; the line after a panic's is its message.
-REASONS = re.compile(r"^E {3,}(\S.*)$|^ {4}((?:\w+)?Error: .+)$|^(thread '.+ panicked at .+\n.*)$", re.MULTILINE)
+# What pytest, playwright, Go and a panic, whose message is in the next line, say of why; and we of a suite that hangs.
+REASONS = re.compile(
+    r"^E {3,}(\S.*)$|^ {4}((?:\w+)?Error: .+)$|^(thread '.+ panicked at .+\n.*)$"
+    r"|^ +(\w+_test\.go:\d+: .+)$|^(.+ did not end in time; .+)$",
+    re.MULTILINE,
+)
 MOST_REASONS = 5
 MOST_LETTERS = 300
 # What playwright says of tests that passed when it tried them again.
 FLAKY = re.compile(r"^ {2}\d+ flaky$", re.MULTILINE)
+
+# Targets that take the names of some of their tests as ONLY; the others are short.
+TAKE_NAMES = {"e2e", "test-backend-postgres", "test-backend-sqlite", "test-engine-server", "test-engine-mysql"}
+TAKE_NAMES |= {"test-engine-line", "test-near", "test-engine", "test-terraform", "test-cli"}
+# What tools say when tests may be missing among those that they name.
+BROKEN_OFF = re.compile(
+    r"did not end in time|^left behind|\(signal: |timed out after|\d did not run$"
+    r"|crashed while running|could not compile",
+    re.MULTILINE,
+)
 
 # What a suite cannot run here, be it all or a part, it tells in a line of this form.
 SKIPPED = re.compile(r"^SKIPPED: (.+)$", re.MULTILINE)
@@ -249,6 +264,20 @@ def reasons(text: str) -> list[str]:
     return list(dict.fromkeys(" ".join(hit[hit.lastindex or 0].split())[:MOST_LETTERS] for hit in found))
 
 
+def names_for_again(suite: Suite, text: str) -> list[str]:
+    """The tests that failed, as their tool is asked for them; none if only all of the suite will do."""
+    names = list(dict.fromkeys(as_asked(name) for name in failures(text)))
+    is_whole = suite.target in TAKE_NAMES and not BROKEN_OFF.search(ESCAPES.sub("", text))
+    return names if is_whole and len(failures(text)) >= count(text, "failed") else []
+
+
+def as_asked(name: str) -> str:
+    """With all of its parameters and parts, whose names may contain anything."""
+    if place := re.search(r"\S+\.spec\.ts:\d+", name):
+        return place[0]
+    return name.partition("[" if ".py::" in name else "/")[0]
+
+
 def judge(suite: Suite, exit_code: int, seconds: float, text: str) -> Result:
     passed, failed, skipped = (count(text, kind) for kind in ("passed", "failed", "skipped"))
     if exit_code == 0 and (reasons := SKIPPED.findall(ESCAPES.sub("", text))):
@@ -259,16 +288,17 @@ def judge(suite: Suite, exit_code: int, seconds: float, text: str) -> Result:
     return Result(suite, exit_code, seconds, passed, failed or 1, skipped)
 
 
-def run(suite: Suite, *, is_hiding: bool = False) -> Result:
+def run(suite: Suite, *, is_hiding: bool = False, only: Sequence[str] = ()) -> Result:
     begun = time.monotonic()
     # A temporary folder of its own: MariaDB servers of two suites would clean up after each other. A short name, since
     # a socket's path has 107 characters at most.
     with log_of(suite).open("w") as log, own_folder() as own:
         Path(own).chmod(0o711)  # PostgreSQL, which refuses to run as root, has to reach its folder below
         environment = inputs.environment() | {"TMPDIR": own, MARK: mark_of(suite)}
-        command = ["make", suite.target]
+        goal = [suite.target, f"ONLY={' '.join(only)}"] if only else [suite.target]
+        command = ["make", *goal]
         if is_hiding:
-            command = inputs.hiding(inputs.hidden(suite.sees), ["make", *OLD, suite.target], Path(own))
+            command = inputs.hiding(inputs.hidden(suite.sees), ["make", *OLD, *goal], Path(own))
         started = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         limit = threading.Timer(seconds_for_a_suite(), end_hanging, (suite, log))
         limit.start()
@@ -447,18 +477,19 @@ def heartbeat(board: Board, finished: threading.Event) -> None:
 
 
 def run_again(result: Result, *, is_hiding: bool) -> Result:
-    """A build machine is shared with others, so there a failed suite gets a second chance; the summary tells of it.
+    """A build machine is shared with others, so there what failed gets a second chance; the summary tells of it.
 
     Nothing of ours runs beside it: what fails then as well is no matter of load.
     """
     if result.exit_code == 0 or "CI" not in os.environ or IS_INTERRUPTED.is_set() or seconds_left() < AGAIN_SECONDS:
         return result
     suite = result.suite
+    only = names_for_again(suite, result.log.read_text(errors="replace"))
     result.log.rename(first_log_of(suite))
-    say(f"{suite.name}: once more ...")
-    again = replace(run(suite, is_hiding=is_hiding), tries=2)
+    say(f"{suite.name}: {', '.join(only) or 'all of it'} once more ...")
+    again = run(suite, is_hiding=is_hiding, only=only)
     say(told(again))
-    return again
+    return replace(again, tries=2, passed=again.passed + (result.passed if only else 0))
 
 
 def run_all() -> list[Result]:

@@ -98,10 +98,13 @@ class Failures(unittest.TestCase):
                 "thread 'a_row_is_kept' (7) panicked at tests/a.rs:3:1:",
                 "assertion failed: kept",
                 "note: run with `RUST_BACKTRACE=1`",
+                "    instance_test.go:7: it says of itself nothing",
+                "near did not end in time; it was ended",
             )
         )
         expected = ["AssertionError: no", "Error: expect(locator).toBeVisible() failed"]
         expected += ["thread 'a_row_is_kept' (7) panicked at tests/a.rs:3:1: assertion failed: kept"]
+        expected += ["instance_test.go:7: it says of itself nothing", "near did not end in time; it was ended"]
         self.assertEqual(expected, suites.reasons(text))
 
     def test_a_test_that_passed_when_it_was_tried_again_is_named(self):
@@ -135,6 +138,38 @@ class Again(unittest.TestCase):
                     again = suites.run_again(failed, is_hiding=False)
             self.assertEqual("ok, 2nd", suites.state_of(again))
             self.assertIn("one", suites.what_failed([again]))
+
+    def test_of_a_long_suite_only_what_failed_is_run_once_more(self):
+        suite = replace(SUITE, target="test-engine")
+        text = "test a::b ... FAILED\ntest result: FAILED. 5 passed; 1 failed; 0 ignored\n"
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(suites, "LOGS", Path(folder)):
+            suites.log_of(suite).write_text(text)
+            good = judge(suite, 0, 1.0, "test result: ok. 1 passed; 0 failed; 0 ignored")
+            patches = mock.patch.dict(os.environ, {"CI": "true"}), mock.patch("builtins.print")
+            with patches[0], patches[1], mock.patch.object(suites, "run", return_value=good) as run:
+                again = suites.run_again(judge(suite, 2, 1.0, text), is_hiding=False)
+            run.assert_called_once_with(suite, is_hiding=False, only=["a::b"])
+        self.assertEqual((0, 6, "ok, 2nd"), (again.exit_code, again.passed, suites.state_of(again)))
+
+    def test_tools_are_asked_for_all_of_a_test(self):
+        said = {
+            "FAILED config/test_a.py::test_b[a b] - no\n1 failed, 3 passed in 2.00s": "config/test_a.py::test_b",
+            "    [beside others] x e2e/a.spec.ts:110:1 x a chart\n  1 failed": "e2e/a.spec.ts:110",
+            "    --- FAIL: TestB/inner (1.00s)\n--- FAIL: TestB (1.00s)": "TestB",
+        }
+        for text, expected in said.items():
+            self.assertEqual([expected], suites.names_for_again(replace(SUITE, target="e2e"), text))
+
+    def test_what_broke_off_is_run_again_as_a_whole(self):
+        failed = "test a ... FAILED\ntest result: FAILED. 5 passed; 1 failed; 0 ignored\n"
+        for more in (
+            "  process didn't exit successfully: `a` (signal: 11, SIGSEGV: invalid memory reference)",
+            "any did not end in time; it was ended",
+            "left behind: 7 mariadbd",
+            "panic: test timed out after 30m0s",
+            "test result: FAILED. 5 passed; 1 failed; 0 ignored",
+        ):
+            self.assertEqual([], suites.names_for_again(replace(SUITE, target="test-engine"), failed + more))
 
 
 class Leftovers(unittest.TestCase):

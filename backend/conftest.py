@@ -8,6 +8,7 @@ pytest_plugins = [
     "testing.answers",
     "testing.broker",
     "testing.clock",
+    "testing.database",
     "testing.faults",
     "testing.web",
 ]

@@ -48,7 +48,7 @@ fn what_others_have_made_stays() {
 fn a_stale_answer_is_found_and_its_history_shrunk() {
     let plan = Plan { time: Duration::from_secs(300), ..Plan::default() };
     let difference =
-        found(plan, |direct| Some(stale::start(direct, stale::one_in(20)))).expect("a planted fault is found");
+        found(plan, |direct| Some(stale::start(direct, stale::one_in(1)))).expect("a planted fault is found");
     assert!(difference.history.len() < difference.steps, "{difference}");
 }
 

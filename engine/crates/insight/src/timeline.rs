@@ -13,8 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const LONGEST_SECONDS: u64 = 3600;
 const STEP_MS: u64 = 100;
 const STEPS: u64 = LONGEST_SECONDS * 1000 / STEP_MS + 64;
-/// With so many steps between two notes, all begins anew.
-const GAP: u64 = 100;
+/// With so many steps between two notes, all begins anew. A machine may stand still for half a minute; and who asks looks for a
+/// note through the steps of a gap.
+const GAP: u64 = 600;
 const ROUND_BITS: u32 = 16;
 const ROUNDS: u64 = 1 << ROUND_BITS;
 

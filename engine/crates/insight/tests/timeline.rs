@@ -40,7 +40,16 @@ fn without_notes_nothing_is_young() {
     let timeline = noted(50_000, 60_000);
     assert!(timeline.is_younger(59_900, 1000, 60_900));
     assert!(!timeline.is_younger(59_900, 1000, 61_000), "who came later cannot be told from who came then");
+    timeline.note(120_100, 120_100);
+    assert!(!timeline.is_younger(59_900, 100_000, 120_200), "what was before a gap is forgotten");
+    assert!(timeline.is_younger(120_100, 200, 120_200));
+}
+
+#[test]
+fn a_machine_that_stood_still_for_half_a_minute_knows_ages_from_before() {
+    let timeline = noted(50_000, 60_000);
     timeline.note(90_000, 90_000);
-    assert!(!timeline.is_younger(59_900, 100_000, 90_100), "what was before a gap is forgotten");
-    assert!(timeline.is_younger(90_000, 200, 90_100));
+    assert!(timeline.is_younger(59_000, 31_100, 90_100));
+    assert!(!timeline.is_younger(59_000, 31_000, 90_100), "it is older");
+    assert!(!timeline.is_younger(89_999, 30_000, 90_100), "without a note from then the next one counts");
 }

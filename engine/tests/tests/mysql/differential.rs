@@ -64,7 +64,8 @@ fn two_plain_servers_do_not_differ_and_understand_what_they_are_asked() {
         panic!("{difference}");
     }
     let misunderstood = summary.per_error.get(&SYNTAX_ERROR).copied().unwrap_or(0);
-    assert!(misunderstood < summary.statements / 1000, "{summary}");
+    // On a slow machine these are few statements.
+    assert!(misunderstood <= 3 + summary.statements / 1000, "{summary}");
     let failed: u64 = summary.per_error.values().sum();
     assert!(failed < summary.statements / 5, "{summary}");
 }

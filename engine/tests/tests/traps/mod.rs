@@ -224,8 +224,9 @@ impl Arena {
     #[track_caller]
     pub fn hit(&mut self, client: &mut Client, read: &str, expected: &str) {
         let (response, is_hit) = self.ask(client, read);
-        assert_eq!(said(&response), expected, "`{read}`, hit: {is_hit}");
-        assert!(is_hit, "`{read}` was not answered from memory:\n{}", self.server.reasons());
+        let said = said(&response);
+        assert!(is_hit, "`{read}` was answered {said}, and not from memory:\n{}", self.server.reasons());
+        assert_eq!(said, expected, "`{read}` from memory");
     }
 
     /// One session is soon served what another of the account has asked for: as soon as the engine has looked up what sessions

@@ -1,0 +1,35 @@
+"""`--database`: only the tests whose outcome can hang on which database it is, for a second one beside the whole run.
+
+That is what uses it and no server of a fleet. What asks every path of the API the same is left to the whole run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SERVERS = {"shared_server", "shared_mysql", "older_mysql", "own_server"}
+OF_EVERY_PATH = {"access", "answers", "bodies", "callers", "contract", "event_contract", "if_match", "known_names"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--database", action="store_true", help="only tests whose outcome can hang on the database")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--database"):
+        return
+    left = [item for item in items if not hangs_on_it(item)]
+    config.hook.pytest_deselected(items=left)
+    items[:] = [item for item in items if hangs_on_it(item)]
+
+
+def hangs_on_it(item: pytest.Item) -> bool:
+    fixtures = set(getattr(item, "fixturenames", ()))
+    uses_it = item.get_closest_marker("django_db") is not None or bool(fixtures & {"db", "transactional_db"})
+    return uses_it and not fixtures & SERVERS and _subject(item.path) not in OF_EVERY_PATH
+
+
+def _subject(path: Path) -> str:
+    return path.stem.removeprefix("test_")
