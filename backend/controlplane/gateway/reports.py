@@ -20,11 +20,12 @@ REASON, MEANING = "Reason", "Meaning"
 PASSING_REASONS = {"table_unknown", "view_unknown", "changed", "no_memory", "session_settings", "not_reused"}
 
 DIGEST, QUERY, EXECUTIONS, HITS, TABLES_READ = "Digest", "Query", "Executions", "Hits", "Tables"
+OBSERVED_REQUESTS, OBSERVED_HITS, OBSERVED_RATIO = "Observed_requests", "Observed_hits", "Observed_hit_ratio"
 REASONS_TOLD = "Reasons"  # `changed=3, table_unknown=1`
 # Those that only grow.
 QUERY_COUNTERS = (
     EXECUTIONS, HITS, "Inserts", "Not_cached", "Outdated", "Wasted", "Time_saved_us", "Bytes_saved", "Bytes_stored",
-    "Stale_hits",
+    "Stale_hits", OBSERVED_REQUESTS, OBSERVED_HITS, "Observed_time_saved_us",
 )  # fmt: skip
 
 TABLE_SCHEMA, TABLE_NAME = "Table_schema", "Table_name"

@@ -11,13 +11,25 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from controlplane.gateway.reports import DIGEST, EXECUTIONS, HIT_RATIO, HITS, QUERY_COUNTERS, REASONS_TOLD
+from controlplane.gateway.reports import (
+    DIGEST,
+    EXECUTIONS,
+    HIT_RATIO,
+    HITS,
+    OBSERVED_HITS,
+    OBSERVED_RATIO,
+    OBSERVED_REQUESTS,
+    QUERY_COUNTERS,
+    REASONS_TOLD,
+)
 
 MOST_STATEMENTS = 300
 # Whatever a server says, a note stays small, and its numbers are some.
 MOST_REASONS = 64
 _DIGEST, _NUMBER = re.compile(r"\w{0,64}"), re.compile(r"[0-9]{1,18}")
 _REASON = re.compile(r"(\w{1,64})=([0-9]{1,18})(?![^,])")
+# Columns that are not counted: of which count to which.
+_RATIOS = {HIT_RATIO: (HITS, EXECUTIONS), OBSERVED_RATIO: (OBSERVED_HITS, OBSERVED_REQUESTS)}
 Row = Mapping[str, str | None]
 Counts = dict[str, dict[str, int]]  # by digest: columns, and reasons by `=name`
 
@@ -58,6 +70,10 @@ def _row(row: Row, counts: Counter[str]) -> dict[str, str | None]:
     return {
         **row,
         **{name: str(counts[name]) for name in QUERY_COUNTERS if name in row},
-        HIT_RATIO: f"{counts[HITS] / counts[EXECUTIONS]:.4f}",
+        **{
+            name: f"{counts[hits] / max(counts[requests], 1):.4f}"
+            for name, (hits, requests) in _RATIOS.items()
+            if name in row
+        },
         REASONS_TOLD: ", ".join(f"{name}={count}" for name, count in reasons),
     }

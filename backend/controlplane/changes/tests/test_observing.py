@@ -87,6 +87,10 @@ def test_reads_that_repeat_lead_to_the_advice_to_enable_with_a_size(operator, vi
     assert told["size_bytes"] == curve["size_bytes"]
     assert told["hit_ratio"] in [point["hit_ratio"] for point in found["curve"]]
     assert int(table.status("Qcache_hits")["Qcache_hits"]) == 0, "nothing is served meanwhile"
+    listed = viewer.get(f"/api/v1/instances/{instance.pk}/cache/queries").json()["items"]
+    [row] = [each for each in listed if each["Query"] == "SELECT name FROM observed.items WHERE id = ?"]
+    assert int(row["Observed_requests"]) >= READS and float(row["Observed_hit_ratio"]) > 0.9
+    assert (row["Hits"], row["Inserts"], row["Wasted"]) == ("0", "0", "0")
 
 
 def test_connections_from_before_are_not_observed_and_the_advice_says_to_reconnect(

@@ -23,7 +23,10 @@ COUNTER = re.compile(r"\b(?:Fqc|Qcache)_\w*[a-z0-9]\b")
     [
         (reports.STATUS, {reports.ITEM, reports.VALUE}),
         (reports.REASONS, {reports.REASON, reports.MEANING}),
-        (reports.QUERIES, {reports.DIGEST, reports.QUERY, reports.EXECUTIONS, reports.TABLES_READ}),
+        (
+            reports.QUERIES,
+            {reports.DIGEST, reports.QUERY, reports.TABLES_READ, reports.OBSERVED_RATIO, *reports.QUERY_COUNTERS},
+        ),
         (reports.TABLES, {reports.TABLE_SCHEMA, reports.TABLE_NAME, *reports.TABLE_NUMBERS.values()}),
         (reports.CURVE, {reports.SIZE_BYTES, reports.HIT_RATIO}),
         (

@@ -17,6 +17,15 @@ def test_a_span_has_what_grew_in_it():
     assert grown([before], now) == [row("a", 20, 10, "changed=2, table_unknown=1") | {"Hit_ratio": "0.5000"}]
 
 
+def test_a_span_has_what_was_observed_in_it():
+    def observed(executions, requests, hits):
+        told = {"Observed_requests": requests, "Observed_hits": hits, "Observed_time_saved_us": 10 * hits}
+        return row("a", executions) | {name: str(count) for name, count in told.items()}
+
+    before, now = observed(12, 10, 4), observed(52, 50, 34) | {"Observed_hit_ratio": "0.6800"}
+    assert grown([counts_of([before])], [now]) == [observed(40, 40, 30) | {"Observed_hit_ratio": "0.7500"}]
+
+
 def test_counts_that_began_again_count_from_zero():
     notes = [counts_of([row("a", 10, 4)]), counts_of([row("a", 12, 5)])]
     assert [each["Executions"] for each in grown(notes, [row("a", 7, 7)])] == ["9"]

@@ -14,7 +14,7 @@ mod sampled;
 
 use level::Room;
 use locks::Mutex;
-use sampled::Sampled;
+use sampled::{Before, Sampled};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The sizes that are predicted, in eighths of the present one.
@@ -56,14 +56,16 @@ pub struct Point {
 pub struct Moment {
     /// All that ever came, followed or not.
     pub requests: u64,
+    /// Those of them that were only observed: they are the trial.
+    pub observed: u64,
     pub size_bytes: u64,
-    /// The requests since the last time are part of the trial.
+    /// The trial goes on. Its hits are noted when they come, and counted as observed when the server has answered.
     pub is_trial: bool,
     pub now_ns: u64,
 }
 
 /// What a cache of the present size would have done, during the trial.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trial {
     pub requests: u64,
     pub hits: u64,
@@ -86,6 +88,7 @@ struct Inner<V> {
     /// Not yet seen by `tick`.
     fresh: Fresh,
     total: u64,
+    observed: u64,
     trial: Tried,
     now_ns: u64,
     idle_ticks: u32,
@@ -124,6 +127,7 @@ impl<V> Default for Curve<V> {
             hits: Default::default(),
             fresh: Fresh::default(),
             total: 0,
+            observed: 0,
             trial: Tried::default(),
             now_ns: 0,
             idle_ticks: 0,
@@ -146,9 +150,15 @@ impl<V> Curve<V> {
         self.with(|inner| inner.requested(hash, is_fresh)).unwrap_or(true)
     }
 
-    /// A result that could be stored, or was found stored.
-    pub fn stored(&self, hash: u64, sample: Sample<V>) {
-        self.with(|inner| inner.stored(hash, sample));
+    /// A result that could be stored, or was found stored. Tells whether a cache of the present size would have answered the
+    /// request; none: nobody followed it.
+    pub fn stored(&self, hash: u64, sample: Sample<V>) -> Option<bool> {
+        self.with(|inner| inner.stored(hash, sample)).flatten()
+    }
+
+    /// One in so many statements is followed.
+    pub fn one_in(&self) -> u64 {
+        u64::from(ALL / self.threshold.load(Ordering::Relaxed))
     }
 
     /// A request whose result nobody stored.
@@ -245,21 +255,24 @@ impl<V> Inner<V> {
         for (level, hits) in self.fresh.hits.iter_mut().enumerate() {
             let is_hit = self.sampled.request(at, level) == Room::Held;
             *hits += u64::from(is_hit);
-            if is_hit && level == PRESENT {
-                self.fresh.saved_us += u64::from(cost_us);
+            match (level, is_hit) {
+                (PRESENT, true) => self.fresh.saved_us += u64::from(cost_us),
+                (PRESENT, false) => self.sampled.evicted(at),
+                _ => {}
             }
         }
         self.sampled.settle();
         true
     }
 
-    fn stored(&mut self, hash: u64, sample: Sample<V>) {
+    fn stored(&mut self, hash: u64, sample: Sample<V>) -> Option<bool> {
         // A sample far above its bounds waits for the next tick.
         if self.sampled.len() > 4 * KEYS {
-            return;
+            return None;
         }
-        let was_missed = self.sampled.store(hash, sample);
-        self.fresh.requests += u64::from(was_missed);
+        let before = self.sampled.store(hash, sample);
+        self.fresh.requests += u64::from(before == Before::Nothing);
+        Some(before == Before::Held)
     }
 
     /// Adds up what came since the last time.
@@ -267,6 +280,7 @@ impl<V> Inner<V> {
         let fresh = std::mem::take(&mut self.fresh);
         let rate = f64::from(threshold) / f64::from(ALL);
         let came = moment.requests.saturating_sub(std::mem::replace(&mut self.total, moment.requests)) as f64;
+        let observed = moment.observed.saturating_sub(std::mem::replace(&mut self.observed, moment.observed)) as f64;
         if self.requests > MEMORY {
             [&mut self.requests, &mut self.expected].into_iter().for_each(|count| *count /= 2.0);
             self.hits.iter_mut().for_each(|count| *count /= 2.0);
@@ -277,10 +291,11 @@ impl<V> Inner<V> {
         for (sum, hits) in self.hits.iter_mut().zip(fresh.hits) {
             *sum += hits as f64;
         }
+        let hits = fresh.hits[PRESENT] as f64;
+        self.trial.requests += observed;
+        // The hit ratio is that of all that came in the same moment.
+        self.trial.hits += (hits + expected - fresh.requests as f64) / rate * observed / came.max(1.0);
         if moment.is_trial {
-            let hits = fresh.hits[PRESENT] as f64;
-            self.trial.requests += came;
-            self.trial.hits += (hits + expected - fresh.requests as f64) / rate;
             self.trial.sampled_hits += hits;
             self.trial.sampled_us += fresh.saved_us as f64;
         }

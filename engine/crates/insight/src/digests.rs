@@ -7,12 +7,15 @@
 
 mod index;
 mod missed;
+mod observed;
 mod stripes;
 
+use crate::curve::Trial;
 use crate::policy::{self, Evidence};
 use index::Index;
 use locks::Mutex;
 use missed::Missed;
+use observed::Observed;
 use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use stripes::{Stripe, Stripes};
@@ -89,11 +92,13 @@ pub struct Digest {
     pub tables: Vec<u32>,
     /// By the caller's number of the reason, those that occurred.
     pub reasons: Vec<(usize, u32)>,
+    /// Reads that could have been stored while the cache was off, and what it would have done. They are neither hits nor misses.
+    pub observed: Trial,
 }
 
 impl Digest {
     pub fn executions(&self) -> u64 {
-        self.hits + self.misses
+        self.hits + self.misses + self.observed.requests
     }
 
     /// Misses whose result was not stored for want of reuse.
@@ -112,6 +117,7 @@ pub struct Digests {
     counters: Box<[Counters]>,
     stripes: Stripes,
     missed: Missed,
+    observed: Observed,
     index: Index,
     /// No number is free.
     is_full: AtomicBool,
@@ -145,6 +151,7 @@ impl Default for Digests {
             counters: (0..SHAPES).map(|_| Counters::default()).collect(),
             stripes: Stripes::default(),
             missed: Missed::default(),
+            observed: Observed::default(),
             index: Index::default(),
             is_full: AtomicBool::new(false),
             has_room: AtomicBool::new(true),
@@ -188,7 +195,8 @@ impl Digests {
         for (at, owner) in book.owners.iter_mut().enumerate().skip(1) {
             let Some(owner) = owner else { continue };
             let shape = ShapeId(at as u16);
-            let executions = self.sum(shape, |stripe| &stripe.hits) + self.sum(shape, |stripe| &stripe.misses);
+            let counted = self.sum(shape, |stripe| &stripe.hits) + self.sum(shape, |stripe| &stripe.misses);
+            let executions = counted + self.observed.requests(shape);
             let lately = executions.saturating_sub(std::mem::replace(&mut owner.executions, executions));
             worth.push((lately, self.sum(shape, |stripe| &stripe.saved_us), at));
         }
@@ -242,6 +250,17 @@ impl Digests {
             }
             Outcome::PassedOver => {}
         }
+    }
+
+    /// The server has answered a read that could have been stored, had the cache been on. `would_hit`: whether the cache would
+    /// have answered it, if that is known. What is not stored says nothing about what is worth storing.
+    pub fn observed(&self, shape: ShapeId, us: u64, would_hit: Option<bool>) {
+        self.observed.note(shape, us, would_hit);
+    }
+
+    /// Of one in so many statements it is known whether the cache would have answered them.
+    pub fn follows(&self, one_in: u64) {
+        self.observed.follows(one_in);
     }
 
     /// A result was read from these tables; numbers above zero.
@@ -309,14 +328,15 @@ impl Digests {
         Some((owner.id, owner.text.clone()))
     }
 
-    /// All shapes, those that saved the most time first.
+    /// All shapes, those that saved the most time first, or would have.
     pub fn list(&self) -> Vec<Digest> {
         let book = self.book();
         let numbered = book.owners.iter().enumerate();
         let known = numbered.filter_map(|(at, owner)| Some((at, owner.as_ref()?)));
         let told = known.map(|(at, owner)| self.told(ShapeId(at as u16), owner));
         let mut list: Vec<_> = told.filter(|digest| digest.executions() > 0).collect();
-        list.sort_by_key(|digest| std::cmp::Reverse((digest.saved_us, digest.executions())));
+        let worth = |digest: &Digest| (digest.saved_us + digest.observed.saved_us, digest.executions());
+        list.sort_by_key(|digest| std::cmp::Reverse(worth(digest)));
         list
     }
 
@@ -351,6 +371,7 @@ impl Digests {
 
     fn zero(&self, shape: ShapeId) {
         self.stripes.zero(shape);
+        self.observed.zero(shape);
         self.of(shape).zero();
     }
 
@@ -373,6 +394,7 @@ impl Digests {
             level: counters.level.load(Ordering::Relaxed),
             tables: tables.filter(|table| *table > 0).collect(),
             reasons: reasons.filter(|(_, count)| *count > 0).collect(),
+            observed: self.observed.told(shape),
         }
     }
 }

@@ -65,7 +65,7 @@ fn measured(trace: &[Request], size_bytes: u64) -> f64 {
 }
 
 fn moment(requests: u64, size_bytes: u64) -> Moment {
-    Moment { requests, size_bytes, is_trial: true, now_ns: requests * 100_000 }
+    Moment { requests, observed: requests, size_bytes, is_trial: true, now_ns: requests * 100_000 }
 }
 
 fn predicted(trace: &[Request], size_bytes: u64) -> Vec<f64> {
@@ -151,7 +151,9 @@ fn a_trial_tells_the_hits_of_the_present_size() {
     curve.tick(moment(5000, 1 << 20));
     let trial = curve.trial();
     assert_eq!((trial.requests, trial.hits, trial.saved_us), (5000, 4950, 49_500));
-    curve.tick(Moment { is_trial: false, ..moment(6000, 1 << 20) });
+    // Others come that are not observed.
+    (0..1000).for_each(|n| _ = curve.requested(hash(n % 50), |_| true));
+    curve.tick(Moment { observed: 5000, ..moment(6000, 1 << 20) });
     assert_eq!(curve.trial(), trial);
     curve.forget_trial();
     assert_eq!(curve.trial().requests, 0);
@@ -161,7 +163,7 @@ fn a_trial_tells_the_hits_of_the_present_size() {
 fn fewer_keys_are_followed_under_load_and_all_again_afterwards() {
     let curve: Curve<()> = Curve::default();
     let followed = |curve: &Curve<()>| (0..1000).filter(|n| curve.wants(hash(*n))).count();
-    let busy = |n: u64| Moment { requests: 0, size_bytes: 1 << 20, is_trial: false, now_ns: n * 100_000_000 };
+    let busy = |n: u64| Moment { now_ns: n * 100_000_000, ..moment(0, 1 << 20) };
     curve.tick(busy(0));
     for n in 1..=3 {
         (0..5000).for_each(|_| curve.missed());
@@ -170,4 +172,42 @@ fn fewer_keys_are_followed_under_load_and_all_again_afterwards() {
     assert!((80..180).contains(&followed(&curve)), "an eighth: {}", followed(&curve));
     (4..400).for_each(|n| curve.tick(busy(n)));
     assert_eq!(followed(&curve), 1000);
+}
+
+/// As while the cache is only observed: the server answers each request.
+#[test]
+fn each_request_that_is_followed_is_told_to_be_a_hit_or_not() {
+    const SIZE: u64 = 2 << 20;
+    let trace = trace(|random, _| random.below(KEYS), |_| 250);
+    let curve = Curve::default();
+    curve.tick(moment(0, SIZE));
+    let mut told = Vec::new();
+    for (n, r) in trace.iter().enumerate() {
+        let hash = hash(r.number);
+        let sample = Sample { bytes: (r.value_bytes + OVERHEAD) as u32, cost_us: 10, validity: () };
+        if curve.wants(hash) {
+            curve.requested(hash, |_| true);
+            told.extend(curve.stored(hash, sample).filter(|_| n >= trace.len() / 4));
+        }
+        if n % 1000 == 0 {
+            curve.tick(moment(n as u64, SIZE));
+        }
+    }
+    assert!(curve.one_in() > 1, "not all of them are followed");
+    let share = told.iter().filter(|would_hit| **would_hit).count() as f64 / told.len() as f64;
+    let measured = measured(&trace, SIZE);
+    assert!((share - measured).abs() <= ERROR, "{share:.3} for {measured:.3}");
+}
+
+#[test]
+fn the_first_request_and_one_after_a_write_would_be_no_hits() {
+    let curve = Curve::default();
+    let sample = || Sample { bytes: 300, cost_us: 10, validity: () };
+    assert_eq!(curve.stored(1, sample()), None, "it has no size yet");
+    curve.tick(moment(0, 1 << 20));
+    let ask = |is_fresh: bool| {
+        curve.requested(1, |_| is_fresh);
+        curve.stored(1, sample())
+    };
+    assert_eq!([true, true, false, true].map(ask), [false, true, false, true].map(Some));
 }

@@ -1,7 +1,7 @@
 //! Counters per shape, and how a shape's results come to be stored or not.
 
 use cache::{Cache, CellId, Key, Meta, Versions, pin};
-use insight::{Digests, NOBODY, Outcome, ShapeId, policy};
+use insight::{Digest, Digests, NOBODY, Outcome, ShapeId, policy};
 
 const STORED: Outcome = Outcome::Stored { bytes: 100 };
 
@@ -38,6 +38,45 @@ fn what_happens_to_a_shape_is_listed_under_its_text() {
     digests.flush();
     assert_eq!(digests.list(), []);
     assert_eq!(digests.find(id(1), || unreachable!("it is known")), shape);
+}
+
+/// A shape of which so much was observed: all reads, those followed, and the hits among these.
+fn observed(digests: &Digests, n: u64, [requests, followed, hits]: [u64; 3]) -> ShapeId {
+    let shape = digests.find(id(n), || text(n));
+    let would_hit = |request: u64| (request < followed).then_some(request < hits);
+    (0..requests).for_each(|request| digests.observed(shape, 10, would_hit(request)));
+    shape
+}
+
+#[test]
+fn what_would_be_hits_is_told_apart_from_hits() {
+    let digests = Digests::default();
+    digests.follows(16);
+    digests.hit(digests.find(id(9), || text(9)), 500, 1);
+    observed(&digests, 1, [100, 100, 80]);
+    observed(&digests, 2, [1600, 100, 75]);
+    observed(&digests, 3, [1000, 0, 0]);
+    observed(&digests, 4, [15, 0, 0]);
+    let told = |digest: &Digest| (digest.text.clone(), digest.observed.hits, digest.observed.saved_us);
+    let list = digests.list();
+    let expected = [(2, 1200, 12_000), (3, 984, 9840), (1, 80, 800), (9, 0, 0), (4, 0, 0)];
+    let expected = expected.map(|(n, hits, saved_us)| (text(n), hits, saved_us));
+    assert_eq!(list.iter().map(told).collect::<Vec<_>>(), expected, "in the order of the time saved");
+    let digest = &list[2];
+    assert_eq!((digest.executions(), digest.observed.requests), (100, 100));
+    assert_eq!((digest.hits, digest.misses, digest.stored, digest.wasted(), digest.passed_over()), (0, 0, 0, 0, 0));
+    digests.flush();
+    assert_eq!(digests.list(), []);
+}
+
+/// Else the cache would begin with none of them when it is switched on.
+#[test]
+fn what_is_only_observed_is_not_held_against_its_shape() {
+    let digests = Digests::default();
+    digests.judge(&[], |_| 0);
+    let shape = observed(&digests, 1, [4096, 4096, 4000]);
+    digests.judge(&[], |_| 0);
+    assert!(digests.admits_all(shape));
 }
 
 #[test]

@@ -19,6 +19,7 @@ use crate::engine::insight::Insight;
 use crate::engine::late::Late;
 use crate::engine::settings::Settings;
 use crate::engine::tables::{Table, Tables};
+use crate::engine::tally::Tally;
 use crate::engine::vigil::{TRIAL_BYTES, Vigil};
 use crate::entries::ages::Ages;
 use crate::entries::lasting::Basis;
@@ -221,21 +222,31 @@ impl Engine {
 
     /// To be called several times a second.
     pub fn tick(&self) {
-        let (counts, insight) = (&self.counts, &self.insight);
         self.cache.make_ready();
-        insight.tick(
-            &self.cache,
-            Moment {
-                requests: counts.hits.sum() + counts.inserts.sum() + insight.unstored(),
-                // Not the memory of trials: what they ask for predicts nothing.
-                size_bytes: self.settings.size(),
-                is_trial: self.settings.observes(),
-                now_ns: self.now_ns(),
-            },
-        );
-        if insight.has_ttl() {
+        self.insight.tick(&self.cache, self.moment());
+        if self.insight.has_ttl() {
             self.ages.note(&self.versions);
         }
+    }
+
+    fn moment(&self) -> Moment {
+        let observed = self.insight.observed.ever();
+        let others = [&self.counts.hits, &self.counts.inserts, &self.insight.passed_over].map(Tally::ever);
+        Moment {
+            requests: observed + others.iter().sum::<u64>(),
+            observed,
+            is_trial: self.settings.observes(),
+            // Not the memory of trials: what they ask for predicts nothing.
+            size_bytes: self.settings.size(),
+            now_ns: self.now_ns(),
+        }
+    }
+
+    pub(crate) fn flush_status(&self) {
+        // What came since the last tick belongs to what is forgotten.
+        self.insight.curve.tick(self.moment());
+        self.counts.flush();
+        self.insight.flush();
     }
 
     /// Whether anybody could be served, or wants to know how it would be.

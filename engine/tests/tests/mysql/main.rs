@@ -17,6 +17,8 @@ mod identity;
 mod itself;
 mod kills;
 mod loading;
+#[path = "../both/observation.rs"]
+mod observation;
 mod other_lines;
 #[path = "../both/prepared.rs"]
 mod prepared;

@@ -19,7 +19,7 @@ import { TopQueries } from './TopQueries';
 
 export function QueriesPage() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
-  const { by = 'saved', span, statement } = useSearch({ from: '/console/instances/$instanceId/queries' });
+  const { by, span, statement } = useSearch({ from: '/console/instances/$instanceId/queries' });
   const navigate = useNavigate({ from: '/instances/$instanceId/queries' });
   const t = useT();
   const advice = useQuery(cacheAdviceQuery(instanceId));
@@ -37,12 +37,8 @@ export function QueriesPage() {
             span={span}
             onSpan={(next) => void navigate({ search: (old) => ({ ...old, span: next }), replace: true })}
             ranking={by}
-            onRank={(next) =>
-              void navigate({
-                search: (old) => ({ ...old, by: next === 'waste' ? next : undefined }),
-                replace: true,
-              })
-            }
+            isObserving={data.observation?.is_running ?? false}
+            onRank={(next) => void navigate({ search: (old) => ({ ...old, by: next }), replace: true })}
             open={statement}
             onOpen={(digest) =>
               void navigate({ search: (old) => ({ ...old, statement: digest }), replace: true })

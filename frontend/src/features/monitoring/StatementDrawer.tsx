@@ -48,7 +48,7 @@ export function StatementDrawer({ instanceId, row, since, onClose }: StatementDr
 
 function Figures({ row, since }: { row: QueryRow; since: string | null }) {
   const t = useT();
-  const { digest, executions, hits, ratio, savedSeconds, stored, outdated, stale } = factsOf(row);
+  const { digest, executions, hits, ratio, savedSeconds, stored, outdated, stale, ...would } = factsOf(row);
   return (
     <FactList
       facts={[
@@ -74,6 +74,19 @@ function Figures({ row, since }: { row: QueryRow; since: string | null }) {
         { label: t('statement.stored'), value: formatCompact(stored) },
         { label: t('statement.outdated'), value: formatCompact(outdated) },
         { label: t('statement.stale'), value: formatCompact(stale) },
+        ...(would.observed > 0
+          ? [
+              {
+                label: t('statement.wouldHit'),
+                value: t('statement.wouldHitOf', {
+                  hits: formatCompact(would.wouldHit),
+                  count: formatCompact(would.observed),
+                  ratio: formatPercent((would.wouldHit / would.observed) * 100),
+                }),
+              },
+              { label: t('statement.wouldSave'), value: formatDuration(would.wouldSaveSeconds, t) },
+            ]
+          : []),
       ]}
     />
   );
@@ -84,12 +97,15 @@ function Reasons({ instanceId, row }: { instanceId: string; row: QueryRow }) {
   const { data: status } = useQuery(cacheStatusQuery(instanceId));
   const told = useTold();
   const reasons = reasonsOf(row);
+  const { stored, observed } = factsOf(row);
   const meaningOf = (name: string) => status?.reasons.find(({ Reason }) => Reason === name)?.Meaning;
   return (
     <section aria-label={t('statement.why')}>
       <h3 className={classes.part}>{t('statement.why')}</h3>
       {reasons.length === 0 ? (
-        <p className={classes.hint}>{t('statement.always')}</p>
+        <p className={classes.hint}>
+          {t(observed > 0 && stored === 0 ? 'statement.alwaysCould' : 'statement.always')}
+        </p>
       ) : (
         <ul className={classes.list}>
           {reasons.map(({ name, count }) => (

@@ -7,7 +7,7 @@ import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
 import { cacheQueriesQuery } from './queriesApi';
-import { SPAN_HOURS, SPANS, type Span } from './search';
+import { RANKINGS, SPAN_HOURS, SPANS, type Ranking, type Span } from './search';
 import { StatementDrawer } from './StatementDrawer';
 import {
   columnNames,
@@ -15,11 +15,11 @@ import {
   isOneStatement,
   rankColumn,
   ranked,
-  RANKINGS,
   readableColumn,
   readableFigure,
+  usualRanking,
+  wereObserved,
   type QueryRow,
-  type Ranking,
 } from './queryRows';
 import classes from './queries.module.css';
 
@@ -28,18 +28,32 @@ interface TopQueriesProps {
   /** Without one: since the server began to count. */
   span?: Span;
   onSpan: (span: Span | undefined) => void;
-  ranking: Ranking;
-  onRank: (ranking: Ranking) => void;
+  /** Without one: the usual one. */
+  ranking?: Ranking;
+  isObserving: boolean;
+  onRank: (ranking: Ranking | undefined) => void;
   /** The digest of the statement whose details are shown. */
   open?: string;
   onOpen: (digest: string | undefined) => void;
 }
 
-/** Statements by what they save or by what they waste, with the columns that the engine reports. */
-export function TopQueries({ instanceId, span, onSpan, ranking, onRank, open, onOpen }: TopQueriesProps) {
+/** Statements by what they save, waste or would save, with the columns that the engine reports. */
+export function TopQueries({
+  instanceId,
+  span,
+  onSpan,
+  ranking: chosen,
+  isObserving,
+  onRank,
+  open,
+  onOpen,
+}: TopQueriesProps) {
   const t = useT();
   const told = useTold();
   const queries = useQuery(cacheQueriesQuery(instanceId, span ? SPAN_HOURS[span] : 0));
+  const items = queries.data?.items ?? [];
+  const ranking = chosen ?? usualRanking(items, isObserving);
+  const rankings = RANKINGS.filter((each) => each !== 'observed' || each === ranking || wereObserved(items));
   return (
     <Panel
       title={t('queries.top')}
@@ -62,8 +76,8 @@ export function TopQueries({ instanceId, span, onSpan, ranking, onRank, open, on
               size="xs"
               aria-label={t('queries.ranking')}
               value={ranking}
-              onChange={(next) => onRank(next === 'waste' ? 'waste' : 'saved')}
-              data={RANKINGS.map((value) => ({ value, label: t(`queries.ranking.${value}`) }))}
+              onChange={(next) => onRank(RANKINGS.find((each) => each === next))}
+              data={rankings.map((value) => ({ value, label: t(`queries.ranking.${value}`) }))}
             />
           </>
         )

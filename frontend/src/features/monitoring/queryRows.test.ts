@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest';
 import { englishTranslate } from '@/lib/i18n/context';
-import { columnNames, ranked, rankColumn, readableColumn, readableFigure, type QueryRow } from './queryRows';
+import {
+  columnNames,
+  ranked,
+  rankColumn,
+  readableColumn,
+  readableFigure,
+  usualRanking,
+  type QueryRow,
+} from './queryRows';
 
 const rows: QueryRow[] = [
   { Digest: 'a1', Query: 'SELECT ?', Hits: '9', Bytes_saved: '2048', Time_saved_us: '1500', Wasted: '0' },
@@ -44,6 +52,31 @@ test('figures stand before words', () => {
     'Reasons',
     'Digest',
   ]);
+});
+
+test('what the cache would save is told apart from what it saves', () => {
+  const [row] = rows;
+  const observed = { Observed_requests: '10', Observed_hits: '8', Observed_time_saved_us: '70' };
+  const both = [{ ...observed, ...row, Executions: '20' }];
+  expect(rankColumn(both, 'saved')).toBe('Time_saved_us');
+  expect(rankColumn(both, 'observed')).toBe('Observed_time_saved_us');
+  expect(columnNames(both, 'Time_saved_us')).not.toContain('Observed_hits');
+  expect(columnNames(both, 'Observed_time_saved_us')).toEqual([
+    'Query',
+    'Observed_time_saved_us',
+    'Observed_requests',
+    'Observed_hits',
+    'Executions',
+    'Digest',
+  ]);
+});
+
+test('statements are in the order of what they would save while that is all that is known', () => {
+  const observed = { Hits: '0', Observed_requests: '10' };
+  expect(usualRanking([observed], false)).toBe('observed');
+  expect(usualRanking([observed, { Hits: '1' }], false)).toBe('saved');
+  expect(usualRanking([observed, { Hits: '1' }], true)).toBe('observed');
+  expect(usualRanking([{ Hits: '0', Observed_requests: '0' }], true)).toBe('saved');
 });
 
 test('the unit that a name states is in the values', () => {

@@ -3,25 +3,29 @@
 import { formatBytes } from '@/lib/bytes';
 import type { Translate } from '@/lib/i18n/context';
 import { formatCompact, formatDuration, formatPercent } from '@/lib/number';
+import type { Ranking } from './search';
 
 export type QueryRow = Record<string, string | null>;
 
-export const RANKINGS = ['saved', 'waste'] as const;
-export type Ranking = (typeof RANKINGS)[number];
-
 /** What a ranking looks for, the better match first. */
 const RANKED: Record<Ranking, RegExp[]> = {
-  saved: [/saved.*(us|ms|time|seconds)$|time.*saved/i, /saved/i],
+  saved: [/^(?!observed).*(saved.*(us|ms|time|seconds)$|time.*saved)/i, /^(?!observed).*saved/i],
   waste: [/wast/i, /outdated|discarded|unused/i],
+  observed: [/^observed.*saved/i],
 };
 
 /** The drawer alone has room for them. */
 const NOT_IN_THE_TABLE = new Set(['key', 'Tables']);
 
+/** What the cache would do, and what it does, are not mixed in one table. */
+const IS_OBSERVED = /^observed/i;
+const BESIDE_OBSERVED = /^(query|executions|not_cached|reasons|digest)$/i;
+
 /** The statement first, then what it is ranked by, figures before words; its digest, which is for machines, last. */
 export function columnNames(rows: QueryRow[], first?: string): string[] {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter(
-    (name) => !NOT_IN_THE_TABLE.has(name),
+  const isObserved = IS_OBSERVED.test(first ?? '');
+  const names = allNames(rows).filter((name) =>
+    isObserved ? IS_OBSERVED.test(name) || BESIDE_OBSERVED.test(name) : !IS_OBSERVED.test(name),
   );
   const place = (name: string) => {
     if (/^(query|statement)/i.test(name)) return 0;
@@ -32,6 +36,10 @@ export function columnNames(rows: QueryRow[], first?: string): string[] {
   return names.sort((a, b) => place(a) - place(b));
 }
 
+function allNames(rows: QueryRow[]): string[] {
+  return [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => !NOT_IN_THE_TABLE.has(name));
+}
+
 export function isNumeric(rows: QueryRow[], name: string): boolean {
   if (/digest/i.test(name)) return false;
   const values = rows.map((row) => row[name]).filter((value) => value !== null && value !== undefined);
@@ -40,7 +48,7 @@ export function isNumeric(rows: QueryRow[], name: string): boolean {
 
 /** The column that a ranking goes by; undefined when the engine reports none for it. */
 export function rankColumn(rows: QueryRow[], ranking: Ranking): string | undefined {
-  const names = columnNames(rows).filter((name) => isNumeric(rows, name));
+  const names = allNames(rows).filter((name) => isNumeric(rows, name));
   return RANKED[ranking].flatMap((pattern) => names.find((name) => pattern.test(name)) ?? [])[0];
 }
 
@@ -49,6 +57,17 @@ export function ranked(rows: QueryRow[], column: string | undefined): QueryRow[]
   if (!column) return rows;
   const worth = (row: QueryRow) => Number(row[column] ?? 0);
   return rows.filter((row) => worth(row) > 0).sort((a, b) => worth(b) - worth(a));
+}
+
+/** Whether any read was answered while the cache was off and observed. */
+export function wereObserved(rows: QueryRow[]): boolean {
+  return rows.some((row) => Number(row.Observed_requests ?? 0) > 0);
+}
+
+/** By what the cache would save, while that is observed and as long as it has saved nothing; else by what it saves. */
+export function usualRanking(rows: QueryRow[], isObserving: boolean): Ranking {
+  const hasServed = rows.some((row) => Number(row.Hits ?? 0) > 0);
+  return wereObserved(rows) && (isObserving || !hasServed) ? 'observed' : 'saved';
 }
 
 /** What the drawer tells of a statement. The engine of an older minor version reports less: that is 0. */
@@ -64,6 +83,9 @@ export function factsOf(row: QueryRow) {
     stored: number('Inserts'),
     outdated: number('Outdated'),
     stale: number('Stale_hits'),
+    observed: number('Observed_requests'),
+    wouldHit: number('Observed_hits'),
+    wouldSaveSeconds: number('Observed_time_saved_us') / 1e6,
   };
 }
 

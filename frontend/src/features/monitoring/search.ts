@@ -59,11 +59,14 @@ export type Span = (typeof SPANS)[number];
 
 export const SPAN_HOURS: Record<Span, number> = { '1h': 1, '24h': 24, '7d': 168 };
 
+export const RANKINGS = ['saved', 'waste', 'observed'] as const;
+export type Ranking = (typeof RANKINGS)[number];
+
 export interface QueriesSearch {
   /** Without it, since the server began to count. */
   span?: Span;
-  /** Without it, by time saved. */
-  by?: 'waste';
+  /** Without it, by what the cache saves, or would save where it is observed. */
+  by?: Ranking;
   /** The digest of the statement whose details are shown. */
   statement?: string;
 }
@@ -71,7 +74,7 @@ export interface QueriesSearch {
 export function queriesSearch(raw: RawSearch): QueriesSearch {
   return {
     span: choiceParam(raw, 'span', SPANS),
-    by: choiceParam(raw, 'by', ['waste'] as const),
+    by: choiceParam(raw, 'by', RANKINGS),
     statement: textParam(raw, 'statement'),
   };
 }

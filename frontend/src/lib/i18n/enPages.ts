@@ -483,8 +483,8 @@ export const enPages = {
   'queries.noneYetHint':
     'Statements appear here once the cache is on or observed, and applications send reads.',
   'queries.noneRanked': 'Nothing to show here',
-  'queries.noneRanked.saved':
-    'No statement was answered from the cache yet. Observing counts all reads together, not by statement.',
+  'queries.noneRanked.saved': 'No statement was answered from the cache yet.',
+  'queries.noneRanked.observed': 'No observed statement would have been answered from the cache yet.',
   'queries.noneRanked.waste': 'No result was stored in vain.',
   'queries.span': 'Time span',
   'queries.span.all': 'All',
@@ -497,7 +497,10 @@ export const enPages = {
   'queries.ranking': 'Order',
   'queries.ranking.saved': 'By time saved',
   'queries.ranking.waste': 'By waste',
+  'queries.ranking.observed': 'Observed',
   'queries.rankingHint.saved': 'Statements whose cached results save the most time.',
+  'queries.rankingHint.observed':
+    'Statements that would save the most time if the cache were on, as far as they were observed.',
   'queries.rankingHint.waste':
     'Statements whose results were stored but removed before they were read again.',
   'queries.tables': 'Tables by reads and writes',
@@ -638,10 +641,14 @@ export const enPages = {
   'statement.hits': 'Hits',
   'statement.onServer': 'Time on the server, without the cache',
   'statement.saved': 'Time saved',
+  'statement.wouldHit': 'Would hit',
+  'statement.wouldHitOf': '{hits} of {count} observed ({ratio})',
+  'statement.wouldSave': 'Time it would save',
   'statement.stored': 'Results cached',
   'statement.outdated': 'Outdated by writes',
   'statement.stale': 'Served outdated',
   'statement.why': 'Why not cached',
+  'statement.alwaysCould': 'Every observed result could have been cached.',
   'statement.always': 'Every result was cached.',
   'statement.tables': 'Tables it reads',
   'statement.noTables': 'Shown once a result has been cached.',

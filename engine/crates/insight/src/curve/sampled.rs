@@ -11,6 +11,19 @@ struct Key<V> {
     marks: [Mark; FACTORS.len()],
     /// Its result is outdated, and was asked for since.
     is_outdated: bool,
+    /// A cache of the present size no longer had it when it was asked for, and it was not stored since.
+    is_evicted: bool,
+}
+
+/// What was known of a request before its result was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// Nothing has counted it yet.
+    Nothing,
+    /// A cache of the present size would have evicted its result.
+    Evicted,
+    /// It would have had it.
+    Held,
 }
 
 pub struct Sampled<V> {
@@ -87,6 +100,10 @@ impl<V> Sampled<V> {
         self.key_mut(at).is_outdated = true;
     }
 
+    pub fn evicted(&mut self, at: u32) {
+        self.key_mut(at).is_evicted = true;
+    }
+
     /// A request at one of the sizes. Afterwards, once for all of them, [`settle`](Self::settle).
     pub fn request(&mut self, at: u32, level: usize) -> Room {
         self.at_level(level, |level, keys| level.request(at, keys))
@@ -97,19 +114,21 @@ impl<V> Sampled<V> {
         work(&mut self.levels[level], &mut Seen { keys, level, forgotten, nothing: Mark::default() })
     }
 
-    /// Notes a result; whether that is a request which nothing has counted yet.
-    pub fn store(&mut self, hash: u64, sample: Sample<V>) -> bool {
+    pub fn store(&mut self, hash: u64, sample: Sample<V>) -> Before {
         let Some(&at) = self.by_hash.get(&hash) else {
-            let at = self.add(Key { hash, sample, marks: Default::default(), is_outdated: false });
+            let at = self.add(Key { hash, sample, marks: Default::default(), is_outdated: false, is_evicted: false });
             self.request_everywhere(at);
-            return true;
+            return Before::Nothing;
         };
-        let was_outdated = std::mem::take(&mut self.key_mut(at).is_outdated);
+        let key = self.key_mut(at);
+        let was_evicted = std::mem::take(&mut key.is_evicted);
+        let was_outdated = std::mem::take(&mut key.is_outdated);
         self.replace(at, sample);
         if was_outdated {
             self.request_everywhere(at);
+            return Before::Nothing;
         }
-        was_outdated
+        if was_evicted { Before::Evicted } else { Before::Held }
     }
 
     fn request_everywhere(&mut self, at: u32) {

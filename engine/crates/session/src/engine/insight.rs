@@ -19,9 +19,9 @@ pub struct Insight {
     pub digests: Digests,
     pub curve: Curve<Validity>,
     /// Requests whose result was not stored for want of reuse.
-    passed_over: Tally,
+    pub(super) passed_over: Tally,
     /// Those that the cache would have stored or served, had it been on.
-    pub observed: Tally,
+    pub(super) observed: Tally,
     /// Hits that the server answered for comparison, and how often it said something else.
     pub verified: Tally,
     pub differences: Tally,
@@ -72,16 +72,30 @@ impl Insight {
         }
     }
 
-    /// A result can be stored.
-    pub(crate) fn stored(&self, hash: u64, key: &Key, meta: &Meta, cells: &[CellId], value_bytes: usize) {
-        if self.curve.wants(hash) {
-            let bytes = cache::entry_bytes(key, cells.len(), value_bytes) + INDEX_BYTES;
-            let basis = Basis { cells, stamp: meta.stamp, layout: Layout(meta.flags) };
-            self.curve.stored(hash, sample(bytes, meta.cost_ns, Validity::of(basis)));
+    /// A result can be stored. Tells whether the cache would have answered the read, had it been on; none: nobody followed it.
+    pub(crate) fn stored(
+        &self,
+        hash: u64,
+        key: &Key,
+        meta: &Meta,
+        cells: &[CellId],
+        value_bytes: usize,
+    ) -> Option<bool> {
+        if !self.curve.wants(hash) {
+            return None;
         }
+        let bytes = cache::entry_bytes(key, cells.len(), value_bytes) + INDEX_BYTES;
+        let basis = Basis { cells, stamp: meta.stamp, layout: Layout(meta.flags) };
+        self.curve.stored(hash, sample(bytes, meta.cost_ns, Validity::of(basis)))
     }
 
-    /// A result was stored.
+    /// The server has answered a read that could have been stored, had the cache been on.
+    pub(crate) fn observed(&self, shape: ShapeId, cost_ns: u64, would_hit: Option<bool>) {
+        self.observed.add(1);
+        self.digests.observed(shape, cost_ns / 1000, would_hit);
+    }
+
+    /// A result was stored, or would have been.
     pub(crate) fn read_from(&self, shape: ShapeId, tables: impl Iterator<Item = CellId>) {
         self.digests.reads(shape, tables.map(|cell| cell.0));
     }
@@ -167,13 +181,9 @@ impl Insight {
         [&self.verified, &self.differences].into_iter().for_each(Tally::flush);
     }
 
-    /// Requests whose result was not stored, or would not have been.
-    pub(crate) fn unstored(&self) -> u64 {
-        self.passed_over.sum() + self.observed.sum()
-    }
-
     pub(crate) fn tick(&self, cache: &Cache, moment: Moment) {
         self.curve.tick(moment);
+        self.digests.follows(self.curve.one_in());
         let stats = cache.stats();
         let has_room = stats.used_bytes < cache.budget() / 8 * 7;
         self.digests.tick(stats.entries, stats.evictions, has_room);

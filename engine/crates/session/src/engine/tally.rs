@@ -15,6 +15,11 @@ impl Tally {
         self.counter.add(n);
     }
 
+    /// Since the engine was loaded.
+    pub fn ever(&self) -> u64 {
+        self.counter.sum()
+    }
+
     pub fn sum(&self) -> u64 {
         self.counter.sum().saturating_sub(self.flushed.load(Ordering::Relaxed))
     }

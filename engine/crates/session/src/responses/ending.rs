@@ -133,10 +133,7 @@ impl Session {
                     engine.drop_results();
                 }
             }
-            Kind::Flush(Flush::Status) if !has_failed => {
-                engine.counts().flush();
-                engine.insight().flush();
-            }
+            Kind::Flush(Flush::Status) if !has_failed => engine.flush_status(),
             _ => {}
         }
     }

@@ -46,16 +46,17 @@ fn keep(
         return None;
     }
     let stored = verdict.and_then(|layout| store(engine, recording, outcome, layout).map_err(Reason::Own));
-    engine.insight().missed(recording.shape, stored.err(), recording.bytes);
+    if stored.is_ok() {
+        engine.insight().read_from(recording.shape, table_cells(&recording.cells, recording.is_by_rows));
+    }
+    if !recording.is_observed || stored.is_err() {
+        engine.insight().missed(recording.shape, stored.err(), recording.bytes);
+    }
     if recording.is_observed {
-        engine.insight().observed.add(u64::from(stored.is_ok()));
         return None;
     }
     match stored {
-        Ok(()) => {
-            engine.counts().inserts.add(1);
-            engine.insight().read_from(recording.shape, table_cells(&recording.cells, recording.is_by_rows));
-        }
+        Ok(()) => engine.counts().inserts.add(1),
         Err(reason) => engine.note_refusal(reason),
     }
     Some(stored)
@@ -84,8 +85,9 @@ fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layo
     let meta = Meta { stamp: recording.stamp, rows, cost_ns, flags: layout.0, owner: recording.shape.0 };
     let key = recording.key();
     let hash = engine.cache().hash(&key);
-    engine.insight().stored(hash, &key, &meta, &recording.cells, recording.bytes);
+    let would_hit = engine.insight().stored(hash, &key, &meta, &recording.cells, recording.bytes);
     if recording.is_observed {
+        engine.insight().observed(recording.shape, cost_ns, would_hit);
         return Ok(());
     }
     engine.cache().insert(hash, &key, meta, &recording.cells, &recording.response).map_err(

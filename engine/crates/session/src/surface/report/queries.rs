@@ -1,4 +1,4 @@
-//! `SHOW FQC QUERIES`: what the cache does for each shape of statement. Those that saved the most time first; with them,
+//! `SHOW FQC QUERIES`: what the cache does for each shape of statement. Those that saved the most time first, or would have; with them,
 //! those for which the most was stored in vain.
 
 use super::rows::Rows;
@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 /// Shapes shown for what they saved, and as many for what they wasted.
 const SHOWN: usize = 500;
 
-pub const COLUMNS: [&str; 16] = [
+pub const COLUMNS: [&str; 20] = [
     "Digest",
     "Query",
     "Executions",
@@ -27,6 +27,10 @@ pub const COLUMNS: [&str; 16] = [
     "Stored_one_in",
     "Stale_hits",
     "Tables",
+    "Observed_requests",
+    "Observed_hits",
+    "Observed_hit_ratio",
+    "Observed_time_saved_us",
 ];
 
 pub fn rows(engine: &Engine) -> Rows {
@@ -52,7 +56,7 @@ fn row(digest: &Digest, names: &HashMap<u32, String>) -> Vec<Option<String>> {
         String::from_utf8_lossy(&digest.text).into_owned(),
         digest.executions().to_string(),
         digest.hits.to_string(),
-        format!("{:.4}", digest.hits as f64 / digest.executions().max(1) as f64),
+        ratio(digest.hits, digest.executions()),
         digest.stored.to_string(),
         digest.misses.saturating_sub(digest.stored).to_string(),
         reasons(digest),
@@ -64,8 +68,16 @@ fn row(digest: &Digest, names: &HashMap<u32, String>) -> Vec<Option<String>> {
         (1u64 << digest.level).to_string(),
         digest.stale_hits.to_string(),
         tables(digest, names),
+        digest.observed.requests.to_string(),
+        digest.observed.hits.to_string(),
+        ratio(digest.observed.hits, digest.observed.requests),
+        digest.observed.saved_us.to_string(),
     ];
     values.into_iter().map(Some).collect()
+}
+
+fn ratio(hits: u64, requests: u64) -> String {
+    format!("{:.4}", hits as f64 / requests.max(1) as f64)
 }
 
 /// `shop.items, shop.prices`

@@ -1,0 +1,76 @@
+//! What is counted of each shape while the cache is off and only observed.
+//!
+//! All reads are counted, with the server's time for them. Of those whose statements the curve follows it is known how many the
+//! cache would have answered, and the rest counts as these do. A shape of which none is followed is either rare or has a few
+//! statements that come again and again: so many reads as one that is followed stands for count as misses, and the rest as hits.
+
+use super::{SHAPES, ShapeId};
+use crate::curve::Trial;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+#[derive(Default)]
+#[repr(align(64))]
+struct Counts {
+    requests: AtomicU64,
+    us: AtomicU64,
+    followed: AtomicU64,
+    /// Of those followed.
+    hits: AtomicU64,
+}
+
+#[derive(Default)]
+pub struct Observed {
+    /// Once anything is observed.
+    shapes: OnceLock<Box<[Counts]>>,
+    /// One in so many statements is followed.
+    one_in: AtomicU64,
+}
+
+// Relaxed throughout: counts order nothing.
+impl Observed {
+    pub fn note(&self, shape: ShapeId, us: u64, would_hit: Option<bool>) {
+        let shapes = self.shapes.get_or_init(|| (0..SHAPES).map(|_| Counts::default()).collect());
+        let counts = &shapes[usize::from(shape.0) % SHAPES];
+        counts.requests.fetch_add(1, Ordering::Relaxed);
+        counts.us.fetch_add(us, Ordering::Relaxed);
+        if let Some(would_hit) = would_hit {
+            counts.followed.fetch_add(1, Ordering::Relaxed);
+            counts.hits.fetch_add(u64::from(would_hit), Ordering::Relaxed);
+        }
+    }
+
+    pub fn follows(&self, one_in: u64) {
+        self.one_in.store(one_in, Ordering::Relaxed);
+    }
+
+    pub fn requests(&self, shape: ShapeId) -> u64 {
+        self.of(shape).map_or(0, |counts| counts.requests.load(Ordering::Relaxed))
+    }
+
+    pub fn told(&self, shape: ShapeId) -> Trial {
+        let Some(counts) = self.of(shape) else { return Trial::default() };
+        let [hits, followed, us, requests] =
+            [&counts.hits, &counts.followed, &counts.us, &counts.requests].map(|count| count.load(Ordering::Relaxed));
+        let hits = match followed {
+            0 => requests.saturating_sub(self.one_in.load(Ordering::Relaxed)),
+            // They may have grown since they were loaded.
+            _ => part(requests, hits, followed).min(requests),
+        };
+        Trial { requests, hits, saved_us: part(us, hits, requests) }
+    }
+
+    pub fn zero(&self, shape: ShapeId) {
+        let counts = self.of(shape).map(|counts| [&counts.requests, &counts.us, &counts.followed, &counts.hits]);
+        counts.into_iter().flatten().for_each(|count| count.store(0, Ordering::Relaxed));
+    }
+
+    fn of(&self, shape: ShapeId) -> Option<&Counts> {
+        self.shapes.get().map(|shapes| &shapes[usize::from(shape.0) % SHAPES])
+    }
+}
+
+/// `of * share / whole`
+fn part(of: u64, share: u64, whole: u64) -> u64 {
+    (of as f64 * share as f64 / whole.max(1) as f64).round() as u64
+}
