@@ -345,13 +345,11 @@ impl Generator {
 
     fn repeat(&mut self) -> Deed {
         let Some(deed) = self.memory.pick(&mut self.random) else { return self.fresh_read() };
-        match if self.random.percent(15) { self.revalued(&deed) } else { None } {
-            Some(other) => {
-                self.memory.keep(&mut self.random, &other);
-                other
-            }
-            None => deed,
+        let other = if self.random.percent(15) { self.revalued(&deed) } else { None };
+        if let Some(other) = &other {
+            self.memory.keep(&mut self.random, other);
         }
+        other.unwrap_or(deed)
     }
 
     fn fresh_read(&mut self) -> Deed {

@@ -38,9 +38,9 @@ impl Generator {
         }
         let mut params = params.clone();
         let index = self.random.below(params.len());
-        params[index] = match params[index] {
+        params[index] = match &params[index] {
             Param::Int(_) if self.random.percent(50) => Param::Int(self.random.between(0, 11)),
-            ref param => self.retyped(&param.clone()),
+            param => self.retyped(param),
         };
         Some(Deed::Run(text.clone(), params))
     }
