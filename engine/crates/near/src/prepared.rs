@@ -42,9 +42,7 @@ struct Given {
 impl Given {
     /// With an execution that binds these, too; none if it adds nothing.
     fn with(&self, params: &Params) -> Option<Given> {
-        let is_null = |index: usize| params.nulls[index / 8] >> (index % 8) & 1 == 1;
-        let bound = params.types.as_chunks().0.iter().zip(&self.types).enumerate();
-        let now = bound.map(|(index, (now, before))| if is_null(index) { *before } else { *now });
+        let now = params.types_of_values().zip(&self.types).map(|(now, before)| now.unwrap_or(*before));
         if now.clone().eq(self.types.iter().copied()) {
             return None;
         }

@@ -199,6 +199,12 @@ impl<'a> Params<'a> {
         ParamIter { nulls: self.nulls, types: self.types, index: 0, values: Reader::new(self.values) }
     }
 
+    /// The types of the values in order; none of a NULL, which tells of none.
+    pub fn types_of_values(&self) -> impl Iterator<Item = Option<[u8; 2]>> + Clone {
+        let types = self.types.as_chunks().0.iter().enumerate();
+        types.map(|(index, kind)| (!is_null(self.nulls, index)?).then_some(*kind))
+    }
+
     fn is_well_formed(&self, count: usize) -> bool {
         let mut params = self.iter();
         self.types.len() == 2 * count && params.by_ref().count() == count && params.values.is_empty()
@@ -236,12 +242,16 @@ impl<'a> Iterator for ParamIter<'a> {
 
     fn next(&mut self) -> Option<Param<'a>> {
         let &[type_code, flags] = self.types.get(2 * self.index..)?.first_chunk()?;
-        let is_null = self.nulls.get(self.index / 8)? >> (self.index % 8) & 1 == 1;
+        let is_null = is_null(self.nulls, self.index)?;
         let is_unsigned = flags & 0x80 != 0;
         let value = if is_null { Bound::Null } else { read_value(&mut self.values, type_code, is_unsigned)? };
         self.index += 1;
         Some(Param { type_code, is_unsigned, value })
     }
+}
+
+fn is_null(nulls: &[u8], index: usize) -> Option<bool> {
+    Some(nulls.get(index / 8)? >> (index % 8) & 1 == 1)
 }
 
 fn read_value<'a>(values: &mut Reader<'a>, type_code: u8, is_unsigned: bool) -> Option<Bound<'a>> {

@@ -116,6 +116,14 @@ fn nulls_have_no_bytes() {
 }
 
 #[test]
+fn a_null_tells_of_no_type() {
+    let payload = execution(&[0b10], &[3, 0, 253, 0, 1, 0x80], &[1, 2, 3, 4, 5]);
+    let execute = Execute::parse(&payload, 0).expect("an execution");
+    let params = execute.params(3, &[]).expect("parameters");
+    assert_eq!(params.types_of_values().collect::<Vec<_>>(), [Some([3, 0]), None, Some([1, 0x80])]);
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     assert_eq!(values(&[0], &[3, 0], &[1, 2, 3]), None, "too short");
     assert_eq!(values(&[0], &[3, 0], &[1, 2, 3, 4, 5]), None, "too long");

@@ -84,7 +84,5 @@ impl Given {
 }
 
 fn of_values(params: &Params) -> Vec<u8> {
-    let is_null = |index: usize| params.nulls[index / 8] >> (index % 8) & 1 == 1;
-    let types = params.types.as_chunks().0.iter().enumerate();
-    types.flat_map(|(index, kind)| if is_null(index) { NOTHING } else { *kind }).collect()
+    params.types_of_values().flat_map(|kind| kind.unwrap_or(NOTHING)).collect()
 }
