@@ -66,19 +66,17 @@ impl Rest {
         Poll::Ready(Ok(()))
     }
 
-    /// Nothing else is to be delivered before.
+    /// After what came before. Only what is not taken at once is kept.
     fn deliver(&mut self, context: &mut Context<'_>, to: &mut Stream, bytes: &[u8]) -> Poll<io::Result<()>> {
-        let mut sent = 0;
-        while sent < bytes.len() {
-            match poll_some(context, to, &bytes[sent..]) {
-                Poll::Ready(count) => sent += count?,
-                Poll::Pending => {
-                    self.bytes = bytes[sent..].to_vec();
-                    break;
-                }
-            }
+        let mut rest = bytes;
+        while self.bytes.is_empty()
+            && !rest.is_empty()
+            && let Poll::Ready(count) = poll_some(context, to, rest)
+        {
+            rest = &rest[count?..];
+            self.is_unsent = true;
         }
-        self.is_unsent = sent > 0;
+        self.bytes.extend_from_slice(rest);
         self.poll_delivered(context, to)
     }
 }
@@ -230,4 +228,25 @@ pub async fn pump(legs: Legs, mut policy: Option<Policy>, counts: &Counts, drain
     .await;
     // With TLS, an end without a word looks like an attack to the other side.
     let _ = timeout(GOODBYE, async { tokio::join!(client.shutdown(), server.shutdown()) }).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, duplex};
+
+    #[tokio::test]
+    async fn what_was_not_taken_yet_is_delivered_first() {
+        let (near, mut far) = duplex(4);
+        let (mut to, mut rest): (Stream, Rest) = (Box::new(near), Rest::default());
+        for piece in [b"abcdef", b"ghijkl"] {
+            let polled = poll_fn(|context| Poll::Ready(rest.deliver(context, &mut to, piece))).await;
+            assert!(polled.is_pending(), "there is room for four bytes alone");
+        }
+        let delivered = poll_fn(|context| rest.poll_delivered(context, &mut to));
+        let mut taken = [0; 12];
+        let (delivered, read) = tokio::join!(delivered, far.read_exact(&mut taken));
+        assert!(delivered.is_ok() && read.is_ok());
+        assert_eq!(&taken, b"abcdefghijkl");
+    }
 }
