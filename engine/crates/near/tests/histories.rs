@@ -1,4 +1,4 @@
-//! Many sessions at once, directly and through two near caches that are stopped, killed and cut off: nobody sees the past.
+//! Many sessions at once, directly and through two near caches that are stopped, killed and cut off, while the server is killed, too: nobody sees the past.
 //! `FQC_TEST_SECONDS` (20, for each test) and `FQC_TEST_SEED` shape the run.
 
 mod beside;
@@ -49,4 +49,9 @@ fn nobody_sees_the_past_through_near_caches_in_trouble() {
 #[test]
 fn nobody_sees_the_past_through_near_caches_while_the_plugin_comes_and_goes() {
     judge(Plan { reinstalls: true, ..plan() });
+}
+
+#[test]
+fn nobody_sees_the_past_through_near_caches_while_the_server_is_killed() {
+    judge(Plan { kills: true, ..plan() });
 }

@@ -8,8 +8,9 @@ use fqc_tests::arguments::Arguments;
 use fqc_tests::histories::{self, Plan};
 use fqc_tests::server::{Options, Server};
 
-const USAGE: &str = "histories [--seed N] [--seconds S] [--threads N] [--reinstalls 0|1] [--redefines 0|1] [--naps 0|1] [--dozes 0|1] \
-    [--plugin PATH] [--beside PATH_OF_FQC_NEAR] [--product mariadb|mysql] [--mariadbd PATH] [--option k=v]...";
+const USAGE: &str = "histories [--seed N] [--seconds S] [--threads N] [--reinstalls 0|1] [--kills 0|1] [--redefines 0|1] \
+    [--naps 0|1] [--dozes 0|1] [--plugin PATH] [--beside PATH_OF_FQC_NEAR] [--product mariadb|mysql] [--mariadbd PATH] \
+    [--option k=v]...";
 
 fn main() -> ExitCode {
     match judge() {
@@ -29,13 +30,14 @@ fn judge() -> io::Result<ExitCode> {
         time: Duration::from_secs(arguments.number("seconds", default.time.as_secs())?),
         threads: arguments.number("threads", default.threads as u64)? as usize,
         reinstalls: arguments.number("reinstalls", 0)? == 1,
+        kills: arguments.number("kills", 0)? == 1,
         redefines: arguments.number("redefines", 1)? == 1,
         naps: arguments.number("naps", 0)? == 1,
         dozes: arguments.number("dozes", 0)? == 1,
         through: None,
         beside: arguments.path("beside"),
     };
-    let has_counter = !plan.reinstalls;
+    let has_counter = !plan.reinstalls && !plan.kills;
     let mut options = Options {
         product: arguments.product()?,
         program: arguments.path("mariadbd"),

@@ -1,5 +1,6 @@
 //! Near caches beside the server, and trouble for them: stopped for longer than their lease and continued, killed and started
-//! again, cut off from the server in one direction or in both, their feeds ended and reset.
+//! again, cut off from the server in one direction or in both, their feeds ended and reset, and the server itself killed and
+//! started again.
 
 use std::io;
 use std::path::Path;
@@ -7,6 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::stage::Stage;
+use super::{ENOUGH_HITS, SERVED_AGAIN};
 use crate::client::Endpoint;
 use crate::near::{self, Near};
 use crate::random::Random;
@@ -22,6 +24,14 @@ pub struct Beside {
     nears: Vec<(Near, Wire)>,
     /// Of those that were killed.
     hits: u64,
+    life: Life,
+}
+
+/// The server's, since it was killed.
+#[derive(Default)]
+struct Life {
+    hits_before: u64,
+    has_served: bool,
 }
 
 impl Beside {
@@ -32,7 +42,7 @@ impl Beside {
             let near = Near::start(program.into(), server, wire.port(), near::USER, &format!("near{number}"))?;
             Ok((near, wire))
         };
-        Ok(Beside { nears: (0..COUNT).map(start).collect::<io::Result<_>>()?, hits: 0 })
+        Ok(Beside { nears: (0..COUNT).map(start).collect::<io::Result<_>>()?, hits: 0, life: Life::default() })
     }
 
     pub fn endpoints(&self) -> impl Iterator<Item = Endpoint> {
@@ -45,11 +55,14 @@ impl Beside {
     }
 
     /// Until the run is over.
-    pub fn trouble(&mut self, stage: &Stage, server: &Server) -> io::Result<()> {
+    pub fn trouble(&mut self, stage: &Stage, server: &mut Server) -> io::Result<()> {
         let mut random = Random::new(stage.plan.seed ^ 0x6e65_6172);
         while stage.goes_on() {
             // How long there is no trouble is part of the plan.
             thread::sleep(Duration::from_millis(random.below(1500) as u64));
+            if stage.plan.kills && self.has_served(stage) && random.percent(25) {
+                self.kill(stage, server)?;
+            }
             let index = random.below(COUNT);
             let (near, wire) = &mut self.nears[index];
             let time = if random.percent(66) { LONG_STOP } else { Duration::from_millis(random.below(120) as u64) };
@@ -73,6 +86,28 @@ impl Beside {
                 stage.violation(format!("a near cache died; its log:\n{}", near.log()));
             }
         }
+        Ok(())
+    }
+}
+
+impl Beside {
+    /// Before near caches have answered a good many reads, nothing would have been proved of this life of the server.
+    fn has_served(&mut self, stage: &Stage) -> bool {
+        if !self.life.has_served && self.hits() >= self.life.hits_before + ENOUGH_HITS {
+            self.life.has_served = true;
+            if stage.life() > 0 {
+                stage.count(SERVED_AGAIN);
+            }
+        }
+        self.life.has_served
+    }
+
+    fn kill(&mut self, stage: &Stage, server: &mut Server) -> io::Result<()> {
+        server.kill9()?;
+        stage.begin_life();
+        server.restart()?;
+        self.life = Life { hits_before: self.hits(), has_served: false };
+        stage.count("server kills");
         Ok(())
     }
 }

@@ -89,9 +89,9 @@ impl Definitions {
         ];
         while stage.goes_on() {
             let (register, statement) = reads[voice.random.below(reads.len())];
-            let floor = register.floor();
+            let floor = register.floor(stage);
             match voice.numbers(statement) {
-                Ok(rows) => rows.iter().for_each(|row| register.check(stage, floor, row[0], statement)),
+                Ok(rows) => rows.iter().for_each(|row| register.check(voice, stage, floor, row[0], statement)),
                 Err(trouble) => voice.recover(&trouble)?,
             }
         }

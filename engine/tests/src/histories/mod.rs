@@ -30,8 +30,8 @@ use register::{Board, KEYS, WAYS};
 use stage::Stage;
 use voice::{Trouble, Voice};
 
-/// Deadlocks and lock waits must end well before a client gives up.
-pub const ARGUMENTS: &[&str] = &["--innodb-lock-wait-timeout=2", "--lock-wait-timeout=2"];
+/// Deadlocks and lock waits must end well before a client gives up, and who is killed must not find half a page.
+pub const ARGUMENTS: &[&str] = &["--innodb-lock-wait-timeout=2", "--lock-wait-timeout=2", "--innodb-doublewrite=1"];
 
 const END_LIMIT: Duration = Duration::from_secs(120);
 
@@ -39,6 +39,8 @@ const END_LIMIT: Duration = Duration::from_secs(120);
 const ENOUGH_HITS: u64 = 100;
 /// Reinstallations after which near caches have answered so many.
 const SERVED_ANEW: &str = "reinstallations, with near caches that served afterwards";
+/// The same of a server that was killed.
+const SERVED_AGAIN: &str = "server kills, with near caches that served afterwards";
 
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -47,6 +49,8 @@ pub struct Plan {
     /// Sessions at work; every kind of worker gets one before any gets a second.
     pub threads: usize,
     pub reinstalls: bool,
+    /// Whether the server is killed and started again, which takes near caches beside it.
+    pub kills: bool,
     /// Whether tables, views and routines change on the way, or may: where they do, little can be kept.
     pub redefines: bool,
     /// Whether the engine is put to sleep on the way: who works through that is followed no more.
@@ -66,6 +70,7 @@ impl Default for Plan {
             time: Duration::from_secs(60),
             threads: 40,
             reinstalls: false,
+            kills: false,
             redefines: true,
             naps: false,
             dozes: false,
@@ -85,10 +90,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// Near caches have answered so many reads, also with a plugin that has come back, that it means something if none was outdated.
+    /// Near caches have answered so many reads, also with a plugin or a server that has come back, that it means something if none was
+    /// outdated.
     pub fn proves_something_beside(&self, plan: &Plan) -> bool {
-        let is_served_anew = !plan.reinstalls || self.counts.contains_key(SERVED_ANEW);
-        is_served_anew && self.hits_beside.is_some_and(|hits| hits >= ENOUGH_HITS)
+        let has = |trouble: bool, what| !trouble || self.counts.contains_key(what);
+        let is_served_again = has(plan.reinstalls, SERVED_ANEW) && has(plan.kills, SERVED_AGAIN);
+        is_served_again && self.hits_beside.is_some_and(|hits| hits >= ENOUGH_HITS)
     }
 }
 
@@ -122,7 +129,11 @@ enum Role {
 
 /// The `Err` is a fault of the surroundings: no server, no connection.
 pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
-    let ways = WAYS.map(|way| if plan.dozes { way.unprogrammed() } else { way });
+    let ways = WAYS.map(|way| match &plan {
+        Plan { dozes: true, .. } => way.unprogrammed(),
+        Plan { kills: true, .. } => way.durable(),
+        _ => way,
+    });
     let world = World { boards: ways.map(Board::new).into(), definitions: Definitions::default() };
     prepare(server, &world, plan.redefines)?;
     if plan.dozes {
@@ -138,7 +149,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
     endpoints.extend(beside.iter().flat_map(Beside::endpoints));
     let stage = Stage::new(endpoints, plan, server.product());
     let outcomes: Vec<io::Result<()>> = thread::scope(|scope| {
-        let (stage, world, server) = (&stage, &world, &*server);
+        let (stage, world, server) = (&stage, &world, &mut *server);
         let trouble = beside.as_mut().map(|beside| scope.spawn(move || beside.trouble(stage, server)));
         let started: Vec<_> = roles(stage.plan.threads)
             .into_iter()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use super::Plan;
@@ -22,6 +22,8 @@ pub struct Stage {
     /// Server threads that chaos may kill.
     pub victims: Mutex<Vec<u32>>,
     next: AtomicUsize,
+    /// How often the server has been killed.
+    life: AtomicU64,
 }
 
 impl Stage {
@@ -36,6 +38,7 @@ impl Stage {
             counts: Mutex::default(),
             victims: Mutex::default(),
             next: AtomicUsize::new(0),
+            life: AtomicU64::new(0),
         }
     }
 
@@ -46,6 +49,16 @@ impl Stage {
     /// Sessions take turns over all ways to the server.
     pub fn endpoint(&self) -> &Endpoint {
         &self.endpoints[self.next.fetch_add(1, Ordering::Relaxed) % self.endpoints.len()]
+    }
+
+    pub fn life(&self) -> u64 {
+        self.life.load(Ordering::SeqCst)
+    }
+
+    /// The server has been killed, and was not started again yet.
+    pub fn begin_life(&self) {
+        self.victims.lock().unwrap().clear();
+        self.life.fetch_add(1, Ordering::SeqCst);
     }
 
     pub fn violation(&self, words: String) {

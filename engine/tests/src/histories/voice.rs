@@ -12,6 +12,7 @@ use crate::random::Random;
 /// Longer than any lock timeout of the run: who waits longer, hangs.
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 const MOST_PREPARED: usize = 200;
+const POLL: Duration = Duration::from_millis(5);
 
 /// Why a statement has no result. None of these is a violation by itself: chaos kills and cuts.
 #[derive(Debug)]
@@ -27,6 +28,8 @@ pub type Outcome<T> = Result<T, Trouble>;
 pub struct Voice<'a> {
     stage: &'a Stage,
     client: Client,
+    /// The server's, in which it was connected.
+    life: u64,
     prepared: HashMap<String, Prepared>,
     pub random: Random,
     role: &'static str,
@@ -34,20 +37,26 @@ pub struct Voice<'a> {
 
 impl<'a> Voice<'a> {
     pub fn new(stage: &'a Stage, role: &'static str, seed: u64) -> io::Result<Self> {
-        let client = connect(stage)?;
-        Ok(Self { stage, client, prepared: HashMap::new(), random: Random::new(seed), role })
+        let (client, life) = connect(stage)?;
+        Ok(Self { stage, client, life, prepared: HashMap::new(), random: Random::new(seed), role })
     }
 
-    /// A new connection in place of the old one, which is cut; answers the old one's thread.
-    pub fn reconnect(&mut self) -> io::Result<u32> {
+    /// The server's, if it has not been killed since the connection was made.
+    pub fn present_life(&self) -> Option<u64> {
+        Some(self.life).filter(|life| *life == self.stage.life())
+    }
+
+    /// A new connection in place of the old one, which is cut; answers the old one's thread, if the server has not died since.
+    pub fn reconnect(&mut self) -> io::Result<Option<u32>> {
         self.prepared.clear();
-        let fresh = connect(self.stage)?;
+        let (fresh, life) = connect(self.stage)?;
+        let has_died = life != std::mem::replace(&mut self.life, life);
         let old = std::mem::replace(&mut self.client, fresh);
         self.stage.victims.lock().unwrap().retain(|id| *id != old.thread_id);
         let thread = old.thread_id;
         old.abort();
         self.stage.count("reconnects");
-        Ok(thread)
+        Ok((!has_died).then_some(thread))
     }
 
     pub fn thread(&self) -> u32 {
@@ -141,8 +150,8 @@ impl<'a> Voice<'a> {
         if !is_lost {
             return Ok(());
         }
-        let thread = self.reconnect()?;
-        if self.stage.plan.beside.is_some() { self.await_end_of(thread) } else { Ok(()) }
+        let thread = self.reconnect()?.filter(|_| self.stage.plan.beside.is_some());
+        thread.map_or(Ok(()), |thread| self.await_end_of(thread))
     }
 
     /// What a near cache has passed on before it was killed the server may still be about to run.
@@ -152,7 +161,7 @@ impl<'a> Voice<'a> {
         while begun.elapsed() < ANSWER_LIMIT {
             match self.text(&running).map(whole_numbers) {
                 Ok(rows) if rows == [[0]] => return Ok(()),
-                Err(Trouble::Lost) => _ = self.reconnect()?,
+                Err(Trouble::Lost) if self.reconnect()?.is_none() => return Ok(()),
                 _ => {}
             }
         }
@@ -172,20 +181,27 @@ fn is_in_vain(statement: &str, parts: &[Part]) -> bool {
     })
 }
 
-fn connect(stage: &Stage) -> io::Result<Client> {
+/// And the server's life in which it was.
+fn connect(stage: &Stage) -> io::Result<(Client, u64)> {
     let capabilities = capability::BASE | capability::MULTI_STATEMENTS | capability::DEPRECATE_EOF;
     let login = Login { capabilities, database: Some("h".into()), ..Login::default() };
     let begun = Instant::now();
-    let mut client = loop {
+    let (mut client, life) = loop {
+        let life = stage.life();
         match Client::connect(stage.endpoint(), &login) {
-            // A near cache may be away for a while.
-            Err(_) if stage.plan.beside.is_some() && begun.elapsed() < ANSWER_LIMIT => thread::yield_now(),
-            outcome => break outcome?,
+            // A near cache, or the server, may be away for a while.
+            Err(_) if stage.plan.beside.is_some() && begun.elapsed() < ANSWER_LIMIT => thread::sleep(POLL),
+            outcome => {
+                let client = outcome?;
+                if life == stage.life() {
+                    break (client, life);
+                }
+            }
         }
     };
     client.set_timeout(Some(ANSWER_LIMIT))?;
     stage.victims.lock().unwrap().push(client.thread_id);
-    Ok(client)
+    Ok((client, life))
 }
 
 pub fn whole_numbers(rows: Vec<Row>) -> Vec<Vec<i64>> {
