@@ -1,6 +1,7 @@
 //! An answer on its way, which may be kept.
 
 use crate::kept::{Kept, Room};
+use crate::reason::Own;
 use std::sync::Arc;
 use wire::{Outcome, OutcomeKind, status};
 
@@ -40,6 +41,16 @@ impl Answer {
         self.is_complete = true;
         self.rows = if let OutcomeKind::ResultSet { rows, .. } = outcome.kind { rows } else { 0 };
         is_storable(outcome) && patched.is_some() && self.bytes.get(3) == Some(&1)
+    }
+}
+
+/// Why an answer that ends so, or has not ended, cannot be kept.
+pub fn why_not_kept(outcome: Option<&Outcome>) -> Own {
+    match outcome {
+        None => Own::TooLarge,
+        Some(Outcome { kind: OutcomeKind::Err { .. }, .. }) => Own::Failed,
+        Some(outcome) if outcome.warnings > 0 => Own::Warnings,
+        Some(_) => Own::Response,
     }
 }
 

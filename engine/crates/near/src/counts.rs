@@ -3,6 +3,7 @@
 use crate::binlog::Progress;
 use crate::counter::Counter;
 use crate::follow::Unread;
+use crate::reason::Reasons;
 use crate::store::{Line, Store};
 use crate::ttl::rules::{self, Rules};
 use std::fmt::Write;
@@ -60,6 +61,17 @@ pub fn tell_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, ob
     tell(out, "misses_total", "counter", "Reads that could be kept, answered by the server.", &one(counted.misses));
     tell(out, "entries", "gauge", "Results in memory.", &one(counted.entries));
     tell(out, "memory_bytes", "gauge", "Memory that results take, of the option size.", &one(counted.bytes));
+}
+
+/// Why reads were not answered from memory, as far as any were not.
+pub fn tell_reasons(out: &mut String, reasons: &Reasons) {
+    let listed: Vec<_> =
+        reasons.list().iter().map(|(name, count, _)| (format!("{{reason=\"{name}\"}}"), *count)).collect();
+    let values: Vec<_> = listed.iter().map(|(label, count)| (label.as_str(), *count)).collect();
+    if !values.is_empty() {
+        let help = "Why reads were answered by the server, or their results not kept.";
+        tell(out, "reasons_total", "counter", help, &values);
+    }
 }
 
 /// The server's log, where it is followed.

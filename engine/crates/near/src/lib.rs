@@ -34,6 +34,7 @@ mod prepared;
 mod process;
 pub mod pump;
 mod random;
+mod reason;
 mod relay;
 mod report;
 mod reporting;

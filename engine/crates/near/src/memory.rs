@@ -3,6 +3,7 @@
 use crate::kept::{Attachment, Kept};
 use crate::obstacle::Obstacle;
 use crate::own::{Own, lock};
+use crate::reason::Reasons;
 use feed::{Frame, FromNear, Heard, Lost, ToNear, Told};
 use locks::Mutex;
 use std::collections::HashMap;
@@ -20,6 +21,8 @@ pub struct Memory {
     pub has_to_say: Notify,
     /// Why nothing is served.
     pub obstacle: Obstacle,
+    /// Why reads were not answered from memory, by rules or with the server's log.
+    pub reasons: Reasons,
 }
 
 impl Memory {
@@ -31,6 +34,7 @@ impl Memory {
             to_say: Mutex::default(),
             has_to_say: Notify::new(),
             obstacle: Obstacle::new(),
+            reasons: Reasons::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::binlog::{Log, Progress};
 use crate::clock;
 use crate::config::Config;
-use crate::counts::{Counts, tell_log, tell_memory, tell_rules, tell_store};
+use crate::counts::{Counts, tell_log, tell_memory, tell_reasons, tell_rules, tell_store};
 use crate::memory::Memory;
 use crate::store::Store;
 use crate::ttl::Flights;
@@ -65,6 +65,7 @@ impl Shared {
         let is_proved = progress.as_ref().is_some_and(|progress| progress.staleness.is_some());
         let may_serve = rules.is_some() || is_proved || kept.has_lease(clock::now());
         tell_memory(&mut out, &kept.counted(), may_serve, &self.obstacle(progress.as_ref()));
+        tell_reasons(&mut out, &self.memory.reasons);
         if let Some(progress) = progress {
             tell_log(&mut out, &progress);
         }

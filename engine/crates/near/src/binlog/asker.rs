@@ -6,6 +6,7 @@ use super::place::Place;
 use super::product::Product;
 use crate::account::{self, Account};
 use crate::config::Config;
+use crate::reason::Own;
 use crate::relay::to_server;
 use crate::server::Server;
 use crate::stream::{Packets, Stream};
@@ -108,22 +109,35 @@ impl Asker {
     }
 
     /// Whether all that can change what is read from it stands in the log under its name: a table of InnoDB whose rows no other table's
-    /// changes, and whose columns have the same values at every read.
-    pub async fn is_fit(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<bool> {
+    /// changes, and whose columns have the same values at every read. If not, why.
+    pub async fn fitness(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<Result<(), Own>> {
         let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
         let catalogue = &flavour.catalogue;
         let questions = [catalogue.table, catalogue.times, catalogue.computed, catalogue.cascades]
             .map(|question| flavour::ask(question, &schema, &table));
         let answers = self.ask_all(&questions.each_ref().map(String::as_str)).await?;
-        let [tables, times, computed, cascades] = answers.as_slice() else { return Ok(false) };
+        let [tables, times, computed, cascades] = answers.as_slice() else { return Ok(Err(Own::TableHidden)) };
+        if !cascades.is_empty() {
+            return Ok(Err(Own::Cascades));
+        }
         // The catalogue finds names in another case, too.
-        let [row] = tables.as_slice() else { return Ok(false) };
-        let [Some(engine), Some(kind)] = row.as_slice() else { return Ok(false) };
+        let [row] = tables.as_slice() else {
+            let views = self.ask(&flavour::ask(catalogue.view, &schema, &table)).await?;
+            return Ok(Err(if views.is_empty() { Own::TableHidden } else { Own::View }));
+        };
+        let (engine, kind) = (value(row, 0).unwrap_or_default(), value(row, 1).unwrap_or_default());
         let is_snapshot = flavour.engines.snapshot.iter().any(|known| known.as_bytes() == engine);
         let mode = sql::LexMode::new(flavour);
         let is_fixed = |row: &Row| value(row, 0).is_some_and(|text| sql::is_deterministic(text, mode));
-        let is_alone = times.is_empty() && cascades.is_empty() && computed.iter().all(is_fixed);
-        Ok(is_snapshot && kind == b"BASE TABLE" && is_alone)
+        Ok(if kind.ends_with(b"VIEW") {
+            Err(Own::View)
+        } else if !times.is_empty() {
+            Err(Own::TimeColumn)
+        } else if is_snapshot && kind == b"BASE TABLE" && computed.iter().all(is_fixed) {
+            Ok(())
+        } else {
+            Err(Own::TableEngine)
+        })
     }
 
     /// Has the server send what this command asks for, without end. The first packet tells whether it does.

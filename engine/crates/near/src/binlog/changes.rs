@@ -6,6 +6,7 @@
 use super::event::{Event, Told};
 use super::gtid::{Gtids, Source};
 use super::place::{Absolute, Place};
+use crate::reason::Own;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 /// Of a result's stamp, which has 48 bits: so many bits are for the place in a file.
@@ -52,7 +53,7 @@ enum Table {
     Asked,
     /// It is fit, if no definition has changed by the time this answer was given.
     Answered(u64),
-    Unfit,
+    Unfit(Own),
     Fit(u32),
 }
 
@@ -427,12 +428,12 @@ impl Changes {
         self.definitions
     }
 
-    /// Whether results of this table may be kept; none if it is not known and has to be asked.
-    pub fn verdict(&self, name: &Name) -> Option<bool> {
+    /// Whether results of this table may be kept, or why not; none if it is not known and has to be asked.
+    pub fn verdict(&self, name: &Name) -> Option<Result<(), Own>> {
         if self.barred.contains(&name.folded()) {
-            return Some(false);
+            return Some(Err(Own::MixedEngines));
         }
-        self.tables.get(name).map(|table| !matches!(table, Table::Unfit))
+        self.tables.get(name).map(|table| if let Table::Unfit(why) = table { Err(*why) } else { Ok(()) })
     }
 
     pub fn cell(&self, name: &Name) -> Option<u32> {
@@ -467,12 +468,12 @@ impl Changes {
     }
 
     /// `definitions`: as they were when it was asked.
-    pub fn learn(&mut self, name: &Name, is_fit: bool, definitions: u64, now: u64) {
+    pub fn learn(&mut self, name: &Name, fitness: Result<(), Own>, definitions: u64, now: u64) {
         if definitions != self.definitions {
             return;
         }
         if let Some(table) = self.tables.get_mut(name) {
-            *table = if is_fit { Table::Answered(now) } else { Table::Unfit };
+            *table = fitness.map_or_else(Table::Unfit, |()| Table::Answered(now));
         }
     }
 }
@@ -528,7 +529,7 @@ mod tests {
         fn learn(&mut self, tables: &[&str]) {
             tables.iter().for_each(|table| self.changes.ask(name(table)));
             for name in self.changes.take_asked() {
-                self.changes.learn(&name, true, self.changes.definitions(), self.now);
+                self.changes.learn(&name, Ok(()), self.changes.definitions(), self.now);
             }
             let heard = self.changes.heard.at;
             self.mark(heard);
@@ -761,7 +762,7 @@ mod tests {
         let (names, definitions) = (scene.changes.take_asked(), scene.changes.definitions());
         assert_eq!(names, [name("t")]);
         scene.mark(300);
-        scene.changes.learn(&name("t"), true, definitions, scene.now + 1);
+        scene.changes.learn(&name("t"), Ok(()), definitions, scene.now + 1);
         scene.hear(Event::Nothing, 300);
         assert_eq!(scene.changes.cell(&name("t")), None, "asked before the answer");
         scene.now += 1;
@@ -769,7 +770,7 @@ mod tests {
         assert!(scene.changes.cell(&name("t")).is_some());
         // A definition that was heard in between makes the answer one of the past.
         scene.hear(Event::Everything, 400);
-        scene.changes.learn(&name("t"), true, definitions, scene.now);
+        scene.changes.learn(&name("t"), Ok(()), definitions, scene.now);
         scene.mark(400);
         assert_eq!(scene.changes.verdict(&name("t")), None);
         scene.hear(Event::Everything, 500);
@@ -797,10 +798,13 @@ mod tests {
         scene.hear(Event::Ended, 170);
         scene.mark(170);
         scene.learn(&["u"]);
-        assert_eq!((scene.changes.verdict(&name("t")), scene.changes.cell(&name("t"))), (Some(false), None));
+        assert_eq!(
+            (scene.changes.verdict(&name("t")), scene.changes.cell(&name("t"))),
+            (Some(Err(Own::MixedEngines)), None)
+        );
         assert!(scene.is_fresh("u", scene.changes.stamp()));
         scene.changes.attach(b"server".to_vec(), at(100), None);
-        assert_eq!(scene.changes.verdict(&name("t")), Some(false));
+        assert_eq!(scene.changes.verdict(&name("t")), Some(Err(Own::MixedEngines)));
     }
 
     #[test]

@@ -240,8 +240,8 @@ async fn ask_once(log: &Log, asker: &mut Asker, product: &Product) -> io::Result
     log.mark(asked, said).map_err(io::Error::other)?;
     let tables = log.take_asked();
     for name in &tables.names {
-        let is_fit = asker.is_fit(product.flavour, name).await?;
-        log.learn(name, is_fit, tables.definitions, clock::now());
+        let fitness = asker.fitness(product.flavour, name).await?;
+        log.learn(name, fitness, tables.definitions, clock::now());
     }
     if !tables.names.is_empty() {
         log.has_to_ask.notify_one();

@@ -5,6 +5,7 @@ use super::event::{Event, Told};
 use super::gtid::Gtids;
 use super::packed;
 use super::place::{Absolute, Place};
+use crate::reason::Own;
 use crate::ttl::{Found, Known};
 use cache::{Cache, CellId, Key, Meta, Stamp};
 use flavour::Flavour;
@@ -131,8 +132,8 @@ impl Log {
         Asked { names: changes.take_asked(), definitions: changes.definitions() }
     }
 
-    pub fn learn(&self, name: &Name, is_fit: bool, definitions: u64, now: u64) {
-        self.change().learn(name, is_fit, definitions, now);
+    pub fn learn(&self, name: &Name, fitness: Result<(), Own>, definitions: u64, now: u64) {
+        self.change().learn(name, fitness, definitions, now);
     }
 
     /// A write was answered, or may have been.
@@ -169,7 +170,7 @@ impl Log {
         changes.attachment()?;
         Some(match changes.proved() {
             None => "the server's log has not been heard as far as the server has come",
-            Some(proved) if proved <= self.wrote.load(Ordering::SeqCst) => "a write is awaited in the server's log",
+            Some(_) if self.is_awaited(changes) => "a write is awaited in the server's log",
             Some(_) => "the server, or its log, answers later than max-staleness-ms allows",
         })
     }
@@ -214,7 +215,32 @@ impl Log {
             unknown.into_iter().for_each(|(name, _)| changes.ask(name));
             self.has_to_ask.notify_one();
         }
-        verdicts.iter().all(|verdict| *verdict != Some(false))
+        !verdicts.iter().any(|verdict| matches!(verdict, Some(Err(_))))
+    }
+
+    /// Why a read that was looked for just now was not answered from memory.
+    pub fn why(&self, text: &[u8], known: &Known, now: u64) -> Own {
+        let changes = self.look();
+        let names = names(text, known);
+        let verdicts = names.iter().flatten().map(|name| changes.verdict(name));
+        // What does not pass by comes first.
+        let unfit = verdicts.flatten().find_map(Result::err);
+        let is_known = || names.iter().flatten().all(|name| changes.cell(name).is_some());
+        match (&names, unfit, self.staleness_in(&changes, now)) {
+            (None, ..) => Own::TableName,
+            (_, Some(why), _) => why,
+            _ if changes.attachment().is_none() => Own::NotFollowed,
+            _ if !changes.is_of(&known.server) => Own::OtherServer,
+            (.., None) if self.is_awaited(&changes) => Own::Awaited,
+            (.., None) => Own::Unproved,
+            _ if !is_known() => Own::TableUnknown,
+            _ => Own::Absent,
+        }
+    }
+
+    /// A write through this program was not heard of yet.
+    fn is_awaited(&self, changes: &Changes) -> bool {
+        changes.proved().is_some_and(|proved| proved <= self.wrote.load(Ordering::SeqCst))
     }
 
     /// Returns what it is worth to other near caches, if it is of use to them.

@@ -9,7 +9,7 @@ use super::question::{self, Known};
 use super::rules::{Rules, Subject, Terms};
 use super::shelf::{self, Found};
 use super::state::State;
-use crate::answer::Answer;
+use crate::answer::{Answer, why_not_kept};
 use crate::binlog::{Begun, Log, Noted, Read as LogRead, tables_made};
 use crate::clock;
 use crate::command::{LONGEST, lone_command};
@@ -21,6 +21,7 @@ use crate::memory::Memory;
 use crate::own::columns_of;
 use crate::payloads::Payloads;
 use crate::prepared::Execution;
+use crate::reason::{Own, Reason};
 use crate::report::{self, Asker, Right};
 use crate::seat::{SEEN_EVERY_NS, Then};
 use crate::store::{Looked, Place, Store};
@@ -255,6 +256,11 @@ impl Session {
             Some(Verdict::Sent(miss)) => Some(miss),
             None => None,
         };
+        if let Some(why) =
+            alone.and_then(|payload| self.why(payload, statement.as_ref(), read.as_ref(), candidate.is_some()))
+        {
+            self.memory.reasons.count(why);
+        }
         if let Some(answer) = query.filter(|_| is_heard).and_then(|query| self.report(follower, query.text)) {
             return Then::Answer(answer);
         }
@@ -279,6 +285,47 @@ impl Session {
             self.note(follower, asked, miss, noted);
         }
         question.map_or(Then::Pass, |question| Then::Instead([&question, bytes].concat()))
+    }
+
+    /// Why this command is not answered from memory; none if it reads nothing. `is_candidate`: nothing in the way in which it came
+    /// speaks against that.
+    fn why(
+        &self,
+        payload: &[u8],
+        statement: Option<&Statement>,
+        asked: Option<&Asked>,
+        is_candidate: bool,
+    ) -> Option<Reason> {
+        if let Some(asked) = asked {
+            return Some(if is_candidate { self.why_now(asked) } else { Own::Transaction }.into());
+        }
+        match (Command::from_byte(payload[0])?, statement.map(|statement| &statement.kind)) {
+            (Command::Query, Some(Kind::Read(Read { refusal: Some(refusal), .. }))) => Some(Reason::Text(*refusal)),
+            (Command::Query, Some(Kind::Read(Read { hint: Hint::SqlNoCache, .. }))) => Some(Own::NoCacheHint.into()),
+            (Command::Query, Some(Kind::Read(_))) => Some(Own::Attributes.into()),
+            (Command::Query, None) => begins_a_read(&payload[1..]).then_some(Own::TooLong.into()),
+            (Command::StmtExecute, _) if self.log.is_some() => Some(Own::Prepared.into()),
+            (Command::StmtExecute, _) => self.prepared.runs_read(payload).then_some(Own::ParameterTypes.into()),
+            _ => None,
+        }
+    }
+
+    fn why_now(&self, asked: &Asked) -> Own {
+        let now = clock::now();
+        let known = match self.state.standing() {
+            _ if self.is_aside => return Own::NearCache,
+            None => return Own::SessionState,
+            Some(None) => return Own::FirstRead,
+            Some(Some(known)) => known,
+        };
+        match &self.log {
+            _ if !self.is_seen(now) => Own::KeepAlive,
+            Some((log, _)) => log.why(&asked.text, &known, now),
+            None if !self.means_the_same(asked, &known) => Own::StatementContext,
+            None if self.terms(&asked.text, Some(&known)).is_none() => Own::NoRule,
+            None if asked.of_prepared.is_some_and(|of| !of.may_be_served) => Own::ParameterTypes,
+            None => Own::Absent,
+        }
     }
 
     /// What this command runs of what is prepared. Rules alone serve that.
@@ -549,6 +596,7 @@ impl Session {
         }
         let Some(at) = self.waiting.iter().position(|waiting| waiting.number == number) else { return };
         if !self.waiting[at].answer.take(bytes, outcome) {
+            self.memory.reasons.count(why_not_kept(outcome).into());
             self.waiting.remove(at);
         } else if outcome.is_some()
             && let Some(waiting) = self.waiting.remove(at)
@@ -615,6 +663,12 @@ impl Session {
 /// Nothing in it speaks against keeping its result for a while.
 fn may_serve(statement: &Statement) -> bool {
     matches!(statement.kind, Kind::Read(Read { refusal: None, hint, .. }) if hint != Hint::SqlNoCache)
+}
+
+/// Of a text that is too long to be looked at.
+fn begins_a_read(text: &[u8]) -> bool {
+    const SELECT: &[u8] = b"select";
+    text.trim_ascii_start().get(..SELECT.len()).is_some_and(|word| word.eq_ignore_ascii_case(SELECT))
 }
 
 /// After it, nobody can ask for the rows or warnings of the read before.

@@ -1,0 +1,109 @@
+//! Why a read was answered by the server where rules or the binary log let reads be answered from memory, and why an answer was not
+//! kept. Names that the engine has, too, mean the same here.
+
+use crate::counter::Counter;
+
+macro_rules! reasons {
+    ($($variant:ident $name:literal $text:literal;)*) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Own { $($variant,)* }
+
+        const OWN: &[(&str, &str)] = &[$(($name, $text),)*];
+    };
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    Own(Own),
+    Text(sql::Refusal),
+}
+
+impl From<Own> for Reason {
+    fn from(own: Own) -> Self {
+        Reason::Own(own)
+    }
+}
+
+reasons! {
+    NoCacheHint "sql_no_cache" "the statement says SQL_NO_CACHE";
+    Attributes "query_attributes" "the client sent attributes with the statement, which functions may read";
+    TooLong "too_long" "the statement has more than 16 KiB, or came in pieces";
+    Prepared "prepared" "a prepared statement was executed: with the binary log, none is looked at";
+    ParameterTypes "parameter_types" "the parameters of the prepared statement have had values of other types, or not all at once for the first time";
+    StatementContext "statement_context" "the session's settings changed since the statement was prepared, or were not known then";
+    Transaction "transaction" "the session is in a transaction, has autocommit off, or has sent something ahead";
+    SessionState "session_settings" "the session's settings are not known, and cannot be asked for: it has used temporary tables, CALL or LOCK TABLES, for example";
+    FirstRead "first_read" "the first read of a connection, or after a write, a SET or a USE: the server is asked for the session's settings with it";
+    KeepAlive "keep_alive" "the server had not heard of the connection for ten seconds";
+    NearCache "near_cache" "the client is a near cache itself, which keeps what it reads";
+    NotFollowed "log_not_followed" "the server's log is not followed; fqc_near_obstacle says why";
+    Unproved "log_late" "it is not known that no change was missed within max-staleness-ms: the log, or the server, is late";
+    Awaited "write_awaited" "a write through this near cache is awaited in the server's log";
+    OtherServer "other_server" "the connection leads to another server than the log";
+    TableUnknown "table_unknown" "a table was seen for the first time; the server is being asked about it";
+    TableName "table_name" "a table's name has letters outside ASCII, or no schema, or the tables cannot be told from the text";
+    TableHidden "table_hidden" "a table is not there, or the account that reads the log may not see it: grant it SELECT";
+    View "view" "a view was read: its tables are not known";
+    TableEngine "table_engine" "a table's engine or type does not qualify, or it has an undetermined generated column";
+    TimeColumn "time_column" "a table has a TIME column, which the server completes with today's date where it compares it with a date";
+    Cascades "cascades" "a table's rows change with those of another one (ON DELETE CASCADE and the like), which the log may not tell";
+    MixedEngines "mixed_engines" "a table was changed in one transaction with a table of another engine";
+    NoRule "no_rule" "no rule lets it be served, or one says never";
+    Absent "absent" "there is no result that may be served: it was not read before, has changed or grown old since, or gave way to others";
+    TooLarge "too_large" "the result has more than 1 MiB, or than there is room for";
+    Warnings "warnings" "the statement raised warnings";
+    Failed "failed" "the statement failed";
+    Response "response" "the response is not a single complete result outside of a transaction";
+}
+
+/// One counter for each.
+pub struct Reasons(Vec<Counter>);
+
+impl Default for Reasons {
+    fn default() -> Self {
+        Reasons((0..OWN.len() + sql::Refusal::ALL.len()).map(|_| Counter::default()).collect())
+    }
+}
+
+impl Reasons {
+    pub fn count(&self, reason: Reason) {
+        let index = match reason {
+            Reason::Own(own) => own as usize,
+            Reason::Text(refusal) => OWN.len() + refusal as usize,
+        };
+        self.0[index].add(1);
+    }
+
+    /// Name, count and explanation of every reason that ever occurred.
+    pub fn list(&self) -> Vec<(&'static str, usize, &'static str)> {
+        let text = sql::Refusal::ALL.iter().map(|refusal| (refusal.name(), refusal.explain()));
+        let all = OWN.iter().copied().chain(text).zip(&self.0);
+        all.map(|((name, text), count)| (name, count.get(), text)).filter(|(_, count, _)| *count > 0).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = include_str!("../../../../docs/reference/engine.json");
+    const GUIDE: &str = include_str!("../../../../docs/reference/near.md");
+
+    fn stated(key: &str) -> Vec<&'static str> {
+        let (_, rest) = FILE.split_once(&format!("\"{key}\": [")).expect("a list of this name");
+        rest.split_once(']').expect("its end").0.split('"').skip(1).step_by(2).collect()
+    }
+
+    #[test]
+    fn the_reasons_are_those_that_are_stated_and_those_of_the_engine_for_a_text() {
+        let reasons = Reasons::default();
+        reasons.0.iter().for_each(|counter| counter.add(1));
+        let names: Vec<_> = reasons.list().into_iter().map(|(name, ..)| name).collect();
+        let (own, of_text) = names.split_at(OWN.len());
+        assert_eq!(own, stated("reasons of near caches"));
+        assert!(of_text.iter().all(|name| stated("reasons").contains(name)));
+        for (name, text) in OWN {
+            assert!(GUIDE.contains(&format!("| `{name}` | {text} |")), "{name}");
+        }
+    }
+}
