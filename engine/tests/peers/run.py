@@ -76,8 +76,8 @@ VERDICT = re.compile(
     r"^(?:\[ *\d+%\] )?(?P<test>[\w/-]+\.\S+(?: '[^']+')?)\s+(?:w\d+\s+)?\[ (?P<word>[\w-]+)[^\]]*\]", re.MULTILINE
 )
 # What the report of a failure says of what was printed, and of a test that broke off.
-# The report's own rules are of dashes. Names of tests and of functions in a stack may have such words in them, and so may what
-# stays the same.
+# The report's own rules are of dashes. Names of tests and of functions in a stack may have such words in them, and so
+# may what stays the same.
 CHANGE = re.compile(
     r"^[-+](?![-+]{2} |-{9}).*"
     r"|^(?!CURRENT_TEST|Failing test|[-+]{3} | \S|#\d)"
