@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from controlplane.catalogue.normal import is_off
+from controlplane.catalogue.validation import violations
 from controlplane.changes.plan import Situation, is_expression_for
 from controlplane.changes.planning import Preview, preview_wanted, situation_of
 from controlplane.core.errors import Refused
@@ -31,8 +32,8 @@ def preview_enable(
     instance.refresh_from_db()  # the check notes what it reads of the engine
     situation = situation_of(instance)
     wanted: dict[str, str | None] = {}
-    if shrink_buffer_pool and not _has_given_way(instance, situation):
-        wanted[POOL] = _shrunk_pool(situation)
+    if shrink_buffer_pool and not _has_given_way(instance, situation) and (shrunk := _shrunk_pool(situation)):
+        wanted[POOL] = shrunk
     if rule or is_cache_off(situation):
         wanted[SIZE] = str(_size(instance, situation, rule or "buffer_pool", sizing))
     wanted[TYPE] = str(type)
@@ -51,12 +52,15 @@ def _unplanned(findings: tuple[InstanceFinding, ...]) -> tuple[InstanceFinding, 
     return tuple(each for each in findings if not each.is_blocking and each.code != "memory_tight")
 
 
-def _shrunk_pool(situation: Situation) -> str:
-    """An expression stays one, so that it follows the next resize."""
+def _shrunk_pool(situation: Situation) -> str | None:
+    """An expression stays one, so that it follows the next resize. None: it is too small to give anything away."""
     submitted = situation.configured.get(POOL)
     if submitted and is_expression_for(situation.line, POOL, submitted):
         return reduced_expression(submitted)
-    return str(int(submitted or running(situation, POOL)) * 9 // 10 // 1024 * 1024)
+    shrunk = str(int(submitted or running(situation, POOL)) * 9 // 10 // 1024 * 1024)
+    definition = situation.line.get(POOL)
+    is_too_small = definition and any(each.code == "below_minimum" for each in violations(definition, shrunk))
+    return None if is_too_small else shrunk
 
 
 def _has_given_way(instance: Instance, situation: Situation) -> bool:

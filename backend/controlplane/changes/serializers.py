@@ -188,7 +188,9 @@ class CacheSizingSerializer(ConsentSerializer):
     result_set_bytes = serializers.IntegerField(min_value=1024, max_value=MAX_BYTES, required=False)
     size_bytes = serializers.IntegerField(min_value=1024, max_value=10485760000, required=False)
     type = serializers.ChoiceField(choices=[(1, "1"), (2, "2")], default=1)
-    shrink_buffer_pool = serializers.BooleanField(default=True, help_text="To 90 % of its present setting.")
+    shrink_buffer_pool = serializers.BooleanField(
+        default=True, help_text="To 90 % of its present setting, unless that is below its minimum."
+    )
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         given = super().validate(given)

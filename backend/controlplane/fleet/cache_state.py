@@ -17,7 +17,8 @@ def cache_state(instance: Instance) -> dict[str, Any]:
 
 
 def _state(instance: Instance) -> str:
-    if instance.minor_version is None:
+    # Before the first look, while it is being created, nobody knows that the engine is missing.
+    if instance.minor_version is None and instance.last_seen_at is not None:
         return "no_engine"
     if is_off(instance.cache_type) or not instance.cache_size_bytes:
         return "off"

@@ -1894,7 +1894,7 @@ export interface components {
             /** @default 1 */
             type: components["schemas"]["CacheType"];
             /**
-             * @description To 90 % of its present setting.
+             * @description To 90 % of its present setting, unless that is below its minimum.
              * @default true
              */
             shrink_buffer_pool: boolean;
@@ -1965,7 +1965,7 @@ export interface components {
             /** @default 1 */
             type: components["schemas"]["CacheType"];
             /**
-             * @description To 90 % of its present setting.
+             * @description To 90 % of its present setting, unless that is below its minimum.
              * @default true
              */
             shrink_buffer_pool: boolean;

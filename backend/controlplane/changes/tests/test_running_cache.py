@@ -6,6 +6,7 @@ from controlplane.changes import watch
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.models import Instance
 from testing.changes import changed
+from testing.workers import until
 
 pytestmark = pytest.mark.django_db
 
@@ -52,6 +53,30 @@ def test_the_list_of_instances_tells_the_state_of_the_cache_and_its_size(viewer,
         watch.watch()
     assert listed()["cache"]["state"] == "on_demand"
     server.close()
+
+
+def test_the_engine_of_a_server_that_nobody_has_looked_at_is_not_said_to_be_missing(viewer, instance):
+    Instance.objects.filter(pk=instance.pk).update(minor_version=None, last_seen_at=None)
+    [row] = viewer.get("/api/v1/instances").json()["items"]
+    assert row["cache"]["state"] == "off"
+
+
+def test_enabling_leaves_a_buffer_pool_alone_that_is_too_small_to_shrink(operator, instance, shared_server):
+    server = shared_server.connect()
+    pool = server.value("SELECT @@innodb_buffer_pool_size")
+
+    def planned():
+        preview = operator.post(f"/api/v1/instances/{instance.pk}/cache/preview", {}).json()
+        codes = [finding["code"] for finding in preview["findings"]]
+        return codes, {line["name"] for line in preview["lines"]}
+
+    assert "innodb_buffer_pool_size" in planned()[1]
+    server.run("SET GLOBAL innodb_buffer_pool_size = 67108864")
+    until(lambda: "innodb_buffer_pool_size" not in planned()[1], "the buffer pool is small")
+    codes, names = planned()
+    server.run(f"SET GLOBAL innodb_buffer_pool_size = {pool}")
+    server.close()
+    assert "below_minimum" not in codes and {"query_cache_size", "query_cache_type"} <= names
 
 
 def test_a_server_that_does_not_answer_keeps_no_checks_that_were_met_before(viewer, instance):

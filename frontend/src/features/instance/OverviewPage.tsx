@@ -54,6 +54,11 @@ function engineName({ fqc_version: version, minor_version: number }: Instance) {
   return day && ['FQC', version, day].filter(Boolean).join(' ');
 }
 
+/** Before the first look nobody knows that it is missing. */
+function engineText(instance: Instance, t: Translate): string {
+  return engineName(instance) || (instance.last_seen_at ? t('fleet.cache.no_engine') : '–');
+}
+
 function factsOf(instance: Instance, t: Translate) {
   return [
     { label: t('instance.id'), value: <Copied text={instance.id} /> },
@@ -64,7 +69,7 @@ function factsOf(instance: Instance, t: Translate) {
     { label: t('instance.account'), value: instance.endpoint.username || '–' },
     { label: t('instance.provider'), value: t(`instance.provider.${instance.provider}`) },
     { label: t('instance.server'), value: serverText(instance) || '–' },
-    { label: t('instance.engine'), value: engineName(instance) || t('fleet.cache.no_engine') },
+    { label: t('instance.engine'), value: engineText(instance, t) },
     // Known to the managed service's workflow alone: without one it is not worth a word.
     ...(instance.proxy_enabled ? [{ label: t('instance.proxy'), value: t('state.on') }] : []),
     { label: t('instance.maintenance'), value: windowText(instance.maintenance_window, t) },

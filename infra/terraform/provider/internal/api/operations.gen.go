@@ -1142,7 +1142,7 @@ type CacheEnableRequest struct {
 	// * `explicit` - explicit
 	Rule *SizeRule `json:"rule,omitempty"`
 
-	// ShrinkBufferPool To 90 % of its present setting.
+	// ShrinkBufferPool To 90 % of its present setting, unless that is below its minimum.
 	ShrinkBufferPool *bool      `json:"shrink_buffer_pool,omitempty"`
 	SizeBytes        *int64     `json:"size_bytes,omitempty"`
 	Type             *CacheType `json:"type,omitempty"`
@@ -1163,7 +1163,7 @@ type CacheSizingRequest struct {
 	// * `explicit` - explicit
 	Rule *SizeRule `json:"rule,omitempty"`
 
-	// ShrinkBufferPool To 90 % of its present setting.
+	// ShrinkBufferPool To 90 % of its present setting, unless that is below its minimum.
 	ShrinkBufferPool *bool      `json:"shrink_buffer_pool,omitempty"`
 	SizeBytes        *int64     `json:"size_bytes,omitempty"`
 	Type             *CacheType `json:"type,omitempty"`
