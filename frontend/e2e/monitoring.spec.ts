@@ -36,7 +36,7 @@ async function exported(page: Page, panel: Locator, item: string): Promise<Downl
 test('a chart is exported as the figures that it draws', async ({ page, instances: [first] }) => {
   const panel = await openMonitoring(page, first.id);
   const file = await exported(page, panel, 'Data (CSV)');
-  expect(file.suggestedFilename()).toBe('statements.csv');
+  expect(file.suggestedFilename()).toBe(`${first.name}-statements.csv`);
   const [head, ...lines] = (await readFile(await file.path(), 'utf8')).trim().split('\n');
   expect(head).toBe('time_utc,Statements,Reads,Writes');
   expect(lines.length).toBeGreaterThan(1);
@@ -56,7 +56,7 @@ test('a chart is exported as a picture, with a heading, in the colours of the pa
   const panel = await openMonitoring(page, first.id);
   const drawn = await panel.locator('svg.recharts-surface').first().boundingBox();
   const file = await exported(page, panel, 'Image (PNG)');
-  expect(file.suggestedFilename()).toBe('statements.png');
+  expect(file.suggestedFilename()).toBe(`${first.name}-statements.png`);
   const picture = await readFile(await file.path());
   expect(picture.subarray(1, 4).toString()).toBe('PNG');
   const { width, height, colours } = await page.evaluate(async (base64) => {

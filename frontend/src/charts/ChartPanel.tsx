@@ -5,7 +5,7 @@ import { IconDownload, IconPhoto, IconTable } from '@/components/icons';
 import { Panel } from '@/components/Panel';
 import { useI18n, useT } from '@/lib/i18n/context';
 import { formatLocal, formatZone } from '@/lib/time';
-import { chartCsv, chartPng, saveFile } from './chartExport';
+import { chartCsv, chartPng, fileNameOf, saveFile } from './chartExport';
 import { Swatch } from './Swatch';
 import { TimeChart } from './TimeChart';
 import type { TimeChartModel } from './timeChartModel';
@@ -105,7 +105,7 @@ interface ExportMenuProps {
 
 function ExportMenu({ title, subject, model, svgOf }: ExportMenuProps) {
   const { t, locale } = useI18n();
-  const fileName = title.toLowerCase().replace(/\s+/g, '-');
+  const fileName = fileNameOf(subject, title);
   const savePng = async () => {
     const svg = svgOf();
     if (!svg) return;

@@ -21,11 +21,14 @@ test.each([0, 0.4, 7, 999, 1_000_001])('ticks start at 0 and cover %s', (max) =>
   expect(ticks.length).toBeLessThanOrEqual(6);
 });
 
-test('ticks differ as they are written, and counts are whole', () => {
-  const written = valueTicks(0, 'secondRate').map((tick) =>
+test.each([0, 90, 9_000, 30_000])('ticks up to %s us per second differ as they are written', (max) => {
+  const written = valueTicks(max, 'secondRate').map((tick) =>
     formatValueTick(tick, 'secondRate', englishTranslate),
   );
   expect(new Set(written).size).toBe(written.length);
+});
+
+test('ticks of counts are whole', () => {
   expect(valueTicks(2, 'count')).toEqual([0, 1, 2]);
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { legendPlaces } from './chartExport';
+import { fileNameOf, legendPlaces } from './chartExport';
 
 test('a legend goes on in the next line where one is full, and a long name has a line to itself', () => {
   expect(legendPlaces([100, 100, 100], 250)).toEqual([
@@ -11,4 +11,12 @@ test('a legend goes on in the next line where one is full, and a long name has a
     { x: 0, line: 0 },
     { x: 0, line: 1 },
   ]);
+});
+
+test('a file is named after the instance and the chart', () => {
+  expect(fileNameOf('demo-1', 'Hits, and reads that reached the server')).toBe(
+    'demo-1-hits-and-reads-that-reached-the-server',
+  );
+  expect(fileNameOf('shop/eu', '命中率')).toBe('shop-eu-命中率');
+  expect(fileNameOf('…')).toBe('chart');
 });

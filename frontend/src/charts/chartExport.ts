@@ -13,6 +13,15 @@ export function chartCsv(model: TimeChartModel): string {
   return [head.join(','), ...lines].join('\n') + '\n';
 }
 
+/** `demo-1-hit-ratio`: what a chart is of, in letters and digits alone, which every file system takes. */
+export function fileNameOf(...words: string[]): string {
+  const parts = words
+    .join(' ')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu);
+  return (parts ?? ['chart']).join('-');
+}
+
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement('a');

@@ -72,13 +72,13 @@ function niceStep(span: number, count: number, base: number): number {
   return magnitude * (factors.find((factor) => factor * magnitude >= rough * 0.999) ?? base);
 }
 
-/** Where an axis ends on which all is 0. Less than a percent of a core would be written as 0, too. */
+/** Where an axis ends at the least. The ticks of one that ends below a percent of a core would all be written as 0. */
 const LEAST_TOP: Partial<Record<Unit, number>> = { bytes: 1024, byteRate: 1024, secondRate: 1e4 };
 
 /** Ticks from 0 to at or above `max`. Counts are whole. Percentages always show the whole of 0..100. */
 export function valueTicks(max: number, unit: Unit, count = 4): number[] {
   if (unit === 'percent' && max <= 100) return [0, 25, 50, 75, 100];
-  const top = max > 0 ? max : (LEAST_TOP[unit] ?? 1);
+  const top = Math.max(max, LEAST_TOP[unit] ?? 0) || 1;
   const nice = niceStep(top, count, unit === 'bytes' || unit === 'byteRate' ? 2 : 10);
   const step = unit === 'count' ? Math.max(1, nice) : nice;
   return Array.from({ length: Math.ceil(top / step - 1e-9) + 1 }, (_, index) => index * step);

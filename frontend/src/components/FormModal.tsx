@@ -18,12 +18,14 @@ interface FormModalProps {
   /** Given up by the button: what was typed is not wanted any more. */
   onCancel?: () => void;
   onClose: () => void;
+  /** What is to be decided before it is sent again. */
+  doubts?: ReactNode;
   children: ReactNode;
 }
 
 const reveal = (node: HTMLElement | null) => node?.scrollIntoView({ block: 'nearest' });
 
-/** The frame of a form in a dialog. What was refused is told beside the button that was pressed. */
+/** The frame of a form in a dialog. What was refused or is doubtful is told beside the button that was pressed. */
 export function FormModal({ title, submit, mutation, onClose, ...props }: FormModalProps) {
   const t = useT();
   useFocusBack();
@@ -37,19 +39,18 @@ export function FormModal({ title, submit, mutation, onClose, ...props }: FormMo
         <Stack gap="sm">
           <KeptNotice onStartOver={props.onStartOver} />
           {props.children}
-          {mutation.error ? (
-            <div ref={reveal}>
-              <ErrorPanel error={mutation.error} />
-            </div>
-          ) : null}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={props.onCancel ?? onClose}>
-              {t('action.cancel')}
-            </Button>
-            <Button type="submit" loading={mutation.isPending} disabled={props.isDisabled}>
-              {submit}
-            </Button>
-          </Group>
+          <Stack gap="sm" ref={props.doubts || mutation.error ? reveal : undefined}>
+            {props.doubts}
+            {mutation.error ? <ErrorPanel error={mutation.error} /> : null}
+            <Group justify="flex-end" gap="xs">
+              <Button variant="default" onClick={props.onCancel ?? onClose}>
+                {t('action.cancel')}
+              </Button>
+              <Button type="submit" loading={mutation.isPending} disabled={props.isDisabled}>
+                {submit}
+              </Button>
+            </Group>
+          </Stack>
         </Stack>
       </form>
     </Modal>

@@ -14,14 +14,14 @@ import { TrialStep } from './TrialStep';
 /** The cache of one instance: the way to enabling it, and once enabled, its hits as they arrive. */
 export function CachePage() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
-  const { change, try: statement } = useSearch({ from: '/console/instances/$instanceId/cache' });
+  const { change, try: statement, db } = useSearch({ from: '/console/instances/$instanceId/cache' });
   const t = useT();
   const status = useQuery(cacheStatusQuery(instanceId, CALM_MS));
   return (
     <Stack gap="md">
       {statement && (
         <Panel title={t('statement.try')} description={t('enable.tryHint')}>
-          <TrialStep instanceId={instanceId} statement={statement} />
+          <TrialStep instanceId={instanceId} statement={statement} database={db} />
         </Panel>
       )}
       {change && <ChangeFollower instanceId={instanceId} changeId={change} />}

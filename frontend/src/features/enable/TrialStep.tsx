@@ -16,13 +16,20 @@ const MICROSECOND = 1e-6;
 
 const emptyTrial: TrialDraft = { statement: '', database: '', repetitions: 20 };
 
+interface TrialStepProps {
+  instanceId: string;
+  statement?: string;
+  database?: string;
+}
+
 /** One statement, one session: what the cache would do for it before anybody else is touched. Optional. */
-export function TrialStep({ instanceId, statement = '' }: { instanceId: string; statement?: string }) {
+export function TrialStep({ instanceId, statement = '', database = '' }: TrialStepProps) {
   const t = useT();
   const trial = useTrial(instanceId);
   const [draft, setDraft] = useKept<TrialDraft>(`trial.${instanceId}${statement}`, () => ({
     ...emptyTrial,
     statement,
+    database,
   }));
   const set = (next: Partial<TrialDraft>) => setDraft((old) => ({ ...old, ...next }));
   const run = (event: FormEvent) => {
@@ -32,7 +39,9 @@ export function TrialStep({ instanceId, statement = '' }: { instanceId: string; 
   return (
     <form onSubmit={run}>
       <Stack gap="sm">
-        <p className={classes.lead}>{t('enable.trialLead')}</p>
+        <p className={classes.lead}>
+          {t('enable.trialLead')} {!statement && t('enable.trialSkip')}
+        </p>
         <Textarea
           label={t('enable.statement')}
           required

@@ -7,6 +7,8 @@ export interface CacheSearch {
   change?: string;
   /** A statement to be tried; its literals are to be put in. */
   try?: string;
+  /** The schema that its tables are in. */
+  db?: string;
 }
 
 export function cacheSearch(raw: RawSearch): CacheSearch {
@@ -15,5 +17,6 @@ export function cacheSearch(raw: RawSearch): CacheSearch {
     step: step !== undefined && step >= 0 && step <= 4 ? Math.trunc(step) : undefined,
     change: textParam(raw, 'change'),
     try: textParam(raw, 'try'),
+    db: textParam(raw, 'db'),
   };
 }

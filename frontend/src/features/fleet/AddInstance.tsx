@@ -48,6 +48,7 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
     else check.mutate(checkOf(draft), { onSuccess: (seen) => isClear(seen, draft) && create(seen) });
   };
   const error = add.error ?? check.error;
+  const isDoubtful = check.isError || (check.data && !isClear(check.data, draft));
   const isSized = draft.instanceClass !== CUSTOM || (draft.memory !== '' && !isSizeUnreadable(draft.memory));
   return (
     <FormModal
@@ -62,6 +63,18 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
         onClose();
       }}
       onClose={onClose}
+      doubts={
+        isDoubtful && (
+          <>
+            {check.data && <Doubts seen={check.data} draft={draft} />}
+            <Switch
+              label={t(check.isError ? 'addInstance.untested' : 'addInstance.insist')}
+              checked={isInsisting}
+              onChange={(event) => setIsInsisting(event.currentTarget.checked)}
+            />
+          </>
+        )
+      }
     >
       <SegmentedControl
         size="xs"
@@ -96,20 +109,12 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
         label={t('addInstance.class')}
         choice={draft}
         classes={classList}
-        isCpuTold={draft.provider === 'external' && !isInsisting}
+        isCpuTold={draft.provider === 'external' && (!isInsisting || Boolean(check.data?.cpu_count))}
         error={hasNoChoices ? t('error.choices') : said(error, 'instance_class')}
         onChange={set}
       />
       {draft.provider === 'external' && <EndpointFields endpoint={draft} error={error} onChange={set} />}
       <TagsField value={draft.tags} error={error} onChange={(tags) => set({ tags })} />
-      {check.data && <Doubts seen={check.data} draft={draft} />}
-      {(check.isError || (check.data && !isClear(check.data, draft))) && (
-        <Switch
-          label={t(check.isError ? 'addInstance.untested' : 'addInstance.insist')}
-          checked={isInsisting}
-          onChange={(event) => setIsInsisting(event.currentTarget.checked)}
-        />
-      )}
     </FormModal>
   );
 }

@@ -11,7 +11,7 @@ import { Statements } from '@/components/Statements';
 import { useT, useTold } from '@/lib/i18n/context';
 import { formatCompact, formatDuration, formatPercent } from '@/lib/number';
 import { cacheTablesQuery } from './queriesApi';
-import { factsOf, reasonsOf, tablesOf, type QueryRow } from './queryRows';
+import { factsOf, reasonsOf, schemaOf, tablesOf, type QueryRow } from './queryRows';
 import { StatementExample } from './StatementExample';
 import classes from './queries.module.css';
 
@@ -164,7 +164,7 @@ function Actions({ instanceId, row }: { instanceId: string; row: QueryRow }) {
         variant="default"
         to="/instances/$instanceId/cache"
         params={params}
-        search={{ try: row.Query ?? '' }}
+        search={{ try: row.Query ?? '', db: schemaOf(row) }}
       >
         {t('statement.try')}
       </ButtonLink>

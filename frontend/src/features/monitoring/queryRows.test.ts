@@ -6,6 +6,7 @@ import {
   rankColumn,
   readableColumn,
   readableFigure,
+  schemaOf,
   usualRanking,
   type QueryRow,
 } from './queryRows';
@@ -85,4 +86,10 @@ test('the unit that a name states is in the values', () => {
   expect(readableFigure('Bytes_saved', '2048', englishTranslate)).toBe('2 KiB');
   expect(readableFigure('Hit_ratio', '0.973', englishTranslate)).toBe('97.3\u00a0%');
   expect(readableFigure('Hits', '12000', englishTranslate)).toBe('12K');
+});
+
+test('a statement is tried in the schema of its tables, if that is one', () => {
+  expect(schemaOf({ Tables: 'demo.product, demo.review' })).toBe('demo');
+  expect(schemaOf({ Tables: 'demo.product, shop.review' })).toBeUndefined();
+  expect(schemaOf({ Tables: null })).toBeUndefined();
 });

@@ -102,6 +102,12 @@ export function tablesOf(row: QueryRow): string[] {
   return (row.Tables ?? '').split(', ').filter(Boolean);
 }
 
+/** The schema that all its tables are in, if it is one. */
+export function schemaOf(row: QueryRow): string | undefined {
+  const schemas = new Set(tablesOf(row).map((table) => table.split('.')[0]));
+  return schemas.size === 1 ? [...schemas][0] : undefined;
+}
+
 /** A shape that has none is a statement that can be run. */
 export function hasLiterals(shape: string): boolean {
   return shape.includes('?');

@@ -569,7 +569,8 @@ export const enPages = {
     'First reduces innodb_buffer_pool_size to 90 % of its value, so that memory is never over-committed.',
   'enable.tryHint': 'Replace each ? with a value, then run it.',
   'enable.trialLead':
-    'Runs one SELECT repeatedly in a read-only session of its own, with and without the cache. Other sessions are not affected, and no cache memory has to be configured. You can skip this step.',
+    'Runs one SELECT repeatedly in a read-only session of its own, with and without the cache. Other sessions are not affected, and no cache memory has to be configured.',
+  'enable.trialSkip': 'You can skip this step.',
   'enable.statement': 'Statement',
   'enable.database': 'Database',
   'enable.repetitions': 'Repetitions',

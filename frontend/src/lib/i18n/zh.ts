@@ -646,7 +646,8 @@ export const zh: Messages = {
   'enable.shrinkHint': '先将 innodb_buffer_pool_size 降为原值的 90%，避免内存超额分配。',
   'enable.tryHint': '请把每个 ? 换成具体的值，再运行。',
   'enable.trialLead':
-    '在独立的只读会话中反复执行一条 SELECT，对比有无缓存的耗时，不影响其他会话，也无需先设置内存：由引擎临时借出。可跳过此步。',
+    '在独立的只读会话中反复执行一条 SELECT，对比有无缓存的耗时，不影响其他会话，也无需先设置内存：由引擎临时借出。',
+  'enable.trialSkip': '可跳过此步。',
   'enable.statement': '语句',
   'enable.database': '数据库',
   'enable.repetitions': '重复次数',
