@@ -189,6 +189,18 @@ impl Digests {
         shape
     }
 
+    /// For new shapes; to be called now and then by who does not `judge`.
+    pub fn make_room(&self) {
+        self.make_room_in(&mut self.book());
+    }
+
+    fn make_room_in(&self, book: &mut Book) {
+        if book.free.len() < GIVEN_UP / 2 {
+            self.give_up(book);
+            self.is_full.store(false, Ordering::Relaxed);
+        }
+    }
+
     /// Frees the numbers of shapes that were asked for least since the last time, and of those the ones that saved least.
     fn give_up(&self, book: &mut Book) {
         let mut worth = Vec::with_capacity(SHAPES);
@@ -305,10 +317,7 @@ impl Digests {
     /// far; it may wrap. What was refused for one of `passing`, reasons that pass, says nothing of its shape.
     pub fn judge(&self, passing: &[usize], ended: impl Fn(ShapeId) -> u32) {
         let mut book = self.book();
-        if book.free.len() < GIVEN_UP / 2 {
-            self.give_up(&mut book);
-            self.is_full.store(false, Ordering::Relaxed);
-        }
+        self.make_room_in(&mut book);
         for (at, owner) in book.owners.iter_mut().enumerate() {
             let Some(owner) = owner else { continue };
             let (shape, known) = (ShapeId(at as u16), &self.counters[at].level);

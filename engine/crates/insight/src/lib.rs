@@ -15,6 +15,7 @@ mod curve;
 mod digests;
 pub mod policy;
 mod repeats;
+pub mod report;
 mod rules;
 mod timeline;
 mod worth;

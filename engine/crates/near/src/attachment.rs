@@ -89,6 +89,7 @@ async fn by_rules(
             changed = changes.changed() => return changed,
             () = sleep(ROUND) => {
                 ttl::tidy(&shared.memory.kept, clock::now(), rules.longest());
+                shared.memory.kept.tick(clock::now());
                 if let Some(store) = &shared.store {
                     store.count().await;
                 }
@@ -139,6 +140,7 @@ async fn attend(
             () = sleep_until(rounds), if feed.is_attached => {
                 rounds = Instant::now() + ROUND;
                 shared.memory.kept.tidy();
+                shared.memory.kept.tick(clock::now());
                 send(&mut output, &[FromNear::Counted(shared.memory.kept.counted())]).await?;
             }
             changed = changes.changed() => {

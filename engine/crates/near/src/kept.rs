@@ -7,6 +7,7 @@
 //!   true when its read had begun already;
 //! - results, and answers on their way to become some, take no more than `size` bytes together.
 
+use crate::uses::{Source, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp, Stats};
 use feed::{Frame, FromNear, Heard, Lost, Near, Told};
 use locks::RwLock;
@@ -23,6 +24,7 @@ pub struct Kept {
     near: RwLock<Near>,
     on_their_way: AtomicU64,
     most_on_their_way: u64,
+    pub uses: Uses,
     pub hits: AtomicU64,
     /// Reads that could be kept, and went to the server.
     pub misses: AtomicU64,
@@ -36,6 +38,7 @@ impl Kept {
             near: RwLock::default(),
             on_their_way: AtomicU64::new(0),
             most_on_their_way,
+            uses: Uses::default(),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
         }
@@ -48,7 +51,7 @@ impl Kept {
 
     /// Of the present attachment.
     pub fn look(&self) -> View<'_> {
-        View { cache: &self.cache, near: self.near.read().unwrap_or_else(PoisonError::into_inner) }
+        View { cache: &self.cache, uses: &self.uses, near: self.near.read().unwrap_or_else(PoisonError::into_inner) }
     }
 
     pub fn has_lease(&self, now: u64) -> bool {
@@ -78,14 +81,21 @@ impl Kept {
         self.look().near.renew_every()
     }
 
-    /// Keeps an answer under what was told of it.
-    pub fn store(&self, payload: &[u8], response: &[u8], rows: u64, told: &Told, attachment: Attachment) {
+    /// Keeps an answer under what was told of it. False: there is no room for it.
+    pub fn store(
+        &self,
+        payload: &[u8],
+        (response, rows): (&[u8], u64),
+        source: Source,
+        told: &Told,
+        attachment: Attachment,
+    ) -> bool {
         let attached = bytes_of(attachment);
         let key = Key { context: told.context, parts: [payload, &attached] };
         let cells: Vec<CellId> = told.cells.iter().map(|(cell, _)| CellId(*cell)).collect();
-        let meta = Meta { stamp: Stamp(told.stamp), rows, cost_ns: 0, flags: 0, owner: 0 };
-        // What does not fit is not kept.
-        let _ = self.cache.insert(self.cache.hash(&key), &key, meta, &cells, response);
+        let Source { shape, cost_ns } = source;
+        let meta = Meta { stamp: Stamp(told.stamp), rows, cost_ns, flags: 0, owner: shape.0 };
+        self.uses.keep(&self.cache, &key, meta, &cells, response)
     }
 
     /// Drops what cannot be served any more.
@@ -95,6 +105,12 @@ impl Kept {
         // Locked for each one, so that no frame waits for long.
         let is_alive = |entry: &cache::Entry| self.look().near.may_be_fresh(cells(entry), entry.stamp().0);
         self.cache.sweep(is_alive, SEGMENTS);
+    }
+
+    /// To be called every second.
+    pub fn tick(&self, now: u64) {
+        let counted = self.counted();
+        self.uses.tick(counted.hits + counted.misses, self.budget(), now);
     }
 
     /// Of what may be kept.
@@ -127,6 +143,7 @@ fn cells<'a>(entry: &'a cache::Entry) -> impl Iterator<Item = u32> + use<'a> {
 /// What may be served, while nothing can change that.
 pub struct View<'a> {
     cache: &'a Cache,
+    uses: &'a Uses,
     near: std::sync::RwLockReadGuard<'a, Near>,
 }
 
@@ -136,7 +153,14 @@ impl View<'_> {
         self.near.may_serve(attachment, std::iter::empty(), stamp, now)
     }
 
-    /// Gives the answer to `with`, if there is one that may be served.
+    /// There is an answer that may be served.
+    pub fn has(&self, attachment: Attachment, context: u64, payload: &[u8], now: u64) -> bool {
+        self.look_up(attachment, context, payload, |_, entry| {
+            entry.is_some_and(|entry| self.near.may_serve(attachment, cells(entry), entry.stamp().0, now))
+        })
+    }
+
+    /// Gives the answer to a client's read to `with`, if there is one that may be served.
     pub fn find<T>(
         &self,
         attachment: Attachment,
@@ -145,12 +169,25 @@ impl View<'_> {
         now: u64,
         with: impl FnOnce(&cache::Entry) -> T,
     ) -> Option<T> {
+        let may_serve =
+            |stamp: u64, cells: &[CellId]| self.near.may_serve(attachment, cells.iter().map(|cell| cell.0), stamp, now);
+        self.look_up(attachment, context, payload, |hash, entry| {
+            self.uses.requested(hash, entry, may_serve);
+            entry.filter(|entry| may_serve(entry.stamp().0, entry.cells())).map(with)
+        })
+    }
+
+    fn look_up<T>(
+        &self,
+        attachment: Attachment,
+        context: u64,
+        payload: &[u8],
+        with: impl FnOnce(u64, Option<&cache::Entry>) -> T,
+    ) -> T {
         let attached = bytes_of(attachment);
         let key = Key { context, parts: [payload, &attached] };
-        let pin = cache::pin();
-        let entry = self.cache.get(self.cache.hash(&key), &key, &pin)?;
-        let is_fresh = self.near.may_serve(attachment, cells(&entry), entry.stamp().0, now);
-        is_fresh.then(|| with(&entry))
+        let (pin, hash) = (cache::pin(), self.cache.hash(&key));
+        with(hash, self.cache.get(hash, &key, &pin).as_ref())
     }
 }
 

@@ -20,6 +20,7 @@ mod digest;
 pub mod follow;
 pub mod http;
 pub mod import;
+mod inquiry;
 mod kept;
 mod login;
 pub mod manual;
@@ -48,5 +49,6 @@ mod threads;
 mod tls;
 pub mod ttl;
 mod unseen;
+mod uses;
 
 pub use service::run;

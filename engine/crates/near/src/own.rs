@@ -4,8 +4,12 @@ use crate::answer::Answer;
 use crate::clock;
 use crate::kept::{Attachment, Kept};
 use crate::prepared::{Execution, Statements, Under};
+use crate::uses::Source;
 use feed::{Connection, FromNear, Protocol, Standing, Told};
+use flavour::MARIADB;
+use insight::ShapeId;
 use locks::Mutex;
+use sql::LexMode;
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -27,10 +31,30 @@ pub struct Own {
 struct Waiting {
     command: u64,
     read: Read<'static>,
+    /// When the server got it.
+    sent_ns: u64,
+    cost_ns: u64,
     answer: Answer,
     /// The answer is kept already.
     is_served: bool,
     told: Option<(Told, Attachment)>,
+}
+
+impl Waiting {
+    /// The answer is here.
+    fn end(&mut self) {
+        self.cost_ns = clock::now().saturating_sub(self.sent_ns);
+    }
+
+    fn keep(&self, kept: &Kept, told: &Told, attachment: Attachment) {
+        let shape = self.read.shape(kept);
+        let source = Source { shape, cost_ns: self.cost_ns };
+        let Answer { bytes, rows, .. } = &self.answer;
+        let is_kept = kept.store(self.read.key(), (bytes, *rows), source, told, attachment);
+        if !self.is_served {
+            kept.uses.missed(shape, bytes.len(), is_kept);
+        }
+    }
 }
 
 /// A command that may be a read.
@@ -44,6 +68,14 @@ impl Read<'_> {
         match self {
             Read::Text(payload) => payload,
             Read::Execution(execution) => &execution.key,
+        }
+    }
+
+    /// Of the settings by which a text is read nothing is known.
+    fn shape(&self, kept: &Kept) -> ShapeId {
+        match self {
+            Read::Text(payload) => kept.uses.of_query(&payload[1..], LexMode::new(&MARIADB)),
+            Read::Execution(execution) => execution.shape,
         }
     }
 
@@ -139,7 +171,7 @@ impl Own {
     fn store(&mut self, kept: &Kept) {
         self.waiting.retain(|waiting| match &waiting.told {
             Some((told, attachment)) if waiting.answer.is_complete => {
-                kept.store(waiting.read.key(), &waiting.answer.bytes, waiting.answer.rows, told, *attachment);
+                waiting.keep(kept, told, *attachment);
                 false
             }
             _ => true,
@@ -161,7 +193,7 @@ impl Own {
                 Read::Execution(execution) => self.statements.is_of(execution.id, command, attachment, standing),
             };
             let read = waiting.map(|waiting| &waiting.read).filter(|read| is_of(read));
-            read.is_some_and(|read| view.find(attachment, standing.context, read.key(), now, |_| ()).is_some())
+            read.is_some_and(|read| view.has(attachment, standing.context, read.key(), now))
         };
         let standing = self
             .connection
@@ -194,16 +226,35 @@ impl Own {
         number
     }
 
+    /// The server gets this command, of which a part may be missing. True: its answer has to be taken.
+    pub fn forward(&mut self, kept: &Kept, number: u64, payload: &[u8], is_whole: bool) -> bool {
+        let is_noted = self.statements.forward(number, payload, is_whole);
+        if let Some(text) = payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|text| is_noted && is_read(text))
+        {
+            self.statements.is_of_shape(number, kept.uses.of_prepared(text));
+        }
+        is_noted
+    }
+
     pub fn note(&mut self, kept: &Arc<Kept>, command: u64, read: Read<'_>) {
         self.await_telling(kept, command, read, false);
     }
 
     fn await_telling(&mut self, kept: &Arc<Kept>, command: u64, read: Read<'_>, is_served: bool) {
         let Some(answer) = Answer::to(kept, read.key().len()) else { return };
+        let sent_ns = clock::now();
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
         }
-        self.waiting.push_back(Waiting { command, read: read.into_owned(), answer, is_served, told: None });
+        self.waiting.push_back(Waiting {
+            command,
+            read: read.into_owned(),
+            sent_ns,
+            cost_ns: 0,
+            answer,
+            is_served,
+            told: None,
+        });
     }
 
     /// Bytes of the answer to a command that was noted.
@@ -215,9 +266,18 @@ impl Own {
         if !waiting.is_some_and(|waiting| waiting.answer.take(bytes, outcome)) {
             self.waiting.retain(|waiting| waiting.command != command);
         } else if outcome.is_some() {
+            self.waiting.iter_mut().filter(|waiting| waiting.command == command).for_each(Waiting::end);
             self.store(kept);
         }
     }
+}
+
+/// It may be one.
+fn is_read(text: &[u8]) -> bool {
+    let word = text.trim_ascii_start();
+    [&b"select"[..], b"with", b"("]
+        .iter()
+        .any(|one| word.get(..one.len()).is_some_and(|word| word.eq_ignore_ascii_case(one)))
 }
 
 pub fn columns_of(answer: &[u8], capabilities: u64) -> Option<u64> {

@@ -12,6 +12,7 @@
 use crate::digest;
 use crate::kept::Attachment;
 use feed::Standing;
+use insight::{NOBODY, ShapeId};
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN};
 use std::collections::{HashMap, VecDeque};
 use wire::{Command, Execute, Outcome, OutcomeKind, Params};
@@ -64,6 +65,7 @@ pub struct Statements {
 struct Preparing {
     command: u64,
     text: Text,
+    shape: ShapeId,
     says_found_rows: bool,
 }
 
@@ -76,6 +78,7 @@ struct Executing {
 
 struct Statement {
     text: Text,
+    shape: ShapeId,
     says_found_rows: bool,
     parameters: u16,
     /// The command that prepared it, and the last one that ran it on the server.
@@ -94,6 +97,8 @@ struct Statement {
 /// An execution that may be kept.
 pub struct Execution {
     pub id: u32,
+    /// Where it is counted.
+    pub shape: ShapeId,
     /// What it has in common with those that get the same answer.
     pub key: Vec<u8>,
     pub columns: Option<u64>,
@@ -146,6 +151,7 @@ impl Statements {
         let head = [&[Command::StmtExecute as u8][..], &statement.text, &statement.parameters.to_le_bytes()].concat();
         Some(Execution {
             id: execute.id,
+            shape: statement.shape,
             key: [&head, params.nulls, params.types, history, params.values].concat(),
             columns: statement.columns,
             under: statement.under,
@@ -206,8 +212,13 @@ impl Statements {
         }
         let says_found_rows = says_found_rows(text);
         let text = ring::digest::digest(&SHA256, text).as_ref().try_into().unwrap_or_default();
-        self.preparing.push_back(Preparing { command: number, text, says_found_rows });
+        self.preparing.push_back(Preparing { command: number, text, shape: NOBODY, says_found_rows });
         true
+    }
+
+    /// What this command prepares is counted there.
+    pub fn is_of_shape(&mut self, number: u64, shape: ShapeId) {
+        self.preparing.iter_mut().filter(|one| one.command == number).for_each(|one| one.shape = shape);
     }
 
     fn execute(&mut self, number: u64, payload: &[u8], is_whole: bool) -> bool {
@@ -267,7 +278,7 @@ impl Statements {
         }
     }
 
-    fn prepared(&mut self, Preparing { command, text, says_found_rows }: Preparing, outcome: &Outcome) {
+    fn prepared(&mut self, Preparing { command, text, shape, says_found_rows }: Preparing, outcome: &Outcome) {
         let OutcomeKind::Prepared { id, params, columns } = outcome.kind else { return };
         self.by_id.remove(&id);
         if self.by_id.len() >= MOST_STATEMENTS {
@@ -275,6 +286,7 @@ impl Statements {
         }
         let statement = Statement {
             text,
+            shape,
             says_found_rows,
             parameters: params,
             prepared: command,

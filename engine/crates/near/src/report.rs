@@ -1,6 +1,8 @@
-//! `SHOW FQC STATUS` and `SHOW STATUS LIKE 'Qcache%'` through a near cache tell of it.
+//! `SHOW FQC STATUS`, `QUERIES` and `CURVE`, and `SHOW STATUS LIKE 'Qcache%'` through a near cache tell of it.
 //!
-//! Deliberately absent: the other reports. Which statements repeat, and why something is not kept, only the server knows.
+//! So does `SHOW FQC REASONS`, where rules or the binary log say what may be kept.
+//!
+//! Deliberately absent: the other reports. Which tables are written, and with leases why something may not be kept, only the server knows.
 
 use crate::binlog::{Log, Progress};
 use crate::clock;
@@ -8,7 +10,9 @@ use crate::follow::Follower;
 use crate::memory::Memory;
 use crate::store::{Line, Store};
 use flavour::MARIADB;
+use insight::report::{CURVE, QUERIES};
 use sql::{Filter, FqcTopic, Kind, LexMode, Pattern, Selection, Show};
+use wire::Command;
 use wire::status;
 use wire::surface::text_result;
 
@@ -22,10 +26,9 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// None while an answer is on its way, which comes first.
-    pub fn of(follower: &Follower, hits: u64) -> Option<Asker> {
+    pub fn of(follower: &Follower, hits: u64) -> Asker {
         let status = follower.flags() & (status::IN_TRANS | status::AUTOCOMMIT);
-        follower.is_quiet().then(|| Asker { capabilities: follower.capabilities(), status, hits })
+        Asker { capabilities: follower.capabilities(), status, hits }
     }
 }
 
@@ -37,28 +40,82 @@ pub enum Right<'a> {
     Rules(Option<&'a Store>),
 }
 
-/// None if the text asks for something else.
-pub fn answer(memory: &Memory, right: &Right, text: &[u8], asker: &Asker) -> Option<Vec<u8>> {
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Topic {
+    Status,
+    Queries,
+    Curve,
+    Reasons,
+    Counters,
+}
+
+impl Topic {
+    fn columns(self) -> &'static [&'static str] {
+        match self {
+            Topic::Status => &["Item", "Value"],
+            Topic::Queries => &QUERIES,
+            Topic::Curve => &CURVE,
+            Topic::Reasons => &["Reason", "Count", "Meaning"],
+            Topic::Counters => &["Variable_name", "Value"],
+        }
+    }
+}
+
+/// What a command asks for that is told here.
+pub struct Asked {
+    topic: Topic,
+    selection: Selection,
+}
+
+impl Asked {
+    /// To anybody, as on the server.
+    pub fn is_open(&self) -> bool {
+        self.topic == Topic::Counters
+    }
+}
+
+/// None if this command asks for something else.
+pub fn asked(payload: &[u8]) -> Option<Asked> {
+    asked_by(payload.strip_prefix(&[Command::Query as u8])?, false)
+}
+
+/// The same of a text. `has_reasons`: what may be kept is decided here.
+pub fn asked_by(text: &[u8], has_reasons: bool) -> Option<Asked> {
     // Nothing else is read any further.
     text.trim_ascii_start().get(..4).filter(|word| word.eq_ignore_ascii_case(b"show"))?;
-    let statement = sql::classify(text, LexMode::new(&MARIADB));
-    let (columns, rows, selection) = match statement.kind {
-        Kind::Show(Show::Fqc { topic: FqcTopic::Status, rows: Ok(selection) }) => {
-            (["Item", "Value"], status(memory, right, asker), selection)
-        }
+    let (topic, selection) = match sql::classify(text, LexMode::new(&MARIADB)).kind {
+        Kind::Show(Show::Fqc { topic, rows: Ok(selection) }) => (here(topic, has_reasons)?, selection),
         Kind::Show(Show::Status { filter: Filter::Like(pattern), .. }) => {
             pattern.get(..6).filter(|begin| begin.eq_ignore_ascii_case(b"qcache"))?;
-            let pattern = Pattern::new(std::str::from_utf8(&pattern).ok()?, true);
-            (["Variable_name", "Value"], counters(memory), Selection::Like(pattern))
+            (Topic::Counters, Selection::Like(Pattern::new(std::str::from_utf8(&pattern).ok()?, true)))
         }
         _ => return None,
     };
     // The server says what is wrong with it.
-    if selection.unknown_column(&columns).is_some() {
-        return None;
+    selection.unknown_column(topic.columns()).is_none().then_some(Asked { topic, selection })
+}
+
+fn here(topic: FqcTopic, has_reasons: bool) -> Option<Topic> {
+    match topic {
+        FqcTopic::Status => Some(Topic::Status),
+        FqcTopic::Queries => Some(Topic::Queries),
+        FqcTopic::Curve => Some(Topic::Curve),
+        FqcTopic::Reasons if has_reasons => Some(Topic::Reasons),
+        FqcTopic::Reasons | FqcTopic::Tables | FqcTopic::Near => None,
     }
-    let rows: Rows = rows.into_iter().filter(|row| selection.chooses(&columns, row)).collect();
-    Some(text_result(&columns, &rows, asker.capabilities, asker.status))
+}
+
+pub fn answer(memory: &Memory, right: &Right, asked: &Asked, asker: &Asker) -> Vec<u8> {
+    let columns = asked.topic.columns();
+    let rows = match asked.topic {
+        Topic::Status => status(memory, right, asker),
+        Topic::Queries => memory.kept.uses.queries(),
+        Topic::Curve => memory.kept.uses.curve(),
+        Topic::Reasons => reasons(memory),
+        Topic::Counters => counters(memory),
+    };
+    let rows: Rows = rows.into_iter().filter(|row| asked.selection.chooses(columns, row)).collect();
+    text_result(columns, &rows, asker.capabilities, asker.status)
 }
 
 fn row(name: &str, value: impl ToString) -> Vec<Option<String>> {
@@ -143,6 +200,13 @@ fn of_line(line: &Line) -> [Vec<Option<String>>; 5] {
         row(&format!("Store {server} used bytes"), counted.used),
         row(&format!("Store {server} size in bytes"), counted.size),
     ]
+}
+
+/// The most frequent first.
+fn reasons(memory: &Memory) -> Rows {
+    let mut list = memory.reasons.list();
+    list.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
+    list.into_iter().map(|(name, count, text)| [row(name, count), vec![Some(text.into())]].concat()).collect()
 }
 
 /// In the alphabet's order, as the server has them.

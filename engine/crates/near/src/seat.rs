@@ -10,15 +10,18 @@
 use crate::clock;
 use crate::command::{LONGEST, first_command, is_harmless, lone_command};
 use crate::follow::Follower;
+use crate::inquiry::Inquiry;
 use crate::memory::Memory;
 use crate::own::{Own, lock};
 use crate::prepared::says_found_rows;
-use crate::report::{self, Asker, Right};
+use crate::report::{self, Asked, Asker, Right};
 use crate::unseen::{Held, Unseen, found, has_changed};
+use crate::uses::Use;
+use flavour::MARIADB;
 use locks::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use wire::{Command, Header, Outcome};
+use wire::{Command, Expect, Header, Outcome};
 
 /// A connection that is served all the time would look idle to the server, which ends such ones: in this time it gets one command.
 pub const SEEN_EVERY_NS: u64 = 10_000_000_000;
@@ -68,6 +71,7 @@ pub struct Seat {
     own: Arc<Mutex<Own>>,
     unseen: Option<Unseen>,
     held: Option<Held>,
+    inquiry: Option<Box<Inquiry>>,
     /// The read whose answer the client does not get: its command's number, and the rows that it had here.
     hidden: Option<(u64, u64)>,
     /// Of the first command that the server has not answered.
@@ -93,6 +97,7 @@ impl Seat {
             own,
             unseen: None,
             held: None,
+            inquiry: None,
             hidden: None,
             leaves: Leaves::Unknown,
             is_astray: false,
@@ -125,11 +130,16 @@ impl Seat {
             self.unseen = Some(unseen);
             return Then::Answer(answer);
         }
-        if let Some(answer) = short.filter(|_| is_heard && self.reports).and_then(|text| self.report(follower, text)) {
-            return Then::Answer(answer);
+        let asks_here = is_heard && self.reports && follower.is_quiet();
+        if let Some(asked) = short.filter(|_| asks_here).and_then(report::asked) {
+            return if asked.is_open() { self.report(follower, &asked) } else { self.inquire(follower, asked) };
         }
-        let asks = |payload: &[u8]| says_found_rows(payload) || lock(&self.own).statements.asks_for_found_rows(payload);
-        if self.is_astray && self.unseen.is_none() && is_heard && follower.is_quiet() && alone.is_some_and(asks) {
+        if self.is_astray
+            && self.unseen.is_none()
+            && is_heard
+            && follower.is_quiet()
+            && alone.is_some_and(|payload| self.asks_for_found_rows(payload))
+        {
             return Then::Answer(has_changed());
         }
         let stays = |unseen: &Unseen| alone.is_some_and(|payload| unseen.may_follow(payload));
@@ -143,11 +153,9 @@ impl Seat {
             self.forward(follower, bytes);
             return Then::Pass;
         };
-        follower.expect_hidden(unseen.expect());
-        let Unseen { packet, rows, under, .. } = unseen;
-        let number = lock(&self.own).forward_served(&self.memory.kept, &packet[Header::SIZE..], under);
-        self.hidden = Some((number, rows));
-        if alone.is_some_and(asks) {
+        let rows = unseen.rows;
+        let packet = self.forward_unseen(follower, unseen);
+        if alone.is_some_and(|payload| self.asks_for_found_rows(payload)) {
             self.held = Some(Held::new(bytes.to_vec(), rows));
             return Then::Hold(packet);
         }
@@ -155,13 +163,23 @@ impl Seat {
         Then::Instead([&packet, bytes].concat())
     }
 
+    fn asks_for_found_rows(&self, payload: &[u8]) -> bool {
+        says_found_rows(payload) || lock(&self.own).statements.asks_for_found_rows(payload)
+    }
+
     /// A command waits, and nothing else of the client may be read.
     pub fn is_holding(&self) -> bool {
-        self.held.is_some()
+        self.held.is_some() || self.inquiry.is_some()
     }
 
     /// What becomes of the command that waited, once the server has run what it had not seen.
     pub fn take_held(&mut self, follower: &mut Follower) -> Option<Then> {
+        if let Some(inquiry) = self.inquiry.take_if(|inquiry| inquiry.is_over()) {
+            return Some(match inquiry.ended() {
+                Ok(asked) => self.report(follower, &asked),
+                Err(error) => Then::Answer(error),
+            });
+        }
         match self.held.take_if(|held| held.is_counted())?.released() {
             Ok(command) => {
                 self.forward(follower, &command);
@@ -178,6 +196,7 @@ impl Seat {
             self.is_astray = found(outcome) != Some(rows);
         }
         self.held.iter_mut().for_each(|held| held.count(outcome));
+        self.inquiry.iter_mut().for_each(|inquiry| inquiry.hear(outcome));
     }
 
     /// The client gets the end of an answer.
@@ -196,16 +215,38 @@ impl Seat {
         let may_be_seen = self.unseen.as_ref().is_none_or(|unseen| unseen.may_be_forgotten_for(payload, capabilities));
         let own = (is_seen && may_be_seen).then(|| lock(&self.own))?;
         let read = own.read(payload)?;
-        let with = |entry: &cache::Entry| (entry.value().to_vec(), entry.rows());
-        let ((answer, rows), under) = own.serve(&self.memory.kept, &read, with)?;
+        let with = |entry: &cache::Entry| (entry.value().to_vec(), entry.rows(), Use::of(entry));
+        let ((answer, rows, one), under) = own.serve(&self.memory.kept, &read, with)?;
         self.memory.kept.hits.fetch_add(1, Ordering::Relaxed);
+        self.memory.kept.uses.served(one);
         self.hits += 1;
         Some((answer, Unseen { packet: packet.to_vec(), rows, under: Some(under), first_types: read.first_types() }))
     }
 
-    fn report(&self, follower: &Follower, payload: &[u8]) -> Option<Vec<u8>> {
-        let text = payload.strip_prefix(&[Command::Query as u8])?;
-        report::answer(&self.memory, &Right::Leases, text, &Asker::of(follower, self.hits)?)
+    fn report(&self, follower: &Follower, asked: &Asked) -> Then {
+        Then::Answer(report::answer(&self.memory, &Right::Leases, asked, &Asker::of(follower, self.hits)))
+    }
+
+    /// First the server says whether this account may see that.
+    fn inquire(&mut self, follower: &mut Follower, asked: Asked) -> Then {
+        let unseen = self.unseen.take();
+        self.inquiry = Some(Box::new(Inquiry::new(asked, unseen.is_some())));
+        let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
+        let packet = Inquiry::packet(&MARIADB, follower.capabilities());
+        follower.expect_hidden(Expect::Query);
+        lock(&self.own).connection.forward(&packet[Header::SIZE..]);
+        self.seen_ns = clock::now();
+        packets.extend(packet);
+        Then::Hold(packets)
+    }
+
+    /// The server gets the last read that it has not seen.
+    fn forward_unseen(&mut self, follower: &mut Follower, unseen: Unseen) -> Vec<u8> {
+        follower.expect_hidden(unseen.expect());
+        let Unseen { packet, rows, under, .. } = unseen;
+        let number = lock(&self.own).forward_served(&self.memory.kept, &packet[Header::SIZE..], under);
+        self.hidden = Some((number, rows));
+        packet
     }
 
     /// Bytes that the server gets.
@@ -241,7 +282,7 @@ impl Seat {
         let Some(number) = number else { return };
         let is_kept = is_whole && payload.len() <= LONGEST && self.memory.is_attached();
         let read = if is_kept { own.read(payload) } else { None };
-        let mut is_noted = own.statements.forward(number, if begun == 1 { payload } else { &[] }, is_whole);
+        let mut is_noted = own.forward(&self.memory.kept, number, if begun == 1 { payload } else { &[] }, is_whole);
         if let Some(read) = read {
             own.note(&self.memory.kept, number, read);
             is_noted = true;

@@ -301,6 +301,8 @@ fn what_is_asked_of_the_cache_tells_of_the_log() {
     {
         assert!(told.split(';').any(|row| row == item), "{item}: {told}");
     }
+    let statements = ask(&mut client, "SHOW FQC QUERIES");
+    assert!(statements.contains(",SELECT v FROM d.t WHERE id = ?,2,1,0.5000,1,0,"), "{statements}");
     assert_eq!(near.metric("staleness_limit_microseconds"), 3_600_000_000);
     let before = near.metric("log_position_bytes");
     run(&mut direct(&server), &["UPDATE d.t SET v = 2 WHERE id = 1"]);

@@ -987,3 +987,31 @@ fn other_rules_count_from_the_next_read_on() {
     wait_until("the new rules", || near.log().contains("\nreloaded"));
     assert_eq!(served(&near, &mut client, READ), ("new".into(), false));
 }
+
+#[test]
+fn statements_are_told_as_rules_let_them_be_answered_to_who_may_see_them() {
+    const QUERIES: &str = "SHOW FQC QUERIES WHERE Query LIKE 'SELECT v FROM d.t WHERE id = ?'";
+    for (line, server) in servers() {
+        let near = ruled(&server, LONG);
+        let mut client = near.client();
+        (0..4).for_each(|_| drop(ask(&mut client, READ)));
+        let told = client.query(QUERIES).expect("an answer").rows(false);
+        let value = |at: usize| String::from_utf8_lossy(told[0][at].as_deref().expect("a value")).into_owned();
+        assert_eq!([2, 3, 5].map(value), ["4", "3", "1"], "{line}");
+        // A rule can name it.
+        let digest = told[0][0].clone().expect("a digest");
+        let rules = format!("[[rule]]\ndigest = '{}'\ncache = 'always'\nttl = 60\n", String::from_utf8_lossy(&digest));
+        let named = ruled(&server, &rules);
+        let mut other = named.client();
+        (0..3).for_each(|_| drop(ask(&mut other, READ)));
+        assert_eq!(named.metric("hits_total"), 2, "{line}");
+        let mut app = near.login("app", "").expect("a connection");
+        let why = ask(&mut client, "SHOW FQC REASONS LIKE 'first_read'");
+        assert!(why.starts_with("first_read,1,the first read of a connection"), "{line}: {why}");
+        for report in ["SHOW FQC QUERIES", "SHOW FQC CURVE", "SHOW FQC REASONS", "SHOW FQC STATUS"] {
+            (0..3).for_each(|_| drop(ask(&mut app, READ)));
+            assert_eq!(ask(&mut app, report), "error 1227", "{line}: {report}");
+        }
+        assert_eq!(ask(&mut app, READ), "one", "{line}");
+    }
+}

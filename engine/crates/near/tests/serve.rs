@@ -4,7 +4,7 @@ mod beside;
 
 use beside::scene::{READ, Scene, ask, attached, hits, said, until_served};
 use beside::{Near, near, wait_until};
-use fqc_tests::client::{Client, Login, command};
+use fqc_tests::client::{Client, Login, Param, command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -420,4 +420,80 @@ fn what_is_asked_of_the_cache_is_told_of_the_near_cache() {
     assert_eq!(within.status().map(|flags| flags & 1), Some(1), "it is in a transaction");
     scene.direct().must("UNINSTALL SONAME 'fqc'").expect("it goes");
     wait_until("the reason", || ask(&mut client, "SHOW FQC STATUS").starts_with("Cache,OFF: "));
+}
+
+#[test]
+fn statements_are_told_as_they_are_answered_here() {
+    const QUERIES: &str = "SHOW FQC QUERIES WHERE Query LIKE 'SELECT v FROM d.t WHERE id = ?'";
+    let scene = Scene::of(1);
+    let (near, mut direct) = (scene.near(), scene.direct());
+    let mut client = near.client();
+    until_served(near, &mut client, READ);
+    // By then the server has told of it, and literals do not count.
+    until_served(near, &mut client, "SELECT v FROM d.t WHERE id = 2");
+    let here = client.query(QUERIES).expect("an answer").rows(false);
+    let there = direct.query(QUERIES).expect("an answer").rows(false);
+    let value =
+        |row: &[Option<Vec<u8>>], at: usize| String::from_utf8_lossy(row[at].as_deref().expect("a value")).into_owned();
+    assert_eq!((here.len(), value(&here[0], 0), value(&here[0], 1)), (1, value(&there[0], 0), value(&there[0], 1)));
+    let number = |at: usize| value(&here[0], at).parse::<u64>().expect("a number");
+    let (executions, served, stored) = (number(2), number(3), number(5));
+    assert_eq!((served, executions), (hits(near), served + stored));
+    assert!(stored >= 2 && number(10) > 0, "what was served has taken the server time: {here:?}");
+    // Of a prepared statement, the text is what was prepared.
+    let prepared = client.prepare("SELECT v FROM d.t WHERE id = ?").expect("an answer").1.expect("it is prepared");
+    let before = hits(near);
+    wait_until("an execution from memory", || {
+        client.execute(&prepared, &[Param::Int(1)]).expect("an answer");
+        hits(near) > before
+    });
+    let again = client.query(QUERIES).expect("an answer").rows(false);
+    assert_eq!(value(&again[0], 3), hits(near).to_string());
+}
+
+#[test]
+fn the_curve_tells_how_other_sizes_would_do_here() {
+    let scene = Scene::of(1);
+    let (near, mut client) = (scene.near(), scene.near().client());
+    let mut curve = Vec::new();
+    wait_until("a prediction", || {
+        (0..100).for_each(|_| drop(client.query(READ).expect("an answer")));
+        curve = client.query("SHOW FQC CURVE").expect("an answer").rows(false);
+        !curve.is_empty()
+    });
+    let number = |row: &[Option<Vec<u8>>], at: usize| -> f64 {
+        String::from_utf8_lossy(row[at].as_deref().expect("a value")).parse().expect("a number")
+    };
+    let size = ask(&mut client, "SHOW FQC STATUS LIKE 'Size in bytes'");
+    assert_eq!(size, format!("Size in bytes,{}", number(&curve[3], 0)));
+    assert_eq!(curve.len(), 7);
+    assert!(curve.iter().all(|row| number(row, 1) > 0.5), "one read repeats: {curve:?}; {}", hits(near));
+}
+
+#[test]
+fn who_may_not_see_others_statements_on_the_server_may_not_here() {
+    const REPORTS: [&str; 3] = ["SHOW FQC QUERIES", "SHOW FQC CURVE", "SHOW FQC STATUS"];
+    let scene = Scene::of(1);
+    let (near, mut direct) = (scene.near(), scene.direct());
+    ["CREATE USER app@'%'", "GRANT SELECT ON d.* TO app@'%'"].iter().for_each(|one| drop(direct.must(one).expect(one)));
+    let message = |client: &mut Client, report: &str| {
+        client.query(report).expect("an answer").failure().map(|failure| (failure.code, failure.message.clone()))
+    };
+    let mut there = Client::connect(&scene.server.endpoint(), &Login::user("app", "")).expect("a connection");
+    let mut client = near.login("app", "").expect("a connection");
+    for report in REPORTS {
+        // The server has a read to answer first, which succeeds.
+        until_served(near, &mut client, READ);
+        let refused = message(&mut client, report);
+        assert_eq!(refused.as_ref().map(|(code, _)| *code), Some(1227), "{report}");
+        assert_eq!(refused, message(&mut there, report));
+        assert_eq!(message(&mut client, report), refused, "nothing is to be answered first");
+        assert_eq!(message(&mut client, "SHOW STATUS LIKE 'Qcache%'"), None);
+    }
+    direct.must("GRANT PROCESS ON *.* TO app@'%'").expect("it is granted");
+    let mut client = near.login("app", "").expect("a connection");
+    for report in REPORTS {
+        until_served(near, &mut client, READ);
+        assert_eq!(message(&mut client, report), None, "{report}");
+    }
 }

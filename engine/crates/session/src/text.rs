@@ -1,6 +1,5 @@
 //! What a statement's text tells, before anything is known of who sends it.
 
-pub mod digest;
 pub mod kinds;
 pub mod reading;
 pub mod readings;

@@ -10,6 +10,7 @@
 mod charset;
 mod classify;
 mod ddl;
+mod digest;
 mod lex;
 mod mentions;
 mod mode;
@@ -28,6 +29,7 @@ mod walk;
 
 pub use charset::Charset;
 pub use classify::{classify, is_deterministic};
+pub use digest::Digest;
 pub use mentions::{may_make_temporary, may_search, mentions, says};
 pub use mode::LexMode;
 pub use refusal::Refusal;

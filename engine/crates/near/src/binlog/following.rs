@@ -220,6 +220,7 @@ async fn ask(shared: &Shared, log: &Log, mut asker: Asker, product: &Product) ->
         if rounds <= begun {
             rounds = begun + ROUND;
             log.tidy(shared.memory.kept.cache());
+            shared.memory.kept.tick(clock::now());
         }
         tokio::select! {
             () = sleep_until(begun + period) => {}

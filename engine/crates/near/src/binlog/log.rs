@@ -5,8 +5,10 @@ use super::event::{Event, Told};
 use super::gtid::Gtids;
 use super::packed;
 use super::place::{Absolute, Place};
+use crate::kept::Kept;
 use crate::reason::Own;
 use crate::ttl::{Found, Known};
+use crate::uses::{Source, Use, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp};
 use flavour::Flavour;
 use locks::RwLock;
@@ -180,8 +182,16 @@ impl Log {
         now.checked_sub(proved).filter(|age| *age <= self.bound_ns)
     }
 
-    /// `now`: after the read has arrived.
-    pub fn find(&self, cache: &Cache, text: &[u8], known: &Known, begun: &Begun, now: u64) -> Option<Found> {
+    /// `now`: after the read has arrived. `uses`: where it counts, if it is looked for at first.
+    pub fn find(
+        &self,
+        cache: &Cache,
+        uses: Option<&Uses>,
+        text: &[u8],
+        known: &Known,
+        begun: &Begun,
+        now: u64,
+    ) -> Option<Found> {
         let changes = self.look();
         self.staleness_in(&changes, now)?;
         if !changes.is_of(&known.server) {
@@ -189,10 +199,12 @@ impl Log {
         }
         let identity = of_circle(known, circle(&changes, begun));
         let key = key(&changes, text, &identity);
-        let pin = cache::pin();
-        let entry = cache.get(cache.hash(&key), &key, &pin)?;
-        let found = || Found { answer: entry.value().to_vec(), rows: entry.rows(), is_due: false };
-        is_fresh(&changes, &entry).then(found)
+        let (pin, hash) = (cache::pin(), cache.hash(&key));
+        let entry = cache.get(hash, &key, &pin);
+        let is_like = |stamp: u64, cells: &[CellId]| changes.is_fresh(cells.iter().map(|cell| cell.0), stamp);
+        uses.iter().for_each(|uses| uses.requested(hash, entry.as_ref(), is_like));
+        let entry = entry.filter(|entry| is_fresh(&changes, entry))?;
+        Some(Found { answer: entry.value().to_vec(), rows: entry.rows(), is_due: false, used: Use::of(&entry) })
     }
 
     /// For a read that is about to be sent.
@@ -244,10 +256,11 @@ impl Log {
     }
 
     /// Returns what it is worth to other near caches, if it is of use to them.
-    pub fn keep(&self, cache: &Cache, read: &Read, known: &Known) -> Option<Vec<u8>> {
+    pub fn keep(&self, kept: &Kept, read: &Read, known: &Known) -> Option<Vec<u8>> {
         let changes = self.look();
         let is_same = changes.attachment() == Some(read.noted.attachment);
-        (is_same && put(&changes, cache, read, known)).then_some(())?;
+        let is_kept = is_same.then(|| put(&changes, kept, read, known)).flatten()?;
+        kept.uses.missed(read.source.shape, read.answer.len(), is_kept);
         let absolute = changes.absolute(read.noted.stamp).filter(|_| read.noted.circle == ALL)?;
         Some([&absolute.bytes()[..], read.answer].concat())
     }
@@ -262,12 +275,13 @@ impl Log {
     }
 
     /// Keeps what another one has made by `keep`, unless it is outdated by what was heard here.
-    pub fn take(&self, cache: &Cache, text: &[u8], known: &Known, (bytes, rows): (&[u8], u64)) -> bool {
+    pub fn take(&self, kept: &Kept, text: &[u8], known: &Known, (bytes, rows): (&[u8], u64)) -> bool {
         let Some((absolute, answer)) = Absolute::read(bytes) else { return false };
         let changes = self.look();
         let Some((attachment, stamp)) = changes.attachment().zip(changes.moment_of(absolute)) else { return false };
         let noted = Noted { attachment, stamp, circle: ALL };
-        put(&changes, cache, &Read { text, answer, rows, noted }, known)
+        let source = Source::of_store(kept.uses.of_query(text, known.mode));
+        put(&changes, kept, &Read { text, answer, rows, noted, source }, known).is_some()
     }
 
     /// Drops what cannot be served any more.
@@ -285,20 +299,19 @@ pub struct Read<'a> {
     pub answer: &'a [u8],
     pub rows: u64,
     pub noted: Noted,
+    pub source: Source,
 }
 
-/// Whether it is fresh.
-fn put(changes: &Changes, cache: &Cache, read: &Read, known: &Known) -> bool {
-    let Read { text, answer, rows, noted: Noted { stamp, circle, .. } } = *read;
+/// None if it is not fresh, and false if there is no room for it.
+fn put(changes: &Changes, kept: &Kept, read: &Read, known: &Known) -> Option<bool> {
+    let Read { text, answer, rows, noted: Noted { stamp, circle, .. }, source: Source { shape, cost_ns } } = *read;
     let cells = cells(changes, text, known).filter(|_| changes.is_of(&known.server));
-    let Some(cells) = cells.filter(|cells| changes.is_fresh(cells.iter().copied(), stamp)) else { return false };
+    let cells = cells.filter(|cells| changes.is_fresh(cells.iter().copied(), stamp))?;
     let cells: Vec<_> = cells.into_iter().map(CellId).collect();
-    let meta = Meta { stamp: Stamp(stamp), rows, cost_ns: 0, flags: 0, owner: 0 };
+    let meta = Meta { stamp: Stamp(stamp), rows, cost_ns, flags: 0, owner: shape.0 };
     let identity = of_circle(known, circle);
     let key = key(changes, text, &identity);
-    // What does not fit is not kept.
-    let _ = cache.insert(cache.hash(&key), &key, meta, &cells, answer);
-    true
+    Some(kept.uses.keep(kept.cache(), &key, meta, &cells, answer))
 }
 
 /// Of the tables of a read; none if not all are known.

@@ -15,6 +15,7 @@ use crate::clock;
 use crate::command::{LONGEST, lone_command};
 use crate::config::Config;
 use crate::follow::Follower;
+use crate::inquiry::Inquiry;
 use crate::kept::Kept;
 use crate::login::Agreed;
 use crate::memory::Memory;
@@ -22,11 +23,13 @@ use crate::own::columns_of;
 use crate::payloads::Payloads;
 use crate::prepared::Execution;
 use crate::reason::{Own, Reason};
-use crate::report::{self, Asker, Right};
+use crate::report::{self, Asked as Inquired, Asker, Right};
 use crate::seat::{SEEN_EVERY_NS, Then};
 use crate::store::{Looked, Place, Store};
 use crate::unseen::{Held, Unseen};
+use crate::uses::{Source, Uses};
 use flavour::Flavour;
+use insight::ShapeId;
 use sql::{Hint, Kind, Read, Statement, classify};
 use std::collections::VecDeque;
 use std::iter;
@@ -71,6 +74,7 @@ pub struct Session {
     last: u64,
     unseen: Option<Unseen>,
     held: Option<Held>,
+    inquiry: Option<Box<Inquiry>>,
     /// A read, and what it waits for.
     patient: Option<(Vec<u8>, Patient)>,
     /// When the server last got a command.
@@ -212,6 +216,7 @@ impl Session {
             last: QUESTION,
             unseen: None,
             held: None,
+            inquiry: None,
             patient: None,
             seen_ns: 0,
             is_aside: false,
@@ -244,8 +249,9 @@ impl Session {
         let read = read.or_else(|| execution.map(|(execution, reading)| Asked::execution(execution, reading)));
         let candidate = read.as_ref().filter(|_| is_heard && follower.is_autonomous() && !self.state.take_special());
         let miss = match candidate.and_then(|read| self.serve(read, tried)) {
-            Some(Verdict::Served(Found { answer, rows, .. })) => {
+            Some(Verdict::Served(Found { answer, rows, used, .. })) => {
                 self.hits += 1;
+                self.kept.uses.served(used);
                 self.unseen = Some(Unseen::by_rule(bytes.to_vec(), rows));
                 return Then::Answer(answer);
             }
@@ -261,8 +267,10 @@ impl Session {
         {
             self.memory.reasons.count(why);
         }
-        if let Some(answer) = query.filter(|_| is_heard).and_then(|query| self.report(follower, query.text)) {
-            return Then::Answer(answer);
+        if let Some(asked) =
+            query.filter(|_| is_heard && follower.is_quiet()).and_then(|query| report::asked_by(query.text, true))
+        {
+            return if asked.is_open() { self.report(follower, &asked) } else { self.inquire(follower, asked) };
         }
         let unseen = self
             .unseen
@@ -344,12 +352,23 @@ impl Session {
     }
 
     /// What is asked of the cache is asked of this one.
-    fn report(&self, follower: &Follower, text: &[u8]) -> Option<Vec<u8>> {
+    fn report(&self, follower: &Follower, asked: &Inquired) -> Then {
         let right = match &self.log {
             Some((log, _)) => Right::Log(log, self.store.as_deref()),
             None => Right::Rules(self.store.as_deref()),
         };
-        report::answer(&self.memory, &right, text, &Asker::of(follower, self.hits)?)
+        Then::Answer(report::answer(&self.memory, &right, asked, &Asker::of(follower, self.hits)))
+    }
+
+    /// First the server says whether this account may see that.
+    fn inquire(&mut self, follower: &mut Follower, asked: Inquired) -> Then {
+        let unseen = self.unseen.take();
+        self.inquiry = Some(Box::new(Inquiry::new(asked, unseen.is_some())));
+        unseen.iter().for_each(|unseen| follower.expect_hidden(unseen.expect()));
+        follower.expect_hidden(Expect::Query);
+        self.seen_ns = clock::now();
+        let packet = Inquiry::packet(self.flavour, self.agreed.capabilities);
+        Then::Hold([unseen.map(|unseen| unseen.packet).unwrap_or_default(), packet].concat())
     }
 
     fn serve_by_log(
@@ -364,9 +383,10 @@ impl Session {
         let looked = if let Some(Over::Shared(looked)) = tried.over { Some(looked) } else { None };
         let shared = looked.as_ref().and_then(Option::as_ref).zip(known_here);
         let is_of_store = shared.is_some_and(|((bytes, rows), known)| {
-            log.may_take(text, known, begun, now) && log.take(self.kept.cache(), text, known, (bytes, *rows))
+            log.may_take(text, known, begun, now) && log.take(&self.kept, text, known, (bytes, *rows))
         });
-        let found = known_here.and_then(|known| log.find(self.kept.cache(), text, known, begun, now));
+        let uses = Some(&self.kept.uses).filter(|_| looked.is_none());
+        let found = known_here.and_then(|known| log.find(self.kept.cache(), uses, text, known, begun, now));
         if let Some(found) = found {
             self.kept.hits.fetch_add(1, Ordering::Relaxed);
             self.store.iter().for_each(|store| store.hits.add(usize::from(is_of_store)));
@@ -394,9 +414,11 @@ impl Session {
         let looked = if let Some(Over::Look(looked)) = over { Some(looked) } else { None };
         if let (Some(Looked::Found(found)), Some(known)) = (&looked, known_here) {
             let key = shelf::key(&asked.key, &known.identity);
-            shelf::store(self.kept.cache(), &key, &found.answer, found.rows, found.read_at);
+            let source = Source::of_store(self.shape(asked, known));
+            shelf::store(&self.kept, &key, (&found.answer, found.rows), source, found.read_at);
         }
-        let found = known_here.and_then(|known| self.find(asked, known, &terms));
+        let uses = Some(&self.kept.uses).filter(|_| may_wait);
+        let found = known_here.and_then(|known| self.find(asked, uses, known, &terms));
         let is_here = found.is_some();
         let may_claim = flight.is_none() && found.as_ref().map_or(!terms.coalesce.is_zero(), |found| found.is_due);
         let claimed = known.filter(|_| may_claim).map(|known| self.claim(&asked.key, known));
@@ -452,10 +474,19 @@ impl Session {
         self.rules()?.of(&Subject { text, mode: self.state.mode, account, database })
     }
 
-    fn find(&self, asked: &Asked, known: &Known, terms: &Terms) -> Option<Found> {
+    /// Where it is counted.
+    fn shape(&self, asked: &Asked, known: &Known) -> ShapeId {
+        match asked.of_prepared {
+            Some(_) => self.kept.uses.of_prepared(&asked.text),
+            None => self.kept.uses.of_query(&asked.text, known.mode),
+        }
+    }
+
+    fn find(&self, asked: &Asked, uses: Option<&Uses>, known: &Known, terms: &Terms) -> Option<Found> {
         let (after, now) = (self.state.wrote_at(), clock::now());
         let key = shelf::key(&asked.key, &known.identity);
-        let found = self.is_seen(now).then(|| shelf::find(self.kept.cache(), &key, now, after, terms)).flatten()?;
+        let found =
+            self.is_seen(now).then(|| shelf::find(self.kept.cache(), uses, &key, now, after, terms)).flatten()?;
         let has_as_many = |columns| columns_of(&found.answer, self.agreed.capabilities) == columns;
         asked.of_prepared.is_none_or(|prepared| has_as_many(prepared.columns)).then_some(found)
     }
@@ -543,7 +574,7 @@ impl Session {
 
     /// A command waits, and nothing else of the client may be read.
     pub fn is_holding(&self) -> bool {
-        self.held.is_some() || self.patient.is_some()
+        self.held.is_some() || self.inquiry.is_some() || self.patient.is_some()
     }
 
     /// What becomes of the command that waited, once the server has run what it had not seen, or what it waited for is over.
@@ -555,6 +586,12 @@ impl Session {
             return Some(match self.decide(follower, &packet, true, Tried { over: Some(over), flight }) {
                 Then::Pass => Then::Instead(packet),
                 then => then,
+            });
+        }
+        if let Some(inquiry) = self.inquiry.take_if(|inquiry| inquiry.is_over()) {
+            return Some(match inquiry.ended() {
+                Ok(asked) => self.report(follower, &asked),
+                Err(error) => Then::Answer(error),
             });
         }
         match self.held.take_if(|held| held.is_counted())?.released() {
@@ -575,6 +612,7 @@ impl Session {
     /// The server has answered what the client does not know of.
     pub fn of_hidden(&mut self, outcome: &Outcome) {
         self.held.iter_mut().for_each(|held| held.count(outcome));
+        self.inquiry.iter_mut().for_each(|inquiry| inquiry.hear(outcome));
     }
 
     /// The server has answered what the client has sent.
@@ -642,17 +680,20 @@ impl Session {
         if !self.means_the_same(&asked, &known) || !may_serve(&classify(&asked.text, known.mode)) {
             return;
         }
+        let shape = self.shape(&asked, &known);
+        let source = Source { shape, cost_ns: clock::now().saturating_sub(read_at * 1000) };
         if let Some((log, _)) = &self.log {
             if let Some(noted) = noted {
-                let read = LogRead { text: &asked.text, answer: &answer.bytes, rows: answer.rows, noted };
-                let shared = log.keep(self.kept.cache(), &read, &known);
+                let read = LogRead { text: &asked.text, answer: &answer.bytes, rows: answer.rows, noted, source };
+                let shared = log.keep(&self.kept, &read, &known);
                 if let Some((bytes, store)) = shared.zip(self.store.as_ref()) {
                     store.put([&asked.text, &known.common], &bytes, answer.rows);
                 }
             }
         } else if self.rules().is_some_and(|rules| rules.of(&subject).is_some()) {
             let key = shelf::key(&asked.key, &known.identity);
-            shelf::store(self.kept.cache(), &key, &answer.bytes, answer.rows, read_at);
+            let is_kept = shelf::store(&self.kept, &key, (&answer.bytes, answer.rows), source, read_at);
+            self.kept.uses.missed(shape, answer.bytes.len(), is_kept);
             if let Some(place) = place {
                 place.fill(&answer.bytes, answer.rows);
             }

@@ -2,7 +2,8 @@
 
 use super::rules::Terms;
 use crate::kept::Kept;
-use cache::{Cache, Key, Meta, Stamp};
+use crate::uses::{Source, Use, Uses};
+use cache::{Cache, CellId, Key, Meta, Stamp};
 use std::time::Duration;
 
 /// No lease has this context together with an identity: what follows a text there is shorter.
@@ -18,10 +19,10 @@ pub fn microseconds(now_ns: u64) -> u64 {
 }
 
 /// `read_at`: in microseconds, before the server was asked.
-pub fn store(cache: &Cache, key: &Key, answer: &[u8], rows: u64, read_at: u64) {
-    let meta = Meta { stamp: Stamp(read_at), rows, cost_ns: 0, flags: 0, owner: 0 };
-    // What does not fit is not kept.
-    let _ = cache.insert(cache.hash(key), key, meta, &[], answer);
+pub fn store(kept: &Kept, key: &Key, (answer, rows): (&[u8], u64), source: Source, read_at: u64) -> bool {
+    let Source { shape, cost_ns } = source;
+    let meta = Meta { stamp: Stamp(read_at), rows, cost_ns, flags: 0, owner: shape.0 };
+    kept.uses.keep(kept.cache(), key, meta, &[], answer)
 }
 
 pub struct Found {
@@ -29,18 +30,24 @@ pub struct Found {
     pub rows: u64,
     /// It is past its `soft_ttl`.
     pub is_due: bool,
+    pub used: Use,
 }
 
 /// What was read after `after`, in microseconds, and is still to be served.
-pub fn find(cache: &Cache, key: &Key, now_ns: u64, after: u64, terms: &Terms) -> Option<Found> {
-    let pin = cache::pin();
-    let entry = cache.get(cache.hash(key), key, &pin)?;
+/// `uses`: where the read counts, if it is looked for at first.
+pub fn find(cache: &Cache, uses: Option<&Uses>, key: &Key, now_ns: u64, after: u64, terms: &Terms) -> Option<Found> {
+    let (pin, hash) = (cache::pin(), cache.hash(key));
+    let entry = cache.get(hash, key, &pin);
+    let is_fresh = |read_at: u64, _: &[CellId]| is_younger(read_at, now_ns, terms.ttl);
+    uses.iter().for_each(|uses| uses.requested(hash, entry.as_ref(), is_fresh));
+    let entry = entry?;
     let read_at = entry.stamp().0;
     let is_served = read_at > after && is_younger(read_at, now_ns, terms.ttl);
     is_served.then(|| Found {
         answer: entry.value().to_vec(),
         rows: entry.rows(),
         is_due: !is_younger(read_at, now_ns, terms.soft_ttl),
+        used: Use::of(&entry),
     })
 }
 
@@ -60,6 +67,7 @@ pub fn tidy(kept: &Kept, now_ns: u64, longest: Duration) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use insight::NOBODY;
     use std::sync::Arc;
 
     #[test]
@@ -67,10 +75,11 @@ mod tests {
         const AT: u64 = 1_000_000;
         let (ttl, soft_ttl) = (Duration::from_millis(500), Duration::from_millis(200));
         let terms = Terms { ttl, soft_ttl, coalesce: Duration::ZERO, counts: Arc::default() };
-        let cache = Cache::new(1 << 22);
-        store(&cache, &key(b"SELECT 1", &[1; 32]), b"answer", 7, AT);
+        let kept = Kept::new(1 << 22);
+        let source = Source { shape: NOBODY, cost_ns: 0 };
+        assert!(store(&kept, &key(b"SELECT 1", &[1; 32]), (b"answer", 7), source, AT));
         let of = |text: &[u8], identity: u8, now_us: u64, after| {
-            let found = find(&cache, &key(text, &[identity; 32]), now_us * 1000, after, &terms);
+            let found = find(kept.cache(), None, &key(text, &[identity; 32]), now_us * 1000, after, &terms);
             found.map(|found| (found.answer, found.rows, found.is_due))
         };
         let text = b"SELECT 1";

@@ -8,6 +8,7 @@ mod tables;
 use crate::engine::Engine;
 use crate::session::Session;
 use crate::surface::misuse;
+use ::insight::report::{CURVE, QUERIES, curve};
 use rows::{Rows, row};
 use sql::{FqcTopic, Selection};
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,7 +21,7 @@ pub fn build(session: &Session, engine: &Engine, topic: FqcTopic, selection: &Se
         FqcTopic::Reasons => reasons(engine),
         FqcTopic::Queries => queries::rows(engine),
         FqcTopic::Tables => tables::rows(engine),
-        FqcTopic::Curve => curve(engine),
+        FqcTopic::Curve => curve(&engine.insight().curve.points()),
         FqcTopic::Near => near::rows(engine),
     };
     if let Some(name) = selection.unknown_column(columns) {
@@ -36,9 +37,9 @@ fn columns(topic: FqcTopic) -> &'static [&'static str] {
     match topic {
         FqcTopic::Status => &["Item", "Value"],
         FqcTopic::Reasons => &["Reason", "Count", "Meaning"],
-        FqcTopic::Queries => &queries::COLUMNS,
+        FqcTopic::Queries => &QUERIES,
         FqcTopic::Tables => &tables::COLUMNS,
-        FqcTopic::Curve => &["Size_bytes", "Hit_ratio"],
+        FqcTopic::Curve => &CURVE,
         FqcTopic::Near => &near::COLUMNS,
     }
 }
@@ -100,12 +101,6 @@ fn reasons(engine: &Engine) -> Rows {
     let mut list = engine.reasons().list();
     list.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
     list.into_iter().map(|(name, count, text)| row([name, &count.to_string(), text])).collect()
-}
-
-/// The predicted hit ratio by size; empty until there was enough traffic.
-fn curve(engine: &Engine) -> Rows {
-    let points = engine.insight().curve.points();
-    points.iter().map(|point| row([&point.size_bytes.to_string(), &format!("{:.4}", point.hit_ratio)])).collect()
 }
 
 #[cfg(test)]

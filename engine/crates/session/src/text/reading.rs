@@ -1,9 +1,8 @@
 //! What is known of a statement from its text, and holds for every statement of the same shape.
 
-use crate::text::digest::Digest;
 use crate::text::views::Views;
 use insight::{Digests, NOBODY, ShapeId};
-use sql::{Kind, LexMode, Statement, TableName};
+use sql::{Digest, Kind, LexMode, Statement, TableName};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,7 @@
 //! The name of a statement's shape: 128 bits of the shape's bytes, the same on every server and after every restart.
 
+use crate::shape::shape_id;
+
 /// A text with `?` in place of its literals, and its name.
 #[derive(Debug)]
 pub struct Digest {
@@ -9,7 +11,7 @@ pub struct Digest {
 
 impl Digest {
     pub fn new(shape: &[u8]) -> Digest {
-        Digest { id: sql::shape_id(shape), text: without_quotes(shape) }
+        Digest { id: shape_id(shape), text: without_quotes(shape) }
     }
 }
 

@@ -1,0 +1,105 @@
+//! The rows of `SHOW FQC QUERIES` and `SHOW FQC CURVE`, the same in every host.
+
+use crate::{Digest, Digests, Point};
+use std::collections::HashSet;
+
+pub type Row = Vec<Option<String>>;
+
+/// Shapes shown for what they saved, and as many for what they wasted.
+const SHOWN: usize = 500;
+
+pub const QUERIES: [&str; 20] = [
+    "Digest",
+    "Query",
+    "Executions",
+    "Hits",
+    "Hit_ratio",
+    "Inserts",
+    "Not_cached",
+    "Reasons",
+    "Outdated",
+    "Wasted",
+    "Time_saved_us",
+    "Bytes_saved",
+    "Bytes_stored",
+    "Stored_one_in",
+    "Stale_hits",
+    "Tables",
+    "Observed_requests",
+    "Observed_hits",
+    "Observed_hit_ratio",
+    "Observed_time_saved_us",
+];
+
+pub const CURVE: [&str; 2] = ["Size_bytes", "Hit_ratio"];
+
+/// What a host calls what is only numbered here.
+pub trait Names {
+    fn reason(&self, index: usize) -> &'static str;
+    /// That of results that were not stored for want of reuse.
+    fn passed_over(&self) -> &'static str;
+    /// None if it is not known any more.
+    fn table(&self, number: u32) -> Option<&str>;
+}
+
+/// Those that saved the most time first, or would have; with them, those for which the most was stored in vain.
+pub fn queries(digests: &Digests, names: &impl Names) -> Vec<Row> {
+    let list = digests.list();
+    let mut by_waste: Vec<_> = (0..list.len()).collect();
+    by_waste.sort_by_key(|at| std::cmp::Reverse(list[*at].wasted()));
+    let wasteful: HashSet<_> = by_waste.into_iter().take(SHOWN).collect();
+    let shown = list.iter().enumerate().filter(|(at, _)| *at < SHOWN || wasteful.contains(at));
+    shown.map(|(_, digest)| row(digest, names)).collect()
+}
+
+fn row(digest: &Digest, names: &impl Names) -> Row {
+    let values = [
+        format!("{:032x}", digest.id),
+        String::from_utf8_lossy(&digest.text).into_owned(),
+        digest.executions().to_string(),
+        digest.hits.to_string(),
+        ratio(digest.hits, digest.executions()),
+        digest.stored.to_string(),
+        digest.misses.saturating_sub(digest.stored).to_string(),
+        reasons(digest, names),
+        digest.outdated.to_string(),
+        digest.wasted().to_string(),
+        digest.saved_us.to_string(),
+        digest.saved_bytes.to_string(),
+        digest.stored_bytes.to_string(),
+        (1u64 << digest.level).to_string(),
+        digest.stale_hits.to_string(),
+        tables(digest, names),
+        digest.observed.requests.to_string(),
+        digest.observed.hits.to_string(),
+        ratio(digest.observed.hits, digest.observed.requests),
+        digest.observed.saved_us.to_string(),
+    ];
+    values.into_iter().map(Some).collect()
+}
+
+fn ratio(hits: u64, requests: u64) -> String {
+    format!("{:.4}", hits as f64 / requests.max(1) as f64)
+}
+
+/// `shop.items, shop.prices`
+fn tables(digest: &Digest, names: &impl Names) -> String {
+    let known = digest.tables.iter().filter_map(|table| names.table(*table));
+    known.collect::<Vec<_>>().join(", ")
+}
+
+/// `table_unknown=1, changed=3`
+fn reasons(digest: &Digest, names: &impl Names) -> String {
+    let told = digest.reasons.iter().map(|(index, count)| (names.reason(*index), u64::from(*count)));
+    let mut counts: Vec<_> = told.chain([(names.passed_over(), digest.passed_over())]).collect();
+    counts.retain(|(_, count)| *count > 0);
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let told: Vec<_> = counts.iter().map(|(name, count)| format!("{name}={count}")).collect();
+    told.join(", ")
+}
+
+/// The predicted hit ratio by size; empty until there was enough traffic.
+pub fn curve(points: &[Point]) -> Vec<Row> {
+    let row = |point: &Point| vec![Some(point.size_bytes.to_string()), Some(format!("{:.4}", point.hit_ratio))];
+    points.iter().map(row).collect()
+}

@@ -1,0 +1,143 @@
+//! How what is kept is used: counts of each shape of statement, and a sample of the reads that tells how other sizes would do. What
+//! `SHOW FQC QUERIES` and `SHOW FQC CURVE` tell here.
+//!
+//! Nothing in it changes what is answered. It is bounded, and no part of the option `size`.
+
+use cache::{Cache, CellId, Entry, Key, Meta};
+use insight::report::{self, Row};
+use insight::{Curve, Digests, Moment, NOBODY, Outcome, Sample, ShapeId};
+use sql::{Digest, LexMode};
+
+/// A result's place in the index.
+const INDEX_BYTES: usize = 16;
+/// Why an answer was not kept that could have been.
+const NO_MEMORY: usize = 0;
+
+#[derive(Default)]
+pub struct Uses {
+    digests: Digests,
+    curve: Curve<Basis>,
+}
+
+/// What tells whether a result is outdated.
+struct Basis {
+    stamp: u64,
+    cells: Box<[CellId]>,
+}
+
+/// Which statement an answer is to, and how long it took the server.
+#[derive(Clone, Copy)]
+pub struct Source {
+    pub shape: ShapeId,
+    pub cost_ns: u64,
+}
+
+impl Source {
+    /// Of what others have put into the store.
+    pub fn of_store(shape: ShapeId) -> Source {
+        Source { shape, cost_ns: 0 }
+    }
+}
+
+/// What a served result spares the server.
+#[derive(Clone, Copy)]
+pub struct Use {
+    shape: ShapeId,
+    saved_ns: u64,
+    bytes: usize,
+}
+
+impl Use {
+    pub fn of(entry: &Entry) -> Use {
+        Use { shape: ShapeId(entry.owner()), saved_ns: entry.cost_ns(), bytes: entry.value().len() }
+    }
+}
+
+impl Uses {
+    pub fn of_query(&self, text: &[u8], mode: LexMode) -> ShapeId {
+        let mut shape = Vec::new();
+        if sql::shape(text, mode, &mut shape) { self.of_shape(&shape[1..]) } else { NOBODY }
+    }
+
+    /// Literals are part of its shape.
+    pub fn of_prepared(&self, text: &[u8]) -> ShapeId {
+        self.of_shape(text)
+    }
+
+    fn of_shape(&self, shape: &[u8]) -> ShapeId {
+        self.digests.find(sql::shape_id(shape), || Digest::new(shape).text.into_vec())
+    }
+
+    /// A read is looked for. `is_fresh`: whether a result with this stamp and these cells could be served.
+    pub fn requested(&self, hash: u64, found: Option<&Entry>, is_fresh: impl Fn(u64, &[CellId]) -> bool) {
+        if !self.curve.wants(hash) || self.curve.requested(hash, |basis| is_fresh(basis.stamp, &basis.cells)) {
+            return;
+        }
+        if let Some(entry) = found.filter(|entry| is_fresh(entry.stamp().0, entry.cells())) {
+            let basis = Basis { stamp: entry.stamp().0, cells: entry.cells().into() };
+            self.curve.stored(hash, sample(entry.size(), entry.cost_ns(), basis));
+        }
+    }
+
+    pub fn served(&self, one: Use) {
+        self.digests.hit(one.shape, one.saved_ns / 1000, one.bytes as u64);
+    }
+
+    /// Keeps an answer. False: there is no room for it.
+    pub fn keep(&self, cache: &Cache, key: &Key, meta: Meta, cells: &[CellId], answer: &[u8]) -> bool {
+        let hash = cache.hash(key);
+        let (stamp, cost_ns) = (meta.stamp.0, meta.cost_ns);
+        let is_kept = cache.insert(hash, key, meta, cells, answer).is_ok();
+        if self.curve.wants(hash) {
+            let bytes = cache::entry_bytes(key, cells.len(), answer.len());
+            self.curve.stored(hash, sample(bytes, cost_ns, Basis { stamp, cells: cells.into() }));
+        }
+        is_kept
+    }
+
+    /// The server has given an answer of so many bytes that could be kept.
+    pub fn missed(&self, shape: ShapeId, bytes: usize, is_kept: bool) {
+        let outcome = match is_kept {
+            true => Outcome::Stored { bytes: bytes as u64 },
+            false => Outcome::Refused { reason: NO_MEMORY },
+        };
+        self.digests.missed(shape, outcome);
+    }
+
+    /// To be called every second. `requests`: all that ever came.
+    pub fn tick(&self, requests: u64, size_bytes: u64, now_ns: u64) {
+        self.digests.make_room();
+        self.curve.tick(Moment { requests, observed: 0, size_bytes, is_trial: false, now_ns });
+    }
+
+    pub fn queries(&self) -> Vec<Row> {
+        report::queries(&self.digests, &Names)
+    }
+
+    pub fn curve(&self) -> Vec<Row> {
+        report::curve(&self.curve.points())
+    }
+}
+
+fn sample(bytes: usize, cost_ns: u64, validity: Basis) -> Sample<Basis> {
+    let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    Sample { bytes: narrow((bytes + INDEX_BYTES) as u64), cost_us: narrow(cost_ns / 1000), validity }
+}
+
+/// In the server's words.
+struct Names;
+
+impl report::Names for Names {
+    fn reason(&self, _: usize) -> &'static str {
+        "no_memory"
+    }
+
+    fn passed_over(&self) -> &'static str {
+        "not_reused"
+    }
+
+    /// A near cache knows tables by number alone.
+    fn table(&self, _: u32) -> Option<&str> {
+        None
+    }
+}
