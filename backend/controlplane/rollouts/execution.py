@@ -149,7 +149,7 @@ def run_item(item_id: int) -> str | None:
             change = _change_for(item)
             record_outcome(item, change and change_run(change.pk))
         except Problem as error:
-            _finish(item, ItemState.FAILED, error.detail)
+            _finish(item, ItemState.FAILED, " ".join([error.detail, *error.statements]))
     return item.fleet_apply_id
 
 

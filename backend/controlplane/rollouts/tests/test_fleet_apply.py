@@ -16,6 +16,7 @@ from controlplane.parameters.models import Template, TemplateVersion
 from controlplane.parameters.services import template_create
 from controlplane.rollouts import execution, services
 from controlplane.rollouts.models import FleetApply
+from testing.servers import row_for
 
 pytestmark = pytest.mark.django_db
 
@@ -90,6 +91,24 @@ def test_every_item_is_applied_or_says_why_not(operator, fleet, template, delive
     items = operator.get(f"/api/v1/fleet-applies/{row}/items?state=failed").json()["items"]
     assert all("server_unreachable" in item["detail"] or "reach" in item["detail"] for item in items)
     assert fleet.parameters.get(name="long_query_time").submitted == "2"
+
+
+def test_an_account_that_lacks_a_privilege_is_told_what_to_grant(operator, shared_server, template, delivered):
+    account = "'limited'@'127.0.0.1'"
+    server = shared_server.connect()
+    server.run(f"CREATE USER {account} IDENTIFIED BY 'of-few-rights'")
+    limited = row_for(shared_server, provider="external", username="limited")
+    limited.password = "of-few-rights"
+    limited.save()
+    asked = {"template": "slow-log", "instances": [limited.pk], "start": True}
+    row = operator.post("/api/v1/fleet-applies", asked).json()["id"]
+    execution.advance(row)
+    work(delivered)
+    server.run(f"DROP USER {account}")
+    server.close()
+    [item] = operator.get(f"/api/v1/fleet-applies/{row}/items").json()["items"]
+    assert item["state"] == "failed"
+    assert item["detail"].endswith(f"GRANT SUPER ON *.* TO {account};")
 
 
 def test_it_stops_at_the_first_failure_too_many(operator, fleet, template, delivered):
