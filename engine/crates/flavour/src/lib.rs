@@ -393,8 +393,10 @@ pub struct Catalogue {
 /// Stored programs that a statement may run without naming more than a table, a view or a function.
 #[derive(Clone, Copy)]
 pub struct Programs {
-    /// A row of any of them: there is one, outside of the schema `sys`, or one inside is hidden behind a view.
+    /// A row of any of them: there is one, outside of the schema that is left out.
     pub existing: &'static [&'static str],
+    /// A view elsewhere that says its name may hide one inside.
+    pub left_out: &'static str,
     /// Rows that stay the same as long as none is made, and the counts they come from are not set back.
     pub made: &'static str,
 }

@@ -7,6 +7,8 @@ mod keys;
 mod tables;
 mod views;
 
+pub use views::say as views_say;
+
 use crate::link::{Link, Row};
 use session::{Engine, Table};
 use std::sync::Arc;

@@ -54,8 +54,8 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
             // A procedure is called by its own statement.
             "SELECT 1 FROM mysql.proc WHERE type <> 'PROCEDURE' AND db <> 'sys' LIMIT 1",
             "SELECT 1 FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA <> 'sys' LIMIT 1",
-            "SELECT 1 FROM information_schema.VIEWS WHERE TABLE_SCHEMA <> 'sys' AND VIEW_DEFINITION LIKE '%sys%' LIMIT 1",
         ],
+        left_out: "sys",
         // An ALTER VIEW counts as the making of a view. The counts are set back by a FLUSH STATUS.
         made: "SELECT SUM(IF(VARIABLE_NAME LIKE 'COM%', VARIABLE_VALUE, 0)), COUNT(*), \
              SUM(CASE VARIABLE_NAME WHEN 'UPTIME' THEN VARIABLE_VALUE \

@@ -1,6 +1,6 @@
 //! The names of all views, the definitions of those that are read, and whether there are routines.
 
-use crate::link::{Link, first_column};
+use crate::link::{Link, Row, first_column};
 use flavour::Flavour;
 use session::{Definition, Engine, Own, ViewName, Views};
 use sql::{Hint, Kind, LexMode, Refusal};
@@ -11,11 +11,35 @@ const LONGEST: usize = 16 * 1024;
 pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let flavour = engine.flavour();
     let generation = engine.catalogue().generation();
+    // A text that names a view of the server's own schemas names its schema, too, or is not kept for where it is read.
+    let views = names(flavour, link, |schema| !flavour.schemas.is_system(schema))?;
+    let routines = flavour.catalogue.routines.map(|question| link.query(question)).transpose()?;
+    engine.catalogue().publish(Views::new(generation, !engine.settings().tells_case(), views));
+    if routines.is_some_and(|rows| rows.is_empty()) {
+        engine.catalogue().note_no_routines(generation);
+    }
+    Ok(())
+}
+
+/// Whether the definition of a view says a word. Asked for one by one: a question about all views would have the server read the
+/// definition of every table, too, also of one whose files are being exchanged.
+pub fn say(flavour: &'static Flavour, link: &mut dyn Link, word: &[u8]) -> Result<bool, String> {
+    for name in names(flavour, link, |schema| schema == b"mysql" || !flavour.schemas.is_system(schema))? {
+        let rows = definition(flavour, link, &name)?;
+        if rows.iter().filter_map(|row| row.get(2)?.as_deref()).any(|text| sql::says(text, word)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn names(
+    flavour: &'static Flavour,
+    link: &mut dyn Link,
+    is_meant: impl Fn(&[u8]) -> bool,
+) -> Result<Vec<ViewName>, String> {
     let mut views = Vec::new();
-    // A text that names a view of theirs names its schema, too, or is not kept for where it is read.
-    let schemas =
-        first_column(link.query(flavour.catalogue.schemas)?).filter(|schema| !flavour.schemas.is_system(schema));
-    for schema in schemas {
+    for schema in first_column(link.query(flavour.catalogue.schemas)?).filter(|schema| is_meant(schema)) {
         let name = format!("`{}`", String::from_utf8_lossy(&schema).replace('`', "``"));
         match link.query(&flavour::ask(flavour.catalogue.views, &name, "")) {
             Ok(rows) => views.extend(first_column(rows).map(|name| ViewName { db: schema.clone(), name })),
@@ -23,12 +47,11 @@ pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
             Err(error) => return Err(error),
         }
     }
-    let routines = flavour.catalogue.routines.map(|question| link.query(question)).transpose()?;
-    engine.catalogue().publish(Views::new(generation, !engine.settings().tells_case(), views));
-    if routines.is_some_and(|rows| rows.is_empty()) {
-        engine.catalogue().note_no_routines(generation);
-    }
-    Ok(())
+    Ok(views)
+}
+
+fn definition(flavour: &'static Flavour, link: &mut dyn Link, name: &ViewName) -> Result<Vec<Row>, String> {
+    link.query(&flavour::ask(flavour.catalogue.view, &flavour.literal(&name.db), &flavour.literal(&name.name)))
 }
 
 /// Of a schema that was dropped in between, which has begun another generation, and of a directory that the server may not
@@ -57,8 +80,7 @@ fn look_up(
     views: &Views,
     name: &ViewName,
 ) -> Result<Definition, String> {
-    let rows =
-        link.query(&flavour::ask(flavour.catalogue.view, &flavour.literal(&name.db), &flavour.literal(&name.name)))?;
+    let rows = definition(flavour, link, name)?;
     let unknown = Definition { against: Some(Own::View), views: Vec::new() };
     let [row] = rows.as_slice() else { return Ok(unknown) };
     let [Some(db), Some(found), Some(text)] = row.as_slice() else { return Ok(unknown) };

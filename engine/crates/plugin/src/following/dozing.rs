@@ -6,7 +6,7 @@ use crate::faults;
 use crate::following::waking;
 use crate::log;
 use crate::server;
-use host::Link;
+use host::{Link, catalogue};
 use insight::While;
 use locks::Mutex;
 use session::Engine;
@@ -157,7 +157,7 @@ fn has_programs(link: &mut dyn Link) -> Result<bool, String> {
             return Ok(true);
         }
     }
-    Ok(false)
+    catalogue::views_say(engine().flavour(), link, programs.left_out.as_bytes())
 }
 
 /// Whether it has been for some time.
