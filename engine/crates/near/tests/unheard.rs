@@ -271,26 +271,41 @@ fn a_log_that_is_not_what_it_was_when_it_goes_on_ends_what_was_kept() {
         let threads =
             "SELECT id FROM information_schema.processlist WHERE user = 'follower' AND command LIKE 'Binlog%'";
         let purge = "PURGE BINARY LOGS BEFORE NOW() + INTERVAL 1 DAY";
-        for value in 10..22 {
+        for value in 10..24 {
             until_served(&near, &mut client, VALUE);
             near.signal(libc::SIGSTOP);
-            if value % 2 == 0 {
+            if value % 7 == 0 {
                 for thread in ask(&mut writer, threads).split(';').filter(|thread| !thread.is_empty()) {
                     // It may have ended already.
                     let _ = writer.query(format!("KILL {thread}"));
                 }
             }
-            match value % 3 {
-                0 => run(&mut writer, &[update(value).as_str(), "FLUSH BINARY LOGS", "FLUSH BINARY LOGS", purge]),
-                1 => run(&mut writer, &[update(value).as_str(), kind.reset]),
+            match value % 6 {
+                0 | 1 => run(&mut writer, &[update(value).as_str(), "FLUSH BINARY LOGS", "FLUSH BINARY LOGS", purge]),
+                2..5 => run(&mut writer, &[update(value).as_str(), kind.reset]),
                 _ => run(&mut writer, &[kind.reset, &update(value), "FLUSH BINARY LOGS", purge]),
             }
-            // More than before.
-            for other in 0..20 * (value - 8) {
-                run(&mut writer, &[&format!("REPLACE INTO d.u VALUES ({other}, 1)")]);
+            // More than before, or less.
+            for other in 0..if value % 4 == 0 { 3 } else { 20 * (value - 8) } {
+                run(&mut writer, &[&format!("REPLACE INTO d.u VALUES ({other}, {value})")]);
             }
             near.signal(libc::SIGCONT);
             is_seen(&near, &mut client, &value.to_string());
         }
+    }
+}
+
+#[test]
+fn a_log_that_goes_on_in_the_next_file_is_followed_without_a_break() {
+    for kind in kinds() {
+        let server = kind.with(&["--max-binlog-size=4096"]);
+        let near = kind.following(&server, LONG);
+        let (mut client, mut writer) = (near.client(), direct(&server));
+        for value in 10..40 {
+            run(&mut writer, &[&update(value), if value % 5 == 0 { "FLUSH BINARY LOGS" } else { "DO 1" }]);
+            is_seen(&near, &mut client, &value.to_string());
+        }
+        assert!(near.metric("log_file") > 3);
+        assert_eq!(near.log().matches("following the log").count(), 1, "{}", near.log());
     }
 }

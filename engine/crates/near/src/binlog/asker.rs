@@ -82,30 +82,32 @@ impl Asker {
         }
     }
 
-    /// How far the log has come, and what of it can be seen.
-    pub async fn said(&mut self, product: &Product) -> io::Result<Said> {
-        let said = if product.has_numbers { self.written(product).await? } else { self.shown().await? };
+    /// How far the log has come, and what of it can be seen; and its end, of which that tells for MySQL alone.
+    pub async fn said(&mut self, product: &Product) -> io::Result<(Said, Place)> {
+        let said = if product.has_numbers { self.written(product).await? } else { self.shown(product).await? };
         said.ok_or_else(|| io::Error::other(UNTOLD))
     }
 
     /// A snapshot knows the place in the log that it belongs to.
-    async fn shown(&mut self) -> io::Result<Option<Said>> {
-        let questions =
-            ["START TRANSACTION WITH CONSISTENT SNAPSHOT", "SHOW STATUS LIKE 'Binlog_snapshot_%'", "COMMIT"];
+    async fn shown(&mut self, product: &Product) -> io::Result<Option<(Said, Place)>> {
+        let snapshot = "SHOW STATUS LIKE 'Binlog_snapshot_%'";
+        let questions = ["START TRANSACTION WITH CONSISTENT SNAPSHOT", snapshot, "COMMIT", product.status];
         let answers = self.ask_all(&questions).await?;
         let status = |name: &str| {
             let is_it = |row: &&Row| value(row, 0).is_some_and(|is| is.eq_ignore_ascii_case(name.as_bytes()));
             answers[1].iter().find(is_it).and_then(|row| value(row, 1))
         };
         let file = status("Binlog_snapshot_file");
-        Ok(file.zip(status("Binlog_snapshot_position")).and_then(|(file, at)| place(file, at)).map(Said::Shown))
+        let shown = file.zip(status("Binlog_snapshot_position")).and_then(|(file, at)| place(file, at));
+        let end = answers[3].first().and_then(|row| place(value(row, 0)?, value(row, 1)?));
+        Ok(shown.map(Said::Shown).zip(end))
     }
 
     /// The server takes the numbers of what can be seen first, and the place, which is behind all of it, afterwards.
-    async fn written(&mut self, product: &Product) -> io::Result<Option<Said>> {
+    async fn written(&mut self, product: &Product) -> io::Result<Option<(Said, Place)>> {
         let rows = self.ask(product.status).await?;
         let Some([Some(file), Some(at), _, _, Some(shown)]) = rows.first().map(Vec::as_slice) else { return Ok(None) };
-        Ok(place(file, at).zip(Gtids::parse(shown)).map(|(place, shown)| Said::Written(place, shown)))
+        Ok(place(file, at).zip(Gtids::parse(shown)).map(|(place, shown)| (Said::Written(place, shown), place)))
     }
 
     /// Whether all that can change what is read from it stands in the log under its name: a table of InnoDB whose rows no other table's

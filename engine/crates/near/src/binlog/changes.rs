@@ -26,7 +26,7 @@ const SYSTEM: &[u8] = b"mysql";
 pub const XA: &str = "the server runs XA transactions, and its log does not tell when these can be seen; restart fqc-near once \
     nobody uses them";
 
-const RESET: &str = "the server's log was reset";
+pub const RESET: &str = "the server's log was reset";
 const UNTOLD: &str = "the server has transactions that its log does not tell; it is followed anew";
 const UNSEEN: &str = "too many transactions of the server's log cannot be seen yet; it is followed anew";
 const ANONYMOUS: &str = "the server's log has transactions without numbers; run SET GLOBAL gtid_mode = 'ON'";

@@ -1,7 +1,7 @@
 //! The two connections to the server: one that its log comes by, and one that asks it how far that must have come.
 
 use super::asker::{Asker, value};
-use super::changes::{Said, XA};
+use super::changes::{RESET, Said, XA};
 use super::event::{self, Event, Told};
 use super::gtid::Gtids;
 use super::log::Log;
@@ -122,7 +122,7 @@ async fn attach_to(
         return Err(io::Error::other("there are several servers behind this address"));
     }
     let server = servers[0].first().and_then(|row| value(row, 0)).ok_or(io::ErrorKind::InvalidData)?;
-    let said = asker.said(product).await?;
+    let (said, _) = asker.said(product).await?;
     replica.ask_all(&SETTINGS).await?;
     let (first, stream) = replica.begin(&dump(&said, &file)?).await?;
     let (from, shown) = match said {
@@ -237,7 +237,11 @@ async fn ask_once(log: &Log, asker: &mut Asker, product: &Product) -> io::Result
     if waits.is_some_and(|waits| u128::from(waits) > patience.as_nanos()) {
         return Err(io::Error::other("the server's log does not come up to what it has done"));
     }
-    let said = asker.said(product).await?;
+    let heard = log.heard();
+    let (said, end) = asker.said(product).await?;
+    if end < heard {
+        return Err(io::Error::other(RESET));
+    }
     log.mark(asked, said).map_err(io::Error::other)?;
     let tables = log.take_asked();
     for name in &tables.names {

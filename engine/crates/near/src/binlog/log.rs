@@ -119,6 +119,10 @@ impl Log {
         self.change().mark(asked, said)
     }
 
+    pub fn heard(&self) -> Place {
+        self.look().heard()
+    }
+
     /// Since it is followed, the log has come as far as the server has said at least once.
     pub fn has_come(&self) -> bool {
         self.look().proved().is_some()
