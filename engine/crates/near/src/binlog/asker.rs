@@ -82,7 +82,7 @@ impl Asker {
         }
     }
 
-    /// How far the log has come, and what of it can be seen; and its end, of which that tells for MySQL alone.
+    /// What can be seen of the log, and where it ends.
     pub async fn said(&mut self, product: &Product) -> io::Result<(Said, Place)> {
         let said = if product.has_numbers { self.written(product).await? } else { self.shown(product).await? };
         said.ok_or_else(|| io::Error::other(UNTOLD))
