@@ -109,8 +109,7 @@ impl Kept {
 
     /// To be called every second.
     pub fn tick(&self, now: u64) {
-        let counted = self.counted();
-        self.uses.tick(counted.hits + counted.misses, self.budget(), now);
+        self.uses.tick(self.hits.load(Ordering::Relaxed), self.budget(), now);
     }
 
     /// Of what may be kept.

@@ -7,6 +7,7 @@ use cache::{Cache, CellId, Entry, Key, Meta};
 use insight::report::{self, Row};
 use insight::{Curve, Digests, Moment, NOBODY, Outcome, Sample, ShapeId};
 use sql::{Digest, LexMode};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A result's place in the index.
 const INDEX_BYTES: usize = 16;
@@ -17,6 +18,8 @@ const NO_MEMORY: usize = 0;
 pub struct Uses {
     digests: Digests,
     curve: Curve<Basis>,
+    /// Answers of the server that could be kept.
+    misses: AtomicU64,
 }
 
 /// What tells whether a result is outdated.
@@ -102,10 +105,13 @@ impl Uses {
             false => Outcome::Refused { reason: NO_MEMORY },
         };
         self.digests.missed(shape, outcome);
+        // Relaxed: it orders nothing.
+        self.misses.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// To be called every second. `requests`: all that ever came.
-    pub fn tick(&self, requests: u64, size_bytes: u64, now_ns: u64) {
+    /// To be called every second. `hits`: all that there ever were.
+    pub fn tick(&self, hits: u64, size_bytes: u64, now_ns: u64) {
+        let requests = hits + self.misses.load(Ordering::Relaxed);
         self.digests.make_room();
         self.curve.tick(Moment { requests, observed: 0, size_bytes, is_trial: false, now_ns });
     }

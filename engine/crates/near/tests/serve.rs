@@ -497,3 +497,20 @@ fn who_may_not_see_others_statements_on_the_server_may_not_here() {
         assert_eq!(message(&mut client, report), None, "{report}");
     }
 }
+
+#[test]
+fn the_curve_takes_no_read_that_was_not_kept_for_a_hit() {
+    let scene = Scene::of(1);
+    let mut client = scene.near().client();
+    let (mut id, mut curve) = (0, Vec::new());
+    wait_until("a prediction", || {
+        for _ in 0..3000 {
+            id += 1;
+            ask(&mut client, &format!("SELECT v FROM d.t WHERE id = {id}"));
+        }
+        curve = client.query("SHOW FQC CURVE").expect("an answer").rows(false);
+        !curve.is_empty()
+    });
+    let is_none = |row: &[Option<Vec<u8>>]| row[1].as_deref() < Some(b"0.02");
+    assert!(curve.iter().all(|row| is_none(row)), "{curve:?}");
+}
