@@ -84,6 +84,16 @@ fn framed(statement: &str) -> Vec<u8> {
 }
 
 #[test]
+fn the_smallest_stack_that_threads_may_have_is_enough() {
+    let server = server(&["--thread-stack=128K"]);
+    let mut admin = server.admin().unwrap();
+    for report in ["STATUS", "QUERIES", "TABLES", "REASONS", "CURVE"] {
+        admin.must(&format!("SHOW FQC {report}")).unwrap();
+    }
+    still_right(&server);
+}
+
+#[test]
 fn a_statement_that_arrives_byte_by_byte_is_answered() {
     for arguments in [&[][..], &["--thread-handling=pool-of-threads"]] {
         let server = server(arguments);

@@ -5,6 +5,7 @@ use crate::server;
 use session::Engine;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Which load of the plugin this is; even while it is not loaded.
@@ -14,7 +15,16 @@ static LOADED_NS: AtomicU64 = AtomicU64::new(0);
 
 pub fn engine() -> &'static Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
-    ENGINE.get_or_init(|| Engine::new(faults::forgetful(server::get().flavour()), now_ns))
+    ENGINE.get().unwrap_or_else(|| fill(&ENGINE))
+}
+
+/// On a thread of our own: while it is made, it takes more of a stack than the server's threads may have (`thread_stack`).
+#[cold]
+fn fill(place: &'static OnceLock<Engine>) -> &'static Engine {
+    const STACK_BYTES: usize = 2 << 20;
+    let make = || place.get_or_init(|| Engine::new(faults::forgetful(server::get().flavour()), now_ns));
+    let made = thread::Builder::new().name("fqc-install".into()).stack_size(STACK_BYTES).spawn(make);
+    made.ok().and_then(|made| made.join().ok()).unwrap_or_else(make)
 }
 
 fn now_ns() -> u64 {

@@ -48,7 +48,16 @@ fn a_server_that_lacks_a_symbol_or_a_slot_is_refused_by_name() {
 /// As the guide says it, on a server without any setting of its own.
 #[test]
 fn a_stock_server_is_served_once_it_has_passed_the_self_test() {
-    let server = Server::start(options(&[])).unwrap();
+    is_served_once_it_has_passed_the_self_test(&[]);
+}
+
+#[test]
+fn the_smallest_stack_that_threads_may_have_is_enough() {
+    is_served_once_it_has_passed_the_self_test(&["--thread-stack=128K"]);
+}
+
+fn is_served_once_it_has_passed_the_self_test(arguments: &[&str]) {
+    let server = Server::start(options(arguments)).unwrap();
     std::fs::copy(plugin::path(), server.plugins().join("fqc.so")).unwrap();
     let mut admin = server.admin().unwrap();
     all(&mut admin, server.product().installing());
