@@ -72,7 +72,7 @@ ENGINE += ("servers.tsv", "target", "tests")
 ENGINE = ("Makefile", "docs/reference/engine.json", *(f"engine/{name}" for name in ENGINE))
 FRONTEND = ("Makefile", "frontend", "backend/openapi.yaml")
 # Where the names come from that the console tells in its second language.
-TOLD = ("backend/controlplane", "engine/crates/sql/src", "engine/crates/session/src", "engine/crates/plugin/src")
+TOLD = ("backend/controlplane", *(f"engine/crates/{name}/src" for name in ("insight", "plugin", "session", "sql")))
 # Linters and the copy that is generated anew leave out what git does.
 LISTED = ("Makefile", ".gitignore")
 

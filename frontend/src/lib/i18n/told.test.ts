@@ -18,7 +18,7 @@ const SOURCES = import.meta.glob<string>(
     '../../../../engine/crates/sql/src/refusal.rs',
     '../../../../engine/crates/session/src/reason.rs',
     '../../../../engine/crates/session/src/surface/report.rs',
-    '../../../../engine/crates/session/src/surface/report/queries.rs',
+    '../../../../engine/crates/insight/src/report.rs',
   ],
   { query: '?raw', import: 'default', eager: true },
 );
@@ -110,8 +110,8 @@ const NAMES: Record<string, () => string[]> = {
     ].sort(),
   column: () =>
     [
-      ...listOf(source('queries.rs'), '= ['),
-      ...listOf(source('report.rs'), 'FqcTopic::Reasons => &['),
+      ...listOf(source('insight/src/report.rs'), '] = ['),
+      ...listOf(source('surface/report.rs'), 'FqcTopic::Reasons => &['),
     ].sort(),
 };
 
