@@ -103,7 +103,7 @@ def enable(
     ] = False,
     allow_restart: Annotated[bool, typer.Option("--allow-restart", help="Restart the server if needed.")] = False,
 ) -> None:
-    """Enable the cache: buffer pool to 90 % if it is large enough, cache size, type."""
+    """Enable the cache: buffer pool to 90 %, cache size, type."""
     body: dict[str, Any] = {"allow_restart": allow_restart, "type": 2 if on_demand else 1}
     body |= {"shrink_buffer_pool": not keep_pool} | _sizing(rule, size, result_sets)
     if call.is_dry_run:
