@@ -13,9 +13,9 @@ PYTHON := .venv/bin/python
 STACK := cd backend && { test -e .venv/ready || { echo "nothing is built yet, so nothing runs; start with: make up" >&2; exit 1; }; } \
 	&& $(PYTHON) -m stack
 CARGO := cd engine && cargo
-# Most of these tests wait for servers: two of them at a time, each with a database and servers of its own. They are handed out
+# Most of these tests wait for servers: some of them at a time, each with a database and servers of its own. They are handed out
 # in their order: those that empty the database come last, and after one of them nothing finds the rows that migrations made.
-WORKERS := --numprocesses 2 --dist load
+WORKERS := --dist load --numprocesses
 PYTHON_CODE := . ../.ci ../engine/bench ../engine/tests/peers ../scripts/packages
 HOUSE_TESTS := cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack --confcutdir=stack -p no:django -p no:cacheprovider
 # The epoch reclamation that the cache builds on keeps to tree borrows, and never frees its own last garbage.
@@ -167,15 +167,15 @@ test-bench: ## Engine: the measuring harness
 	@engine/bench/run test
 test-backend-postgres: backend ## Backend on a private PostgreSQL, with a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD
 	@$(call FETCH_OLDER_MYSQL,$(RUN_DIR)/servers)
-	@$(WITH_MYSQL); export FQC_OLDER_SERVERS="$(RUN_DIR)/servers" FQC_TEST_DATABASE_URL=private; cd backend && $(PYTHON) -m pytest -q $(WORKERS) $(or $(ONLY),config controlplane)
+	@$(WITH_MYSQL); export FQC_OLDER_SERVERS="$(RUN_DIR)/servers" FQC_TEST_DATABASE_URL=private; cd backend && $(PYTHON) -m pytest -q $(WORKERS) 3 $(or $(ONLY),config controlplane)
 test-backend-sqlite: backend ## Backend on SQLite: what can hang on the database
-	@cd backend && FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q $(WORKERS) --database $(or $(ONLY),config controlplane)
+	@cd backend && FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q $(WORKERS) 2 --database $(or $(ONLY),config controlplane)
 test-backend: backend ## All of the backend's tests on SQLite (not part of `make test`)
-	@$(WITH_MYSQL); cd backend && $(PYTHON) -m pytest -q $(WORKERS) $(or $(ONLY),config controlplane)
+	@$(WITH_MYSQL); cd backend && $(PYTHON) -m pytest -q $(WORKERS) 2 $(or $(ONLY),config controlplane)
 test-backend-line: backend ## Backend on another line of MariaDB, which is fetched (not part of `make test`): LINE=11.8
 	@scripts/fetch-server MariaDB $(LINE)
 	@cd backend && PATH="$(CURDIR)/engine/target/servers/MariaDB-$(LINE)/sbin:$(CURDIR)/engine/target/servers/MariaDB-$(LINE)/bin:$$PATH" \
-		$(PYTHON) -m pytest -q $(WORKERS) $(or $(ONLY),config controlplane)
+		$(PYTHON) -m pytest -q $(WORKERS) 2 $(or $(ONLY),config controlplane)
 test-faults: backend ## A small fleet under random faults for a short time, and its books compared
 	@cd backend && $(PYTHON) -m faults --seconds 20 --database postgresql --broker valkey --logs "$(RUN_DIR)/faults"
 test-frontend: frontend/node_modules/ready ## Frontend: unit tests
