@@ -266,9 +266,9 @@ def reasons(text: str) -> list[str]:
 
 def names_for_again(suite: Suite, text: str) -> list[str]:
     """The tests that failed, as their tool is asked for them; none if only all of the suite will do."""
-    names = list(dict.fromkeys(as_asked(name) for name in failures(text)))
-    is_whole = suite.target in TAKE_NAMES and not BROKEN_OFF.search(ESCAPES.sub("", text))
-    return names if is_whole and len(failures(text)) >= count(text, "failed") else []
+    named = failures(text)
+    are_all = len(named) >= count(text, "failed") and not BROKEN_OFF.search(ESCAPES.sub("", text))
+    return list(dict.fromkeys(map(as_asked, named))) if suite.target in TAKE_NAMES and are_all else []
 
 
 def as_asked(name: str) -> str:
