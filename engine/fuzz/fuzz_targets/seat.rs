@@ -20,7 +20,7 @@ fuzz_target!(|input: (u64, Vec<(u8, Vec<u8>)>)| {
     let memory = Arc::new(Memory::new(4 << 20));
     let mut follower = Follower::new(capabilities);
     let seat = Seat::new(&memory, CONNECTION, GREETING, capabilities, true);
-    let mut policy = Some(Policy::Leases(seat));
+    let mut policy = Some(Policy::Leases(seat.into()));
     for (kind, bytes) in steps {
         match kind % 3 {
             0 => {

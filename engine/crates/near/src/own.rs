@@ -9,7 +9,7 @@ use feed::{Connection, FromNear, Protocol, Standing, Told};
 use flavour::MARIADB;
 use insight::ShapeId;
 use locks::Mutex;
-use sql::LexMode;
+use sql::{Aggregates, LexMode};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -76,6 +76,13 @@ impl Read<'_> {
         match self {
             Read::Text(payload) => kept.uses.of_query(&payload[1..], LexMode::new(&MARIADB)),
             Read::Execution(execution) => execution.shape,
+        }
+    }
+
+    pub fn aggregates(&self) -> Aggregates {
+        match self {
+            Read::Text(payload) => Aggregates::of(&payload[1..]),
+            Read::Execution(execution) => execution.aggregates,
         }
     }
 

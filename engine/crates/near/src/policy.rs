@@ -11,7 +11,7 @@ const NOT_SUPPORTED: u16 = 1235;
 
 pub enum Policy {
     /// The server's: no result is outdated.
-    Leases(Seat),
+    Leases(Box<Seat>),
     /// The operator's.
     Rules(Box<ttl::Session>),
 }

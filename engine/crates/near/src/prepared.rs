@@ -14,6 +14,7 @@ use crate::kept::Attachment;
 use feed::Standing;
 use insight::{NOBODY, ShapeId};
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN};
+use sql::Aggregates;
 use std::collections::{HashMap, VecDeque};
 use wire::{Command, Execute, Outcome, OutcomeKind, Params};
 
@@ -67,6 +68,7 @@ struct Preparing {
     text: Text,
     shape: ShapeId,
     says_found_rows: bool,
+    aggregates: Aggregates,
 }
 
 struct Executing {
@@ -80,6 +82,7 @@ struct Statement {
     text: Text,
     shape: ShapeId,
     says_found_rows: bool,
+    aggregates: Aggregates,
     parameters: u16,
     /// The command that prepared it, and the last one that ran it on the server.
     prepared: u64,
@@ -110,6 +113,7 @@ pub struct Execution {
     pub has_same_types: bool,
     /// It brings the first types.
     pub is_first: bool,
+    pub aggregates: Aggregates,
     /// What the server will have been given, if that is something new.
     given: Option<Given>,
     /// All rows are asked for at once.
@@ -159,6 +163,7 @@ impl Statements {
             types: params.types.to_vec(),
             has_same_types: known == Some(params.types),
             is_first: params.are_types_new && statement.executed == statement.prepared,
+            aggregates: statement.aggregates,
             given,
             is_plain: execute.flags == 0 && execute.iterations == 1,
         })
@@ -210,9 +215,9 @@ impl Statements {
         if self.preparing.len() == MOST_AHEAD {
             return false;
         }
-        let says_found_rows = says_found_rows(text);
+        let (says_found_rows, aggregates) = (says_found_rows(text), Aggregates::of(text));
         let text = ring::digest::digest(&SHA256, text).as_ref().try_into().unwrap_or_default();
-        self.preparing.push_back(Preparing { command: number, text, shape: NOBODY, says_found_rows });
+        self.preparing.push_back(Preparing { command: number, text, shape: NOBODY, says_found_rows, aggregates });
         true
     }
 
@@ -257,6 +262,16 @@ impl Statements {
         self.by_id.iter_mut().filter(|(one, _)| is_it(**one)).for_each(|(_, statement)| statement.passes = true);
     }
 
+    /// Of what this command runs.
+    pub fn aggregates(&self, payload: &[u8]) -> Aggregates {
+        match Command::from_byte(payload[0]) {
+            Some(Command::StmtExecute) => {
+                self.by_id.get(&id_of(payload)).map_or(Aggregates::Perhaps, |statement| statement.aggregates)
+            }
+            _ => Aggregates::of(&payload[1..]),
+        }
+    }
+
     /// The server has answered a command.
     pub fn answered(&mut self, number: u64, outcome: &Outcome) {
         if let Some(at) = self.preparing.iter().position(|one| one.command == number) {
@@ -278,7 +293,8 @@ impl Statements {
         }
     }
 
-    fn prepared(&mut self, Preparing { command, text, shape, says_found_rows }: Preparing, outcome: &Outcome) {
+    fn prepared(&mut self, preparing: Preparing, outcome: &Outcome) {
+        let Preparing { command, text, shape, says_found_rows, aggregates } = preparing;
         let OutcomeKind::Prepared { id, params, columns } = outcome.kind else { return };
         self.by_id.remove(&id);
         if self.by_id.len() >= MOST_STATEMENTS {
@@ -288,6 +304,7 @@ impl Statements {
             text,
             shape,
             says_found_rows,
+            aggregates,
             parameters: params,
             prepared: command,
             executed: command,

@@ -54,7 +54,7 @@ fn policy(config: &Config, agreed: &mut Agreed, shared: &Shared, privileges: Opt
     if config.rules.is_none() && shared.log.is_none() {
         let reports = config.feed.is_some();
         let Agreed { number, greeting, capabilities, .. } = *agreed;
-        return Policy::Leases(Seat::new(&shared.memory, number, greeting, capabilities, reports));
+        return Policy::Leases(Seat::new(&shared.memory, number, greeting, capabilities, reports).into());
     }
     let (config, agreed) = (shared.config.subscribe(), std::mem::take(agreed));
     let by_log = shared.log.as_ref().map(|log| (log.clone(), log.begin(privileges, clock::now())));

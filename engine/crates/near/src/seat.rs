@@ -15,10 +15,12 @@ use crate::memory::Memory;
 use crate::own::{Own, lock};
 use crate::prepared::says_found_rows;
 use crate::report::{self, Asked, Asker, Right};
-use crate::unseen::{Held, Unseen, found, has_changed};
+use crate::unseen::{Held, Unseen, found, has_changed, may_leave_found};
 use crate::uses::Use;
+use feed::Protocol;
 use flavour::MARIADB;
 use locks::Mutex;
+use sql::Aggregates;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wire::{Command, Expect, Header, Outcome};
@@ -46,14 +48,32 @@ enum Leaves {
     Own,
     /// Its own, and the read before is not sent because of it.
     InPlace,
+    /// The same two of one that aggregates: with a row of nothing it leaves those of the read before.
+    Aggregate {
+        in_place: bool,
+    },
 }
 
 impl Leaves {
-    fn of(payload: Option<&[u8]>, takes_place: bool) -> Leaves {
-        match payload {
-            Some(_) if takes_place => Leaves::InPlace,
-            Some(payload) if !looks_back(payload) => Leaves::Own,
-            _ => Leaves::Unknown,
+    fn of(payload: Option<&[u8]>, takes_place: bool, aggregates: impl FnOnce(&[u8]) -> Aggregates) -> Leaves {
+        let Some(payload) = payload.filter(|payload| takes_place || !looks_back(payload)) else {
+            return Leaves::Unknown;
+        };
+        match aggregates(payload) {
+            Aggregates::No if takes_place => Leaves::InPlace,
+            Aggregates::No => Leaves::Own,
+            _ => Leaves::Aggregate { in_place: takes_place },
+        }
+    }
+
+    /// The server's number is not that of the last read that the client knows of: none if it is as it was.
+    fn leads_astray(self, outcome: &Outcome) -> Option<bool> {
+        match self {
+            Leaves::Aggregate { in_place } if found(outcome).is_none_or(|rows| rows <= 1) => in_place.then_some(true),
+            // One that fails on its way has counted, too.
+            Leaves::Own | Leaves::InPlace | Leaves::Aggregate { .. } if outcome.has_columns => Some(false),
+            Leaves::InPlace => Some(true),
+            _ => None,
         }
     }
 }
@@ -73,7 +93,7 @@ pub struct Seat {
     held: Option<Held>,
     inquiry: Option<Box<Inquiry>>,
     /// The read whose answer the client does not get: its command's number, and the rows that it had here.
-    hidden: Option<(u64, u64)>,
+    hidden: Option<(u64, Option<u64>)>,
     /// Of the first command that the server has not answered.
     leaves: Leaves,
     /// The server's FOUND_ROWS() is not that of the last read that the client knows of.
@@ -147,7 +167,9 @@ impl Seat {
         let is_replaced = |unseen: &Unseen| alone.is_some_and(|payload| unseen.is_replaced_by(payload, capabilities));
         let takes_place = unseen.as_ref().is_some_and(is_replaced);
         if follower.is_quiet() {
-            self.leaves = Leaves::of(alone, takes_place);
+            let may_be_astray = self.is_astray || unseen.is_some();
+            let aggregates = |payload: &[u8]| lock(&self.own).statements.aggregates(payload);
+            self.leaves = if may_be_astray { Leaves::of(alone, takes_place, aggregates) } else { Leaves::Unknown };
         }
         let Some(unseen) = unseen.filter(|_| !takes_place) else {
             self.forward(follower, bytes);
@@ -193,7 +215,7 @@ impl Seat {
     pub fn of_hidden(&mut self, outcome: &Outcome) {
         if let Some((number, rows)) = self.hidden.take() {
             lock(&self.own).statements.answered(number, outcome);
-            self.is_astray = found(outcome) != Some(rows);
+            self.is_astray = rows.is_none() || found(outcome) != rows;
         }
         self.held.iter_mut().for_each(|held| held.count(outcome));
         self.inquiry.iter_mut().for_each(|inquiry| inquiry.hear(outcome));
@@ -201,12 +223,7 @@ impl Seat {
 
     /// The client gets the end of an answer.
     pub fn of_answer(&mut self, outcome: &Outcome) {
-        // One that fails on its way has counted, too.
-        match std::mem::take(&mut self.leaves) {
-            Leaves::Own | Leaves::InPlace if outcome.has_columns => self.is_astray = false,
-            Leaves::InPlace => self.is_astray = true,
-            _ => {}
-        }
+        self.is_astray = std::mem::take(&mut self.leaves).leads_astray(outcome).unwrap_or(self.is_astray);
     }
 
     /// The answer to the command of this packet, if it may be served.
@@ -220,6 +237,11 @@ impl Seat {
         self.memory.kept.hits.fetch_add(1, Ordering::Relaxed);
         self.memory.kept.uses.served(one);
         self.hits += 1;
+        let is_binary = read.protocol() == Protocol::Binary;
+        let is_after_unseen = self.is_astray || self.unseen.as_ref().is_some_and(|unseen| unseen.is_another(packet));
+        let is_doubtful =
+            is_after_unseen && rows <= 1 && may_leave_found(read.aggregates(), &answer, capabilities, is_binary);
+        let rows = (!is_doubtful).then_some(rows);
         Some((answer, Unseen { packet: packet.to_vec(), rows, under: Some(under), first_types: read.first_types() }))
     }
 

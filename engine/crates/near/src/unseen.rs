@@ -2,6 +2,7 @@
 
 use crate::command::is_harmless;
 use crate::prepared::Under;
+use sql::Aggregates;
 use wire::{Command, ErrPacket, Execute, Expect, Header, Outcome, OutcomeKind};
 
 /// "Record has changed since last read".
@@ -10,7 +11,8 @@ const HAS_CHANGED: u16 = 1020;
 /// The last read that the server has not seen.
 pub struct Unseen {
     pub packet: Vec<u8>,
-    pub rows: u64,
+    /// Those found; none if they may be those of an older read.
+    pub rows: Option<u64>,
     /// The number under which it was answered; none if a rule allowed that.
     pub under: Option<Under>,
     /// It binds types that the server does not have, and that later executions may go by.
@@ -19,8 +21,13 @@ pub struct Unseen {
 
 impl Unseen {
     /// A rule allowed to answer it.
-    pub fn by_rule(packet: Vec<u8>, rows: u64) -> Unseen {
+    pub fn by_rule(packet: Vec<u8>, rows: Option<u64>) -> Unseen {
         Unseen { packet, rows, under: None, first_types: None }
+    }
+
+    /// Another command than this one is answered now, or leaves those of an older read.
+    pub fn is_another(&self, packet: &[u8]) -> bool {
+        self.rows.is_none() || self.packet != packet
     }
 
     fn is_execution(&self) -> bool {
@@ -75,14 +82,14 @@ fn binds_all(payload: &[u8], types: &[u8], capabilities: u64) -> Option<bool> {
 /// A command that waits until the server has run what it had not seen.
 pub struct Held {
     command: Vec<u8>,
-    rows: u64,
+    rows: Option<u64>,
     /// As the server counts them.
     counted: Option<u64>,
 }
 
 impl Held {
-    /// `rows`: those that the client was given.
-    pub fn new(command: Vec<u8>, rows: u64) -> Held {
+    /// `rows`: those that the client was given, if they are those found.
+    pub fn new(command: Vec<u8>, rows: Option<u64>) -> Held {
         Held { command, rows, counted: None }
     }
 
@@ -96,11 +103,18 @@ impl Held {
 
     /// The command that the server gets now, or the error that the client does.
     pub fn released(self) -> Result<Vec<u8>, Vec<u8>> {
-        if self.counted == Some(self.rows) {
+        if self.rows.is_some() && self.counted == self.rows {
             return Ok(self.command);
         }
         Err(has_changed())
     }
+}
+
+/// An answer of one row or none that may be that of an aggregate over nothing.
+pub fn may_leave_found(aggregates: Aggregates, answer: &[u8], capabilities: u64, is_binary: bool) -> bool {
+    let shows_rows =
+        || wire::first_value(answer, capabilities, is_binary).is_some_and(|value| aggregates.show_rows(value));
+    aggregates != Aggregates::No && !shows_rows()
 }
 
 /// The rows of an answer that has some, or none of them.

@@ -98,7 +98,7 @@ fn nothing_that_anybody_sends_does_more_than_end_its_connection() {
         let capabilities = if random.percent(90) { capability::DEPRECATE_EOF } else { random.draw() };
         let mut follower = Follower::new(capabilities);
         let seat = Seat::new(&memory, CONNECTION, GREETING, capabilities, true);
-        let mut policy = Some(Policy::Leases(seat));
+        let mut policy = Some(Policy::Leases(seat.into()));
         let (mut sent, mut number) = (Vec::new(), 1);
         let mut is_due = false;
         for step in 0..60 {

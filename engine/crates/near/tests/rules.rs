@@ -943,6 +943,32 @@ fn results_take_no_more_memory_than_they_may_and_none_when_their_time_is_over() 
     near.wait_for_metric("entries", |entries| entries == 0);
 }
 
+/// On such an answer FOUND_ROWS() is that of the read before it, which the server has not seen either.
+#[test]
+fn rows_found_before_an_aggregate_over_nothing() {
+    let server = mariadb();
+    let near = ruled(&server, LONG);
+    let mut client = near.client();
+    let [one, nothing, count] =
+        ["v FROM d.t WHERE id = 1", "BIT_XOR(id) FROM d.t WHERE id BETWEEN 6 AND 5", "COUNT(*) FROM d.t"];
+    let [one, nothing, count] = [one, nothing, count].map(|read| format!("SELECT {read}"));
+    let both = "SELECT SQL_NO_CACHE v FROM d.t";
+    let mut found = |last: &str, is_hit| {
+        // With the first read after a question for them the server is asked for more.
+        for read in [&one, &nothing, &count] {
+            ask(&mut client, read);
+        }
+        assert_eq!(ask(&mut client, both), "one;two");
+        assert!(served(&near, &mut client, &one).1);
+        assert_eq!(served(&near, &mut client, last).1, is_hit, "{last}");
+        [(); 2].map(|()| ask(&mut client, "SELECT FOUND_ROWS()"))
+    };
+    assert_eq!(found(&count, true), ["1", "1"]);
+    assert_eq!(found(&nothing, true), ["error 1020"; 2]);
+    assert_eq!(found("SELECT SQL_NO_CACHE MIN(v) FROM d.t WHERE 1 = 0", false), ["error 1020"; 2]);
+    assert_eq!(found("SELECT COUNT(v) FROM d.t", false), ["1", "1"]);
+}
+
 #[test]
 fn rows_found_are_those_of_the_read_or_it_fails() {
     let server = mariadb();

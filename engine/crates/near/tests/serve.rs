@@ -220,6 +220,38 @@ fn rows_found_are_not_those_of_a_later_state_after_other_statements_either() {
     assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "3", "another read has been run since");
 }
 
+/// On such an answer FOUND_ROWS() is that of the read before it, which the server has not seen either.
+#[test]
+fn rows_found_before_an_aggregate_over_nothing() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut client = near.client();
+    let nothing = "SELECT BIT_XOR(id) FROM d.t WHERE id BETWEEN 6 AND 5";
+    let count = "SELECT COUNT(*) FROM d.t WHERE id < 9";
+    let found = "SELECT FOUND_ROWS()";
+    for read in [READ, nothing, count] {
+        until_served(near, &mut client, read);
+    }
+    let begin = |client: &mut Client| {
+        assert_eq!(ask(client, "SELECT 1 UNION SELECT 2 UNION SELECT 3"), "1;2;3");
+        assert_eq!(until_served(near, client, READ), "1");
+    };
+    begin(&mut client);
+    assert_eq!((until_served(near, &mut client, count), ask(&mut client, found)), ("2".into(), "1".into()));
+    begin(&mut client);
+    // The second time nothing is left that the server has not seen.
+    for _ in 0..2 {
+        assert_eq!(
+            (until_served(near, &mut client, nothing), ask(&mut client, found)),
+            ("0".into(), "error 1020".into())
+        );
+    }
+    // The server has run this one, and counts what it counted before.
+    let uncounted = "SELECT MIN(id) FROM d.t WHERE 1 = 0";
+    assert_eq!((ask(&mut client, uncounted), ask(&mut client, found)), ("NULL".into(), "error 1020".into()));
+    assert_eq!((until_served(near, &mut client, READ), ask(&mut client, found)), ("1".into(), "1".into()));
+}
+
 /// The server counts as many as such a read has sent.
 #[test]
 fn rows_found_by_a_read_that_fails_on_its_way_are_its_own() {

@@ -7,6 +7,7 @@
 //! Deliberately absent: a grammar. Syntax errors are the server's to find, so an ill-formed text may be
 //! classified as if it were well formed; it then fails on the server and is never stored.
 
+mod aggregates;
 mod charset;
 mod classify;
 mod ddl;
@@ -27,6 +28,7 @@ pub mod touched;
 mod transaction;
 mod walk;
 
+pub use aggregates::{Aggregates, is_aggregate};
 pub use charset::Charset;
 pub use classify::{classify, is_deterministic};
 pub use digest::Digest;

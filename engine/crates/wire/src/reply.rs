@@ -94,6 +94,26 @@ pub fn only_row(response: &[u8], capabilities: u64) -> Option<Vec<Vec<u8>>> {
     (0..columns).map(|_| reader.string().map(narrow)).collect()
 }
 
+/// The first value of the first row of a result, `Some(None)` if it is NULL. A binary one is given to its eighth byte.
+pub fn first_value(response: &[u8], capabilities: u64, is_binary: bool) -> Option<Option<&[u8]>> {
+    const NULLS_FROM_BIT: usize = 2;
+    let mut packets = packets(response);
+    let (columns, follows) = column_count(packets.next()?.payload, capabilities)?;
+    let columns = usize::try_from(columns).ok()?;
+    let skipped = usize::from(follows) * columns + usize::from(capabilities & DEPRECATE_EOF == 0);
+    let row = packets.nth(skipped)?.payload;
+    if !is_binary {
+        let is_null = row.first() == Some(&0xFB);
+        return if is_null { Some(None) } else { Reader::new(row).string().map(Some) };
+    }
+    if row.first() != Some(&0) {
+        return None;
+    }
+    let is_null = row.get(1)? & 1 << NULLS_FROM_BIT != 0;
+    let value = row.get(1 + (columns + NULLS_FROM_BIT).div_ceil(8)..)?;
+    Some((!is_null).then(|| &value[..value.len().min(8)]))
+}
+
 /// An OK packet without session tracking.
 pub fn ok_packet(sequence: u8, affected_rows: u64, last_insert_id: u64, status: u16, warnings: u16) -> Vec<u8> {
     framed(sequence, &ok_payload(0, affected_rows, last_insert_id, status, warnings))

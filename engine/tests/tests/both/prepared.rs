@@ -297,3 +297,48 @@ fn what_a_parameter_was_given_before() {
     println!("{hits} hits");
     assert!(hits > 200, "{hits}");
 }
+
+/// An aggregate over nothing leaves FOUND_ROWS() as the read before it has: the server may have seen neither.
+#[test]
+fn the_rows_found_before_an_aggregate_over_nothing() {
+    let (mut arena, mut client, mut other) = with_table("p_nothing");
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    let none: Vec<_> = (0..12).map(|id| format!("SELECT BIT_XOR(id) + {id} FROM t WHERE id BETWEEN 6 AND 5")).collect();
+    let range = "SELECT COUNT(*) FROM t WHERE id BETWEEN ? AND ?";
+    let [here, there, truth] = [&mut client, &mut other, &mut plain].map(|one| one.prepare(range).unwrap().1.unwrap());
+    let bounds = |low, high| [Param::Int(low), Param::Int(high)];
+    let one = READ;
+    none.iter().map(String::as_str).chain([one]).for_each(|read| drop(arena.warm(&mut other, read)));
+    [bounds(2, 4), bounds(6, 5)].iter().for_each(|bounds| drop(arena.warm_prepared(&mut other, &there, bounds)));
+    let found = "SELECT FOUND_ROWS()";
+    for others in [1, 2, none.len()] {
+        for in_transaction in [false, true] {
+            let mut steps = vec!["SELECT v FROM t ORDER BY id LIMIT 2", one];
+            steps.extend(none[..others].iter().map(String::as_str));
+            steps.extend(none[..1].iter().map(String::as_str));
+            if in_transaction {
+                steps.insert(1, "BEGIN");
+                steps.push("COMMIT");
+            }
+            steps.push(found);
+            let (_, hits) = arena.counted(|| {
+                for step in &steps {
+                    let [answer, expected] = [&mut client, &mut plain].map(|one| said(&one.query(step).unwrap()));
+                    assert_eq!(answer, expected, "{step}, {others} others");
+                }
+            });
+            assert!(hits > others as u64 / 2, "{hits}");
+        }
+    }
+    for last in [bounds(6, 5), bounds(2, 4)] {
+        for step in ["SELECT v FROM t ORDER BY id LIMIT 2", one] {
+            [&mut client, &mut plain].into_iter().for_each(|one| drop(one.query(step).unwrap()));
+        }
+        for bounds in [bounds(2, 4), last] {
+            assert!(arena.ask_prepared(&mut client, &here, &bounds).1);
+            plain.execute(&truth, &bounds).unwrap();
+        }
+        let [answer, expected] = [&mut client, &mut plain].map(|one| said(&one.query(found).unwrap()));
+        assert_eq!(answer, expected);
+    }
+}

@@ -26,11 +26,11 @@ use crate::reason::{Own, Reason};
 use crate::report::{self, Asked as Inquired, Asker, Right};
 use crate::seat::{SEEN_EVERY_NS, Then};
 use crate::store::{Looked, Place, Store};
-use crate::unseen::{Held, Unseen};
+use crate::unseen::{Held, Unseen, has_changed, may_leave_found};
 use crate::uses::{Source, Uses};
 use flavour::Flavour;
 use insight::ShapeId;
-use sql::{Hint, Kind, Read, Statement, classify};
+use sql::{Aggregates, Hint, Kind, Read, Statement, classify};
 use std::collections::VecDeque;
 use std::iter;
 use std::pin::Pin;
@@ -73,6 +73,8 @@ pub struct Session {
     waiting: VecDeque<Waiting>,
     last: u64,
     unseen: Option<Unseen>,
+    /// The server's FOUND_ROWS() may not be that of the last read that the client knows of.
+    is_astray: bool,
     held: Option<Held>,
     inquiry: Option<Box<Inquiry>>,
     /// A read, and what it waits for.
@@ -215,6 +217,7 @@ impl Session {
             waiting: VecDeque::new(),
             last: QUESTION,
             unseen: None,
+            is_astray: false,
             held: None,
             inquiry: None,
             patient: None,
@@ -252,6 +255,10 @@ impl Session {
             Some(Verdict::Served(Found { answer, rows, used, .. })) => {
                 self.hits += 1;
                 self.kept.uses.served(used);
+                let is_after_unseen = self.is_astray || self.unseen.as_ref().is_some_and(|one| one.is_another(bytes));
+                let is_doubtful =
+                    is_after_unseen && read.as_ref().is_none_or(|read| self.may_leave_found(read, &answer, rows));
+                let rows = (!is_doubtful).then_some(rows);
                 self.unseen = Some(Unseen::by_rule(bytes.to_vec(), rows));
                 return Then::Answer(answer);
             }
@@ -272,21 +279,29 @@ impl Session {
         {
             return if asked.is_open() { self.report(follower, &asked) } else { self.inquire(follower, asked) };
         }
-        let unseen = self
-            .unseen
-            .take_if(|unseen| !alone.is_some_and(|payload| unseen.may_follow(payload)))
-            .filter(|_| !replaces);
-        if let Some(unseen) = unseen {
+        let asks_for_rows = alone.is_some_and(|payload| self.state.may_ask_for_rows(payload));
+        if asks_for_rows && self.is_astray && self.unseen.is_none() && is_heard && follower.is_quiet() {
+            return Then::Answer(has_changed());
+        }
+        let unseen = self.unseen.take_if(|unseen| !alone.is_some_and(|payload| unseen.may_follow(payload)));
+        let asks = miss.as_ref().is_some_and(|miss| miss.asks);
+        if replaces {
+            let text = query.map(|query| query.text).or(read.as_ref().map(|read| &*read.text));
+            self.is_astray = (self.is_astray || unseen.is_some() || asks)
+                && text.is_none_or(|text| Aggregates::of(text) != Aggregates::No);
+        }
+        if let Some(unseen) = unseen.filter(|_| !replaces) {
             follower.expect_hidden(unseen.expect());
             let Unseen { packet, rows, .. } = unseen;
-            if alone.is_some_and(|payload| self.state.may_ask_for_rows(payload)) {
+            self.is_astray = rows.is_none();
+            if asks_for_rows {
                 self.held = Some(Held::new(bytes.to_vec(), rows));
                 return Then::Hold(packet);
             }
             self.forward(follower, bytes);
             return Then::Instead([&packet, bytes].concat());
         }
-        let question = miss.as_ref().filter(|miss| miss.asks).map(|_| self.ask(follower));
+        let question = asks.then(|| self.ask(follower));
         let noted = self.log.as_ref().filter(|_| miss.is_some()).and_then(|(log, begun)| log.note(begun));
         self.forward(follower, bytes);
         if let (Some(asked), Some(miss)) = (read, miss) {
@@ -358,6 +373,12 @@ impl Session {
             None => Right::Rules(self.store.as_deref()),
         };
         Then::Answer(report::answer(&self.memory, &right, asked, &Asker::of(follower, self.hits)))
+    }
+
+    /// The number of rows found may be that of the read before this answer.
+    fn may_leave_found(&self, asked: &Asked, answer: &[u8], rows: u64) -> bool {
+        let is_binary = asked.of_prepared.is_some();
+        rows <= 1 && may_leave_found(Aggregates::of(&asked.text), answer, self.agreed.capabilities, is_binary)
     }
 
     /// First the server says whether this account may see that.
@@ -601,6 +622,7 @@ impl Session {
             }
             Err(error) => {
                 // Whoever reads again gets what there is now.
+                self.is_astray = true;
                 let now = clock::now();
                 self.state.outdate(shelf::microseconds(now));
                 self.log.iter().for_each(|(log, _)| log.wrote(now));
@@ -639,6 +661,8 @@ impl Session {
         } else if outcome.is_some()
             && let Some(waiting) = self.waiting.remove(at)
         {
+            let Waiting { asked, answer, .. } = &waiting;
+            self.is_astray &= number != self.last || self.may_leave_found(asked, &answer.bytes, answer.rows);
             self.store(waiting);
         }
     }
@@ -712,7 +736,7 @@ fn begins_a_read(text: &[u8]) -> bool {
     text.trim_ascii_start().get(..SELECT.len()).is_some_and(|word| word.eq_ignore_ascii_case(SELECT))
 }
 
-/// After it, nobody can ask for the rows or warnings of the read before.
+/// After it, nobody can ask for the rows or warnings of the read before, unless it aggregates over nothing.
 fn replaces_what_reads_leave(statement: &Statement) -> bool {
     matches!(statement.kind, Kind::Read(Read { leaves_found_rows: false, .. })) && !statement.reads_diagnostics
 }

@@ -227,7 +227,7 @@ impl Session {
         let own = terms.clone().unwrap_or_else(|| self.own_terms());
         let mut recording = self.recording(engine, &reading, context, &text, &parameters, own);
         if let Some(recording) = &mut recording {
-            recording.omits_metadata = keeps_metadata;
+            (recording.is_binary, recording.omits_metadata) = (true, keeps_metadata);
             refusal.into_iter().for_each(|refusal| recording.refuse(refusal));
         }
         self.forward(engine, &reading.statement, Expect::Execute, recording);

@@ -11,6 +11,7 @@ use crate::statement::verification::Verification;
 use crate::transaction::admission::Admission;
 use ::insight::ShapeId;
 use cache::Key;
+use sql::Aggregates;
 use std::sync::atomic::Ordering;
 use wire::status;
 
@@ -41,6 +42,11 @@ pub(crate) enum Served {
 
 fn columns_of(response: &[u8], capabilities: u64) -> Option<u64> {
     wire::column_count(wire::Packet::parse(response)?.payload, capabilities).map(|(columns, _)| columns)
+}
+
+/// It may have aggregated over nothing.
+fn may_leave_found(text: &[u8], entry: &cache::Entry) -> bool {
+    !Layout(entry.flags()).shows_found() && entry.rows() <= 1 && Aggregates::of(text) != Aggregates::No
 }
 
 /// Counts an entry that a write to its table has left alive, the first time that it is met.
@@ -107,6 +113,10 @@ impl Session {
         if layout.joins() && (self.transaction.has_begun() || !self.transaction.autocommit) {
             return Served::No;
         }
+        let leaves_found = self.diagnostics.unseen.is_some() && may_leave_found(asked.text, &entry);
+        if leaves_found && self.diagnostics.unseen.as_ref().is_some_and(Unseen::is_full) {
+            return Served::No;
+        }
         let opens_snapshot = layout.opens_snapshot() && self.may_begin_itself(engine);
         match self.transaction.admit(engine.versions(), entry.cells(), opens_snapshot) {
             Admission::Serve => {}
@@ -134,7 +144,8 @@ impl Session {
             self.tell_served(engine, asked.context, &entry);
         }
         let replay = if layout.shows_found() { Vec::new() } else { self.as_understood(asked) };
-        self.diagnostics.unseen = Some(Unseen { rows: entry.rows(), is_latest: true, is_owed: false, replay });
+        let unseen = Unseen { rows: entry.rows(), is_latest: true, is_owed: false, replay, before: Vec::new() };
+        self.diagnostics.note_served(unseen, leaves_found);
         self.deliver(entry.value(), layout, outlet);
         Served::Answered
     }

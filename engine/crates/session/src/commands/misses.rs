@@ -84,6 +84,8 @@ impl Session {
             refusal,
             lasts_seconds: None,
             omits_metadata: false,
+            capabilities: self.identity.capabilities(),
+            is_binary: false,
             response: std::mem::take(&mut self.work.scratch),
         })
     }

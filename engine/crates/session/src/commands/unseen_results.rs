@@ -15,7 +15,10 @@ const WARNINGS: [&[u8]; 3] = [b"warning", b"error", b"diagnostics"];
 impl Session {
     /// The result that the server does not know of, if it matters.
     pub(crate) fn tell_unseen(&mut self, engine: &Engine, matters: impl Fn(&Unseen) -> bool) -> Option<Vec<u8>> {
-        let pending = self.diagnostics.unseen.take_if(|pending| matters(pending))?;
+        let all = self.diagnostics.unseen.take_if(|pending| matters(pending))?;
+        let replaced = Unseen { is_latest: false, ..all.clone() };
+        let (pending, rest) = all.split();
+        self.diagnostics.unseen = rest;
         let capabilities = self.identity.capabilities();
         if let Some(execute) = pending.execution(capabilities)
             && let Some(prepared) = self.statements.get_mut(execute.id)
@@ -27,7 +30,6 @@ impl Session {
         let can_keep_warnings = engine.flavour().statements.keeps_warnings && pending.can_keep_warnings();
         let keeps_warnings = self.diagnostics.has_warnings && !pending.is_latest && can_keep_warnings;
         let limits_joins = self.identity.habits().limits_joins;
-        let replaced = Unseen { is_latest: false, ..pending.clone() };
         let command = pending.command(engine.flavour(), capabilities, keeps_warnings, limits_joins);
         let packet = self.inject(engine, Purpose::Unseen { keeps_warnings }, command);
         if let Some(running) = &mut self.work.running {
@@ -64,7 +66,8 @@ impl Session {
 
     /// The command is the one that would be run again: it leaves what that would leave.
     fn runs_unseen(&mut self, packet: &[u8]) -> bool {
-        let Some(pending) = self.diagnostics.unseen.as_ref().filter(|pending| !pending.is_owed) else { return false };
+        let is_alone = |pending: &&Unseen| !pending.is_owed && pending.before.is_empty();
+        let Some(pending) = self.diagnostics.unseen.as_ref().filter(is_alone) else { return false };
         let capabilities = self.identity.capabilities();
         let types = pending.execution(capabilities).and_then(|execute| self.statements.get_mut(execute.id));
         let understood = types.map(|prepared| wire::with_types(packet, &prepared.types, capabilities));

@@ -7,6 +7,7 @@ use crate::reason::{Own, Reason};
 use crate::statement::recording::{Finished, Recording};
 use crate::statement::verification::Verification;
 use cache::{Meta, NotStored};
+use sql::Aggregates;
 use wire::{Outcome, OutcomeKind, status};
 
 /// What is to be stored is complete, and everything that could be said against it has been.
@@ -16,8 +17,7 @@ pub(crate) fn finish(engine: &Engine, finished: &mut Finished) -> Option<Result<
         outcome.status_offsets.as_slice(),
         recording.bytes,
         recording.has_read_rows(outcome),
-        !recording.may_read_views
-            && matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if recording.reading.shows_found(rows)),
+        !recording.may_read_views && shows_found(recording, outcome),
     );
     let verdict = match (recording.refusal, layout) {
         (Some(reason), _) => Err(reason),
@@ -30,6 +30,13 @@ pub(crate) fn finish(engine: &Engine, finished: &mut Finished) -> Option<Result<
         }
     };
     keep(engine, recording, outcome, verdict)
+}
+
+fn shows_found(recording: &Recording, outcome: &Outcome) -> bool {
+    let OutcomeKind::ResultSet { rows, .. } = outcome.kind else { return false };
+    let first = || wire::first_value(&recording.response, recording.capabilities, recording.is_binary);
+    let has_aggregated = || first().is_some_and(|value| Aggregates::of(&recording.text).show_rows(value));
+    recording.reading.shows_found(rows, has_aggregated)
 }
 
 /// Stores the result, compares it with the one that is stored, or only notes what would be stored.

@@ -14,6 +14,15 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
+    /// `leaves_found`: the number of rows found may be what it was before.
+    pub fn note_served(&mut self, served: Unseen, leaves_found: bool) {
+        let earlier = self.unseen.take().filter(|_| leaves_found);
+        self.unseen = Some(match earlier {
+            Some(earlier) => served.after(earlier),
+            None => served,
+        });
+    }
+
     /// The server has run something since the result was served.
     pub fn note_other(&mut self) {
         self.unseen.iter_mut().for_each(|unseen| unseen.is_latest = false);

@@ -49,6 +49,9 @@ pub struct Recording {
     pub lasts_seconds: Option<u32>,
     /// The client keeps column metadata itself: only a result without it can be served again.
     pub omits_metadata: bool,
+    /// How the response is to be read.
+    pub capabilities: u64,
+    pub is_binary: bool,
     pub response: Vec<u8>,
 }
 

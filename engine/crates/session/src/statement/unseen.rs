@@ -7,6 +7,8 @@ use wire::{Execute, Expect, Header, Query};
 
 /// Rows of which the server is told one by one.
 const MOST_WITHOUT_TABLE: u64 = 4096;
+/// Results that wait for each other, of which the server must run each.
+const MOST_BEFORE: usize = 8;
 
 /// A result that was served without the server knowing of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,9 +20,31 @@ pub(crate) struct Unseen {
     pub is_owed: bool,
     /// The command itself, where the number of rows found is not that of the result.
     pub replay: Vec<u8>,
+    /// Those served before it, the first one first: it may have left the number as they did.
+    pub before: Vec<Unseen>,
 }
 
 impl Unseen {
+    /// A result after which the number of rows found is perhaps that of these. The same command counts once: the later one either
+    /// sets the number, or the earlier one did not.
+    pub fn after(mut self, mut earlier: Unseen) -> Unseen {
+        earlier.is_latest = false;
+        self.before = std::mem::take(&mut earlier.before);
+        self.before.push(earlier);
+        self.before.retain(|one| !one.is_replayed() || one.replay != self.replay);
+        self
+    }
+
+    /// No more can be served before the server has been told.
+    pub fn is_full(&self) -> bool {
+        self.before.len() >= MOST_BEFORE
+    }
+
+    /// The one that the server must be told of first, and those after it.
+    pub fn split(mut self) -> (Unseen, Option<Unseen>) {
+        if self.before.is_empty() { (self, None) } else { (self.before.remove(0), Some(self)) }
+    }
+
     /// Whether the server must be told before it runs this statement. After others have run only the number of rows
     /// found is still that of the served result.
     pub fn matters_to(&self, statement: &Statement, text: &[u8]) -> bool {
@@ -46,7 +70,8 @@ impl Unseen {
 
     pub fn may_execute(&self, id: u32, capabilities: u64) -> bool {
         let is_last = |id| id == LAST;
-        self.execution(capabilities).is_some_and(|execute| execute.id == id || is_last(execute.id) || is_last(id))
+        let is_it = |execute: Execute| execute.id == id || is_last(execute.id) || is_last(id);
+        self.before.iter().chain([self]).any(|one| one.execution(capabilities).is_some_and(is_it))
     }
 
     /// The server can be told without a table, and so without an end of the warnings that it holds.

@@ -17,6 +17,8 @@ enum Scan {
     Single,
     /// The same with GROUP BY.
     Grouped,
+    /// The same with aggregates: it answers for nothing, too.
+    Aggregated,
     Other,
 }
 
@@ -96,14 +98,15 @@ impl Reading {
 
     /// Whatever it returns, it has read.
     pub fn returns_what_it_reads(&self) -> bool {
-        self.scan != Scan::Other
+        matches!(self.scan, Scan::Single | Scan::Grouped)
     }
 
     /// FOUND_ROWS() is the number of rows in the result. An aggregate over nothing leaves it as it was.
-    pub fn shows_found(&self, rows: u64) -> bool {
+    pub fn shows_found(&self, rows: u64, has_aggregated: impl FnOnce() -> bool) -> bool {
         match self.scan {
             Scan::Single => !self.may_skip_rows,
             Scan::Grouped => rows > 0,
+            Scan::Aggregated => rows == 1 && has_aggregated(),
             Scan::Other => false,
         }
     }
@@ -153,27 +156,6 @@ fn may_skip_rows(text: &[u8]) -> bool {
 
 /// Words of statements whose rows may come from something else than one scan.
 const OTHERS: &[&[u8]] = &[b"union", b"intersect", b"except", b"with", b"values", b"over", b"right"];
-/// And of those that may answer for rows that are not there.
-const AGGREGATES: &[&[u8]] = &[
-    b"count",
-    b"sum",
-    b"min",
-    b"max",
-    b"avg",
-    b"group_concat",
-    b"std",
-    b"stddev",
-    b"stddev_pop",
-    b"stddev_samp",
-    b"variance",
-    b"var_pop",
-    b"var_samp",
-    b"bit_and",
-    b"bit_or",
-    b"bit_xor",
-    b"json_arrayagg",
-    b"json_objectagg",
-];
 /// And of those that may group, and then hold something back.
 const HOLDING: &[&[u8]] = &[b"having", b"limit", b"distinct", b"procedure"];
 
@@ -181,7 +163,7 @@ fn scan_of(text: &[u8], mode: LexMode) -> Scan {
     let (selects, aggregates, groups, holds) = (Cell::new(0), Cell::new(false), Cell::new(false), Cell::new(false));
     let is_other = |word: &[u8]| {
         selects.set(selects.get() + u32::from(word == b"select"));
-        aggregates.set(aggregates.get() || AGGREGATES.contains(&word));
+        aggregates.set(aggregates.get() || sql::is_aggregate(word));
         groups.set(groups.get() || word == b"group");
         holds.set(holds.get() || HOLDING.contains(&word));
         selects.get() > 1 || OTHERS.contains(&word)
@@ -191,6 +173,7 @@ fn scan_of(text: &[u8], mode: LexMode) -> Scan {
         (true, ..) => Scan::Other,
         (_, true, _, false) => Scan::Grouped,
         (_, false, false, _) => Scan::Single,
+        (_, false, true, false) => Scan::Aggregated,
         _ => Scan::Other,
     }
 }
