@@ -251,6 +251,10 @@ bench-quick: engine listeners ready-bench ## A few minutes of the same
 bench-near: engine near listeners ready-bench ## Near caches: hits and misses, against the server's own and against none
 	@engine/bench/run near
 	@engine/bench/run away
+bench-cold: engine near listeners ready-bench ## Near caches by rules from a cold start, with memcached and without (minutes)
+	@scripts/fetch-memcached >/dev/null
+	@engine/bench/run rules
+	@engine/bench/run rules-away
 listeners: ## Build what benchmarks measure against: what a cache can reach at most, and a distance, into engine/dist
 	@$(CARGO) build --release --locked --quiet -p fqc-tests --bin ideal --bin distance
 	@cd engine && install -D -m 755 -t dist $(addprefix $(or $(CARGO_TARGET_DIR),target)/release/,ideal distance)
@@ -268,4 +272,4 @@ help: ## This list
 
 .PHONY: clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-line test-backend-postgres test-backend-sqlite test-frontend e2e test-cli test-sdk \
-	test-terraform test-helm test-dashboards test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near listeners bench-backend test-faults faults
+	test-terraform test-helm test-dashboards test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near bench-cold listeners bench-backend test-faults faults

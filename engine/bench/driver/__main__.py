@@ -32,7 +32,7 @@ def main() -> int:
     if arguments.what == "instructions":
         return count(PRODUCTS[arguments.product], arguments.only or list(instructions.SCRIPTS))
     programs = {PLUGIN: "engine", ideal.PROGRAM: "listeners"}
-    if arguments.what in ("near", "away"):
+    if arguments.what in ("near", "away", "rules", "rules-away"):
         programs |= {near.PROGRAM: "near", near.DISTANCE: "listeners"}
     for path, target in programs.items():
         if not path.exists():
@@ -55,6 +55,8 @@ def parse() -> argparse.Namespace:
         "mysql": "a quick run on MySQL 9.7, which `scripts/fetch-server MySQL 9.7` brings",
         "near": "near caches: hits and misses, against the server's own and against none",
         "away": "the same with the servers half a millisecond away",
+        "rules": "near caches by rules, alone and with memcached, from a cold start; wants memcached, or FQC_MEMCACHED",
+        "rules-away": "the same with the server half a millisecond away",
         "pgpool": "another server's query cache: pgpool-II before PostgreSQL",
         "smoke": "show that everything works; the figures mean nothing",
     }.items():

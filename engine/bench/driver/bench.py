@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from driver import configuration, ideal, load, memory, near, near_write, peer, write_cost
+from driver import cold, configuration, ideal, load, memory, near, near_write, peer, write_cost
 from driver.stage import MySqlStage, Stage
 from driver.workload import Profile, Workload, axis_value
 
@@ -21,6 +21,8 @@ STAGES: dict[str, Any] = {
     "mysql": MySqlStage,
     "near": near.NearStage,
     "away": near.AwayStage,
+    "rules": near.RulesStage,
+    "rules-away": near.RulesAwayStage,
     "postgres": peer.PeerStage,
 }
 # One after the other; a load is measured on all servers in short turns.
@@ -83,6 +85,9 @@ def measure_round(stage: Any, workload: Workload, conditions: dict[str, Any]) ->
     servers = {name: stage.servers[name] for name in workload.configurations}
     if workload.kind == "load":
         yield from load.measure(servers, conditions, stage.certificates).items()
+        return
+    if workload.kind == "cold":
+        yield from ((name, cold.measure(name, stage, conditions)) for name in servers)
         return
     for name, server in servers.items():
         yield name, MEASURES[workload.kind](name, server, conditions, stage.certificates)

@@ -71,6 +71,15 @@ def prepare(server: Server, tables: int, rows: int, folder: Path) -> None:
     _run([*_base("oltp_read_only", server.place), *options, "prepare"], folder)
 
 
+def step(
+    place: Sequence[str], conditions: Mapping[str, Any], options: Mapping[str, int], command: str, folder: Path
+) -> str:
+    """What a script of one client prints that ends by itself."""
+    own = [f"--{name}={value}" for name, value in options.items()]
+    base = [*_base(conditions["script"], place), *_data(conditions), "--time=0", "--threads=1"]
+    return _run([*base, *own, command], folder)
+
+
 def run_command(place: Sequence[str], conditions: Mapping[str, Any]) -> list[str]:
     own = [f"--time={conditions['seconds']}", f"--threads={conditions['threads']}"]
     return [*_base(conditions["script"], place), *_data(conditions), *own, *_options(conditions), "run"]
@@ -117,6 +126,7 @@ def _data(conditions: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _run(command: list[str], folder: Path) -> None:
+def _run(command: list[str], folder: Path) -> str:
     result = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     refuse_failure(command, result.returncode, result.stdout)
+    return result.stdout

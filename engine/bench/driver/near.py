@@ -2,11 +2,14 @@
 
 They stand before a server of their own, so that nothing which is done to the others' caches ends their feeds.
 Measured like configurations. NearStage takes the place of stage.py's for the profile `near`, and AwayStage for `away`,
-where all servers are half a millisecond away, each way, from clients and near caches.
+where all servers are half a millisecond away, each way, from clients and near caches. RulesStage is for `rules`: near
+caches that go by rules before the server without the plugin, one alone and two that share memcached; RulesAwayStage is
+the same with the server away.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 import urllib.request
@@ -18,17 +21,23 @@ import pymysql
 
 from driver import configuration
 from driver.listening import PROGRAMS, Listening
-from driver.server import USER, Server, free_port
+from driver.server import SCHEMA, USER, Server, free_port
 from driver.stage import Stage
 
 PROGRAM = PROGRAMS / "fqc-near"
 DISTANCE = PROGRAMS / "distance"
+FETCHED = PROGRAMS.parent / "target" / "servers" / "memcached" / "bin" / "memcached"
+MEMCACHED = os.environ.get("FQC_MEMCACHED", str(FETCHED) if FETCHED.exists() else "memcached")
 EACH_WAY_US = 500
 LOOPBACK, SOCKET = NAMES = ("NEAR", "NEAR_SOCKET")
 # Two names of one server: what is written there is held by the near caches before it, or not.
 HELD, NOT_HELD = WRITTEN = ("HELD", "NOT_HELD")
+MEMORY, SHARED = BY_RULES = ("MEMORY", "MEMCACHED")
+# The near cache that fills memcached for the one that is measured.
+OTHER = "OTHER"
 FEED = "feed"
 SIZE_MB = 512
+RULE = f"[[rule]]\nschema = '{SCHEMA}'\ncache = 'always'\nttl = 3600\n"
 START_SECONDS = 60
 
 
@@ -37,18 +46,16 @@ class NearFailed(RuntimeError):
 
 
 class Near:
-    def __init__(self, name: str, folder: Path, server: Server) -> None:
+    def __init__(self, name: str, folder: Path, server: Server, right: Sequence[str | Path]) -> None:
+        """`right`: the options that say by what it serves."""
         self._socket, self._log = folder / f"{name}.sock", folder / f"{name}.log"
         port, self._metrics = free_port(), f"127.0.0.1:{free_port()}"
         loopback = ("--mysql-host=127.0.0.1", f"--mysql-port={port}")
         self.place = (f"--mysql-socket={self._socket}",) if name == SOCKET else loopback
-        password = folder / "password"
-        password.write_text(FEED)
-        command = [PROGRAM, "--server", f"127.0.0.1:{server.reached_at}"]
-        command += ["--listen", f"127.0.0.1:{port},{self._socket}"]
-        command += ["--feed-user", FEED, "--feed-password-file", password, "--size", f"{SIZE_MB}M"]
+        command = [PROGRAM, "--server", f"127.0.0.1:{server.reached_at}", "--size", f"{SIZE_MB}M"]
+        command += ["--listen", f"127.0.0.1:{port},{self._socket}", "--metrics", self._metrics, *right]
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen([*command, "--metrics", self._metrics], stdout=log, stderr=log)
+            self._process = subprocess.Popen(command, stdout=log, stderr=log)
         self._wait()
 
     @property
@@ -60,6 +67,11 @@ class Near:
         with self.connect() as connection, connection.cursor() as cursor:
             cursor.execute(f"SHOW GLOBAL STATUS LIKE '{pattern}'")
             return {name: int(value) for name, value in cursor.fetchall()}
+
+    def hits(self, tier: str) -> int:
+        with self.connect() as connection, connection.cursor() as cursor:
+            cursor.execute("SHOW FQC STATUS")
+            return next(int(value) for name, value in cursor.fetchall() if name in (f"{tier} hits", "Hits"))
 
     def connect(self) -> pymysql.Connection[Any]:
         """Without TLS: from end to end it could not read what it is asked."""
@@ -91,6 +103,12 @@ def make_feed(server: Server) -> None:
     server.rows(f"GRANT REPLICATION MASTER ADMIN ON *.* TO {FEED}@127.0.0.1")
 
 
+def by_feed(folder: Path) -> list[str | Path]:
+    password = folder / "password"
+    password.write_text(FEED)
+    return ["--feed-user", FEED, "--feed-password-file", password]
+
+
 class NearStage(Stage):
     configurations: Sequence[str] = ("OFF", "FQC", configuration.BEHIND)
 
@@ -108,11 +126,50 @@ class NearStage(Stage):
         configuration.empty_cache(configuration.BEHIND, behind, SIZE_MB)
         make_feed(behind)
         for name in NAMES:
-            self._nears.append(Near(name, self.folder, behind))
+            self._nears.append(Near(name, self.folder, behind, by_feed(self.folder)))
             self.servers[name] = self._nears[-1]
 
 
-class AwayStage(NearStage):
+class RulesStage(Stage):
+    configurations: Sequence[str] = ("OFF",)
+
+    def __init__(self, profile: Any) -> None:
+        super().__init__(profile)
+        self._store: subprocess.Popen[bytes] | None = None
+
+    @classmethod
+    def programs(cls) -> list[str]:
+        return [*super().programs(), MEMCACHED]
+
+    def serve(self, arguments: Sequence[str]) -> None:
+        """Once: nothing here is measured under other arguments."""
+        if self._store:
+            return
+        super().serve(arguments)
+        # Where results were found is told to whom may see what all do.
+        self.servers["OFF"].rows(f"GRANT PROCESS ON *.* TO {USER}@127.0.0.1")
+        rules, store = self.folder / "rules.toml", self.folder / "memcached.sock"
+        rules.write_text(RULE)
+        # Root has to name an account; others may, in vain.
+        self._store = subprocess.Popen([MEMCACHED, "-u", "root", "-m", str(SIZE_MB), "-s", store])
+        for name in (MEMORY, SHARED, OTHER):
+            # Longer than anything lasts that other programs do to it.
+            right = [] if name == MEMORY else ["--memcached", store, "--store-timeout-ms", "1000"]
+            self.servers[name] = Near(name, self.folder, self.servers["OFF"], ["--rules", rules, *right])
+
+    @property
+    def store_pid(self) -> int:
+        assert self._store
+        return self._store.pid
+
+    def _end(self) -> None:
+        super()._end()
+        if self._store:
+            self._store.terminate()
+            self._store.wait()
+
+
+class _Away(Stage):
     def __init__(self, profile: Any) -> None:
         super().__init__(profile)
         self._distances: list[Listening] = []
@@ -128,3 +185,11 @@ class AwayStage(NearStage):
         for distance in self._distances:
             distance.stop()
         super()._end()
+
+
+class AwayStage(_Away, NearStage):
+    pass
+
+
+class RulesAwayStage(_Away, RulesStage):
+    pass

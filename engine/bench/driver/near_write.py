@@ -43,7 +43,7 @@ def measure(name: str, server: Server, conditions: Mapping[str, Any], _certifica
 
 @contextmanager
 def _attached(number: int, folder: Path, server: Server) -> Iterator[near.Near]:
-    one = near.Near(str(number), folder, server)
+    one = near.Near(str(number), folder, server, near.by_feed(folder))
     try:
         yield one
     finally:

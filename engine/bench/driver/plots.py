@@ -33,6 +33,8 @@ STYLES = {
     "LOADED": {"color": "#059669", "marker": "D"},
     near.LOOPBACK: {"color": "#db2777", "marker": "p"},
     near.SOCKET: {"color": "#0891b2", "marker": "h"},
+    near.MEMORY: {"color": "#db2777", "marker": "p"},
+    near.SHARED: {"color": "#0891b2", "marker": "h"},
     near.HELD: {"color": "#db2777", "marker": "o"},
     near.NOT_HELD: {"color": "#6b7280", "marker": "s"},
     "IDEAL": {"color": "#7c3aed", "marker": "v"},
@@ -57,7 +59,7 @@ def draw_all(kept: Kept, folder: Path) -> None:
         if kind == "load":
             _save(_load(measured), folder / name)
             _save(_latency(measured), folder / f"{name}-latency")
-        elif kind == "peer":
+        elif kind in ("peer", "cold"):
             _save(_peer(measured), folder / name)
         elif kind == "write_cost":
             _save(_write_cost(measured), folder / name)

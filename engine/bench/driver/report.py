@@ -47,6 +47,11 @@ def read_report(output: str) -> Report:
     )
 
 
+def read_client_seconds(output: str) -> float:
+    """Processor time of a client that tells it."""
+    return _number(r"^processor time: ([\d.]+)$", output)
+
+
 def _number(pattern: str, output: str) -> float:
     found = re.search(pattern, output, re.MULTILINE)
     if not found:

@@ -26,6 +26,8 @@ CONFIGURATIONS = {
     "IDEAL": "no server: every read is answered at once with the same row, by the same calls and threads",
     near.LOOPBACK: "a near cache, over loopback; the processor time is its own",
     near.SOCKET: "the same by a unix socket",
+    near.MEMORY: "a near cache by rules, with memory of its own alone",
+    near.SHARED: "one by rules that finds in memcached what another one has asked before",
     near.HELD: "near caches hold what is written",
     near.NOT_HELD: "they hold something else",
     "DIRECT": "PostgreSQL alone",
@@ -96,7 +98,7 @@ def _foreign(kept: Kept) -> str:
         return ""
     typical, most = median(shares), max(shares)
     line = f"other processes took {typical:.1%} of the processors while measuring, {most:.1%} at most"
-    if kept.measured[0].profile.get("stage") == "away":
+    if kept.measured[0].profile.get("stage", "").endswith("away"):
         return f"- {line}, nearly all for what stands in between\n"
     return f"- **{line}: do not trust these figures**\n" if typical > FOREIGN else f"- {line}\n"
 
@@ -155,6 +157,14 @@ def _load_tables(measured: Measured) -> str:
     if measured.workload["axis"] == "hit-percent":
         parts.insert(0, "".join(_break_even(measured)) + "\n")
     return "\n".join(parts)
+
+
+def _cold(measured: Measured) -> str:
+    used = "By the processor time of client, near cache, memcached and server together:\n\n"
+    by_use = _break_even(measured, lambda name, value: aims.ratio_at(measured, BASE, name, value, "cpu_us_per_query"))
+    header = [measured.workload["axis"], *(f"{name} CPU us/query" for name in measured.configurations)]
+    rows = [[str(value), *_cells(measured, value, "cpu_us_per_query", quantity)] for value in measured.axis_values]
+    return "\n".join(["".join(_break_even(measured)), _speed(measured), used + "".join(by_use), table(header, rows)])
 
 
 def _speed(measured: Measured) -> str:
@@ -219,13 +229,15 @@ def _overhead(measured: Measured, value: Any) -> str | None:
     )
 
 
-def _break_even(measured: Measured) -> Iterator[str]:
+def _break_even(measured: Measured, find: Callable[[str, Any], Spread | None] | None = None) -> Iterator[str]:
+    """`find`: how often what a configuration takes goes into what OFF takes."""
+    find = find or (lambda name, value: aims.ratio_at(measured, name, BASE, value, "qps"))
     for name in measured.configurations:
         if name == BASE:
             continue
         points = []
         for value in measured.axis_values:
-            found = aims.ratio_at(measured, name, BASE, value, "qps")
+            found = find(name, value)
             if found:
                 points.append((float(value), found.median))
         at = crossing(points, 1.0)
@@ -247,6 +259,7 @@ def _median(spread: Spread | None) -> str:
 
 TABLES: dict[str, Callable[[Measured], str]] = {
     "load": _load_tables,
+    "cold": _cold,
     "peer": _speed,
     "write_cost": _special_table,
     "near_write": _special_table,

@@ -102,3 +102,29 @@ def test_what_a_million_entries_take_is_held_against_its_aim(tmp_path, overhead,
 
 def test_few_entries_tell_nothing_of_what_many_take(tmp_path):
     assert "Aim:" not in memory_summary(tmp_path, 10_000, 600)
+
+
+def test_a_cold_start_pays_by_speed_and_by_what_it_uses(tmp_path):
+    measures = {
+        "OFF": {0: (100, 10), 50: (100, 10), 100: (100, 10)},
+        "MEMORY": {0: (50, 30), 50: (150, 20), 100: (300, 5)},
+    }
+    runs = [
+        {
+            "configuration": name,
+            "conditions": {"threads": 1, "options": {"hit-percent": percent}},
+            "round": number,
+            "results": {"qps": qps, "cpu_us_per_query": used, "hit_ratio": 0},
+        }
+        for name, points in measures.items()
+        for percent, (qps, used) in points.items()
+        for number in (1, 2, 3)
+    ]
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "machine.json").write_text(json.dumps(MACHINE))
+    workload = {**WORKLOAD, "kind": "cold", "axis": "hit-percent", "published": None, "targets": []}
+    document = {"workload": workload, "profile": PROFILE, "runs": runs}
+    (tmp_path / "raw" / "one.json").write_text(json.dumps(document))
+    by_speed, by_use = render(read_folder(tmp_path)).split("By the processor time")
+    assert "MEMORY pays from 25 % hits on." in by_speed
+    assert "MEMORY pays from 67 % hits on." in by_use

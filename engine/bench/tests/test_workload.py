@@ -49,7 +49,9 @@ def test_a_mistyped_key_is_refused(wrong):
         make_workload("one", {**DOCUMENT, **wrong, "profiles": {}}, "full")
 
 
-@pytest.mark.parametrize("name", ["full", "standard", "quick", "mysql", "smoke", "near", "away", "pgpool"])
+@pytest.mark.parametrize(
+    "name", ["full", "standard", "quick", "mysql", "smoke", "near", "away", "rules", "rules-away", "pgpool"]
+)
 def test_every_workload_of_every_profile_can_be_read(name):
     profile = read_profile(name)
     for each in profile.workloads:
