@@ -3,10 +3,12 @@
 //! The *footprint* of a statement is the whole table, or the *points* (single values of an integer key column, `id = 7`,
 //! `id IN (7, 9)`) or the *range* (`id BETWEEN 7 AND 9`) of one table.
 //!
-//! Deliberately absent: SQL, versions, and any knowledge of a server's catalogue.
+//! Deliberately absent: SQL, versions, and any question to a server's catalogue.
 
 mod column;
+mod columns;
 mod keys;
 
 pub use column::KeyColumn;
+pub use columns::{Told, key_of};
 pub use keys::Keys;

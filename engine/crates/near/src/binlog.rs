@@ -9,7 +9,8 @@
 //! - after a write through this program nothing is served until the log has been heard as far as that write;
 //! - what is not understood changes everything, and a table of which not all is known is not kept.
 //!
-//! Deliberately absent: rows. A change of a table ends all that was read from it.
+//! A read whose text names rows by their key hangs on these, and every other one on its tables. Only where not all of an event is
+//! understood, or the key is no integer, a change of some rows is one of the whole table.
 
 mod asker;
 mod changes;
@@ -21,6 +22,8 @@ mod packed;
 mod place;
 mod prerequisites;
 mod product;
+mod rows;
+mod words;
 
 pub use changes::Privileges;
 pub use following::attend;

@@ -4,6 +4,7 @@ use super::changes::{Name, Said};
 use super::gtid::Gtids;
 use super::place::Place;
 use super::product::Product;
+use super::rows::RowKey;
 use crate::account::{self, Account};
 use crate::config::Config;
 use crate::reason::Own;
@@ -26,6 +27,37 @@ const SETTINGS: [&str; 2] = [
 ];
 /// Of a server that is what it should be none is near as long.
 const LONGEST_ANSWER: usize = 64 << 20;
+/// Types of columns whose values can be told apart in the log.
+const IN_ROWS: [&str; 28] = [
+    "tinyint",
+    "smallint",
+    "mediumint",
+    "int",
+    "bigint",
+    "float",
+    "double",
+    "decimal",
+    "date",
+    "datetime",
+    "timestamp",
+    "year",
+    "char",
+    "varchar",
+    "binary",
+    "varbinary",
+    "tinytext",
+    "text",
+    "mediumtext",
+    "longtext",
+    "tinyblob",
+    "blob",
+    "mediumblob",
+    "longblob",
+    "enum",
+    "set",
+    "bit",
+    "json",
+];
 const UNTOLD: &str = "the server does not tell how far its log can be seen";
 
 pub struct Asker(Packets);
@@ -112,13 +144,15 @@ impl Asker {
 
     /// Whether all that can change what is read from it stands in the log under its name: a table of InnoDB whose rows no other table's
     /// changes, and whose columns have the same values at every read. If not, why.
-    pub async fn fitness(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<Result<(), Own>> {
+    pub async fn fitness(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<Result<Option<RowKey>, Own>> {
         let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
         let catalogue = &flavour.catalogue;
-        let questions = [catalogue.table, catalogue.times, catalogue.computed, catalogue.cascades]
-            .map(|question| flavour::ask(question, &schema, &table));
+        let about = [catalogue.table, catalogue.times, catalogue.computed, catalogue.cascades, catalogue.columns];
+        let questions = about.map(|question| flavour::ask(question, &schema, &table));
         let answers = self.ask_all(&questions.each_ref().map(String::as_str)).await?;
-        let [tables, times, computed, cascades] = answers.as_slice() else { return Ok(Err(Own::TableHidden)) };
+        let [tables, times, computed, cascades, columns] = answers.as_slice() else {
+            return Ok(Err(Own::TableHidden));
+        };
         if !cascades.is_empty() {
             return Ok(Err(Own::Cascades));
         }
@@ -136,7 +170,7 @@ impl Asker {
         } else if !times.is_empty() {
             Err(Own::TimeColumn)
         } else if is_snapshot && kind == b"BASE TABLE" && computed.iter().all(is_fixed) {
-            Ok(())
+            Ok(key(columns))
         } else {
             Err(Own::TableEngine)
         })
@@ -151,6 +185,13 @@ impl Asker {
         let first = self.0.next().await?.split_off(Header::SIZE);
         if first.first() == Some(&ERR) { Err(account::refused(&first)) } else { Ok((first, self.0.stream)) }
     }
+}
+
+/// By which rows are told apart, where the log can be read row by row.
+fn key(columns: &[Row]) -> Option<RowKey> {
+    let is_known = |row: &Row| value(row, 1).is_some_and(|kind| IN_ROWS.iter().any(|known| known.as_bytes() == kind));
+    let (place, column) = footprint::key_of(columns).filter(|_| columns.iter().all(is_known))?;
+    Some(RowKey { column, place, columns: columns.len() })
 }
 
 /// None: NULL, or the server has sent no such column.

@@ -6,8 +6,11 @@
 use super::event::{Event, Told};
 use super::gtid::{Gtids, Source};
 use super::place::{Absolute, Place};
+use super::rows::{Described, Layout, RowKey, Rows};
+use super::words::Words;
 use crate::reason::Own;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
 /// Of a result's stamp, which has 48 bits: so many bits are for the place in a file.
 const BITS_OF_FILE: u32 = 36;
@@ -51,10 +54,39 @@ struct Folded(Vec<u8>, Vec<u8>);
 enum Table {
     Wanted,
     Asked,
-    /// It is fit, if no definition has changed by the time this answer was given.
-    Answered(u64),
+    /// It is fit, and has this key, if no definition has changed by the time this answer was given.
+    Answered(u64, Option<Arc<RowKey>>),
     Unfit(Own),
     Fit(u32),
+}
+
+/// When a table changed last.
+struct Followed {
+    any: u64,
+    /// In rows that are not known.
+    whole: u64,
+    /// By which its rows are told apart.
+    key: Option<Arc<RowKey>>,
+}
+
+/// Rows of a table that follow in the log.
+struct Mapped {
+    number: u32,
+    /// None: they cannot be read.
+    layout: Option<(Layout, Arc<RowKey>)>,
+}
+
+/// What a result depends on: all rows of a table, those of its changes that are not told by rows, or some rows.
+mod cell {
+    pub const WORD: u32 = 1 << 31;
+
+    pub fn any(number: u32) -> u32 {
+        number << 1
+    }
+
+    pub fn whole(number: u32) -> u32 {
+        number << 1 | 1
+    }
 }
 
 struct Mark {
@@ -119,14 +151,18 @@ pub struct Changes {
     /// When privileges changed last.
     privileges: u64,
     tables: HashMap<Name, Table>,
-    /// Of tables by their number: when they changed last.
-    versions: Vec<u64>,
+    /// Of tables by their number.
+    versions: Vec<Followed>,
+    /// Of rows.
+    words: Words,
     numbers: HashMap<Folded, u32>,
     /// Tables that were changed in transactions of which it is not known when they could be seen.
     barred: HashSet<Folded>,
     has_xa: bool,
     /// Tables of the transaction that has not ended yet.
     open: HashSet<Folded>,
+    /// The same by the numbers that their rows have; none of those that nothing is kept of.
+    mapped: HashMap<u64, Option<Mapped>>,
     marks: VecDeque<Mark>,
     /// Everything that could be seen at this time has been heard.
     proved: Option<u64>,
@@ -217,10 +253,10 @@ impl Changes {
             Event::Rotate { .. } | Event::Begun(_) | Event::Heartbeat | Event::Nothing => {}
             Event::Format { created, .. } => self.begin_file(created),
             Event::Anonymous => return Err(ANONYMOUS),
-            Event::Table { schema, name } => self.touch(schema, name, moment),
-            Event::Rows if self.open.is_empty() => self.change_everything(moment),
-            Event::Rows => {}
-            Event::Committed => self.open.clear(),
+            Event::Table { schema, name, described } => self.touch(schema, name, &described, moment),
+            Event::Rows(_) if self.open.is_empty() => self.change_everything(moment),
+            Event::Rows(rows) => self.change_rows(rows.as_ref(), moment),
+            Event::Committed => self.end(),
             Event::Ended => self.bar(moment),
             Event::Xa => {
                 self.has_xa = true;
@@ -284,18 +320,48 @@ impl Changes {
         }
     }
 
-    fn touch(&mut self, schema: &[u8], table: &[u8], moment: u64) {
+    fn touch(&mut self, schema: &[u8], table: &[u8], described: &Described, moment: u64) {
         let name = Folded(schema.to_ascii_lowercase(), table.to_ascii_lowercase());
         if name.0 == SYSTEM {
             self.change_privileges(moment);
         }
-        if let Some(number) = self.numbers.get(&name) {
-            self.versions[*number as usize] = moment;
-        }
+        let mapped = self.numbers.get(&name).map(|&number| {
+            let followed = &mut self.versions[number as usize];
+            followed.any = moment;
+            let layout = followed.key.as_ref().and_then(|key| Some((Layout::of(described, key)?, key.clone())));
+            Mapped { number, layout }
+        });
+        self.mapped.insert(described.id, mapped);
         self.open.insert(name);
     }
 
+    fn change_rows(&mut self, rows: Option<&Rows>, moment: u64) {
+        let Some((rows, mapped)) = rows.and_then(|rows| Some((rows, self.mapped.get(&rows.id)?))) else {
+            return self.change_open(moment);
+        };
+        let Some(Mapped { number, layout }) = mapped else { return };
+        let followed = &mut self.versions[*number as usize];
+        let layout = layout.as_ref().filter(|(_, key)| followed.key.as_ref() == Some(key));
+        match layout.and_then(|(layout, key)| layout.keys(rows, key)) {
+            Some(keys) => keys.into_iter().for_each(|key| self.words.change(*number, key, moment)),
+            None => followed.whole = moment,
+        }
+    }
+
+    /// Rows that are not known, of any table of the transaction.
+    fn change_open(&mut self, moment: u64) {
+        for number in self.open.iter().filter_map(|name| self.numbers.get(name)) {
+            self.versions[*number as usize].whole = moment;
+        }
+    }
+
+    fn end(&mut self) {
+        self.open.clear();
+        self.mapped.clear();
+    }
+
     fn bar(&mut self, moment: u64) {
+        self.mapped.clear();
         for name in std::mem::take(&mut self.open) {
             if self.barred.insert(name) {
                 // What is kept of it must not be found, and nobody asks about it again.
@@ -315,6 +381,7 @@ impl Changes {
         self.tables.clear();
         self.numbers.clear();
         self.versions.clear();
+        self.mapped.clear();
     }
 
     /// What the server said some time after `asked`.
@@ -359,14 +426,18 @@ impl Changes {
     /// What was answered before has not been overtaken by a definition that could be seen then.
     fn accept(&mut self, asked: u64, heard: u64) {
         for (name, table) in &mut self.tables {
-            if !matches!(table, Table::Answered(at) if *at < asked) {
+            let Table::Answered(at, key) = table else { continue };
+            if *at >= asked {
                 continue;
             }
             let next = self.versions.len() as u32;
             let number = *self.numbers.entry(name.folded()).or_insert(next);
             if number == next {
                 // What was heard of it before was not noted.
-                self.versions.push(heard);
+                self.versions.push(Followed { any: heard, whole: heard, key: key.take() });
+            } else if self.versions[number as usize].key != *key {
+                // The names of two tables that only their letters' case tells apart.
+                self.versions[number as usize].key = None;
             }
             *table = Table::Fit(number);
         }
@@ -408,8 +479,15 @@ impl Changes {
     }
 
     pub fn is_fresh(&self, mut cells: impl Iterator<Item = u32>, stamp: u64) -> bool {
-        let is_older = |cell: u32| self.versions.get(cell as usize).is_some_and(|version| *version <= stamp);
-        self.everything <= stamp && cells.all(is_older)
+        self.everything <= stamp && cells.all(|cell| self.changed_at(cell).is_some_and(|version| version <= stamp))
+    }
+
+    fn changed_at(&self, cell: u32) -> Option<u64> {
+        if cell & cell::WORD != 0 {
+            return Some(self.words.changed_at(cell & !cell::WORD));
+        }
+        let followed = self.versions.get((cell >> 1) as usize)?;
+        Some(if cell == cell::any(cell >> 1) { followed.any } else { followed.whole })
     }
 
     /// Under which privileges a session would be that is about to begin; none if that is not certain.
@@ -437,10 +515,26 @@ impl Changes {
     }
 
     pub fn cell(&self, name: &Name) -> Option<u32> {
+        self.number(name).map(cell::any)
+    }
+
+    fn number(&self, name: &Name) -> Option<u32> {
         match self.tables.get(name) {
             Some(Table::Fit(number)) => Some(*number),
             _ => None,
         }
+    }
+
+    /// By which rows of this table are told apart.
+    pub fn key(&self, name: &Name) -> Option<&RowKey> {
+        self.versions.get(self.number(name)? as usize)?.key.as_deref()
+    }
+
+    /// Of rows with these keys.
+    pub fn cells_of_rows(&self, name: &Name, keys: &[i128]) -> Option<Vec<u32>> {
+        let number = self.number(name)?;
+        let words = keys.iter().map(|key| cell::WORD | self.words.of(number, *key));
+        Some(std::iter::once(cell::whole(number)).chain(words).collect())
     }
 
     pub fn ask(&mut self, name: Name) {
@@ -468,12 +562,12 @@ impl Changes {
     }
 
     /// `definitions`: as they were when it was asked.
-    pub fn learn(&mut self, name: &Name, fitness: Result<(), Own>, definitions: u64, now: u64) {
+    pub fn learn(&mut self, name: &Name, fitness: Result<Option<RowKey>, Own>, definitions: u64, now: u64) {
         if definitions != self.definitions {
             return;
         }
         if let Some(table) = self.tables.get_mut(name) {
-            *table = fitness.map_or_else(Table::Unfit, |()| Table::Answered(now));
+            *table = fitness.map_or_else(Table::Unfit, |key| Table::Answered(now, key.map(Arc::new)));
         }
     }
 }
@@ -481,10 +575,15 @@ impl Changes {
 #[cfg(test)]
 mod tests {
     use super::super::gtid::Gtid;
+    use super::super::rows::Images;
     use super::*;
 
     fn name(table: &str) -> Name {
         Name { schema: b"d".to_vec(), table: table.into() }
+    }
+
+    fn of_table(name: &str) -> Event<'_> {
+        Event::Table { schema: b"d", name: name.as_bytes(), described: Described::default() }
     }
 
     fn at(at: u64) -> Place {
@@ -529,7 +628,7 @@ mod tests {
         fn learn(&mut self, tables: &[&str]) {
             tables.iter().for_each(|table| self.changes.ask(name(table)));
             for name in self.changes.take_asked() {
-                self.changes.learn(&name, Ok(()), self.changes.definitions(), self.now);
+                self.changes.learn(&name, Ok(None), self.changes.definitions(), self.now);
             }
             let heard = self.changes.heard.at;
             self.mark(heard);
@@ -540,8 +639,8 @@ mod tests {
         }
 
         fn writes(&mut self, table: &str, end: u32) {
-            self.hear(Event::Table { schema: b"d", name: table.as_bytes() }, end - 2);
-            self.hear(Event::Rows, end - 1);
+            self.hear(of_table(table), end - 2);
+            self.hear(Event::Rows(None), end - 1);
             self.hear(Event::Committed, end);
         }
 
@@ -590,6 +689,96 @@ mod tests {
         assert!(!scene.is_fresh("t", early) && scene.is_fresh("t", scene.changes.stamp()));
     }
 
+    fn row_key() -> RowKey {
+        let column = footprint::KeyColumn::new(b"id".to_vec(), i8::MIN.into(), i8::MAX.into());
+        RowKey { column, place: 0, columns: 1 }
+    }
+
+    impl Scene {
+        /// Its rows are told apart by a TINYINT, the only column.
+        fn learn_key(&mut self, table: &str) {
+            self.changes.ask(name(table));
+            for name in self.changes.take_asked() {
+                self.changes.learn(&name, Ok(Some(row_key())), self.changes.definitions(), self.now);
+            }
+            let heard = self.changes.heard.at;
+            self.mark(heard);
+        }
+
+        fn describes(&mut self, id: u64, table: &str, end: u32) {
+            let described = Described { id, columns: &[1, 1, 0] };
+            self.hear(Event::Table { schema: b"d", name: table.as_bytes(), described }, end);
+        }
+
+        fn inserts(&mut self, id: u64, key: u8, end: u32) {
+            let bytes = [1, 1, 0, key];
+            self.hear(Event::Rows(Some(Rows { id, images: Images::One, bytes: &bytes })), end);
+        }
+
+        fn is_row_fresh(&self, table: &str, key: i128, stamp: u64) -> bool {
+            let cells = self.changes.cells_of_rows(&name(table), &[key]).expect("it is known");
+            self.changes.is_fresh(cells.into_iter(), stamp)
+        }
+    }
+
+    #[test]
+    fn a_row_that_is_told_changes_itself_and_what_reads_all() {
+        let mut scene = Scene::with(&["u"]);
+        scene.learn_key("t");
+        let stamp = scene.changes.stamp();
+        scene.describes(7, "t", 150);
+        scene.describes(8, "u", 160);
+        scene.inserts(7, 5, 170);
+        assert!(!scene.is_row_fresh("t", 5, stamp) && scene.is_row_fresh("t", 6, stamp));
+        assert!(!scene.is_fresh("t", stamp));
+        // Its numbers end with the transaction, and then it is not known which table has changed.
+        scene.hear(Event::Committed, 180);
+        scene.describes(9, "t", 190);
+        scene.inserts(7, 1, 200);
+        assert!(!scene.is_row_fresh("t", 6, stamp));
+        scene.mark(200);
+        assert!(scene.is_row_fresh("t", 5, scene.changes.stamp()));
+    }
+
+    #[test]
+    fn rows_that_are_not_told_change_all_rows_of_the_transaction() {
+        for rows in [None, Some(Rows { id: 7, images: Images::One, bytes: &[1, 1, 1] })] {
+            let mut scene = Scene::with(&[]);
+            scene.learn_key("t");
+            let stamp = scene.changes.stamp();
+            scene.describes(7, "t", 150);
+            assert!(scene.is_row_fresh("t", 6, stamp));
+            scene.hear(Event::Rows(rows), 160);
+            assert!(!scene.is_row_fresh("t", 6, stamp));
+        }
+    }
+
+    #[test]
+    fn a_definition_in_between_makes_rows_unknown() {
+        let mut scene = Scene::with(&[]);
+        scene.learn_key("t");
+        scene.describes(7, "t", 150);
+        scene.hear(Event::Everything, 160);
+        scene.mark(160);
+        scene.learn_key("t");
+        let stamp = scene.changes.stamp();
+        assert!(scene.is_row_fresh("t", 6, stamp));
+        scene.inserts(7, 5, 170);
+        assert!(!scene.is_row_fresh("t", 6, stamp));
+    }
+
+    #[test]
+    fn two_tables_of_one_name_have_no_rows_apart() {
+        let mut scene = Scene::with(&[]);
+        scene.learn_key("t");
+        let stamp = scene.changes.stamp();
+        scene.learn(&["T"]);
+        assert_eq!(scene.changes.key(&name("t")), None);
+        scene.describes(7, "T", 150);
+        scene.inserts(7, 5, 160);
+        assert!(!scene.is_row_fresh("t", 6, stamp));
+    }
+
     #[test]
     fn what_is_read_before_a_transaction_is_among_those_that_can_be_seen_is_not_kept() {
         let mut scene = Scene::with_numbers(&["t", "u"]);
@@ -616,8 +805,11 @@ mod tests {
         scene.begins(10, 110);
         let asked = scene.mark(200);
         let early = scene.changes.stamp();
-        let table = Event::Table { schema: b"d", name: b"t" };
-        scene.changes.hear_all(Some(200), &[Event::Nothing, table, Event::Rows, Event::Committed]).expect("understood");
+        let table = of_table("t");
+        scene
+            .changes
+            .hear_all(Some(200), &[Event::Nothing, table, Event::Rows(None), Event::Committed])
+            .expect("understood");
         assert_eq!(scene.changes.proved(), Some(asked));
         assert!(!scene.is_fresh("t", early) && scene.is_fresh("u", early));
         scene.begins(11, 210);
@@ -653,7 +845,7 @@ mod tests {
         let mut scene = Scene::with_numbers(&["t"]);
         assert!(scene.changes.mark(99, Said::Written(at(500), gtids(8))).is_err(), "another log has come as far");
         assert!(scene.changes.mark(99, Said::Shown(at(500))).is_err());
-        let table = Event::Table { schema: b"d", name: b"t" };
+        let table = of_table("t");
         for event in [Event::Anonymous, table, Event::Everything] {
             let mut scene = Scene::with_numbers(&["t"]);
             scene.begins(10, 110);
@@ -762,7 +954,7 @@ mod tests {
         let (names, definitions) = (scene.changes.take_asked(), scene.changes.definitions());
         assert_eq!(names, [name("t")]);
         scene.mark(300);
-        scene.changes.learn(&name("t"), Ok(()), definitions, scene.now + 1);
+        scene.changes.learn(&name("t"), Ok(None), definitions, scene.now + 1);
         scene.hear(Event::Nothing, 300);
         assert_eq!(scene.changes.cell(&name("t")), None, "asked before the answer");
         scene.now += 1;
@@ -770,7 +962,7 @@ mod tests {
         assert!(scene.changes.cell(&name("t")).is_some());
         // A definition that was heard in between makes the answer one of the past.
         scene.hear(Event::Everything, 400);
-        scene.changes.learn(&name("t"), Ok(()), definitions, scene.now);
+        scene.changes.learn(&name("t"), Ok(None), definitions, scene.now);
         scene.mark(400);
         assert_eq!(scene.changes.verdict(&name("t")), None);
         scene.hear(Event::Everything, 500);
@@ -793,8 +985,8 @@ mod tests {
     #[test]
     fn a_transaction_without_its_place_among_others_bars_its_tables() {
         let mut scene = Scene::with(&["t", "u"]);
-        scene.hear(Event::Table { schema: b"d", name: b"t" }, 150);
-        scene.hear(Event::Rows, 160);
+        scene.hear(of_table("t"), 150);
+        scene.hear(Event::Rows(None), 160);
         scene.hear(Event::Ended, 170);
         scene.mark(170);
         scene.learn(&["u"]);
@@ -817,7 +1009,9 @@ mod tests {
 
     #[test]
     fn rows_without_a_table_and_grants_by_hand_change_everything() {
-        for event in [Event::Rows, Event::Table { schema: b"mysql", name: b"db" }] {
+        for event in
+            [Event::Rows(None), Event::Table { schema: b"mysql", name: b"db", described: Described::default() }]
+        {
             let mut scene = Scene::with(&["t"]);
             let stamp = scene.changes.stamp();
             scene.hear(event, 200);

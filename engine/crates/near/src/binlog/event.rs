@@ -3,6 +3,7 @@
 //! Invariants: no panic on any bytes; what is not understood, or only in part, is [`Event::Everything`].
 
 use super::gtid::{self, Gtid};
+use super::rows::{Described, Images, Rows};
 use wire::lenenc::Reader;
 
 pub const HEADER: usize = 19;
@@ -34,8 +35,10 @@ pub enum Event<'a> {
     Table {
         schema: &'a [u8],
         name: &'a [u8],
+        described: Described<'a>,
     },
-    Rows,
+    /// None: it is not told which ones.
+    Rows(Option<Rows<'a>>),
     /// A transaction of MySQL in one piece, compressed.
     Packed(&'a [u8]),
     /// The end of a transaction whose place in the log is its place among all that can be seen.
@@ -88,8 +91,11 @@ mod kind {
     pub const GTID: u8 = 162;
     pub const GTID_LIST: u8 = 163;
     pub const START_ENCRYPTION: u8 = 164;
-    /// Inserted, updated and deleted rows, in two versions.
-    pub const ROWS: [std::ops::RangeInclusive<u8>; 2] = [23..=25, 30..=32];
+    /// Inserted, updated and deleted rows.
+    pub const ROWS: std::ops::RangeInclusive<u8> = 23..=25;
+    /// The same with more to say of them.
+    pub const LATER_ROWS: std::ops::RangeInclusive<u8> = 30..=32;
+    pub const UPDATED: [u8; 2] = [24, 31];
     /// The same, compressed.
     pub const COMPRESSED_ROWS: std::ops::RangeInclusive<u8> = 166..=171;
 }
@@ -137,7 +143,7 @@ fn checked(bytes: &[u8]) -> Result<&[u8], Malformed> {
 fn event(kind: u8, body: &[u8], is_whole: bool) -> Option<Event<'_>> {
     match kind {
         kind::QUERY if is_whole => query(body),
-        kind::TABLE_MAP => table(body),
+        kind::TABLE_MAP => table(body, is_whole),
         kind::GTID => Some(if body.get(12)? & IS_XA == 0 { Event::Nothing } else { Event::Xa }),
         kind::MYSQL_GTID => gtid::plain(body).map(Event::Begun),
         kind::TAGGED_GTID => gtid::tagged(body).map(Event::Begun),
@@ -151,11 +157,12 @@ fn event(kind: u8, body: &[u8], is_whole: bool) -> Option<Event<'_>> {
             Some(Event::Nothing)
         }
         kind::ROWS_QUERY | kind::PREVIOUS_GTIDS => Some(Event::Nothing),
-        kind::PARTIAL_ROWS => Some(Event::Rows),
+        kind::PARTIAL_ROWS => Some(Event::Rows(None)),
         kind::PACKED if is_whole => packed(body).map(Event::Packed),
-        _ if kind::ROWS.iter().any(|kinds| kinds.contains(&kind)) || kind::COMPRESSED_ROWS.contains(&kind) => {
-            Some(Event::Rows)
+        _ if kind::ROWS.contains(&kind) || kind::LATER_ROWS.contains(&kind) => {
+            Some(Event::Rows(if is_whole { rows(kind, body) } else { None }))
         }
+        _ if kind::COMPRESSED_ROWS.contains(&kind) => Some(Event::Rows(None)),
         _ => None,
     }
 }
@@ -220,11 +227,32 @@ fn packed(body: &[u8]) -> Option<&[u8]> {
     (method == Some(ZSTD)).then(|| reader.rest())
 }
 
-fn table(body: &[u8]) -> Option<Event<'_>> {
-    const ID_AND_FLAGS: usize = 8;
+fn table(body: &[u8], is_whole: bool) -> Option<Event<'_>> {
     let mut reader = Reader::new(body);
-    reader.take(ID_AND_FLAGS)?;
-    Some(Event::Table { schema: name(&mut reader)?, name: name(&mut reader)? })
+    let id = id(&mut reader)?;
+    let (schema, name) = (name(&mut reader)?, name(&mut reader)?);
+    let columns = if is_whole { reader.rest() } else { &[] };
+    Some(Event::Table { schema, name, described: Described { id, columns } })
+}
+
+fn rows(kind: u8, body: &[u8]) -> Option<Rows<'_>> {
+    const LENGTH: u16 = 2;
+    let mut reader = Reader::new(body);
+    let id = id(&mut reader)?;
+    if kind::LATER_ROWS.contains(&kind) {
+        let more = reader.u16()?.checked_sub(LENGTH)?;
+        reader.take(more.into())?;
+    }
+    let images = if kind::UPDATED.contains(&kind) { Images::Two } else { Images::One };
+    Some(Rows { id, images, bytes: reader.rest() })
+}
+
+/// The number that the server has given to a table for some time.
+fn id(reader: &mut Reader) -> Option<u64> {
+    const FLAGS: usize = 2;
+    let id = reader.uint(6)?;
+    reader.take(FLAGS)?;
+    Some(id)
 }
 
 fn name<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
@@ -282,7 +310,7 @@ mod tests {
 
     fn said(event: &Event) -> String {
         match event {
-            Event::Table { schema, name } => {
+            Event::Table { schema, name, .. } => {
                 format!("{}.{}", String::from_utf8_lossy(schema), String::from_utf8_lossy(name))
             }
             Event::Rotate { file, at } => format!("to {}:{at}", String::from_utf8_lossy(file)),
@@ -292,6 +320,7 @@ mod tests {
                 let told = events.iter().filter(|event| **event != Event::Nothing).map(said);
                 format!("({})", told.collect::<Vec<_>>().join(" "))
             }
+            Event::Rows(_) => "rows".to_owned(),
             Event::Begun(gtid) => format!("{}:{}", String::from_utf8_lossy(gtid.tag), gtid.number),
             other => format!("{other:?}").to_lowercase(),
         }

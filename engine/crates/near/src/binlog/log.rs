@@ -5,6 +5,7 @@ use super::event::{Event, Told};
 use super::gtid::Gtids;
 use super::packed;
 use super::place::{Absolute, Place};
+use super::rows::RowKey;
 use crate::kept::Kept;
 use crate::reason::Own;
 use crate::ttl::{Found, Known};
@@ -13,6 +14,7 @@ use cache::{Cache, CellId, Key, Meta, Stamp};
 use flavour::Flavour;
 use locks::RwLock;
 use sql::TableName;
+use sql::touched;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
@@ -49,6 +51,9 @@ pub struct Begun {
     /// The number of its own circle, with nobody else in it.
     alone: u64,
 }
+
+/// That a read may hang on, one by one.
+const MOST_ROWS: usize = 16;
 
 /// Of the sessions that began after the last change of any privilege.
 const ALL: u64 = 0;
@@ -138,7 +143,7 @@ impl Log {
         Asked { names: changes.take_asked(), definitions: changes.definitions() }
     }
 
-    pub fn learn(&self, name: &Name, fitness: Result<(), Own>, definitions: u64, now: u64) {
+    pub fn learn(&self, name: &Name, fitness: Result<Option<RowKey>, Own>, definitions: u64, now: u64) {
         self.change().learn(name, fitness, definitions, now);
     }
 
@@ -318,9 +323,19 @@ fn put(changes: &Changes, kept: &Kept, read: &Read, known: &Known) -> Option<boo
     Some(kept.uses.keep(kept.cache(), &key, meta, &cells, answer))
 }
 
-/// Of the tables of a read; none if not all are known.
+/// Of the tables of a read, or of its rows; none if not all are known.
 fn cells(changes: &Changes, text: &[u8], known: &Known) -> Option<Vec<u32>> {
-    names(text, known)?.iter().map(|name| changes.cell(name)).collect()
+    let names = names(text, known)?;
+    let of_rows = if let [name] = names.as_slice() { cells_of_rows(changes, name, text, known) } else { None };
+    of_rows.or_else(|| names.iter().map(|name| changes.cell(name)).collect())
+}
+
+/// None if the text does not tell which rows it reads.
+fn cells_of_rows(changes: &Changes, only: &Name, text: &[u8], known: &Known) -> Option<Vec<u32>> {
+    let RowKey { column, .. } = changes.key(only)?;
+    let (table, keys) = touched::read(touched::Text { text, mode: known.mode, bound: &[] }, column)?;
+    let is_it = name(table, &known.database, known.mode.flavour)? == *only;
+    changes.cells_of_rows(only, &keys.points(MOST_ROWS).filter(|_| is_it)?)
 }
 
 fn circle(changes: &Changes, begun: &Begun) -> u64 {

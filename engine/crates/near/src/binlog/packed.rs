@@ -29,7 +29,7 @@ pub fn events(mut plain: &[u8]) -> Option<Vec<Event<'_>>> {
 
 fn is_of_a_transaction(event: &Event) -> bool {
     match event {
-        Event::Table { .. } | Event::Rows | Event::Committed | Event::Ended => true,
+        Event::Table { .. } | Event::Rows(_) | Event::Committed | Event::Ended => true,
         Event::Everything | Event::Privileges | Event::Nothing => true,
         Event::Rotate { .. } | Event::Format { .. } | Event::Begun(_) | Event::Anonymous => false,
         Event::Packed(_) | Event::Xa | Event::Heartbeat => false,
@@ -38,6 +38,7 @@ fn is_of_a_transaction(event: &Event) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::Described;
     use super::*;
     use fqc_tests::random::Random;
 
@@ -69,13 +70,14 @@ mod tests {
 
     fn transaction() -> Vec<u8> {
         let table = [&[0; 8][..], b"\x01d\0\x01t\0"].concat();
-        [event(TABLE_MAP, &table), event(ROWS, &[0; 10]), event(XID, &[0; 8])].concat()
+        [event(TABLE_MAP, &table), event(ROWS, &[0; 8]), event(XID, &[0; 8])].concat()
     }
 
     #[test]
     fn a_transaction_has_the_events_that_were_packed() {
         let plain = unpack(&packed(&transaction())).expect("it is short enough");
-        let expected = [Event::Table { schema: b"d", name: b"t" }, Event::Rows, Event::Committed];
+        let table = Event::Table { schema: b"d", name: b"t", described: Described::default() };
+        let expected = [table, Event::Rows(None), Event::Committed];
         assert_eq!(events(&plain), Some(expected.to_vec()));
     }
 
