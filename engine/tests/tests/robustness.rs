@@ -10,12 +10,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fqc_tests::client::{Client, Endpoint, Login, capability, command};
+use fqc_tests::client::{Client, Endpoint, Login, Response, capability, command};
 use fqc_tests::random::Random;
 use fqc_tests::server::{Options, Server};
 
 const READ: &str = "SELECT v FROM d.t WHERE id = 7";
 const PATIENCE: Duration = Duration::from_secs(120);
+/// What `mysqladmin refresh` sends.
+const COM_REFRESH: u8 = 7;
+const REFRESH_TABLES: u8 = 4;
 const STEP: Duration = Duration::from_millis(10);
 /// Several of the plugin's thread.
 const ROUNDS: Duration = Duration::from_millis(300);
@@ -375,6 +378,25 @@ fn is_stuck(worker: &Path) -> bool {
     switches() == before
 }
 
+/// The plugin's thread waits for a lock of the holder's; the server lets it wait for a second, and it asks again.
+fn stop_worker(server: &Server, admin: &mut Client, holder: &mut Client) -> PathBuf {
+    holder.must("LOCK TABLES mysql.global_priv WRITE").unwrap();
+    let (worker, begun) = (worker_of(server), Instant::now());
+    while !is_stuck(&worker) {
+        assert!(begun.elapsed() < PATIENCE, "nothing is asked");
+        admin.must("SET GLOBAL init_connect = IF(@@GLOBAL.init_connect = '', 'SET @a = 1', '')").unwrap();
+    }
+    worker
+}
+
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "not so: {what}");
+        thread::sleep(STEP);
+    }
+}
+
 fn worker_of(server: &Server) -> PathBuf {
     let tasks = fs::read_dir(format!("/proc/{}/task", server.pid().unwrap())).unwrap();
     let is_worker =
@@ -441,12 +463,8 @@ fn a_table_that_was_flushed_is_not_opened_by_a_question() {
     admin.must("CREATE TABLE d.flushed (id INT PRIMARY KEY, v INT)").unwrap();
     admin.must("CREATE TABLE d.asked LIKE d.flushed").unwrap();
     // The worker has to wait, and asks about the tables only when one is flushed.
-    holder.must("LOCK TABLES mysql.global_priv WRITE").unwrap();
-    let (worker, begun) = (worker_of(&server), Instant::now());
-    while !is_stuck(&worker) {
-        assert!(begun.elapsed() < PATIENCE, "nothing is asked");
-        admin.must("SET GLOBAL init_connect = IF(@@GLOBAL.init_connect = '', 'SET @a = 1', '')").unwrap();
-    }
+    stop_worker(&server, &mut admin, &mut holder);
+    let begun = Instant::now();
     admin.must("SELECT v FROM d.flushed").unwrap();
     admin.must("FLUSH TABLES d.flushed").unwrap();
     admin.must("SELECT v FROM d.asked").unwrap();
@@ -463,6 +481,59 @@ fn a_table_that_was_flushed_is_not_opened_by_a_question() {
     }
     assert!(!asks("flushed"));
     assert_eq!(number(&server, "Opened_tables"), before);
+}
+
+/// A question that is under way would read the definition after the tables are flushed: whatever may flush waits for it.
+#[test]
+fn a_flush_waits_for_the_question_that_is_under_way() {
+    let server = server(&[]);
+    let [mut admin, mut holder, mut reader] = std::array::from_fn(|_| connect(&server.endpoint()));
+    let log = server.scratch().join("general.log");
+    admin.must(&format!("SET GLOBAL general_log_file = '{}', GLOBAL general_log = ON", log.display())).unwrap();
+    admin.must("CREATE TABLE d.asked (id INT PRIMARY KEY, v INT)").unwrap();
+    admin.must("CREATE TABLE d.last LIKE d.asked").unwrap();
+    admin.must("CREATE PROCEDURE d.p() FLUSH TABLES").unwrap();
+    reader.must("BEGIN").unwrap();
+    reader.must("SELECT v FROM d.last").unwrap();
+    let (_, prepared) = admin.prepare("FLUSH LOCAL TABLES").unwrap();
+    let prepared = prepared.unwrap();
+    let ways: [&dyn Fn(&mut Client) -> Response; 4] = [
+        &|client| client.must("FLUSH TABLES").unwrap(),
+        &|client| client.execute(&prepared, &[]).unwrap(),
+        &|client| client.must("CALL d.p()").unwrap(),
+        &|client| {
+            client.send(COM_REFRESH, &[REFRESH_TABLES]).unwrap();
+            client.read_response().unwrap()
+        },
+    ];
+    // The server logs what it was asked here once it has answered.
+    let answered = |question: &str| fs::read_to_string(&log).unwrap().matches(question).count();
+    let question = flavour::ask(
+        flavour::MARIADB.catalogue.table,
+        &flavour::MARIADB.literal(b"d"),
+        &flavour::MARIADB.literal(b"asked"),
+    );
+    for way in ways {
+        let worker = stop_worker(&server, &mut admin, &mut holder);
+        let (before, views) = (answered(&question), answered("SHOW FULL TABLES"));
+        admin.must("SELECT v FROM d.asked").unwrap();
+        // It has locked the first of its tables while it waits for the other, and the question waits for it.
+        let (mut definer, endpoint) = (connect(&server.endpoint()), server.endpoint());
+        let number = definer.scalar("SELECT CONNECTION_ID()").unwrap().unwrap();
+        let definer = thread::spawn(move || definer.query("DROP TABLE d.asked, d.last").unwrap().failure().is_some());
+        let waiting = format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {number}");
+        until("the definition waits", || {
+            connect(&endpoint).scalar(&waiting).unwrap().as_deref() == Some("Waiting for table metadata lock")
+        });
+        let is_over = || answered(&question) > before;
+        holder.must("UNLOCK TABLES").unwrap();
+        until("the table is asked about", || is_stuck(&worker) && answered("SHOW FULL TABLES") > views || is_over());
+        assert!(way(&mut admin).failure().is_none());
+        admin.must(&format!("KILL QUERY {number}")).unwrap();
+        assert!(definer.join().unwrap(), "the table is still there");
+        until("the question is over", is_over);
+        assert!(admin.must("SHOW OPEN TABLES FROM d LIKE 'asked'").unwrap().rows(false).is_empty());
+    }
 }
 
 /// No question about tables opens one, whenever it is asked: what was flushed stays closed, and no file of it is needed.

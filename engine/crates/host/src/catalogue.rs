@@ -10,8 +10,7 @@ mod views;
 pub use views::say as views_say;
 
 use crate::link::{Link, Row};
-use session::{Engine, Table};
-use std::sync::Arc;
+use session::{Asked, Engine};
 
 /// How new sessions begin, and which views there are, where that is not known.
 pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
@@ -27,36 +26,39 @@ pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
 
 /// The views and tables that sessions have asked about. What a result needs comes first; without a key its rows are not told apart yet.
 pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
-    views::settle_asked(engine, link)?;
-    let link = &mut Present { link, engine, inherited: engine.settings().inherited() };
+    let present = &mut Present { link: &mut *link, engine, inherited: engine.settings().inherited() };
+    let settled = views::settle_asked(engine, present);
+    present.heed(settled)?;
     // What comes to wait from here on is stored in the next round: its tables are not among these.
     let waiting = engine.late_count();
     let settled = settle(engine, link, &engine.tables().take_asked());
     engine.store_late(waiting);
-    if link.is_past() { Ok(()) } else { settled }
+    settled
 }
 
-fn settle(engine: &Engine, link: &mut Present, asked: &[Arc<Table>]) -> Result<(), String> {
-    for table in asked {
-        tables::settle(engine, link, table)?;
+fn settle(engine: &Engine, link: &mut dyn Link, asked: &[Asked]) -> Result<(), String> {
+    for Asked { table, inherited } in asked {
+        let present = &mut Present { link: &mut *link, engine, inherited: *inherited };
+        let settled = tables::settle(engine, present, table);
+        present.heed(settled)?;
     }
     let mut settled = Ok(());
-    for table in asked {
-        if settled.is_ok() {
-            settled = tables::settle_key(engine, link, table);
-        }
-        match settled {
+    for Asked { table, inherited } in asked {
+        let present = &mut Present { link: &mut *link, engine, inherited: *inherited };
+        let key = if settled.is_ok() { tables::settle_key(engine, present, table) } else { settled.clone() };
+        match key {
             Ok(()) => {}
-            // Whoever meets it next asks for all of it.
-            Err(_) if link.is_past() => table.doubt(),
-            Err(_) => engine.tables().ask(table),
+            Err(_) if present.is_past() => table.doubt(),
+            Err(error) => {
+                engine.tables().ask(table, *inherited);
+                settled = Err(error);
+            }
         }
     }
     settled
 }
 
-/// Asks only until somebody flushes tables, or changes anything else for all: who has flushed a table may be about to exchange its
-/// files, and a question would have the server read what must not be read yet.
+/// Asks only until somebody flushes tables, or changes anything else for all.
 struct Present<'a> {
     link: &'a mut dyn Link,
     engine: &'a Engine,
@@ -65,15 +67,19 @@ struct Present<'a> {
 
 impl Present<'_> {
     fn is_past(&self) -> bool {
-        !self.engine.settings().is_unchanged_since(self.inherited)
+        !self.engine.may_ask(self.inherited)
+    }
+
+    /// Whoever meets next what could be asked about no more asks for all of it.
+    fn heed(&self, settled: Result<(), String>) -> Result<(), String> {
+        if self.is_past() { Ok(()) } else { settled }
     }
 }
 
 impl Link for Present<'_> {
     fn query(&mut self, text: &str) -> Result<Vec<Row>, String> {
-        if self.is_past() {
-            return Err("what was asked about may have been flushed".into());
-        }
+        let question = self.engine.begin_question(self.inherited);
+        let _question = question.ok_or("what was asked about may have been flushed")?;
         self.link.query(text)
     }
 }

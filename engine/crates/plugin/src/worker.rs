@@ -91,7 +91,9 @@ impl Worker {
             return;
         }
         let Some(_turn) = Turn::take() else { return };
-        let Err(error) = self.consult(engine) else {
+        let consulted = self.consult(engine);
+        tell_overtaken(engine);
+        let Err(error) = consulted else {
             self.failures = 0;
             return connections::ready();
         };
@@ -132,6 +134,14 @@ impl Worker {
         waking::consult(engine, link, dozing::judge)?;
         dozing::consult(engine, link)?;
         catalogue::consult_tables(engine, link)
+    }
+}
+
+fn tell_overtaken(engine: &Engine) {
+    if engine.questions().was_overtaken() {
+        log::warning(
+            "a FLUSH went on while a question of the engine about a table was still running: the table's definition may have been read again after it",
+        );
     }
 }
 

@@ -7,6 +7,7 @@ pub mod feed;
 pub mod insight;
 pub mod late;
 pub mod near_counts;
+pub mod questions;
 pub mod settings;
 pub mod tables;
 pub mod tally;
@@ -17,6 +18,7 @@ use crate::engine::counts::Counts;
 use crate::engine::feed::Feed;
 use crate::engine::insight::Insight;
 use crate::engine::late::Late;
+use crate::engine::questions::Questions;
 use crate::engine::settings::Settings;
 use crate::engine::tables::{Table, Tables};
 use crate::engine::tally::Tally;
@@ -50,6 +52,7 @@ pub struct Engine {
     readings: Readings,
     /// Someone waits for the catalogue to be read, or for a table's verdict.
     wants_catalogue: AtomicBool,
+    questions: Questions,
     repeats: Repeats,
     ages: Ages,
     late: Late,
@@ -79,6 +82,7 @@ impl Engine {
             vigil: Vigil::default(),
             readings: Readings::default(),
             wants_catalogue: AtomicBool::new(false),
+            questions: Questions::default(),
             repeats: Repeats::default(),
             ages: Ages::new(clock),
             late: Late::default(),
@@ -109,6 +113,10 @@ impl Engine {
 
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
+    }
+
+    pub fn questions(&self) -> &Questions {
+        &self.questions
     }
 
     pub fn contexts(&self) -> &Contexts {

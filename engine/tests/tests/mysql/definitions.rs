@@ -75,3 +75,38 @@ fn a_view_takes_the_place_of_a_table() {
     all(&mut writer, &["CREATE OR REPLACE VIEW t AS SELECT * FROM u WHERE id = 0"]);
     assert_eq!(said(&reader.must(read).unwrap()), "0");
 }
+
+/// What is asked about a table is read from the data dictionary: what was flushed is not open again for it, whenever it is asked.
+#[test]
+fn questions_about_tables_open_none() {
+    let arena = enter("questions");
+    let mut admin = arena.client();
+    small_table(&mut admin, "t", "InnoDB");
+    all(
+        &mut admin,
+        &["CREATE VIEW w AS SELECT v FROM t", "CREATE TRIGGER r BEFORE INSERT ON t FOR EACH ROW SET @a = 1"],
+    );
+    let catalogue = &flavour::MYSQL.catalogue;
+    let of_tables =
+        [catalogue.table, catalogue.times, catalogue.computed, catalogue.columns, catalogue.other_unique_keys];
+    let of_tables = [&of_tables, catalogue.unnamed_changes].concat();
+    let opened = "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.session_status \
+         WHERE VARIABLE_NAME IN ('Opened_tables', 'Opened_table_definitions')";
+    let mut found = Vec::new();
+    // At first the server opens tables of its own.
+    for is_first in [true, false] {
+        all(&mut admin, &["FLUSH TABLES t, w"]);
+        for (name, questions) in [("t", &of_tables[..]), ("w", &[catalogue.table, catalogue.view][..])] {
+            for question in questions {
+                let before = said(&admin.must(opened).unwrap());
+                admin.must(&flavour::ask(question, "'questions'", &format!("'{name}'"))).unwrap();
+                let is_as_before = said(&admin.must(opened).unwrap()) == before;
+                found.extend((!is_first && !is_as_before).then_some((name, *question)));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+    let before = said(&admin.must(opened).unwrap());
+    all(&mut admin, &["SELECT v FROM w"]);
+    assert_ne!(said(&admin.must(opened).unwrap()), before, "a read opens it");
+}

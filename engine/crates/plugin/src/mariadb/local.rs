@@ -91,7 +91,8 @@ impl Handle {
                 return Err(handle.error());
             }
             // Names are told as the server keeps them, whatever it would tell a client by default.
-            handle.query("SET NAMES utf8mb4").map(|_| handle)
+            // What waits for a question must not wait for long if that waits for a lock.
+            handle.query("SET NAMES utf8mb4, lock_wait_timeout = 1").map(|_| handle)
         }
     }
 

@@ -72,6 +72,7 @@ impl Session {
             parameters: if keeps { parameters.to_vec() } else { Vec::new() },
             stamp,
             generation: engine.catalogue().generation(),
+            inherited: engine.settings().inherited(),
             started_ns: engine.now_ns(),
             cells: Vec::new(),
             tables: Vec::new(),
@@ -163,6 +164,9 @@ impl Session {
         let ends_own_branch = matches!(kind, Kind::Xa(_)) && self.transaction.is_own_branch;
         if closing.everything && !ends_own_branch {
             self.writes.close_everything(engine, closing.defines);
+        }
+        if closing.flushes {
+            engine.questions().await_end();
         }
         if let Kind::Ddl(DdlScope::Tables(names)) = kind {
             self.close_defined(engine, names);

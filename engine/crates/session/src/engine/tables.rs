@@ -154,8 +154,15 @@ struct Known {
 #[derive(Default)]
 pub struct Tables {
     known: RwLock<Known>,
-    /// Tables whose verdict is asked for.
-    asked: Mutex<Vec<Arc<Table>>>,
+    /// Those whose verdict is asked for.
+    asked: Mutex<Vec<Asked>>,
+}
+
+/// A table whose verdict is asked for by a read.
+pub struct Asked {
+    pub table: Arc<Table>,
+    /// What `Settings::inherited` said before that read.
+    pub inherited: u64,
 }
 
 impl Tables {
@@ -192,14 +199,15 @@ impl Tables {
         self.known.read().unwrap_or_else(|e| e.into_inner())
     }
 
-    pub fn ask(&self, table: &Arc<Table>) {
+    pub fn ask(&self, table: &Arc<Table>, inherited: u64) {
         let mut asked = self.asked.lock().unwrap_or_else(|e| e.into_inner());
-        if !asked.iter().any(|other| Arc::ptr_eq(other, table)) {
-            asked.push(table.clone());
+        match asked.iter_mut().find(|other| Arc::ptr_eq(&other.table, table)) {
+            Some(other) => other.inherited = other.inherited.max(inherited),
+            None => asked.push(Asked { table: table.clone(), inherited }),
         }
     }
 
-    pub fn take_asked(&self) -> Vec<Arc<Table>> {
+    pub fn take_asked(&self) -> Vec<Asked> {
         std::mem::take(&mut self.asked.lock().unwrap_or_else(|e| e.into_inner()))
     }
 }

@@ -118,6 +118,9 @@ impl Bystander {
         if self.is_past_unknown || closing.everything {
             self.writes.close_everything(engine, closing.defines);
         }
+        if closing.flushes {
+            engine.questions().await_end();
+        }
     }
 
     /// Alone, it may be a definition, or the end of a prepared transaction: of most of these nothing is told before they show. In

@@ -25,7 +25,9 @@ impl Session {
         table.count(is_read_only);
         let verdict = table.verdict(engine.catalogue().generation());
         if verdict == Verdict::Unknown {
-            engine.tables().ask(table);
+            let running = self.work.running.as_ref();
+            let inherited = running.map_or_else(|| engine.settings().inherited(), |running| running.inherited);
+            engine.tables().ask(table, inherited);
             engine.want_catalogue();
         }
         let recording = self.work.running.as_mut().and_then(|running| running.read.as_mut());

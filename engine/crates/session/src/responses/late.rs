@@ -30,7 +30,8 @@ impl Engine {
             return Some(finished);
         }
         // Whoever looked them up may have looked for what waits before this.
-        finished.recording.unsettled.iter().for_each(|table| self.tables().ask(table));
+        let recording = &finished.recording;
+        recording.unsettled.iter().for_each(|table| self.tables().ask(table, recording.inherited));
         let terms = &mut finished.recording.terms;
         terms.database = terms.database.take().or(database.map(Arc::from));
         waiting.push(Waiting { finished, counted_in: counted_in.clone() });

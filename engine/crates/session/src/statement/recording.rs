@@ -28,6 +28,8 @@ pub struct Recording {
     pub parameters: Vec<u8>,
     pub stamp: Stamp,
     pub generation: u64,
+    /// What `Settings::inherited` said before.
+    pub inherited: u64,
     pub started_ns: u64,
     pub cells: Vec<CellId>,
     /// Noted while there are rules about tables.

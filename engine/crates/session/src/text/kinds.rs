@@ -6,6 +6,8 @@ use sql::{Assignment, DdlScope, Flush, Kind, Show, Target, Xa};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Closing {
     pub everything: bool,
+    /// It may flush tables, all of which are closed then: the question about one that is under way must end before.
+    pub flushes: bool,
     /// It may define anything: what is known of the catalogue is outdated.
     pub defines: bool,
     /// It may commit: what the transaction has written.
@@ -13,16 +15,16 @@ pub struct Closing {
 }
 
 pub fn closing(kind: &Kind) -> Closing {
+    let flushes = may_be_anything(kind) || *kind == Kind::Flush(Flush::Other);
     let defines = may_be_anything(kind) || matches!(kind, Kind::Ddl(DdlScope::Everything));
     let is_global = match kind {
         Kind::Set(assignments) => assignments.iter().any(is_inherited),
         Kind::SetTransaction(set) => set.scope == sql::TransactionScope::Global,
         Kind::Xa(xa) => matches!(xa, Xa::Commit | Xa::Rollback),
-        Kind::Flush(flush) => *flush == Flush::Other,
         _ => false,
     };
-    let everything = defines || is_global;
-    Closing { everything, defines, written: everything || may_commit(kind) }
+    let everything = defines || flushes || is_global;
+    Closing { everything, flushes, defines, written: everything || may_commit(kind) }
 }
 
 /// What runs is not in the text, or the text is not followed that far.

@@ -55,8 +55,6 @@ impl Writes {
         self.defines |= defines;
         if !self.is_closed(Versions::EVERYTHING) {
             engine.settings().begin_change();
-            // It may be a FLUSH: what is asked for after it comes from reads that come after it.
-            engine.tables().take_asked();
             self.close(engine, Versions::EVERYTHING);
         }
     }
