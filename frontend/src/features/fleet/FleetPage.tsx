@@ -58,7 +58,7 @@ export function FleetPage() {
   );
 }
 
-const idOf = ({ id }: Instance) => id;
+const nameOf = ({ name }: Instance) => name;
 
 const NO_INCIDENTS: IncidentCounts = {};
 
@@ -98,7 +98,7 @@ function InstanceTable({ search, isFiltered }: { search: FleetSearch; isFiltered
             <DataTable<Instance>
               label={t('fleet.instances')}
               rows={rows}
-              rowKey={idOf}
+              rowKey={nameOf}
               columns={columns}
               selection={canChange ? selection : undefined}
               onEndReached={() => {
@@ -112,7 +112,7 @@ function InstanceTable({ search, isFiltered }: { search: FleetSearch; isFiltered
           <div className={classes.count}>{t('fleet.loaded', { count: instances.data?.length ?? 0 })}</div>
         )}
       </Panel>
-      {selected.size > 0 && <SelectionBar ids={[...selected]} onClear={() => setSelected(new Set())} />}
+      {selected.size > 0 && <SelectionBar names={[...selected]} onClear={() => setSelected(new Set())} />}
     </>
   );
 }

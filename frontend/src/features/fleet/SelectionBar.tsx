@@ -7,22 +7,22 @@ import classes from './fleet.module.css';
 /** The template that ships for it. */
 const CACHE_ON = 'tpl-57-cache-on';
 
-export function SelectionBar({ ids, onClear }: { ids: string[]; onClear: () => void }) {
+export function SelectionBar({ names, onClear }: { names: string[]; onClear: () => void }) {
   const t = useT();
   return (
     <div className={classes.selection} role="status">
-      {t('fleet.selected', { count: ids.length })}
+      {t('fleet.selected', { count: names.length })}
       <ButtonLink
         to="/templates/apply"
-        search={{ instances: ids.join(','), template: CACHE_ON }}
+        search={{ instances: names.join(','), template: CACHE_ON }}
         leftSection={<IconBolt size={14} />}
         radius="xl"
       >
-        {t('fleet.enableCache', { count: ids.length })}
+        {t('fleet.enableCache', { count: names.length })}
       </ButtonLink>
       <ButtonLink
         to="/templates/apply"
-        search={{ instances: ids.join(',') }}
+        search={{ instances: names.join(',') }}
         variant="default"
         leftSection={<IconTemplate size={14} />}
         radius="xl"

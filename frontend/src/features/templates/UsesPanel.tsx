@@ -50,7 +50,7 @@ function ApplyAgain({ template, uses }: { template: Template; uses: TemplateUse[
     <ButtonLink
       variant="default"
       to="/templates/apply"
-      search={{ template: template.id, instances: uses.map(({ instance }) => instance).join(',') }}
+      search={{ template: template.id, instances: uses.map((use) => use.instance_name).join(',') }}
     >
       {t('templates.applyAgain', { count: uses.length })}
     </ButtonLink>
