@@ -3,6 +3,7 @@
 pytest_plugins = [
     "testing.clients",
     "testing.servers",
+    "testing.accounts",
     "testing.libraries",
     "testing.workers",
     "testing.answers",

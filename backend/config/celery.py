@@ -30,7 +30,10 @@ BROKER_SECONDS = 5.0
 LONGEST_SLEEP_SECONDS = 5.0
 REDIS = "config.redis_broker:Transport"
 TRANSPORTS = {"filesystem": "config.file_broker:Transport", "redis": REDIS, "rediss": REDIS}
-APPS = ["changes", "rollouts", "fleet", "metrics", "statements", "alerts", "accounts", "audit", "core", "rpc"]
+APPS = [
+    "changes", "rollouts", "fleet", "prerequisites", "metrics", "statements", "alerts", "accounts", "audit", "core",
+    "rpc",
+]  # fmt: skip
 
 
 def transport_options(url: str, run_dir: Path) -> dict[str, object]:

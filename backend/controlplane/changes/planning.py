@@ -180,8 +180,13 @@ def _pending(instance: Instance, situation: Situation, found: Plan, allow_restar
 
 def _not_allowed(instance: Instance, situation: Situation, found: Plan) -> list[InstanceFinding]:
     """What the account may not set is known before anything is: nothing then fails halfway."""
-    names = [step.name for step in found.steps if step.kind == "set_global"]
+    names = names_set(found)
     return privileges_to_set(instance, names) if situation.is_live and names else []
+
+
+def names_set(found: Plan) -> list[str]:
+    """What it would set on the running server."""
+    return [step.name for step in found.steps if step.kind == "set_global"]
 
 
 def _wrong_rules(found: Plan) -> list[InstanceFinding]:

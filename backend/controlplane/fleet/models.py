@@ -147,6 +147,18 @@ class Observation(models.Model):
     result = models.JSONField(null=True, help_text="What was seen in all, once it has ended.")
 
 
+class PrivilegeLook(models.Model):
+    """What the account of an instance may not set, as its server said when it was last asked."""
+
+    instance = models.OneToOneField(Instance, on_delete=models.CASCADE, primary_key=True, related_name="privilege_look")
+    tried_at = models.DateTimeField(db_index=True)
+    at = models.DateTimeField(null=True, help_text="Of the last answer; null: there was none.")
+    place = models.CharField(max_length=400, blank=True, help_text="Whom it was asked about, and where.")
+    account = models.CharField(max_length=400, blank=True, help_text="As a GRANT names it.")
+    asked = models.JSONField(default=list, help_text="Names of parameters.")
+    missing = models.JSONField(default=dict, help_text="By parameter, the privilege that setting it takes.")
+
+
 class InstanceParameter(models.Model):
     """A parameter that somebody configured. What is not here runs with the server's own value."""
 

@@ -17,7 +17,7 @@ from controlplane.core.events import event_publish
 from controlplane.core.hooks import hooks
 from controlplane.core.one_at_a_time import one_at_a_time
 from controlplane.core.unique_names import name_claimed
-from controlplane.fleet.models import Instance, InstanceClass
+from controlplane.fleet.models import Instance, InstanceClass, PrivilegeLook
 from controlplane.fleet.states import State
 from controlplane.gateway.endpoint import checked_addresses
 from controlplane.gateway.errors import RefusedEndpoint, Unreachable
@@ -138,6 +138,8 @@ def _instance_update(instance: Instance, changes: dict[str, Any], expected: IfMa
     before = instance_facts(instance)
     if "password" not in changes and (moved := _moved(instance, changes)):
         raise PasswordRequired("password", moved)
+    if _moved(instance, changes):
+        PrivilegeLook.objects.filter(instance=instance).delete()
     _settle_trial_account(instance, changes)
     for name, value in {**changes.pop("maintenance_window", {}), **changes}.items():
         setattr(instance, name, value)

@@ -1,8 +1,7 @@
 """Which privileges each use of a server takes, and which of them an account lacks.
 
-What a parameter takes is asked of the server, by a statement that can only fail: it would set two variables, of which
-the second can never be set so. A server looks at all of it before it sets any, so the error is that of the first one's
-privilege, or that of the second.
+What parameters take is asked of the server, by a statement that can only fail: the last variable that it would set can
+never be set so. A server looks at all of it before it sets any, so the error is that of a privilege, or of the last.
 """
 
 from __future__ import annotations
@@ -45,17 +44,33 @@ def _has(held: Iterable[tuple[set[str], str]], rights: set[str], place: str) -> 
 
 def missing_to_set(server: Server, names: Iterable[str]) -> dict[str, str]:
     """By variable, the privilege that setting it takes and the account lacks."""
+    wanted = list(names)
     never = product_of(server.variable("version") or "").never_assigned
-    found = {name: _missing(server, name, never) for name in names}
+    if not wanted or _may_set(server, wanted, never):
+        return {}
+    found = {name: _missing(server, name, never) for name in wanted}
     return {name: privilege for name, privilege in found.items() if privilege}
 
 
-def _missing(server: Server, name: str, never: str) -> str:
-    own = quoted(server.engine_name(name))
+def _may_set(server: Server, names: Iterable[str], never: str) -> bool:
+    """Whether the account may set all of them, in one statement: the error is that of the last assignment."""
     try:
-        server.run(f"SET @@GLOBAL.{own} = @@GLOBAL.{own}, @@GLOBAL.{never}")
+        _try(server, names, never)
+    except RefusedStatement as error:
+        return never.split("`")[1] in error.detail and not isinstance(error, PrivilegeMissing)
+    return False
+
+
+def _missing(server: Server, name: str, never: str) -> str:
+    try:
+        _try(server, [name], never)
     except PrivilegeMissing as error:
         return error.privilege
     except RefusedStatement:
         return ""
     return ""
+
+
+def _try(server: Server, names: Iterable[str], never: str) -> None:
+    own = [quoted(server.engine_name(name)) for name in names]
+    server.run(f"SET {''.join(f'@@GLOBAL.{name} = @@GLOBAL.{name}, ' for name in own)}@@GLOBAL.{never}")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from datetime import timedelta
+
+from django.utils import timezone
 
 from controlplane.fleet.connection import connected
-from controlplane.fleet.models import Instance
+from controlplane.fleet.models import Instance, PrivilegeLook
 from controlplane.fleet.states import Provider
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.local_accounts import NEEDS, Grants, Need, Use
@@ -15,8 +18,9 @@ from controlplane.gateway.server import Server
 from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.findings import Action, InstanceFinding
 from controlplane.prerequisites.gate import engine_obstacle
+from controlplane.prerequisites.privilege_looks import CACHE_PARAMETERS, look
 
-CACHE_PARAMETERS = ("query_cache_type", "query_cache_size", "innodb_buffer_pool_size")
+STALE = timedelta(days=1)  # what was granted since, nobody here has heard of
 REMEDY = "Run this statement on the server, then check again."
 
 
@@ -24,9 +28,33 @@ def privileges_to_set(instance: Instance, names: Iterable[str]) -> list[Instance
     """One blocking finding for each parameter that may not be set. Who cannot be asked now fails at the change."""
     try:
         with connected(instance, Use.CHANGE) as server:
-            missing, account = missing_to_set(server, names), server.account
+            if instance.provider == Provider.LOCAL:
+                return _to_set(missing_to_set(server, names), server.account)
+            found = look(instance, server, names)
     except GatewayError:
         return []
+    return _to_set(_of(found.missing, names), found.account)
+
+
+def known_privileges_to_set(found: PrivilegeLook | None, names: Collection[str]) -> list[InstanceFinding]:
+    """The same by an earlier look; where that says nothing, or was too long ago to go by, that this is so."""
+    if not names:
+        return []
+    if found is None or found.at is None:
+        return [_unknown(names)]
+    missing = _of(found.missing, names)
+    age = timezone.now() - found.at
+    if age > STALE:
+        return [_old(missing, names, age)]
+    unasked = [name for name in names if name not in found.asked]
+    return _to_set(missing, found.account) + ([_unknown(unasked)] if unasked else [])
+
+
+def _of(missing: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    return {name: missing[name] for name in names if name in missing}
+
+
+def _to_set(missing: Mapping[str, str], account: str) -> list[InstanceFinding]:
     return [
         _missing(Severity.BLOCKING, name, account, [(privilege, "*.*")], f"setting {name}")
         for name, privilege in missing.items()
@@ -50,7 +78,7 @@ def privileges_for_cache(instance: Instance) -> list[InstanceFinding]:
 def privileges_for(need: Need, severity: Severity, instance: Instance, server: Server) -> list[InstanceFinding]:
     """One finding if the account lacks any of what this takes."""
     needed = NEEDS[local_product(instance.product).name][need]
-    grants = _to_change(server) if need is Need.CHANGE else lacking(server, needed)
+    grants = _to_change(instance, server) if need is Need.CHANGE else lacking(server, needed)
     return [_missing(severity, "", server.account, grants, need.value)] if grants else []
 
 
@@ -61,9 +89,10 @@ def _uses(instance: Instance) -> dict[Need, Severity]:
     return uses
 
 
-def _to_change(server: Server) -> Grants:
+def _to_change(instance: Instance, server: Server) -> Grants:
     """The server itself knows best what its cache and its buffer pool take."""
-    return [(privilege, "*.*") for privilege in sorted(set(missing_to_set(server, CACHE_PARAMETERS).values()))]
+    missing = _of(look(instance, server, CACHE_PARAMETERS).missing, CACHE_PARAMETERS)
+    return [(privilege, "*.*") for privilege in sorted(set(missing.values()))]
 
 
 def _missing(severity: Severity, name: str, account: str, grants: Grants, use: str) -> InstanceFinding:
@@ -89,4 +118,32 @@ def _met(account: str) -> InstanceFinding:
         needed="",
         remedy="",
         facts={"account": account},
+    )
+
+
+def _unknown(names: Iterable[str]) -> InstanceFinding:
+    told = ", ".join(names)
+    return InstanceFinding(
+        Severity.ADVICE,
+        "privileges_unknown",
+        "",
+        seen=f"whether the account may set {told} has not been checked yet",
+        needed="",
+        remedy="Check the prerequisites of this instance, or apply: it is checked before anything is changed.",
+        facts={"names": told},
+    )
+
+
+def _old(missing: Mapping[str, str], names: Iterable[str], age: timedelta) -> InstanceFinding:
+    lacked = ", ".join(sorted(set(missing.values())))
+    days, told = str(age.days), ", ".join(names)
+    return InstanceFinding(
+        Severity.ADVICE,
+        "privileges_old",
+        "",
+        seen=f"the last check of what the account may set was {days} d ago; "
+        + (f"it lacked {lacked}" if lacked else "it lacked nothing that was checked"),
+        needed="",
+        remedy="Check the prerequisites of this instance, or apply: it is checked before anything is changed.",
+        facts={"days": days, "lacked": lacked or "none", "names": told},
     )

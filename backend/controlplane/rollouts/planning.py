@@ -5,19 +5,23 @@ The parameters of all instances come in one query; instances that are alike shar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any
 
 from django.db.models import prefetch_related_objects
 
 from controlplane.changes.plan import Plan, Situation, plan
-from controlplane.changes.planning import TURNS_CACHE_ON, is_by_admin
+from controlplane.changes.planning import TURNS_CACHE_ON, is_by_admin, names_set
 from controlplane.fleet.definitions import instance_lines
-from controlplane.fleet.models import Instance
+from controlplane.fleet.models import Instance, PrivilegeLook
 from controlplane.fleet.states import Provider
 from controlplane.parameters.findings import Finding, Severity
+from controlplane.prerequisites.findings import InstanceFinding, of_parameters
 from controlplane.prerequisites.gate import gate_findings
+from controlplane.prerequisites.privilege_looks import looks_of
+from controlplane.prerequisites.privileges import known_privileges_to_set
 
 UNTOLD = ("is_running", "needs_admin")  # of a line
 
@@ -29,13 +33,14 @@ class ItemPreview:
     needs_restart: bool
     needs_admin: bool
     blocking: list[str]  # sentences
+    findings: list[InstanceFinding] = field(default_factory=list)  # those that block, and what is not known
 
 
 def preview_fleet(
     instances: Sequence[Instance], values: Mapping[str, str], *, allow_restart: bool
 ) -> list[ItemPreview]:
     prefetch_related_objects(list(instances), "parameters")
-    lines = instance_lines(instances)
+    lines, looks = instance_lines(instances), looks_of(instances)
     alike: dict[Any, Plan] = {}
     previews = []
     for instance in instances:
@@ -43,7 +48,7 @@ def preview_fleet(
         key = _key(instance, situation)
         if key not in alike:
             alike[key] = plan(situation, values, allow_restart=allow_restart, by_admin=is_by_admin())
-        previews.append(_item(instance, alike[key]))
+        previews.append(_item(instance, alike[key], looks.get(instance.pk)))
     return previews
 
 
@@ -64,16 +69,25 @@ def _key(instance: Instance, situation: Situation) -> Any:
     return id(situation.line), instance.instance_class_id, situation.is_local, configured, running
 
 
-def _item(instance: Instance, found: Plan) -> ItemPreview:
-    blocking = [_reason(each) for each in found.findings if each.severity is Severity.BLOCKING]
+def _item(instance: Instance, found: Plan, look: PrivilegeLook | None) -> ItemPreview:
+    findings = of_parameters(each for each in found.findings if each.severity is Severity.BLOCKING)
     if any(line.name in TURNS_CACHE_ON and line.new_value not in (None, "0") for line in found.lines):
-        blocking += [_reason(each) for each in gate_findings(instance) if each.is_blocking]
+        findings += [each for each in gate_findings(instance) if each.is_blocking]
+    if instance.provider != Provider.LOCAL:
+        findings += known_privileges_to_set(look, names_set(found))
     lines = [{name: value for name, value in asdict(line).items() if name not in UNTOLD} for line in found.lines]
     needs_restart = any(step.kind == "restart" for step in found.steps)
-    return ItemPreview(instance, lines, needs_restart, found.needs_admin, blocking)
+    return ItemPreview(instance, lines, needs_restart, found.needs_admin, _sentences(findings), findings)
+
+
+def _sentences(findings: Iterable[InstanceFinding]) -> list[str]:
+    """Why not; and once, however many parameters take it, what to run on the server."""
+    blocking = [each for each in findings if each.is_blocking]
+    granting = [each.action.statements for each in blocking if each.code == "privilege_missing" and each.action]
+    return [*map(_reason, blocking), *dict.fromkeys(chain.from_iterable(granting))]
 
 
 def _reason(finding: Finding) -> str:
     """Told beside the instance alone: which parameter it is about has to be in it."""
-    about = "" if finding.parameter in finding.seen else f"{finding.parameter}: "
+    about = "" if finding.parameter in finding.seen + finding.needed else f"{finding.parameter}: "
     return f"{about}{finding.seen}; needed: {finding.needed}"

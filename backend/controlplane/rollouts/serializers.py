@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from controlplane.changes.serializers import TimingSerializer
 from controlplane.fleet.serializers import TagsField
+from controlplane.prerequisites.serializers import InstanceFindingSerializer
 from controlplane.rollouts.models import FleetApply, FleetApplyItem
 from controlplane.rollouts.selectors import fleet_applies_counts
 from controlplane.rollouts.states import ApplyKind
@@ -122,6 +123,9 @@ class FleetPreviewItemSerializer(serializers.Serializer[Any]):
     lines = FleetApplyLineSerializer(many=True)
     needs_restart = serializers.BooleanField()
     blocking = serializers.ListField(child=serializers.CharField(), help_text="Why not, as sentences.")
+    findings = InstanceFindingSerializer(
+        many=True, help_text="Those that block, and what is not known of the account's privileges. None of an upgrade."
+    )
 
 
 class FleetPreviewSerializer(serializers.Serializer[Any]):

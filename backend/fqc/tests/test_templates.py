@@ -1,6 +1,7 @@
+import json
 from pathlib import Path
 
-from conftest import Fqc
+from conftest import Fqc, Stack
 
 
 def test_a_template_lives_from_clone_to_deletion(fqc: Fqc, tmp_path: Path) -> None:
@@ -49,6 +50,31 @@ def test_a_fleet_gets_a_template_after_a_preview_of_each(fqc: Fqc, instance: str
     assert fqc("param", "get", other, "thread_cache_size", "-o", "json").json["running"] == "88"
     assert done["id"] in fqc("fleet", "list").out
     assert fqc("fleet", "status", "-o", "json").json["instance_count"] >= 2
+
+
+def test_an_instance_whose_account_lacks_a_privilege_is_told_with_its_grant_and_skipped(
+    fqc: Fqc, instance: str, stack: Stack
+) -> None:
+    server = stack.instances[1]  # as somebody else's, by the account that only watches
+    add = ("instance", "add", "watched", "--class", "local.small", "--host", server["host"], "--port")
+    account = ("--username", server["username"], "--password-stdin")
+    made = fqc(*add, str(server["port"]), *account, "--yes", "--wait", stdin=f"{server['password']}\n")
+    assert made.code == 0, made.err
+    assert fqc("template", "create", "granted", "--set", "thread_cache_size=89").code == 0
+    assert fqc("cache", "check", "watched").code == 4
+    both = ("fleet", "apply", "granted", "--instance", instance, "--instance", "watched")
+    plan = fqc(*both, "--dry-run", "-o", "json")
+    grants = {item["instance_name"]: item["blocking"][-1:] for item in json.loads(plan.out)["items"]}
+    assert grants == {instance: [], "watched": [f"GRANT SUPER ON *.* TO '{server['username']}'@'127.0.0.1';"]}
+    assert plan.code == 4
+    asked = fqc(*both)
+    assert "granted will be applied to 1 instances; 1 blocked, --dry-run shows why" in asked.err
+    done = fqc(*both, "--yes", "--wait", "-o", "json").json
+    assert {item["instance_name"]: item["state"] for item in done["items"]} == {
+        instance: "applied",
+        "watched": "blocked",
+    }
+    assert fqc("instance", "remove", "watched", "--yes", "--wait").code == 0
 
 
 def test_the_plugin_goes_to_a_fleet_after_a_preview_of_each(fqc: Fqc, instance: str) -> None:

@@ -2625,6 +2625,8 @@ export interface components {
             needs_restart: boolean;
             /** @description Why not, as sentences. */
             blocking: string[];
+            /** @description Those that block, and what is not known of the account's privileges. None of an upgrade. */
+            findings: components["schemas"]["InstanceFinding"][];
         };
         FleetSelectionRequest: {
             /**

@@ -157,4 +157,8 @@ def test_a_lane_that_is_held_up_holds_up_no_other(polled: Any, lookouts: Callabl
 def test_a_worker_polls_and_watches() -> None:
     app.loader.import_default_modules()
     names = {lane: {duty.__name__ for duty in duties} for lane, duties in LOOKOUT.lanes.items()}
-    assert names == {"living": {"poll_if_due", "watch_if_due", "note_if_due"}, "silent": {"watch_silent_if_due"}}
+    assert names == {
+        "living": {"poll_if_due", "watch_if_due", "note_if_due"},
+        "silent": {"watch_silent_if_due"},
+        "privileges": {"look_if_due"},
+    }

@@ -1,7 +1,6 @@
 """What an account may do is asked of the server: before a change, in the check, and where a report is refused."""
 
 import re
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,43 +12,10 @@ from controlplane.gateway.errors import PrivilegeMissing
 from controlplane.gateway.local_accounts import NEEDS, Need
 from controlplane.gateway.privileges import grant_statements
 from controlplane.gateway.product import MARIADB, MYSQL, LocalProduct
-from controlplane.gateway.server import Server
 from controlplane.prerequisites.check import instance_check
-from testing.servers import TestServer, row_for
+from testing.accounts import ACCOUNT, PASSWORD, limited, owner_of
 
 pytestmark = pytest.mark.django_db
-PASSWORD = "of-somebody-with-few-rights"
-ACCOUNT = "'limited'@'127.0.0.1'"
-
-
-@pytest.fixture
-def owner(shared_server: TestServer) -> Iterator[Server]:
-    yield from _owner(shared_server)
-
-
-@pytest.fixture
-def mysql_owner(shared_mysql: TestServer) -> Iterator[Server]:
-    yield from _owner(shared_mysql)
-
-
-def _owner(server: TestServer) -> Iterator[Server]:
-    everything = server.connect()
-    yield everything
-    everything.run("DROP USER IF EXISTS 'limited'@'127.0.0.1', 'fqc_trial'@'%'")
-    everything.close()
-
-
-def limited(server: TestServer, owner: Server, *statements: str) -> Instance:
-    """An external instance whose account has what these statements grant."""
-    owner.run(f"CREATE USER {ACCOUNT} IDENTIFIED BY '{PASSWORD}'")
-    for statement in statements:
-        owner.run(statement)
-    instance: Instance = row_for(server, provider="external", username="limited")
-    instance.password = PASSWORD
-    if server.product is MYSQL:
-        instance.public_key = server.public_key
-    instance.save()
-    return instance
 
 
 def missing(findings: Any) -> list[Any]:
@@ -169,7 +135,7 @@ def documented(product: LocalProduct) -> list[str]:
 @pytest.mark.parametrize(("fixture", "product"), [("shared_server", MARIADB), ("shared_mysql", MYSQL)])
 def test_the_statements_of_the_guide_make_an_account_that_lacks_nothing(request, operator, fixture, product):
     server = request.getfixturevalue(fixture)
-    with contextmanager(_owner)(server) as owner:
+    with contextmanager(owner_of)(server) as owner:
         create, *grants = documented(product)
         instance = limited(server, owner, *grants)
         assert create == f"CREATE USER {ACCOUNT} IDENTIFIED BY '{PASSWORD}';"

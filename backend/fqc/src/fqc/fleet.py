@@ -46,6 +46,7 @@ _PREVIEW: dict[str, Cell] = {
     "RESTART": "needs_restart",
     "CHANGES": lambda it: [_change(line) for line in it["lines"]],
     "BLOCKED BY": "blocking",
+    "NOTES": lambda it: [each["seen"] for each in it["findings"] if each["severity"] != "blocking"],
 }
 _SUMMARY: dict[str, Cell] = {
     "Instances": "instance_count",
@@ -170,10 +171,13 @@ def _preview(call: Call, body: dict[str, Any]) -> None:
 
 def _ask(call: Call, made: dict[str, Any]) -> None:
     items = list(call.api.items(f"fleet-applies/{made['id']}/items"))
-    restarts = sum(item["needs_restart"] for item in items)
+    going = [item for item in items if item["state"] != "blocked"]
+    restarts = sum(item["needs_restart"] for item in going)
     words = f", {restarts} with a restart" if restarts else ""
+    if blocked := len(items) - len(going):
+        words += f"; {blocked} blocked, --dry-run shows why"
     try:
-        confirm(call, f"{_told(made)} {len(items)} instances{words}. Continue?")
+        confirm(call, f"{_told(made)} {len(going)} instances{words}. Continue?")
     except BaseException:
         call.api.post(f"fleet-applies/{made['id']}/abort")
         raise

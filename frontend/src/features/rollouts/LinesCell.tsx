@@ -1,4 +1,6 @@
+import type { Finding } from '@/api/changes';
 import type { components } from '@/api/schema.gen';
+import { FindingList } from '@/components/FindingList';
 import { IconArrowRight } from '@/components/icons';
 import { Identifier } from '@/components/Identifier';
 import { ParameterValue } from '@/components/ParameterValue';
@@ -13,19 +15,32 @@ type Line = components['schemas']['FleetApplyLine'];
 interface LinesCellProps {
   lines: Line[];
   blocking?: string[];
+  /** What blocks, with what mends it, or is worth knowing; it stands for the sentences. */
+  findings?: Finding[];
   /** Among few instances there is room to show everything. */
   isOpen: boolean;
 }
 
 /** What changes on an instance: the names, unfolded to old and new; or why nothing can. */
-export function LinesCell({ lines, blocking = [], isOpen }: LinesCellProps) {
-  const t = useT();
+export function LinesCell({ lines, blocking = [], findings = [], isOpen }: LinesCellProps) {
+  if (findings.length)
+    return (
+      <>
+        {blocking.length === 0 && <Lines lines={lines} isOpen={isOpen} />}
+        <FindingList findings={findings} />
+      </>
+    );
   if (blocking.length)
     return blocking.map((reason) => (
       <div key={reason} className={classes.blocking}>
         {reason}
       </div>
     ));
+  return <Lines lines={lines} isOpen={isOpen} />;
+}
+
+function Lines({ lines, isOpen }: { lines: Line[]; isOpen: boolean }) {
+  const t = useT();
   if (lines.length === 0) return '–';
   return (
     <details className={classes.lines} open={isOpen}>

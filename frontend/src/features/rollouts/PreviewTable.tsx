@@ -38,7 +38,9 @@ function columnsOf(t: Translate, isOpen: boolean): Column<FleetPreviewItem>[] {
     {
       key: 'lines',
       header: t('audit.change'),
-      render: (row) => <LinesCell lines={row.lines} blocking={row.blocking} isOpen={isOpen} />,
+      render: (row) => (
+        <LinesCell lines={row.lines} blocking={row.blocking} findings={row.findings} isOpen={isOpen} />
+      ),
     },
   ];
 }
