@@ -1,4 +1,5 @@
 import { DefaultZIndexes, ZIndexLayer } from 'recharts';
+import { MARK_COLOR, markPath } from './mark';
 import type { Annotation } from './timeChartModel';
 import classes from './charts.module.css';
 
@@ -17,7 +18,7 @@ export function AnnotationMark({ annotation, viewBox }: AnnotationMarkProps) {
       <g className={open && classes.mark} onClick={open} data-annotation={label}>
         <title>{label}</title>
         <rect x={x - 9} y={y - 8} width={18} height={18} fill="transparent" />
-        <path d={`M${x - 5},${y - 4} h10 l-5,7 z`} fill="var(--fqc-series-4)" />
+        <path d={markPath(x, y)} fill={`var(${MARK_COLOR})`} />
       </g>
     </ZIndexLayer>
   );

@@ -5,7 +5,7 @@ import { IconDownload, IconPhoto, IconTable } from '@/components/icons';
 import { Panel } from '@/components/Panel';
 import { useI18n, useT } from '@/lib/i18n/context';
 import { formatLocal, formatZone } from '@/lib/time';
-import { chartCsv, chartPng, fileNameOf, saveFile } from './chartExport';
+import { chartCsv, chartPng, fileNameOf, marksOf, saveFile } from './chartExport';
 import { Swatch } from './Swatch';
 import { TimeChart } from './TimeChart';
 import type { TimeChartModel } from './timeChartModel';
@@ -112,7 +112,8 @@ function ExportMenu({ title, subject, model, svgOf }: ExportMenuProps) {
     const background = getComputedStyle(document.documentElement).getPropertyValue('--fqc-surface');
     const [from, to] = model.domain.map((at) => formatLocal(at, locale));
     const subtitle = `${subject} · ${from} – ${to} · ${formatZone(model.domain[1])}`;
-    const heading = { title, subtitle, series: model.series };
+    const marks = marksOf(model.annotations, (at) => formatLocal(at, locale));
+    const heading = { title, subtitle, series: model.series, marks };
     saveFile(`${fileName}.png`, await chartPng(svg, heading, background));
   };
   return (

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fileNameOf, legendPlaces } from './chartExport';
+import { fileNameOf, legendPlaces, marksOf } from './chartExport';
 
 test('a legend goes on in the next line where one is full, and a long name has a line to itself', () => {
   expect(legendPlaces([100, 100, 100], 250)).toEqual([
@@ -11,6 +11,16 @@ test('a legend goes on in the next line where one is full, and a long name has a
     { x: 0, line: 0 },
     { x: 0, line: 1 },
   ]);
+});
+
+test('a picture says of each kind of mark when it was, or how many there are', () => {
+  const annotations = [
+    { at: 5, label: 'Parameters' },
+    { at: 7, label: 'Restart' },
+    { at: 9, label: 'Parameters' },
+  ];
+  expect(marksOf(annotations, (at) => `00:0${at}`)).toEqual(['Parameters × 2', 'Restart, 00:07']);
+  expect(marksOf([], String)).toEqual([]);
 });
 
 test('a file is named after the instance and the chart', () => {

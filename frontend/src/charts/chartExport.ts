@@ -1,5 +1,6 @@
 // A chart as a file: CSV from its view model, PNG from the drawn SVG.
-import type { TimeChartModel } from './timeChartModel';
+import { MARK_COLOR, markPath } from './mark';
+import type { Annotation, TimeChartModel } from './timeChartModel';
 
 function csvCell(text: string): string {
   return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -68,6 +69,17 @@ export interface Heading {
   title: string;
   subtitle: string;
   series: TimeChartModel['series'];
+  /** What the marks at the top of the chart stand for. */
+  marks: string[];
+}
+
+/** Each kind of mark once: when it was, or how many of them there are. */
+export function marksOf(annotations: Annotation[], momentOf: (at: number) => string): string[] {
+  const moments = new Map<string, number[]>();
+  for (const { label, at } of annotations) moments.set(label, [...(moments.get(label) ?? []), at]);
+  return [...moments].map(([label, [at, ...others]]) =>
+    at !== undefined && others.length === 0 ? `${label}, ${momentOf(at)}` : `${label} × ${others.length + 1}`,
+  );
 }
 
 const MARGIN = 12;
@@ -99,11 +111,19 @@ function drawHeading(context: CanvasRenderingContext2D, heading: Heading, width:
   write(heading.title, MARGIN, 22, '600 15px', '--fqc-text');
   write(heading.subtitle, MARGIN, 22 + LINE, '12px', '--fqc-muted');
   context.font = `12px ${family}`;
-  const widths = heading.series.map(({ label }) => SWATCH + context.measureText(label).width + MARGIN);
+  const labels = [...heading.series.map(({ label }) => label), ...heading.marks];
+  const widths = labels.map((label) => SWATCH + context.measureText(label).width + MARGIN);
   const places = legendPlaces(widths, width - 2 * MARGIN);
-  heading.series.forEach((series, index) => {
+  labels.forEach((label, index) => {
     const { x, line } = places[index] ?? { x: 0, line: 0 };
     const [left, y] = [MARGIN + x, 22 + LINE * (line + 2)];
+    write(label, left + SWATCH, y, '12px', '--fqc-text');
+    const series = heading.series[index];
+    if (series === undefined) {
+      context.fillStyle = colour(MARK_COLOR);
+      context.fill(new Path2D(markPath(left + 8, y - 6)));
+      return;
+    }
     context.strokeStyle = colour(`--fqc-series-${series.color}`);
     context.lineWidth = 3;
     context.setLineDash(series.isDashed ? [5, 3] : series.isDotted ? [3, 3] : []);
@@ -111,7 +131,6 @@ function drawHeading(context: CanvasRenderingContext2D, heading: Heading, width:
     context.moveTo(left, y - 4);
     context.lineTo(left + SWATCH - 6, y - 4);
     context.stroke();
-    write(series.label, left + SWATCH, y, '12px', '--fqc-text');
   });
   return headingHeight(places);
 }
