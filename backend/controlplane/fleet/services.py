@@ -28,7 +28,7 @@ LOCAL_HOST = "127.0.0.1"
 CUSTOM = "custom-"  # what names of classes begin with that were made for one size
 CLASS_FACTS = ("name", "cpu_count", "memory_bytes", "memory_reserve_bytes", "max_connections", "storage_bytes")
 INSTANCE_FACTS = (
-    "name", "provider", "host", "port", "username", "trial_username", "is_tls_required", "engine_line", "proxy_enabled",
+    "name", "provider", "host", "port", "username", "trial_username", "is_tls_required", "product", "proxy_enabled",
     "tags", "state", "window_weekday", "window_minutes",
 )  # fmt: skip
 OWN_OF_LOCAL = {"password", "trial_username", "trial_password"}

@@ -14,6 +14,8 @@ from controlplane.audit import export as exporting
 from controlplane.audit.models import AuditEvent
 from controlplane.audit.services import WHOLE_TRAIL, audit_record
 from controlplane.core.request_context import acting_as
+from controlplane.fleet.services import instance_facts
+from controlplane.metrics.tests.fleet import instance_make
 
 # The test client reads a stream without a loop.
 pytestmark = pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
@@ -56,6 +58,14 @@ def test_all_of_the_span_and_nothing_else_comes_oldest_first(admin, monkeypatch)
     assert [row["actor"] for row in found][5:] == ["f"]
     assert {row["actor"] for row in found} == set("abcdef")
     assert [*found[0]] == list(exporting.COLUMNS)
+
+
+@pytest.mark.django_db
+def test_a_server_is_told_by_its_product_and_not_by_the_line_of_its_catalogue(admin):
+    recorded("a", after=instance_facts(instance_make(product="MariaDB")))
+    [row] = [each for each in rows_of(admin.get(EXPORT, span())) if each["actor"] == "a"]
+    told = json.loads(row["after"])
+    assert told["product"] == "MariaDB" and "engine_line" not in told
 
 
 @pytest.mark.django_db

@@ -11,6 +11,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families
 from rest_framework.test import APIClient
 
+from controlplane.fleet.models import Instance
 from controlplane.metrics.models import Latest
 from controlplane.metrics.tests.fleet import instance_make
 from controlplane.settings.models import Settings
@@ -65,6 +66,7 @@ def test_a_scraper_is_answered_in_the_form_it_asks_for(
 
 def test_the_fleet_is_discovered(viewer: APIClient) -> None:
     instance = instance_make(name="shop-1", host="10.0.0.7", port=3307, tags={"stage": "live", "team-name": "shop"})
+    Instance.objects.filter(pk=instance.pk).update(product="MariaDB", engine_version="10.11.14-MariaDB")
     instance_make(state="stopped")
     [target] = viewer.get("/api/v1/prometheus/targets").json()
     assert target["targets"] == ["10.0.0.7:3307"]
@@ -72,7 +74,8 @@ def test_the_fleet_is_discovered(viewer: APIClient) -> None:
         "__meta_fqc_instance_id": instance.pk,
         "__meta_fqc_instance_name": "shop-1",
         "__meta_fqc_instance_class": "small",
-        "__meta_fqc_engine_line": "5.7",
+        "__meta_fqc_product": "MariaDB",
+        "__meta_fqc_engine_version": "10.11.14-MariaDB",
         "__meta_fqc_minor_version": "",
         "__meta_fqc_state": "running",
         "__meta_fqc_tag_stage": "live",
