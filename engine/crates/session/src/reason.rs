@@ -63,7 +63,7 @@ reasons! {
     Response "response" "the response is not a single complete result";
     Cursor "cursor" "a cursor was asked for, or parameters were sent in pieces";
     StatementContext "statement_context" "the session's settings changed since the statement was prepared";
-    ParameterTypes "parameter_types" "the parameters of the prepared statement have had values of other types, or not all at once for the first time: MySQL goes by that";
+    ParameterTypes "parameter_types" "the parameters of the prepared statement have had values of other types, or not all at once for the first time, or one that may be taken for another type: MySQL goes by that";
     Attributes "query_attributes" "the client sent attributes with the statement, which functions may read";
     MetadataCached "metadata_cached" "the client keeps column metadata of prepared statements itself";
     NotReused "not_reused" "results of this statement are removed before they are read again; only a few are stored, to notice when that changes";

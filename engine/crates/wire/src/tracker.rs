@@ -8,6 +8,7 @@ mod prepare;
 mod window;
 
 use machine::{Machine, Step};
+pub use prepare::Parameter;
 use window::Window;
 
 /// The shape of response that a command can have.
@@ -61,6 +62,8 @@ pub struct Outcome {
     pub metadata_follows: bool,
     /// All bytes of the response.
     pub length: u64,
+    /// Of what was prepared; fewer than it has where they were not told.
+    pub parameters: Vec<Parameter>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! What an execution of a prepared statement leaves behind on a server of either product, where it was answered without it: the
 //! types of its parameters, an open cursor, the number of its columns.
 
-use crate::traps::{said, said_binary, until};
+use crate::traps::{Arena, said, said_binary, until};
 use crate::with_table;
 use fqc_tests::client::{Client, Param, Prepared, command, execute_body};
 use fqc_tests::random::Random;
@@ -270,11 +270,51 @@ fn what_a_parameter_was_given_before() {
         Param::Text("1abc".into()),
         Param::Blob(b"1".into()),
     ];
+    let cases: Vec<_> = TEXTS.iter().map(|text| (*text, values.to_vec())).collect();
+    let hits = answers_hang_on_nothing_else(&mut arena, [&mut client, &mut plain], &cases, |_| ());
+    assert!(hits > 200, "{hits}");
+}
+
+/// A server may take a parameter for another type after it has had a value, by its bytes, or by the tables that it had to open again.
+#[test]
+fn what_the_bytes_of_a_value_are_taken_for() {
+    let text = |text: &str| Param::Text(text.into());
+    let (day, moment) = (text("2026-01-01"), text("2026-01-01 10:00:00"));
+    let cases = [
+        ("SELECT ? + 1 FROM words", vec![text("1"), text("80.196"), text("12abc"), text("-1"), Param::Null]),
+        ("SELECT ? + 1.5 FROM words", vec![Param::Int(1), Param::Decimal("1.5".into()), text("1"), text("1e2")]),
+        ("SELECT f * ?, COALESCE(f, ?) FROM words", vec![Param::Int(1), Param::Double(1.5), text("1")]),
+        ("SELECT id FROM words WHERE u = ? LIMIT 1", vec![Param::Int(1), Param::Unsigned(1), text("1"), text("-1")]),
+        ("SELECT COALESCE(day, ?) FROM words", vec![day.clone(), moment.clone(), Param::Date(2026, 1, 1), text("?")]),
+        ("SELECT COALESCE(day, ?) FROM words", vec![Param::Int(20_260_101), Param::Int(20_260_101_100_000)]),
+        ("SELECT COALESCE(moment, ?) FROM words", vec![day, moment, Param::DateTime(2026, 1, 1, 10, 0, 0)]),
+        ("SELECT COALESCE(b, ?), COALESCE(c, ?) FROM words", vec![text("a"), Param::Blob(b"a".into())]),
+    ];
+    let (mut arena, mut writer, mut client) = with_table("p_bytes");
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    let columns = "c VARCHAR(9), u INT UNSIGNED, f DOUBLE, day DATE, moment DATETIME, b BLOB";
+    writer.must(&format!("CREATE TABLE words (id INT PRIMARY KEY, {columns}) ENGINE = InnoDB")).unwrap();
+    writer.must("INSERT INTO words VALUES (1, '1', 1, 1, '2026-01-01', '2026-01-01 10:00:00', '1')").unwrap();
+    let hits = answers_hang_on_nothing_else(&mut arena, [&mut client, &mut plain], &cases, |random| {
+        if random.below(6) == 0 {
+            writer.must("FLUSH TABLES").unwrap();
+        }
+    });
+    assert!(hits > 100, "{hits}");
+}
+
+/// Of executions with these values, by a client that is served and by one that is not; half of the values are the first. Tells the hits.
+fn answers_hang_on_nothing_else(
+    arena: &mut Arena,
+    [client, plain]: [&mut Client; 2],
+    cases: &[(&str, Vec<Param>)],
+    mut between: impl FnMut(&mut Random),
+) -> u64 {
     let mut random = Random::new(11);
     let mut hits = 0;
     for round in 0..150 {
-        let text = TEXTS[round % TEXTS.len()];
-        let twins = [&mut client, &mut plain].map(|one| one.prepare(text).unwrap().1.unwrap());
+        let (text, values) = &cases[round % cases.len()];
+        let twins = [&mut *client, &mut *plain].map(|one| one.prepare(text).unwrap().1.unwrap());
         let mut bound = [Vec::new(), Vec::new()];
         let mut history = Vec::new();
         for _ in 0..6 {
@@ -282,20 +322,21 @@ fn what_a_parameter_was_given_before() {
             let params = &[draw(), draw()][..twins[0].params as usize];
             history.push(params.to_vec());
             for _ in 0..3 {
+                between(&mut random);
                 let mut ask = |one: &mut Client, at: usize| {
                     let body = execute_body(twins[at].id, params, &mut bound[at]);
                     one.send(command::STMT_EXECUTE, &body).unwrap();
                     one.read_response().unwrap().bytes
                 };
-                let (answer, hit) = arena.counted(|| ask(&mut client, 0));
+                let (answer, hit) = arena.counted(|| ask(client, 0));
                 hits += hit;
-                assert_eq!(answer, ask(&mut plain, 1), "{text}, {history:?}");
+                assert_eq!(answer, ask(plain, 1), "{text}, {history:?}");
             }
         }
-        [&mut client, &mut plain].into_iter().zip(&twins).for_each(|(one, twin)| one.close(twin).unwrap());
+        [&mut *client, &mut *plain].into_iter().zip(&twins).for_each(|(one, twin)| one.close(twin).unwrap());
     }
     println!("{hits} hits");
-    assert!(hits > 200, "{hits}");
+    hits
 }
 
 /// An aggregate over nothing leaves FOUND_ROWS() as the read before it has: the server may have seen neither.

@@ -316,7 +316,7 @@ fn bind(flavour: &Flavour, prepared: &mut Prepared, execute: &Execute) -> Option
         prepared.given.take(params.as_ref());
     }
     let params = params?;
-    Some([params.nulls, params.types, prepared.given.types(), params.values].concat())
+    Some([params.nulls, params.types, &prepared.given.basis(), params.values].concat())
 }
 
 fn refusal_of_execution(prepared: &Prepared, execute: &Execute, context: Option<u64>) -> Option<Reason> {

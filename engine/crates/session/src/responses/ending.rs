@@ -71,6 +71,8 @@ impl Session {
             Effect::Prepare { text, reading, context, terms } => match outcome.kind {
                 OutcomeKind::Prepared { id, params, columns } => {
                     let (text, reading) = (text.clone(), reading.clone());
+                    let heeds_types = engine.flavour().statements.heeds_earlier_types;
+                    let parameters = if heeds_types { outcome.parameters.clone() } else { Vec::new() };
                     let prepared = crate::statement::prepared::Prepared {
                         text,
                         reading,
@@ -79,7 +81,7 @@ impl Session {
                         columns: Some(columns.into()),
                         types: Vec::new(),
                         knows_types: true,
-                        given: Given::default(),
+                        given: Given::new(parameters),
                         has_cursor: false,
                         has_long_data: false,
                         context: *context,

@@ -1,13 +1,17 @@
 //! MySQL goes by the types that a prepared statement's parameters have had: it compares with text as with a number if a number came
 //! first, and tells of a NULL by the type before. So what an execution is answered hangs on those before it.
 //!
-//! Cached are the executions of a statement that got the types of its parameters at once, and never others since.
+//! Cached are the executions of a statement that only gets what it was prepared for, or that got the types of its parameters at
+//! once and never others since, and where every value tells its type.
 
-use wire::Params;
+use super::fit::{Fit, fit};
+use wire::{Parameter, Params};
 
 #[derive(Debug, Default)]
 pub struct Given {
-    /// Of the values of the first execution that had any, two bytes for each parameter. Empty: it had NULL for each so far.
+    /// What the server takes the parameters for.
+    parameters: Vec<Parameter>,
+    /// Of the values of the first execution for which the server prepares anew, two bytes for each parameter. Empty: there was none.
     types: Vec<u8>,
     /// The execution at hand does not give the server all of them by itself.
     is_part: bool,
@@ -23,29 +27,42 @@ pub struct Given {
 const NOTHING: [u8; 2] = [0xff; 2];
 
 impl Given {
+    pub fn new(parameters: Vec<Parameter>) -> Given {
+        Given { parameters, ..Given::default() }
+    }
+
     /// An execution has come.
     pub fn take(&mut self, params: Option<&Params>) {
-        let Some(types) = params.map(of_values) else {
+        let fit = params.map_or(Fit::Unclear, |params| fit(&self.parameters, params));
+        let Some(params) = params.filter(|_| fit != Fit::Unclear) else {
             (self.is_mixed, self.is_part) = (true, true);
             return;
         };
+        self.is_part = false;
+        if fit == Fit::Same && self.types.is_empty() {
+            return;
+        }
+        let types = of_values(params);
         let gives = |kind: &[u8; 2]| *kind != NOTHING;
-        if self.types.is_empty() && types.as_chunks().0.iter().any(gives) {
+        if self.types.is_empty() {
             self.types = types.clone();
         }
         let mut pairs = types.as_chunks().0.iter().zip(self.types.as_chunks().0);
         self.is_mixed |= pairs.any(|(now, before)| gives(now) && now != before);
-        self.is_part = !self.types.is_empty() && types != self.types;
+        self.is_part = types != self.types;
     }
 
     /// What the answer of an execution hangs on beside it.
-    pub fn types(&self) -> &[u8] {
-        &self.types
+    pub fn basis(&self) -> Vec<u8> {
+        let flags = |it: &Parameter| u8::from(it.is_unsigned) | u8::from(it.is_binary) << 1;
+        let parameters = self.parameters.iter().flat_map(|it| [it.type_code, flags(it)]);
+        parameters.chain(self.types.iter().copied()).collect()
     }
 
-    /// What the execution at hand is answered hangs on these types alone.
+    /// What the execution at hand is answered hangs on these types alone. For a part of them it also hangs on whether the server
+    /// has prepared the statement anew since, which it also does where it has to open a table again.
     pub fn is_plain(&self) -> bool {
-        !self.is_mixed && (self.is_known || !self.is_part)
+        !self.is_mixed && !self.is_part
     }
 
     /// The execution at hand was answered without the server.

@@ -1,6 +1,6 @@
 //! What each packet of a response means, given those before it.
 
-use super::prepare::{Prepared, Stage};
+use super::prepare::{Parameter, Prepared, Stage};
 use super::window::Front;
 use super::{Expect, Outcome, OutcomeKind, StatusOffsets};
 use crate::capability::{DEPRECATE_EOF, MARIADB_PROGRESS, PROGRESS_OBSOLETE};
@@ -64,6 +64,7 @@ impl Machine {
             last_insert_id: 0,
             metadata_follows: true,
             length: 0,
+            parameters: Vec::new(),
         };
         let phase = match expect {
             Expect::Fetch => Phase::Rows,
@@ -224,7 +225,10 @@ impl Machine {
 
     fn prepared_part(&mut self, stage: Stage, first: u8, front: &Front) -> Step {
         match stage {
-            Stage::Params { left } => self.next_prepared(Stage::Params { left: left - 1 }),
+            Stage::Params { left } => {
+                self.outcome.parameters.extend(Parameter::parse(front.start));
+                self.next_prepared(Stage::Params { left: left - 1 })
+            }
             Stage::Columns { left } => self.next_prepared(Stage::Columns { left: left - 1 }),
             Stage::EndOfParams | Stage::EndOfColumns => {
                 let Some((warnings, status)) = eof_fields(front).filter(|_| first == EOF) else {

@@ -3,6 +3,34 @@
 use crate::capability::OPTIONAL_RESULTSET_METADATA;
 use crate::lenenc::Reader;
 
+/// What the server takes a parameter for before it has had a value of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// One of `enum_field_types`.
+    pub type_code: u8,
+    pub is_unsigned: bool,
+    pub is_binary: bool,
+}
+
+impl Parameter {
+    const NAMES: usize = 6;
+    const BINARY: u16 = 63;
+    const UNSIGNED: u16 = 1 << 5;
+
+    /// Of its definition, which has no long names.
+    pub(super) fn parse(payload: &[u8]) -> Option<Parameter> {
+        let mut reader = Reader::new(payload);
+        for _ in 0..Self::NAMES {
+            reader.string()?;
+        }
+        reader.u8()?;
+        let is_binary = reader.u16()? == Self::BINARY;
+        reader.u32()?;
+        let (type_code, flags) = (reader.u8()?, reader.u16()?);
+        Some(Parameter { type_code, is_unsigned: flags & Self::UNSIGNED != 0, is_binary })
+    }
+}
+
 /// What the first packet tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Prepared {

@@ -1,0 +1,114 @@
+//! Whether MySQL prepares a statement anew for the values that an execution gives its parameters.
+//!
+//! It also does so where it has to open a table again, which nobody is told of, and then takes every parameter for what it is given
+//! in that execution. So only those values are clear for which a parameter is taken for the same before and after.
+
+use wire::{Bound, Param, Parameter, Params};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fit {
+    /// The parameters are taken for what the values are.
+    Same,
+    /// They will be, for the server prepares the statement anew.
+    Other,
+    /// That hangs on more than the types of the values.
+    Unclear,
+}
+
+/// The types that a parameter can be taken for, and that a value can have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Integer { is_unsigned: bool },
+    Decimal,
+    Double,
+    Date,
+    Moment,
+    Text,
+    Bytes,
+}
+
+pub fn fit(parameters: &[Parameter], params: &Params) -> Fit {
+    let has_all = 2 * parameters.len() == params.types.len();
+    let values = params.iter().enumerate().filter(|(_, param)| param.value != Bound::Null);
+    let each =
+        values.map(|(at, param)| parameters.get(at).filter(|_| has_all).map_or(Fit::Unclear, |it| of_one(it, &param)));
+    each.max().unwrap_or(Fit::Same)
+}
+
+fn of_one(parameter: &Parameter, param: &Param) -> Fit {
+    let (Some(wanted), Some(given)) = (wanted(parameter), given(param)) else { return Fit::Unclear };
+    match (wanted, given) {
+        _ if wanted == given => Fit::Same,
+        (_, Class::Text) if reads_as(wanted, &param.value) => Fit::Same,
+        (_, Class::Text | Class::Bytes) => Fit::Unclear,
+        (Class::Decimal, Class::Integer { .. }) | (Class::Double, Class::Integer { .. } | Class::Decimal) => {
+            Fit::Unclear
+        }
+        (Class::Moment, _) | (Class::Date, Class::Integer { .. } | Class::Decimal | Class::Double) => Fit::Unclear,
+        _ => Fit::Other,
+    }
+}
+
+fn wanted(parameter: &Parameter) -> Option<Class> {
+    Some(match parameter.type_code {
+        8 => Class::Integer { is_unsigned: parameter.is_unsigned },
+        246 => Class::Decimal,
+        5 => Class::Double,
+        10 => Class::Date,
+        12 => Class::Moment,
+        253 if parameter.is_binary => Class::Bytes,
+        253 => Class::Text,
+        _ => return None,
+    })
+}
+
+fn given(param: &Param) -> Option<Class> {
+    Some(match param.type_code {
+        1 | 2 | 3 | 8 | 9 => Class::Integer { is_unsigned: param.is_unsigned },
+        0 | 246 => Class::Decimal,
+        4 | 5 => Class::Double,
+        10 => Class::Date,
+        7 | 12 => Class::Moment,
+        15 | 253 | 254 => Class::Text,
+        249..=252 => Class::Bytes,
+        _ => return None,
+    })
+}
+
+/// The server takes this text for a value of the class, whatever else is set.
+fn reads_as(wanted: Class, value: &Bound) -> bool {
+    let Bound::Bytes(text) = value else { return false };
+    match wanted {
+        Class::Integer { .. } => (1..=18).contains(&text.len()) && text.iter().all(u8::is_ascii_digit),
+        Class::Decimal | Class::Double => is_number(text),
+        Class::Date => is_date(text),
+        Class::Moment => text.split_at_checked(10).is_some_and(|(date, time)| is_date(date) && is_time(time)),
+        Class::Text | Class::Bytes => false,
+    }
+}
+
+/// Of so few digits that each of these types has room for it.
+fn is_number(text: &[u8]) -> bool {
+    let unsigned = text.strip_prefix(b"-").unwrap_or(text);
+    let mut parts = unsigned.split(|byte| *byte == b'.');
+    let is_whole = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
+    text.len() <= 30 && parts.by_ref().take(2).all(is_whole) && parts.next().is_none()
+}
+
+/// One that is in every calendar.
+fn is_date(text: &[u8]) -> bool {
+    let has = |at: usize, allowed: std::ops::RangeInclusive<&[u8]>| allowed.contains(&&text[at..][..2]);
+    has_form(text, b"0000-00-00") && has(0, b"10"..=b"99") && has(5, b"01"..=b"12") && has(8, b"01"..=b"28")
+}
+
+fn is_time(text: &[u8]) -> bool {
+    let has = |at: usize, most: &[u8]| &text[at..][..2] <= most;
+    has_form(text, b" 00:00:00") && has(1, b"23") && has(4, b"59") && has(7, b"59")
+}
+
+/// The form has a zero where a digit may be.
+fn has_form(text: &[u8], form: &[u8]) -> bool {
+    let pairs = || text.iter().zip(form);
+    text.len() == form.len()
+        && pairs().all(|(byte, wanted)| if *wanted == b'0' { byte.is_ascii_digit() } else { byte == wanted })
+}
