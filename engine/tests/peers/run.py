@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterable
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
@@ -165,12 +166,13 @@ class Peers:
         )
         return found
 
-    def compare(self) -> tuple[dict[str, str], int]:
+    def compare(self, is_once: bool) -> tuple[dict[str, str], int]:
         """The tests that end otherwise with the plugin, with how, and how many were compared."""
         found: dict[str, str] = {}
         compared: set[str] = set()
-        for repeats in (False, True):
-            plugin = self.run(self.chosen, True, repeats)
+        chosen = self.chosen
+        for repeats in (False,) if is_once else (False, True):
+            plugin = self.run(chosen, True, repeats)
             plain = self.without(plugin, repeats)
             for test, other in plugin.items():
                 outcome = plain.get(test, other)
@@ -178,14 +180,21 @@ class Peers:
                 if not is_same(outcome, other):
                     how = "with every read repeated" if repeats else "as it is"
                     found.setdefault(test, f"{how}\nplain: {told(outcome)}\nplugin: {told(other)}")
+            # What does not run on this machine does not run repeated, either.
+            chosen = self.named(compared)
+            if not compared:
+                break
         return found, len(compared)
+
+    def named(self, tests: Iterable[str]) -> list[str]:
+        """The options for these tests alone."""
+        others = [option for option in self.chosen if not CHOOSES.match(option)]
+        return others + sorted({test.split(" ")[0] for test in tests})
 
     def without(self, plugin: dict[str, Outcome], repeats: bool) -> dict[str, Outcome]:
         """What the tests that do not pass with the plugin do without it; one that is named runs, however big it is."""
         failed = [test for test, (word, why) in plugin.items() if word not in NOT_DOUBTED and why not in BIG]
-        doubtful = sorted({test.split(" ")[0] for test in failed})
-        others = [option for option in self.chosen if not CHOOSES.match(option)]
-        return self.run(others + doubtful, False, repeats) if doubtful else {}
+        return self.run(self.named(failed), False, repeats) if failed else {}
 
 
 def every_tenth(product: Product, suites: str) -> list[str]:
@@ -211,6 +220,7 @@ def main() -> int:
     parser.add_argument("--product", choices=PRODUCTS, default="MariaDB")
     parser.add_argument("--slice", action="store_true", help="only the tests that `make test` runs")
     parser.add_argument("--tenth", metavar="SUITES", help="only every tenth test of these suites, by name")
+    parser.add_argument("--once", action="store_true", help="only as they are: no read is repeated")
     parser.add_argument("--keep", type=Path, help="a new directory for the reports, which stays")
     parser.add_argument("--thread", type=int, default=560, help="ports from 10000 + 30 times this")
     arguments, options = parser.parse_known_args()
@@ -226,7 +236,7 @@ def main() -> int:
     scratch.mkdir(exist_ok=not arguments.keep)
     counted = "|".join(each["line"] for each in book["counted"])
     try:
-        found, compared = Peers(product, scratch, chosen, counted, arguments.thread).compare()
+        found, compared = Peers(product, scratch, chosen, counted, arguments.thread).compare(arguments.once)
     finally:
         if not arguments.keep:
             shutil.rmtree(scratch, ignore_errors=True)
