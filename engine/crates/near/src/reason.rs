@@ -3,28 +3,7 @@
 
 use crate::counter::Counter;
 
-macro_rules! reasons {
-    ($($variant:ident $name:literal $text:literal;)*) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Own { $($variant,)* }
-
-        const OWN: &[(&str, &str)] = &[$(($name, $text),)*];
-    };
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    Own(Own),
-    Text(sql::Refusal),
-}
-
-impl From<Own> for Reason {
-    fn from(own: Own) -> Self {
-        Reason::Own(own)
-    }
-}
-
-reasons! {
+sql::reasons! {
     NoCacheHint "sql_no_cache" "the statement says SQL_NO_CACHE";
     Attributes "query_attributes" "the client sent attributes with the statement, which functions may read";
     TooLong "too_long" "the statement has more than 16 KiB, or came in pieces";
@@ -61,23 +40,18 @@ pub struct Reasons(Vec<Counter>);
 
 impl Default for Reasons {
     fn default() -> Self {
-        Reasons((0..OWN.len() + sql::Refusal::ALL.len()).map(|_| Counter::default()).collect())
+        Reasons((0..Reason::COUNT).map(|_| Counter::default()).collect())
     }
 }
 
 impl Reasons {
     pub fn count(&self, reason: Reason) {
-        let index = match reason {
-            Reason::Own(own) => own as usize,
-            Reason::Text(refusal) => OWN.len() + refusal as usize,
-        };
-        self.0[index].add(1);
+        self.0[reason.index()].add(1);
     }
 
     /// Name, count and explanation of every reason that ever occurred.
     pub fn list(&self) -> Vec<(&'static str, usize, &'static str)> {
-        let text = sql::Refusal::ALL.iter().map(|refusal| (refusal.name(), refusal.explain()));
-        let all = OWN.iter().copied().chain(text).zip(&self.0);
+        let all = Reason::all().zip(&self.0);
         all.map(|((name, text), count)| (name, count.get(), text)).filter(|(_, count, _)| *count > 0).collect()
     }
 }

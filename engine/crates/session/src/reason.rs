@@ -2,39 +2,7 @@
 
 use cache::Counter;
 
-macro_rules! reasons {
-    ($($variant:ident $name:literal $text:literal;)*) => {
-        /// What a session, a table or a response has against it.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Own { $($variant,)* }
-
-        const OWN: &[(&str, &str)] = &[$(($name, $text),)*];
-    };
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
-    Own(Own),
-    Text(sql::Refusal),
-}
-
-impl From<Own> for Reason {
-    fn from(own: Own) -> Self {
-        Reason::Own(own)
-    }
-}
-
-impl Reason {
-    /// Below [`insight::REASONS`].
-    pub fn index(self) -> usize {
-        match self {
-            Reason::Own(own) => own as usize,
-            Reason::Text(refusal) => OWN.len() + refusal as usize,
-        }
-    }
-}
-
-reasons! {
+sql::reasons! {
     Demand "demand" "query_cache_type is DEMAND and the statement does not say SQL_CACHE";
     NoCacheHint "sql_no_cache" "the statement, or a view that it reads, says SQL_NO_CACHE";
     NoTable "no_table_read" "the statement read no table";
@@ -89,7 +57,7 @@ pub(crate) const PASSING: [Own; 12] = [
     Own::NoMemory,
 ];
 
-const _: () = assert!(OWN.len() + sql::Refusal::ALL.len() <= insight::REASONS);
+const _: () = assert!(Reason::COUNT <= insight::REASONS);
 
 /// The name of the reason with this index.
 pub fn name(index: usize) -> &'static str {
@@ -106,7 +74,7 @@ pub struct Reasons {
 
 impl Default for Reasons {
     fn default() -> Self {
-        Reasons { counters: (0..OWN.len() + sql::Refusal::ALL.len()).map(|_| Counter::default()).collect() }
+        Reasons { counters: (0..Reason::COUNT).map(|_| Counter::default()).collect() }
     }
 }
 
@@ -117,11 +85,8 @@ impl Reasons {
 
     /// Name, count and explanation of every reason that ever occurred.
     pub fn list(&self) -> Vec<(&'static str, u64, &'static str)> {
-        let own = OWN.iter().zip(&self.counters).map(|(&(name, text), counter)| (name, counter.sum(), text));
-        let text = sql::Refusal::ALL
-            .iter()
-            .map(|refusal| (refusal.name(), self.counters[Reason::Text(*refusal).index()].sum(), refusal.explain()));
-        own.chain(text).filter(|(_, count, _)| *count > 0).collect()
+        let all = Reason::all().zip(&self.counters);
+        all.map(|((name, text), counter)| (name, counter.sum(), text)).filter(|(_, count, _)| *count > 0).collect()
     }
 }
 

@@ -16,6 +16,7 @@ mod lex;
 mod mentions;
 mod mode;
 mod named;
+mod reasons;
 mod refusal;
 mod selection;
 mod set;
