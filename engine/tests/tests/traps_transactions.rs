@@ -429,3 +429,28 @@ fn events(client: &mut Client) -> Vec<String> {
     // The server says so now and then of files that it has ended.
     response.rows(false).into_iter().map(event).filter(|event| event != "Binlog_checkpoint").collect()
 }
+
+/// They also flush and lock, of which no read can see anything.
+#[test]
+fn the_stages_of_a_backup_commit_and_outdate_nothing_else() {
+    let mut arena = Arena::enter("x_backup");
+    let (mut writer, mut reader) = (arena.client(), arena.client());
+    small_table(&mut writer, "t", "InnoDB");
+    small_table(&mut writer, "u", "InnoDB");
+    let (changed, other) = ("SELECT MAX(v) FROM t", "SELECT MAX(v) FROM u");
+    let before = arena.warm(&mut reader, other);
+    for statements in [
+        &["START", "FLUSH", "BLOCK_DDL", "BLOCK_COMMIT", "END"].map(|stage| format!("BACKUP STAGE {stage}"))[..],
+        &["BACKUP LOCK u", "BACKUP UNLOCK"].map(str::to_owned),
+    ] {
+        arena.warm(&mut reader, changed);
+        all(&mut writer, &["BEGIN", "UPDATE t SET v = v + 1"]);
+        for statement in statements {
+            all(&mut writer, &[statement]);
+            arena.hit(&mut reader, other, &before);
+            assert_eq!(said(&reader.must(changed).unwrap()), arena.truth(changed), "after {statement}");
+        }
+        all(&mut writer, &["ROLLBACK"]);
+        assert_eq!(arena.warm(&mut reader, changed), arena.truth(changed));
+    }
+}

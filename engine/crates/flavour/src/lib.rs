@@ -83,6 +83,8 @@ pub struct Statements {
     pub has_compound: bool,
     /// `ANALYZE` and a statement, which it runs.
     pub has_analyze: bool,
+    /// `BACKUP STAGE`, `BACKUP LOCK` and `BACKUP UNLOCK`.
+    pub has_backup: bool,
     /// `FLUSH STATUS` without a scope sets the whole server's counters back, and not only those of the session.
     pub flushes_status_of_all: bool,
     /// `FLUSH QUERY CACHE` and `RESET QUERY CACHE`.

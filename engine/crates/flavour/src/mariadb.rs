@@ -16,6 +16,7 @@ pub static MARIADB: Flavour = Flavour {
         has_set_statement: true,
         has_compound: true,
         has_analyze: true,
+        has_backup: true,
         flushes_status_of_all: true,
         has_query_cache: true,
         query_cache_test: None,

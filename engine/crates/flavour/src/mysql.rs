@@ -16,6 +16,7 @@ pub static MYSQL: Flavour = Flavour {
         has_set_statement: false,
         has_compound: false,
         has_analyze: false,
+        has_backup: false,
         flushes_status_of_all: true,
         has_query_cache: true,
         query_cache_test: Some("FLUSH LOCAL OPTIMIZER_COSTS"),

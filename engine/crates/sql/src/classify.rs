@@ -2,7 +2,9 @@
 
 use crate::lex::{LONGEST_WORD, Lexer, Token, TokenKind, unquoted};
 use crate::walk::{Ending, Findings, walk};
-use crate::{Charset, Completion, Flush, Kind, LexMode, Read, Show, Statement, ddl, named, set, show, transaction};
+use crate::{
+    Charset, Completion, DdlScope, Flush, Kind, LexMode, Read, Show, Statement, ddl, named, set, show, transaction,
+};
 
 /// Classifies one command text.
 pub fn classify(text: &[u8], mode: LexMode) -> Statement {
@@ -172,6 +174,8 @@ fn by_keyword(mut lexer: Lexer, may_nest: bool) -> Option<Kind> {
         b"do" => return Some(Kind::Do),
         b"kill" => return Some(Kind::Kill),
         b"flush" => return Some(Kind::Flush(flush(lexer))),
+        // Nothing that a read could see, but they commit.
+        b"backup" if has.has_backup => return Some(Kind::Ddl(DdlScope::Tables(Vec::new()))),
         b"checksum" | b"help" => return Some(Kind::Harmless),
         b"get" => return diagnostics(lexer),
         b"lock" => return lexer.accept_any(&["table", "tables"]).then_some(Kind::LockTables),

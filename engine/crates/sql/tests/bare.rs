@@ -9,6 +9,7 @@ static BARE: Flavour = Flavour {
         has_set_statement: false,
         has_compound: false,
         has_analyze: false,
+        has_backup: false,
         flushes_status_of_all: false,
         has_query_cache: false,
         query_cache_test: None,

@@ -79,6 +79,7 @@ fn what_is_not_known_may_be_anything() {
         "CLONE LOCAL DATA DIRECTORY = '/x'",
         "RESET PERSIST",
         "LOCK INSTANCE FOR BACKUP",
+        "BACKUP STAGE START",
         "IMPORT TABLE FROM 'x'",
         "SET RESOURCE GROUP r",
         "SELECT /*+ QB_NAME(`x*/`) */ 1 FROM t",

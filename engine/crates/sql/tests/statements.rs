@@ -208,6 +208,12 @@ fn routine_kinds_are_told_apart() {
 }
 
 #[test]
+fn a_backup_commits_and_changes_no_table() {
+    let commits = Kind::Ddl(DdlScope::Tables(Vec::new()));
+    assert_kinds(&[(commits, &["BACKUP STAGE START", "backup stage block_commit", "BACKUP LOCK t", "BACKUP UNLOCK"])]);
+}
+
+#[test]
 fn what_is_not_understood_is_opaque() {
     assert_kinds(&[(
         Kind::Opaque,
@@ -218,7 +224,6 @@ fn what_is_not_understood_is_opaque() {
             "PURGE BINARY LOGS TO 'x'",
             "CHANGE MASTER TO MASTER_HOST='x'",
             "BINLOG 'x'",
-            "BACKUP STAGE START",
             "CACHE INDEX t IN c",
             "SIGNAL SQLSTATE '45000'",
             "label: BEGIN END",
