@@ -72,6 +72,10 @@ BIG = ("Test needs --big-test", "Test needs 'big-test' or 'only-big-test' option
 # Options that choose tests.
 CHOOSES = re.compile(r"[^-]|--(do-test|skip-test|suite|start-from)=")
 LONGEST = 2000
+# What had been printed before a failure has been compared.
+PRINTED_BEFORE = re.compile(
+    r"^The result from queries just before the failure was:.*?(?=^(?:Server | - )|\Z)", re.M | re.S
+)
 # One line of the suite's report: `main.alias 'innodb'  w1 [ pass ]  12`; MySQL's begin with `[ 25%] `.
 VERDICT = re.compile(
     r"^(?:\[ *\d+%\] )?(?P<test>[\w/-]+\.\S+(?: '[^']+')?)\s+(?:w\d+\s+)?\[ (?P<word>[\w-]+)[^\]]*\]", re.MULTILINE
@@ -99,7 +103,8 @@ def outcomes(report: str, counted: re.Pattern[str]) -> dict[str, Outcome]:
     verdicts = list(VERDICT.finditer(report))
     for verdict, after in zip_longest(verdicts, verdicts[1:]):
         end = after.start() if after else len(report)
-        changes = CHANGE.findall(report[verdict.end() : end]) if verdict["word"] == "fail" else []
+        said = PRINTED_BEFORE.sub("", report[verdict.end() : end])
+        changes = CHANGE.findall(said) if verdict["word"] == "fail" else []
         if verdict["word"] == "skipped":
             changes = [report[verdict.end() : end].split("\n")[0].strip()]
         printed = "\n".join(line for line in changes if not counted.match(line[1:]))
@@ -153,8 +158,9 @@ class Peers:
         with log.open("w") as output:
             subprocess.run(command, cwd=self.product.suite, env=environment, stdout=output, stderr=subprocess.STDOUT)
         report = log.read_text(errors="replace")
-        # Its own directory is another one each time.
-        found = outcomes(report.replace(str(self.scratch / name), ""), self.counted)
+        # Its own directory and ports are others each time, and each of several workers has its own.
+        own = rf"{re.escape(str(self.scratch / name))}(/\d+\b)?|--(port|socket)=\S+"
+        found = outcomes(re.sub(own, "", report), self.counted)
         # Half a gigabyte, which may be memory.
         shutil.rmtree(self.scratch / name, ignore_errors=True)
         if not found:
