@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any
 
-from driver import aims, configuration, near, published
+from driver import aims, cold, configuration, near, published
 from driver.kept import BASE, Kept, Measured
 from driver.statistic import Spread, crossing
 from driver.tables import NOTHING, change, figure, percent, quantity, share, table
@@ -14,7 +14,7 @@ from driver.tables import NOTHING, change, figure, percent, quantity, share, tab
 TITLE = "# Measured with and without a query cache\n"
 READING = """A figure is the median of its rounds with their range in brackets. Configurations took turns {turns}.
 A change is taken round by round between neighbours, never between runs of different settings; where the rounds differ
-by more than {noise:.0f} % the table says *too noisy*. Processor time is that of the server process alone, by the
+by more than {noise:.0f} % the table says *too noisy*. Processor time is that of {whose}, by the
 kernel's accounting. Hit ratio is the share of reads that the cache answered.
 """
 CONFIGURATIONS = {
@@ -67,15 +67,18 @@ def render(kept: Kept) -> str:
 
 def _head(kept: Kept) -> str:
     machine, profile = kept.machine, kept.measured[0].profile
+    is_cold = kept.measured[0].workload["kind"] == "cold"
+    length = f"{cold.QUERIES} statements" if is_cold else f"{profile['seconds']} s"
     facts = [
         f"{machine['processor']}, {_cores(machine)}, {machine['memory_gb']} GB; {machine['system']}",
         f"kernel {machine['kernel']}; {'; '.join(machine['versions'])}",
         f"commit {machine['commit']}, plugin sha256 {machine['plugin_sha256'][:16]}",
-        f"profile `{profile['name']}`: {profile['rounds']} rounds of {profile['seconds']} s at each point;"
+        f"profile `{profile['name']}`: {profile['rounds']} rounds of {length} at each point;"
         f" {profile['tables']} tables of {profile['rows']:,} rows; client and server on the same cores",
     ]
     lines = "".join(f"- {fact}\n" for fact in facts)
-    reading = READING.format(noise=profile["noisy_above"] * 100, turns=_turns(kept))
+    whose = "all programs together" if is_cold else "the server process alone"
+    reading = READING.format(noise=profile["noisy_above"] * 100, turns=_turns(kept), whose=whose)
     return f"{TITLE}\n{lines}{_foreign(kept)}\n{reading}\n{_configurations(kept)}"
 
 
