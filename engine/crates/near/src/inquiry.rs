@@ -9,14 +9,14 @@ const ACCESS_DENIED: u16 = 1227;
 
 pub struct Inquiry {
     asked: Asked,
-    /// The server answers a read first that it had not seen.
-    is_behind: bool,
+    /// As many reads that it had not seen the server answers first.
+    behind: usize,
     outcome: Option<OutcomeKind>,
 }
 
 impl Inquiry {
-    pub fn new(asked: Asked, is_behind: bool) -> Inquiry {
-        Inquiry { asked, is_behind, outcome: None }
+    pub fn new(asked: Asked, behind: usize) -> Inquiry {
+        Inquiry { asked, behind, outcome: None }
     }
 
     /// What the server gets in place of the client's command.
@@ -26,8 +26,9 @@ impl Inquiry {
 
     /// The server has answered something that the client does not know of.
     pub fn hear(&mut self, outcome: &Outcome) {
-        if !std::mem::take(&mut self.is_behind) {
-            self.outcome = Some(outcome.kind);
+        match self.behind.checked_sub(1) {
+            Some(left) => self.behind = left,
+            None => self.outcome = Some(outcome.kind),
         }
     }
 

@@ -15,12 +15,13 @@ use crate::memory::Memory;
 use crate::own::{Own, lock};
 use crate::prepared::says_found_rows;
 use crate::report::{self, Asked, Asker, Right};
-use crate::unseen::{Held, Unseen, found, has_changed, may_leave_found};
+use crate::unseen::{Held, Unseen, found, has_changed, is_found, may_leave_found};
 use crate::uses::Use;
 use feed::Protocol;
 use flavour::MARIADB;
 use locks::Mutex;
 use sql::Aggregates;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use wire::{Command, Expect, Header, Outcome};
@@ -48,10 +49,8 @@ enum Leaves {
     Own,
     /// Its own, and the read before is not sent because of it.
     InPlace,
-    /// The same two of one that aggregates: with a row of nothing it leaves those of the read before.
-    Aggregate {
-        in_place: bool,
-    },
+    /// The same of one that aggregates: with a row of nothing it leaves those of the read before.
+    Aggregate,
 }
 
 impl Leaves {
@@ -62,16 +61,16 @@ impl Leaves {
         match aggregates(payload) {
             Aggregates::No if takes_place => Leaves::InPlace,
             Aggregates::No => Leaves::Own,
-            _ => Leaves::Aggregate { in_place: takes_place },
+            _ => Leaves::Aggregate,
         }
     }
 
     /// The server's number is not that of the last read that the client knows of: none if it is as it was.
     fn leads_astray(self, outcome: &Outcome) -> Option<bool> {
         match self {
-            Leaves::Aggregate { in_place } if found(outcome).is_none_or(|rows| rows <= 1) => in_place.then_some(true),
+            Leaves::Aggregate if found(outcome).is_none_or(|rows| rows <= 1) => None,
             // One that fails on its way has counted, too.
-            Leaves::Own | Leaves::InPlace | Leaves::Aggregate { .. } if outcome.has_columns => Some(false),
+            Leaves::Own | Leaves::InPlace | Leaves::Aggregate if outcome.has_columns => Some(false),
             Leaves::InPlace => Some(true),
             _ => None,
         }
@@ -92,8 +91,8 @@ pub struct Seat {
     unseen: Option<Unseen>,
     held: Option<Held>,
     inquiry: Option<Box<Inquiry>>,
-    /// The read whose answer the client does not get: its command's number, and the rows that it had here.
-    hidden: Option<(u64, Option<u64>)>,
+    /// The reads whose answers the client does not get: their commands' numbers, and the rows that they had here.
+    hidden: VecDeque<(u64, Option<u64>)>,
     /// Of the first command that the server has not answered.
     leaves: Leaves,
     /// The server's FOUND_ROWS() is not that of the last read that the client knows of.
@@ -118,7 +117,7 @@ impl Seat {
             unseen: None,
             held: None,
             inquiry: None,
-            hidden: None,
+            hidden: VecDeque::new(),
             leaves: Leaves::Unknown,
             is_astray: false,
             seen_ns: 0,
@@ -164,21 +163,26 @@ impl Seat {
         }
         let stays = |unseen: &Unseen| alone.is_some_and(|payload| unseen.may_follow(payload));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
-        let is_replaced = |unseen: &Unseen| alone.is_some_and(|payload| unseen.is_replaced_by(payload, capabilities));
+        // An aggregate over nothing would leave the rows found as they were before that.
+        let aggregates = |payload: &[u8]| lock(&self.own).statements.aggregates(payload);
+        let is_replaced = |unseen: &Unseen| {
+            alone.is_some_and(|payload| {
+                unseen.is_replaced_by(payload, capabilities) && aggregates(payload) == Aggregates::No
+            })
+        };
         let takes_place = unseen.as_ref().is_some_and(is_replaced);
         if follower.is_quiet() {
             let may_be_astray = self.is_astray || unseen.is_some();
-            let aggregates = |payload: &[u8]| lock(&self.own).statements.aggregates(payload);
             self.leaves = if may_be_astray { Leaves::of(alone, takes_place, aggregates) } else { Leaves::Unknown };
         }
         let Some(unseen) = unseen.filter(|_| !takes_place) else {
             self.forward(follower, bytes);
             return Then::Pass;
         };
-        let rows = unseen.rows;
+        let held = Held::new(bytes.to_vec(), &unseen);
         let packet = self.forward_unseen(follower, unseen);
         if alone.is_some_and(|payload| self.asks_for_found_rows(payload)) {
-            self.held = Some(Held::new(bytes.to_vec(), rows));
+            self.held = Some(held);
             return Then::Hold(packet);
         }
         self.forward(follower, bytes);
@@ -213,9 +217,9 @@ impl Seat {
 
     /// The server has answered what the client does not know of.
     pub fn of_hidden(&mut self, outcome: &Outcome) {
-        if let Some((number, rows)) = self.hidden.take() {
+        if let Some((number, rows)) = self.hidden.pop_front() {
             lock(&self.own).statements.answered(number, outcome);
-            self.is_astray = rows.is_none() || found(outcome) != rows;
+            self.is_astray |= !is_found(rows, outcome);
         }
         self.held.iter_mut().for_each(|held| held.count(outcome));
         self.inquiry.iter_mut().for_each(|inquiry| inquiry.hear(outcome));
@@ -238,11 +242,12 @@ impl Seat {
         self.memory.kept.uses.served(one);
         self.hits += 1;
         let is_binary = read.protocol() == Protocol::Binary;
-        let is_after_unseen = self.is_astray || self.unseen.as_ref().is_some_and(|unseen| unseen.is_another(packet));
-        let is_doubtful =
-            is_after_unseen && rows <= 1 && may_leave_found(read.aggregates(), &answer, capabilities, is_binary);
-        let rows = (!is_doubtful).then_some(rows);
-        Some((answer, Unseen { packet: packet.to_vec(), rows, under: Some(under), first_types: read.first_types() }))
+        let may_leave = || rows <= 1 && may_leave_found(read.aggregates(), &answer, capabilities, is_binary);
+        let earlier = self.unseen.take().filter(|_| may_leave());
+        let rows = (earlier.is_some() || !self.is_astray || !may_leave()).then_some(rows);
+        let (packet, first_types) = (packet.to_vec(), read.first_types());
+        let unseen = Unseen { packet, rows, under: Some(under), first_types, before: Vec::new() };
+        Some((answer, earlier.into_iter().fold(unseen, Unseen::after)))
     }
 
     fn report(&self, follower: &Follower, asked: &Asked) -> Then {
@@ -252,7 +257,7 @@ impl Seat {
     /// First the server says whether this account may see that.
     fn inquire(&mut self, follower: &mut Follower, asked: Asked) -> Then {
         let unseen = self.unseen.take();
-        self.inquiry = Some(Box::new(Inquiry::new(asked, unseen.is_some())));
+        self.inquiry = Some(Box::new(Inquiry::new(asked, unseen.iter().map(Unseen::count).sum())));
         let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
         let packet = Inquiry::packet(&MARIADB, follower.capabilities());
         follower.expect_hidden(Expect::Query);
@@ -262,13 +267,19 @@ impl Seat {
         Then::Hold(packets)
     }
 
-    /// The server gets the last read that it has not seen.
-    fn forward_unseen(&mut self, follower: &mut Follower, unseen: Unseen) -> Vec<u8> {
-        follower.expect_hidden(unseen.expect());
-        let Unseen { packet, rows, under, .. } = unseen;
-        let number = lock(&self.own).forward_served(&self.memory.kept, &packet[Header::SIZE..], under);
-        self.hidden = Some((number, rows));
-        packet
+    /// The server gets the last read that it has not seen, after those that matter for it.
+    fn forward_unseen(&mut self, follower: &mut Follower, mut unseen: Unseen) -> Vec<u8> {
+        self.is_astray = false;
+        let before = std::mem::take(&mut unseen.before);
+        let mut packets = Vec::new();
+        for one in before.into_iter().chain([unseen]) {
+            follower.expect_hidden(one.expect());
+            let Unseen { packet, rows, under, .. } = one;
+            let number = lock(&self.own).forward_served(&self.memory.kept, &packet[Header::SIZE..], under);
+            self.hidden.push_back((number, rows));
+            packets.extend(packet);
+        }
+        packets
     }
 
     /// Bytes that the server gets.

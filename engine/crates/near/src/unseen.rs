@@ -3,8 +3,11 @@
 use crate::command::is_harmless;
 use crate::prepared::Under;
 use sql::Aggregates;
+use std::collections::VecDeque;
 use wire::{Command, ErrPacket, Execute, Expect, Header, Outcome, OutcomeKind};
 
+/// Reads that the server must run for the rows found by the last one.
+const MOST_BEFORE: usize = 8;
 /// "Record has changed since last read".
 const HAS_CHANGED: u16 = 1020;
 
@@ -17,12 +20,32 @@ pub struct Unseen {
     pub under: Option<Under>,
     /// It binds types that the server does not have, and that later executions may go by.
     pub first_types: Option<Vec<u8>>,
+    /// Those answered before it, the first one first, whose rows found it may have left as they were.
+    pub before: Vec<Unseen>,
 }
 
 impl Unseen {
     /// A rule allowed to answer it.
     pub fn by_rule(packet: Vec<u8>, rows: Option<u64>) -> Unseen {
-        Unseen { packet, rows, under: None, first_types: None }
+        Unseen { packet, rows, under: None, first_types: None, before: Vec::new() }
+    }
+
+    /// The server must run those before it, too: then the rows found are right. If there are too many, it is not known which they are.
+    pub fn after(mut self, mut earlier: Unseen) -> Unseen {
+        if earlier.rows.is_none() || earlier.before.len() >= MOST_BEFORE {
+            self.rows = None;
+            return self;
+        }
+        self.before = std::mem::take(&mut earlier.before);
+        self.before.push(earlier);
+        // The same command counts once: the later one either has rows, or the earlier one had none.
+        self.before.retain(|one| one.packet != self.packet);
+        self
+    }
+
+    /// How many reads the server has not seen.
+    pub fn count(&self) -> usize {
+        self.before.len() + 1
     }
 
     /// Another command than this one is answered now, or leaves those of an older read.
@@ -40,7 +63,8 @@ impl Unseen {
 
     /// The server may get this command without having seen the read: it cannot know the difference. What is closed cannot be run.
     pub fn may_follow(&self, payload: &[u8]) -> bool {
-        is_harmless(payload) && !(self.is_execution() && payload[0] == Command::StmtClose as u8)
+        let has_execution = || self.before.iter().chain([self]).any(Unseen::is_execution);
+        is_harmless(payload) && !(payload[0] == Command::StmtClose as u8 && has_execution())
     }
 
     fn is_of_same_statement(&self, payload: &[u8]) -> bool {
@@ -82,32 +106,37 @@ fn binds_all(payload: &[u8], types: &[u8], capabilities: u64) -> Option<bool> {
 /// A command that waits until the server has run what it had not seen.
 pub struct Held {
     command: Vec<u8>,
-    rows: Option<u64>,
-    /// As the server counts them.
-    counted: Option<u64>,
+    /// The rows that the client was given by each, if they are those found.
+    awaited: VecDeque<Option<u64>>,
+    is_right: bool,
 }
 
 impl Held {
-    /// `rows`: those that the client was given, if they are those found.
-    pub fn new(command: Vec<u8>, rows: Option<u64>) -> Held {
-        Held { command, rows, counted: None }
+    pub fn new(command: Vec<u8>, unseen: &Unseen) -> Held {
+        let awaited = unseen.before.iter().chain([unseen]).map(|one| one.rows).collect();
+        Held { command, awaited, is_right: true }
     }
 
+    /// As the server counts them.
     pub fn count(&mut self, outcome: &Outcome) {
-        self.counted = Some(found(outcome).unwrap_or(u64::MAX));
+        if let Some(rows) = self.awaited.pop_front() {
+            self.is_right &= is_found(rows, outcome);
+        }
     }
 
     pub fn is_counted(&self) -> bool {
-        self.counted.is_some()
+        self.awaited.is_empty()
     }
 
     /// The command that the server gets now, or the error that the client does.
     pub fn released(self) -> Result<Vec<u8>, Vec<u8>> {
-        if self.rows.is_some() && self.counted == self.rows {
-            return Ok(self.command);
-        }
-        Err(has_changed())
+        if self.is_right { Ok(self.command) } else { Err(has_changed()) }
     }
+}
+
+/// The server has found as many as the client was given.
+pub fn is_found(rows: Option<u64>, outcome: &Outcome) -> bool {
+    rows.is_some() && found(outcome) == rows
 }
 
 /// An answer of one row or none that may be that of an aggregate over nothing.

@@ -405,6 +405,22 @@ fn what_an_execution_leaves_behind_is_there_for_the_next_statement() {
     assert_eq!(row(&run(&mut client, &found, &[])), "error 1020", "they would be those of a later state");
 }
 
+/// Such an execution leaves FOUND_ROWS() as the one before it, so it does not take its place.
+#[test]
+fn rows_found_before_an_execution_that_aggregates_nothing() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let mut client = near.client();
+    let range = prepared(&mut client, "SELECT COUNT(*) FROM d.t WHERE id BETWEEN ? AND ?");
+    for high in 1..9 {
+        until_run_here(near, &mut client, &range, &[Param::Int(1), Param::Int(2)]);
+        assert_eq!(ask(&mut client, "SELECT 1 UNION SELECT 2 UNION SELECT 3"), "1;2;3");
+        until_run_here(near, &mut client, &range, &[Param::Int(1), Param::Int(2)]);
+        run(&mut client, &range, &[Param::Int(9), Param::Int(high)]);
+        assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "1");
+    }
+}
+
 /// An execution takes the place of another of its statement, which the server has not seen then.
 #[test]
 fn rows_found_are_not_told_after_an_execution_that_fails_in_the_place_of_one_that_was_answered_here() {

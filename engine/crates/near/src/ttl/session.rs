@@ -292,14 +292,13 @@ impl Session {
         }
         if let Some(unseen) = unseen.filter(|_| !replaces) {
             follower.expect_hidden(unseen.expect());
-            let Unseen { packet, rows, .. } = unseen;
-            self.is_astray = rows.is_none();
+            self.is_astray = unseen.rows.is_none();
             if asks_for_rows {
-                self.held = Some(Held::new(bytes.to_vec(), rows));
-                return Then::Hold(packet);
+                self.held = Some(Held::new(bytes.to_vec(), &unseen));
+                return Then::Hold(unseen.packet);
             }
             self.forward(follower, bytes);
-            return Then::Instead([&packet, bytes].concat());
+            return Then::Instead([&unseen.packet, bytes].concat());
         }
         let question = asks.then(|| self.ask(follower));
         let noted = self.log.as_ref().filter(|_| miss.is_some()).and_then(|(log, begun)| log.note(begun));
@@ -384,7 +383,7 @@ impl Session {
     /// First the server says whether this account may see that.
     fn inquire(&mut self, follower: &mut Follower, asked: Inquired) -> Then {
         let unseen = self.unseen.take();
-        self.inquiry = Some(Box::new(Inquiry::new(asked, unseen.is_some())));
+        self.inquiry = Some(Box::new(Inquiry::new(asked, unseen.iter().map(Unseen::count).sum())));
         unseen.iter().for_each(|unseen| follower.expect_hidden(unseen.expect()));
         follower.expect_hidden(Expect::Query);
         self.seen_ns = clock::now();
