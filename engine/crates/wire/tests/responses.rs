@@ -4,8 +4,8 @@ mod support;
 
 use support::{Captured, Random, response, responses};
 use wire::{
-    Expect, Header, MAX_PAYLOAD, Outcome, OutcomeKind, Progress, ResponseTracker, capability, ok_packet, packets,
-    push_packet, status,
+    Expect, Header, MAX_PAYLOAD, Outcome, OutcomeKind, Parameter, Progress, ResponseTracker, capability, ok_packet,
+    packets, push_packet, status,
 };
 
 fn expect(what: &str) -> Option<Expect> {
@@ -308,6 +308,18 @@ fn outcomes_of_mysql_are_told_in_every_mode() {
             assert_eq!(without_id(outcome(&format!("{mode}.{name}")).kind), kind, "{mode}.{name}");
         }
     }
+}
+
+#[test]
+fn what_mysql_takes_a_parameter_for_is_told() {
+    let number = Parameter { type_code: 8, is_unsigned: false, is_binary: true };
+    let text = Parameter { type_code: 253, is_unsigned: false, is_binary: false };
+    for mode in ["mysql_eof", "mysql_track", "mysql_metadata_deprecate_eof", "mysql_attributes"] {
+        for (name, parameters) in [("prepare", vec![number]), ("prepare_params", vec![text, number])] {
+            assert_eq!(outcome(&format!("{mode}.{name}")).parameters, parameters, "{mode}.{name}");
+        }
+    }
+    assert_eq!(outcome("mysql_metadata.prepare_alone").parameters, []);
 }
 
 #[test]
