@@ -27,8 +27,8 @@ type OfParticipant = unsafe extern "C" fn(*mut Thd) -> c_int;
 
 /// What the log itself does.
 static ORIGINAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-/// Where our function stands.
-static INSTALLED: Mutex<Option<Pointer>> = Mutex::new(None);
+/// Where our function stands, and which it is.
+static INSTALLED: Mutex<Option<(Pointer, usize)>> = Mutex::new(None);
 
 /// Before 11.7, the log takes part in transactions as a storage engine does.
 unsafe extern "C" fn of_engine(log: *mut c_void, thd: *mut Thd) -> c_int {
@@ -67,15 +67,18 @@ pub fn install() {
     };
     ORIGINAL.store(place.current(), Ordering::Release);
     match place.swap(function) {
-        Ok(_) => *installed = Some(place),
+        Ok(_) => *installed = Some((place, function as usize)),
         Err(error) => log::warning(&format!("savepoints after a read from memory are logged: {error}")),
     }
 }
 
 pub fn remove() {
-    let installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if let Some(Err(error)) = installed.map(|place| place.swap(ORIGINAL.load(Ordering::Acquire))) {
-        log::warning(&format!("a function could not be removed, and does nothing of its own: {error}"));
+    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some((place, ours)) = *installed else { return };
+    match place.put_back(ours as *mut c_void, ORIGINAL.load(Ordering::Acquire)) {
+        Ok(()) => *installed = None,
+        // The next load finds it there: put there twice, it would call itself.
+        Err(error) => log::warning(&format!("a function could not be removed, and does nothing of its own: {error}")),
     }
 }
 
