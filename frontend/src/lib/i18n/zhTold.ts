@@ -100,7 +100,8 @@ const REASONS: ToldWords = {
   response: '响应不是单个完整的结果集',
   cursor: '请求了游标，或参数分段发送',
   statement_context: '预处理之后会话设置发生了变化',
-  parameter_types: '预处理语句的参数绑定过其他类型的值，或首次赋值时并非全部给出，或某个值可能被当作其他类型：MySQL 会以此为准',
+  parameter_types:
+    '预处理语句的参数绑定过其他类型的值，或首次赋值时并非全部给出，或某个值可能被当作其他类型：MySQL 会以此为准',
   query_attributes: '客户端随语句发送了属性，函数可能读取它们',
   metadata_cached: '客户端自行缓存预处理语句的列元数据',
   not_reused: '此类语句的结果还没再次用到就已失效，因此只缓存其中少数，以便得知情况何时好转',
