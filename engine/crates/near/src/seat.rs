@@ -49,8 +49,10 @@ enum Leaves {
     Own,
     /// Its own, and the read before is not sent because of it.
     InPlace,
-    /// The same of one that aggregates: with a row of nothing it leaves those of the read before.
-    Aggregate,
+    /// The same two of one that aggregates: with a row of nothing it leaves those of the read before.
+    Aggregate {
+        in_place: bool,
+    },
 }
 
 impl Leaves {
@@ -61,17 +63,18 @@ impl Leaves {
         match aggregates(payload) {
             Aggregates::No if takes_place => Leaves::InPlace,
             Aggregates::No => Leaves::Own,
-            _ => Leaves::Aggregate,
+            _ => Leaves::Aggregate { in_place: takes_place },
         }
     }
 
     /// The server's number is not that of the last read that the client knows of: none if it is as it was.
     fn leads_astray(self, outcome: &Outcome) -> Option<bool> {
+        let aggregated = found(outcome);
         match self {
-            Leaves::Aggregate if found(outcome).is_none_or(|rows| rows <= 1) => None,
+            Leaves::Aggregate { .. } if aggregated.is_some() => aggregated.filter(|rows| *rows > 1).map(|_| false),
             // One that fails on its way has counted, too.
-            Leaves::Own | Leaves::InPlace | Leaves::Aggregate if outcome.has_columns => Some(false),
-            Leaves::InPlace => Some(true),
+            Leaves::Own | Leaves::InPlace if outcome.has_columns => Some(false),
+            Leaves::InPlace | Leaves::Aggregate { in_place: true } => Some(true),
             _ => None,
         }
     }
@@ -163,11 +166,12 @@ impl Seat {
         }
         let stays = |unseen: &Unseen| alone.is_some_and(|payload| unseen.may_follow(payload));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
-        // An aggregate over nothing would leave the rows found as they were before that.
         let aggregates = |payload: &[u8]| lock(&self.own).statements.aggregates(payload);
+        // An aggregate over nothing would leave the rows found as they were before that.
         let is_replaced = |unseen: &Unseen| {
             alone.is_some_and(|payload| {
-                unseen.is_replaced_by(payload, capabilities) && aggregates(payload) == Aggregates::No
+                let replaces = unseen.is_replaced_by(payload, capabilities) && aggregates(payload) == Aggregates::No;
+                unseen.is_same(payload) || replaces
             })
         };
         let takes_place = unseen.as_ref().is_some_and(is_replaced);
@@ -175,7 +179,7 @@ impl Seat {
             let may_be_astray = self.is_astray || unseen.is_some();
             self.leaves = if may_be_astray { Leaves::of(alone, takes_place, aggregates) } else { Leaves::Unknown };
         }
-        let Some(unseen) = unseen.filter(|_| !takes_place) else {
+        let Some(unseen) = (if takes_place { unseen.and_then(Unseen::earlier) } else { unseen }) else {
             self.forward(follower, bytes);
             return Then::Pass;
         };

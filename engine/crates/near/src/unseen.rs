@@ -72,6 +72,18 @@ impl Unseen {
         self.is_execution() && payload.get(..COMMAND_AND_ID) == self.packet[Header::SIZE..].get(..COMMAND_AND_ID)
     }
 
+    /// It is this command.
+    pub fn is_same(&self, payload: &[u8]) -> bool {
+        self.packet.get(Header::SIZE..) == Some(payload)
+    }
+
+    /// Those before this one alone.
+    pub fn earlier(self) -> Option<Unseen> {
+        let mut before = self.before;
+        let last = before.pop()?;
+        Some(Unseen { before, ..last })
+    }
+
     /// An execution of the same statement leaves behind what it would. And what changes with a definition the server tells once.
     pub fn is_replaced_by(&self, payload: &[u8], capabilities: u64) -> bool {
         let binds = |types: &Vec<u8>| binds_all(payload, types, capabilities).unwrap_or_default();

@@ -220,6 +220,27 @@ fn rows_found_are_not_those_of_a_later_state_after_other_statements_either() {
     assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "3", "another read has been run since");
 }
 
+/// Its result is outdated: the server runs it for the client, and not once more for what the client was told before.
+#[test]
+fn a_read_that_is_asked_again_is_run_once() {
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let (mut client, mut direct) = (near.client(), scene.direct());
+    let mut counter = scene.direct();
+    let mut asked = || -> u64 {
+        let counts = ask(&mut counter, "SHOW GLOBAL STATUS WHERE Variable_name IN ('Fqc_hits', 'Fqc_misses')");
+        counts.split([',', ';']).filter_map(|word| word.parse::<u64>().ok()).sum()
+    };
+    for value in 5..9 {
+        until_served(near, &mut client, READ);
+        direct.must(&format!("UPDATE d.t SET v = {value} WHERE id = 1")).expect("it is written");
+        let before = asked();
+        assert_eq!(ask(&mut client, READ), value.to_string());
+        assert_eq!(asked() - before, 1);
+        assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "1");
+    }
+}
+
 /// On such an answer FOUND_ROWS() is that of the read before it, which the server has not seen either.
 #[test]
 fn rows_found_before_an_aggregate_over_nothing() {
