@@ -1,5 +1,7 @@
 //! Reading of protocol integers, strings and values from a payload.
 
+use std::ops::Range;
+
 /// A cursor over one payload; what is missing at the end reads as zero or empty, since the input may be anything.
 pub struct Cursor<'a> {
     rest: &'a [u8],
@@ -74,6 +76,17 @@ pub fn column(payload: &[u8], extended: bool) -> Column {
     let kind = cursor.int(1) as u8;
     let flags = cursor.int(2);
     Column { name, kind, is_unsigned: flags & 0x20 != 0 }
+}
+
+/// Where in a column definition the name of the table lies that it comes from, with its length.
+pub fn origin(payload: &[u8]) -> Range<usize> {
+    let mut cursor = Cursor::new(payload);
+    for _ in 0..3 {
+        cursor.text();
+    }
+    let start = payload.len() - cursor.rest.len();
+    cursor.text();
+    start..payload.len() - cursor.rest.len()
 }
 
 pub type Row = Vec<Option<Vec<u8>>>;

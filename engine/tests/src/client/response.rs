@@ -57,6 +57,8 @@ pub struct Response {
     pub flags: Vec<Range<usize>>,
     /// Where the two bytes of flags lie, in every column definition.
     pub column_flags: Vec<Range<usize>>,
+    /// Where every column definition begins, and where in it the name of the table lies that the column comes from.
+    pub origins: Vec<(usize, Range<usize>)>,
     /// Where the id of a prepared statement lies; servers number them across all sessions.
     pub statement_id: Option<Range<usize>>,
 }
@@ -193,6 +195,8 @@ impl Reader<'_> {
             let range = self.packet()?;
             columns.push(decode::column(self.payload(&range), extended));
             // Behind the flags: one byte of decimals, two of filler.
+            let origin = decode::origin(self.payload(&range));
+            self.response.origins.push((range.start, range.start + origin.start..range.start + origin.end));
             self.response.column_flags.push(range.end.saturating_sub(5)..range.end.saturating_sub(3));
         }
         if count > 0 && !self.deprecates_eof() {
