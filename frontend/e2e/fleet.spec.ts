@@ -27,7 +27,7 @@ test('a selection is carried to applying a template, or the one that enables the
     await page.getByLabel(`Select ${first.name}`).check();
     await page.getByLabel(`Select ${second.name}`).check();
     await page.getByRole('link', { name: link }).click();
-    await expect(page.getByLabel('IDs or names, one per line')).toHaveValue(`${first.id}\n${second.id}`);
+    await expect(page.getByLabel('IDs or names, one per line')).toHaveValue(`${first.name}\n${second.name}`);
     await expect(page.getByRole('combobox', { name: 'Template' })).toHaveValue(template);
   }
   await page.getByRole('button', { name: 'Preview', exact: true }).click();
