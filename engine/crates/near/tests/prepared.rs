@@ -3,7 +3,7 @@
 mod beside;
 
 use beside::scene::{READ, Scene, ask, hits, until_served};
-use beside::{LIMIT, Near};
+use beside::{LIMIT, Near, wait_until};
 use fqc_tests::client::{Client, Login, Param, Prepared, Response, capability, command, execute_body};
 use std::time::Instant;
 
@@ -94,12 +94,15 @@ fn a_statement_that_is_prepared_for_each_execution_is_answered_from_memory_byte_
     for params in &several {
         until_here(near, || run_once(&mut client, BY_KEY, params));
     }
-    let before = hits(near);
-    for round in 0..ROUNDS {
-        let params = &several[round as usize % 2];
-        assert_eq!(run_once(&mut client, BY_KEY, params).bytes, run_once(&mut direct, BY_KEY, params).bytes);
-    }
-    assert!(hits(near) >= before + ROUNDS * 9 / 10, "{} of {ROUNDS}", hits(near) - before);
+    // On a busy machine the lease may be over for a while.
+    wait_until("nine of ten from memory", || {
+        let before = hits(near);
+        for round in 0..ROUNDS {
+            let params = &several[round as usize % 2];
+            assert_eq!(run_once(&mut client, BY_KEY, params).bytes, run_once(&mut direct, BY_KEY, params).bytes);
+        }
+        hits(near) >= before + ROUNDS * 9 / 10
+    });
     direct.must("UPDATE d.t SET v = v + 100").expect("it is written");
     for params in &several {
         assert_eq!(run_once(&mut client, BY_KEY, params).bytes, run_once(&mut direct, BY_KEY, params).bytes);
