@@ -138,7 +138,7 @@ impl Own {
     pub fn new(number: u32, greeting: u64, capabilities: u64) -> Own {
         Own {
             connection: Connection::greeted(number, greeting),
-            statements: Statements::new(capabilities),
+            statements: Statements::new(&MARIADB, capabilities),
             capabilities,
             attachment: None,
             waiting: VecDeque::new(),

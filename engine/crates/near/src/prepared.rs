@@ -12,11 +12,12 @@
 use crate::digest;
 use crate::kept::Attachment;
 use feed::Standing;
+use flavour::Flavour;
 use insight::{NOBODY, ShapeId};
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN};
 use sql::Aggregates;
 use std::collections::{HashMap, VecDeque};
-use wire::{Command, Execute, Outcome, OutcomeKind, Params};
+use wire::{Command, Execute, Fit, Outcome, OutcomeKind, Parameter, Params, fit};
 
 /// Of more statements, and of more parameters, nothing is remembered: what one connection takes is bounded.
 const MOST_STATEMENTS: usize = 256;
@@ -56,6 +57,7 @@ impl Given {
 pub type Under = (Attachment, u64);
 
 pub struct Statements {
+    flavour: &'static Flavour,
     capabilities: u64,
     by_id: HashMap<u32, Statement>,
     /// In their order, without an answer yet.
@@ -83,18 +85,38 @@ struct Statement {
     shape: ShapeId,
     says_found_rows: bool,
     aggregates: Aggregates,
-    parameters: u16,
+    /// Of its parameters.
+    count: u16,
     /// The command that prepared it, and the last one that ran it on the server.
     prepared: u64,
     executed: u64,
     /// As the server has them: two bytes for each parameter. None while that is not certain.
     types: Option<Vec<u8>>,
     given: Given,
+    /// MySQL: what the server takes the parameters for.
+    parameters: Option<Vec<Parameter>>,
+    /// MySQL: of the values of the first execution for which it has prepared the statement anew.
+    anew: Option<Vec<Type>>,
     /// As the server has last told; to a client that knows another number it says that they have changed.
     columns: Option<u64>,
     /// Under which it has told of an execution.
     under: Option<Under>,
     passes: bool,
+}
+
+impl Statement {
+    fn fit(&self, params: &Params) -> Option<Fit> {
+        let fit = self.parameters.as_ref().map_or(Fit::Same, |parameters| fit(parameters, params));
+        let is_clear = match &self.anew {
+            Some(types) => *types == of_values(params),
+            None => true,
+        };
+        Some(fit).filter(|fit| *fit != Fit::Unclear && is_clear)
+    }
+}
+
+fn of_values(params: &Params) -> Vec<Type> {
+    params.types_of_values().map(|kind| kind.unwrap_or(NEVER)).collect()
 }
 
 /// An execution that may be kept.
@@ -118,6 +140,10 @@ pub struct Execution {
     given: Option<Given>,
     /// All rows are asked for at once.
     is_plain: bool,
+    /// What the server takes the values for; none where that hangs on more than is known here.
+    fit: Option<Fit>,
+    /// The types of the values.
+    values: Vec<Type>,
 }
 
 impl Execution {
@@ -135,28 +161,36 @@ impl Execution {
 
 impl Statements {
     /// `capabilities`: those in force.
-    pub fn new(capabilities: u64) -> Statements {
-        Statements { capabilities, by_id: HashMap::new(), preparing: VecDeque::new(), executing: VecDeque::new() }
+    pub fn new(flavour: &'static Flavour, capabilities: u64) -> Statements {
+        Statements {
+            flavour,
+            capabilities,
+            by_id: HashMap::new(),
+            preparing: VecDeque::new(),
+            executing: VecDeque::new(),
+        }
     }
 
     /// None if it has to pass.
     pub fn execution(&self, payload: &[u8]) -> Option<Execution> {
         let is_under_way = |id| self.executing.iter().any(|one| one.id == id);
-        self.read(payload).filter(|execution| execution.is_plain && !is_under_way(execution.id))
+        let may_be_kept = |execution: &Execution| execution.is_plain && execution.fit.is_some();
+        self.read(payload).filter(|execution| may_be_kept(execution) && !is_under_way(execution.id))
     }
 
     fn read(&self, payload: &[u8]) -> Option<Execution> {
         let execute = Execute::parse(payload, self.capabilities)?;
         let statement = self.by_id.get(&execute.id).filter(|statement| !statement.passes)?;
         let known = statement.types.as_deref();
-        let params = execute.params(statement.parameters, known.unwrap_or_default())?;
+        let params = execute.params(statement.count, known.unwrap_or_default())?;
         let given = statement.given.with(&params);
         let history = &given.as_ref().unwrap_or(&statement.given).history;
-        let head = [&[Command::StmtExecute as u8][..], &statement.text, &statement.parameters.to_le_bytes()].concat();
+        let head = [&[Command::StmtExecute as u8][..], &statement.text, &statement.count.to_le_bytes()].concat();
+        let taken_for: Vec<_> = statement.parameters.iter().flatten().flat_map(Parameter::bytes).collect();
         Some(Execution {
             id: execute.id,
             shape: statement.shape,
-            key: [&head, params.nulls, params.types, history, params.values].concat(),
+            key: [&head, &taken_for, params.nulls, params.types, history, params.values].concat(),
             columns: statement.columns,
             under: statement.under,
             prepared: statement.prepared,
@@ -164,6 +198,8 @@ impl Statements {
             has_same_types: known == Some(params.types),
             is_first: params.are_types_new && statement.executed == statement.prepared,
             aggregates: statement.aggregates,
+            fit: statement.fit(&params),
+            values: of_values(&params),
             given,
             is_plain: execute.flags == 0 && execute.iterations == 1,
         })
@@ -200,7 +236,7 @@ impl Statements {
                 false
             }
             Some(Command::ResetConnection | Command::ChangeUser) => {
-                *self = Statements::new(self.capabilities);
+                *self = Statements::new(self.flavour, self.capabilities);
                 false
             }
             Some(Command::Multi) | None => {
@@ -235,10 +271,13 @@ impl Statements {
         let Some(statement) = self.by_id.get_mut(&id) else { return false };
         (statement.types, statement.columns, statement.executed) = (None, None, number);
         let execution = execution.filter(|_| self.executing.len() < MOST_AHEAD);
-        let Some(Execution { types, given, is_plain, .. }) = execution else {
+        let Some(Execution { types, given, is_plain, fit: Some(fit), values, .. }) = execution else {
             statement.passes = true;
             return false;
         };
+        if fit == Fit::Other {
+            statement.anew.get_or_insert(values);
+        }
         let gives_new = given.is_some();
         if !is_plain {
             statement.passes |= gives_new;
@@ -305,11 +344,13 @@ impl Statements {
             shape,
             says_found_rows,
             aggregates,
-            parameters: params,
+            count: params,
             prepared: command,
             executed: command,
             types: (params == 0).then(Vec::new),
             given: Given { types: vec![NEVER; params.min(MOST_PARAMETERS).into()], ..Given::default() },
+            parameters: self.flavour.statements.heeds_earlier_types.then(|| outcome.parameters.clone()),
+            anew: None,
             columns: Some(columns.into()),
             under: None,
             passes: params > MOST_PARAMETERS,
@@ -368,7 +409,7 @@ mod tests {
 
     /// Its statement 7 has been prepared.
     fn statements() -> Statements {
-        let mut statements = Statements::new(0);
+        let mut statements = Statements::new(&flavour::MARIADB, 0);
         assert!(statements.forward(1, b"\x16SELECT a, b FROM t WHERE c = ?", true));
         statements.answered(1, &outcome(OutcomeKind::Prepared { id: 7, params: 1, columns: 2 }));
         statements

@@ -8,7 +8,7 @@ sql::reasons! {
     Attributes "query_attributes" "the client sent attributes with the statement, which functions may read";
     TooLong "too_long" "the statement has more than 16 KiB, or came in pieces";
     Prepared "prepared" "a prepared statement was executed: with the binary log, none is looked at";
-    ParameterTypes "parameter_types" "the parameters of the prepared statement have had values of other types, or not all at once for the first time";
+    ParameterTypes "parameter_types" "the parameters of the prepared statement have had values of other types, or not all at once for the first time, or one that may be taken for another type";
     StatementContext "statement_context" "the session's settings changed since the statement was prepared, or were not known then";
     Transaction "transaction" "the session is in a transaction, has autocommit off, or has sent something ahead";
     SessionState "session_settings" "the session's settings are not known, and cannot be asked for: it has used temporary tables, CALL or LOCK TABLES, for example";

@@ -943,6 +943,54 @@ fn results_take_no_more_memory_than_they_may_and_none_when_their_time_is_over() 
     near.wait_for_metric("entries", |entries| entries == 0);
 }
 
+/// A server may take a parameter for another type after it has had a value, by its bytes, or by the tables that it had to open again.
+#[test]
+fn what_the_bytes_of_a_value_are_taken_for() {
+    let text = |text: &str| Param::Text(text.into());
+    let (day, moment) = (text("2026-01-01"), text("2026-01-01 10:00:00"));
+    let cases = [
+        ("SELECT ? + 1 FROM d.words", vec![text("1"), text("80.196"), text("12abc"), text("-1")]),
+        ("SELECT ? + 1.5 FROM d.words", vec![Param::Int(1), Param::Decimal("1.5".into()), text("1"), text("1e2")]),
+        ("SELECT id FROM d.words WHERE u = ? LIMIT 1", vec![Param::Int(1), Param::Unsigned(1), text("1"), text("-1")]),
+        ("SELECT COALESCE(day, ?) FROM d.words", vec![day, moment, Param::Date(2026, 1, 1), text("?")]),
+    ];
+    for (line, server) in servers().filter(|(line, _)| ["MariaDB", "9.7"].contains(line)) {
+        let near = ruled(&server, LONG);
+        let mut direct = Client::root(&server.endpoint()).expect("a connection");
+        for statement in [
+            "CREATE TABLE d.words (id INT PRIMARY KEY, u INT UNSIGNED, day DATE)",
+            "INSERT INTO d.words VALUES (1, 1, '2026-01-01')",
+        ] {
+            direct.must(statement).expect(statement);
+        }
+        let mut client = near.client();
+        let mut random = Random::new(7);
+        let before = near.metric("hits_total");
+        for round in 0..160 {
+            let (read, values) = &cases[round % cases.len()];
+            let twins =
+                [&mut client, &mut direct].map(|one| one.prepare(read).expect("an answer").1.expect("a statement"));
+            let mut history = Vec::new();
+            for _ in 0..6 {
+                if random.below(8) == 0 {
+                    Client::root(&server.endpoint()).unwrap().must("FLUSH TABLES").expect("they are closed");
+                }
+                history.push(values[random.below(2 * values.len()).saturating_sub(values.len())].clone());
+                let params = &history[history.len() - 1..];
+                let answer = client.execute(&twins[0], params).expect("an answer");
+                let expected = direct.execute(&twins[1], params).expect("an answer");
+                assert_eq!(answer.bytes, expected.bytes, "{line}: {read}, {history:?}");
+            }
+            [&mut client, &mut direct]
+                .into_iter()
+                .zip(&twins)
+                .for_each(|(one, twin)| one.close(twin).expect("it is sent"));
+        }
+        let hits = near.metric("hits_total") - before;
+        assert!(hits > 20, "{line}: {hits}");
+    }
+}
+
 /// On such an answer FOUND_ROWS() is that of the read before it, which the server has not seen either.
 #[test]
 fn rows_found_before_an_aggregate_over_nothing() {

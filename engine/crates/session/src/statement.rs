@@ -1,6 +1,5 @@
 //! One statement on its way through the server.
 
-pub mod fit;
 pub mod given;
 pub mod prepared;
 pub mod question;

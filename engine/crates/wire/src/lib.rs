@@ -6,6 +6,7 @@
 
 mod change_user;
 mod command;
+mod fit;
 mod greeting;
 mod hello;
 pub mod lenenc;
@@ -20,6 +21,7 @@ mod tracker;
 
 pub use change_user::ChangeUser;
 pub use command::Command;
+pub use fit::{Fit, fit};
 pub use flavour::capability;
 pub use greeting::{Challenge, Greeting};
 pub use hello::ClientHello;

@@ -4,6 +4,7 @@
 //! or kept only if the two have the same identity: then it means what it would if it were prepared now.
 
 use crate::prepared::{Execution, Statements};
+use flavour::Flavour;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wire::Outcome;
@@ -26,6 +27,7 @@ pub struct Reading {
 }
 
 pub struct Prepared {
+    flavour: &'static Flavour,
     capabilities: u64,
     statements: Statements,
     /// By the number of the command that prepared it.
@@ -35,8 +37,9 @@ pub struct Prepared {
 
 impl Prepared {
     /// `capabilities`: those in force.
-    pub fn new(capabilities: u64) -> Prepared {
-        Prepared { capabilities, statements: Statements::new(capabilities), readings: BTreeMap::new(), bytes: 0 }
+    pub fn new(flavour: &'static Flavour, capabilities: u64) -> Prepared {
+        let statements = Statements::new(flavour, capabilities);
+        Prepared { flavour, capabilities, statements, readings: BTreeMap::new(), bytes: 0 }
     }
 
     /// The server gets this command, of which a part may be missing. True: its answer has to be shown to `answered`.
@@ -87,6 +90,6 @@ impl Prepared {
 
     /// The session is at its beginning again.
     pub fn forget(&mut self) {
-        *self = Prepared::new(self.capabilities);
+        *self = Prepared::new(self.flavour, self.capabilities);
     }
 }

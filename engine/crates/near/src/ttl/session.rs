@@ -196,7 +196,7 @@ impl Session {
         let tables_made = log.as_ref().and_then(|_| tables_made(flavour));
         let place = format!("{} {version}", config.borrow().server);
         let state = State::new(flavour, agreed.capabilities, agreed.collation);
-        let prepared = Prepared::new(agreed.capabilities);
+        let prepared = Prepared::new(flavour, agreed.capabilities);
         Session {
             memory: memory.clone(),
             kept: memory.kept.clone(),

@@ -4,8 +4,7 @@
 //! Cached are the executions of a statement that only gets what it was prepared for, or that got the types of its parameters at
 //! once and never others since, and where every value tells its type.
 
-use super::fit::{Fit, fit};
-use wire::{Parameter, Params};
+use wire::{Fit, Parameter, Params, fit};
 
 #[derive(Debug, Default)]
 pub struct Given {
@@ -54,9 +53,7 @@ impl Given {
 
     /// What the answer of an execution hangs on beside it.
     pub fn basis(&self) -> Vec<u8> {
-        let flags = |it: &Parameter| u8::from(it.is_unsigned) | u8::from(it.is_binary) << 1;
-        let parameters = self.parameters.iter().flat_map(|it| [it.type_code, flags(it)]);
-        parameters.chain(self.types.iter().copied()).collect()
+        self.parameters.iter().flat_map(Parameter::bytes).chain(self.types.iter().copied()).collect()
     }
 
     /// What the execution at hand is answered hangs on these types alone. For a part of them it also hangs on whether the server

@@ -17,6 +17,11 @@ impl Parameter {
     const BINARY: u16 = 63;
     const UNSIGNED: u16 = 1 << 5;
 
+    /// What tells it from others.
+    pub fn bytes(&self) -> [u8; 2] {
+        [self.type_code, u8::from(self.is_unsigned) | u8::from(self.is_binary) << 1]
+    }
+
     /// Of its definition, which has no long names.
     pub(super) fn parse(payload: &[u8]) -> Option<Parameter> {
         let mut reader = Reader::new(payload);

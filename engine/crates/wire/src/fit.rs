@@ -3,7 +3,7 @@
 //! It also does so where it has to open a table again, which nobody is told of, and then takes every parameter for what it is given
 //! in that execution. So only those values are clear for which a parameter is taken for the same before and after.
 
-use wire::{Bound, Param, Parameter, Params};
+use crate::{Bound, Param, Parameter, Params};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fit {
