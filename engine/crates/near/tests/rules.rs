@@ -498,7 +498,10 @@ fn an_execution_that_repeats_is_answered_byte_for_byte() {
             }
             // MySQL says each time that the columns are not those that it told when it prepared, and that is not kept.
             let flags = &expected.bytes[expected.flags.last().expect("flags").clone()];
-            let expected = if u16::from_le_bytes([flags[0], flags[1]]) & METADATA_CHANGED == 0 { 3 } else { 0 };
+            let is_kept = u16::from_le_bytes([flags[0], flags[1]]) & METADATA_CHANGED == 0;
+            // And it goes by all types that a statement has had: it is served while they are those of its first execution.
+            let are_first = |params: &[Param]| matches!(params, [Param::Int(_), Param::Int(_)]);
+            let expected = if is_kept && (line == "MariaDB" || are_first(params)) { 3 } else { 0 };
             assert_eq!(near.metric("hits_total") - before, expected, "{line}: {params:?}; {}", near.log());
         }
         // Another connection's first execution brings the types to the server; from then on it is served, too.
@@ -943,7 +946,7 @@ fn results_take_no_more_memory_than_they_may_and_none_when_their_time_is_over() 
     near.wait_for_metric("entries", |entries| entries == 0);
 }
 
-/// A server may take a parameter for another type after it has had a value, by its bytes, or by the tables that it had to open again.
+/// A server may take a parameter for another type after it has had a value, by its bytes.
 #[test]
 fn what_the_bytes_of_a_value_are_taken_for() {
     let text = |text: &str| Param::Text(text.into());
@@ -972,19 +975,17 @@ fn what_the_bytes_of_a_value_are_taken_for() {
                 [&mut client, &mut direct].map(|one| one.prepare(read).expect("an answer").1.expect("a statement"));
             let mut history = Vec::new();
             for _ in 0..6 {
-                if random.below(8) == 0 {
-                    Client::root(&server.endpoint()).unwrap().must("FLUSH TABLES").expect("they are closed");
-                }
                 history.push(values[random.below(2 * values.len()).saturating_sub(values.len())].clone());
                 let params = &history[history.len() - 1..];
                 let answer = client.execute(&twins[0], params).expect("an answer");
                 let expected = direct.execute(&twins[1], params).expect("an answer");
                 assert_eq!(answer.bytes, expected.bytes, "{line}: {read}, {history:?}");
             }
-            [&mut client, &mut direct]
-                .into_iter()
-                .zip(&twins)
-                .for_each(|(one, twin)| one.close(twin).expect("it is sent"));
+            for (one, twin) in [&mut client, &mut direct].into_iter().zip(&twins) {
+                one.close(twin).expect("it is sent");
+                // What is prepared in one go with a close passes.
+                one.ping().expect("an answer");
+            }
         }
         let hits = near.metric("hits_total") - before;
         assert!(hits > 20, "{line}: {hits}");
