@@ -123,27 +123,18 @@ def _met(account: str) -> InstanceFinding:
 
 def _unknown(names: Iterable[str]) -> InstanceFinding:
     told = ", ".join(names)
-    return InstanceFinding(
-        Severity.ADVICE,
-        "privileges_unknown",
-        "",
-        seen=f"whether the account may set {told} has not been checked yet",
-        needed="",
-        remedy="Check the prerequisites of this instance, or apply: it is checked before anything is changed.",
-        facts={"names": told},
-    )
+    seen = f"whether the account may set {told} has not been checked yet"
+    return _not_known("privileges_unknown", seen, {"names": told})
 
 
 def _old(missing: Mapping[str, str], names: Iterable[str], age: timedelta) -> InstanceFinding:
     lacked = ", ".join(sorted(set(missing.values())))
     days, told = str(age.days), ", ".join(names)
-    return InstanceFinding(
-        Severity.ADVICE,
-        "privileges_old",
-        "",
-        seen=f"the last check of what the account may set was {days} d ago; "
-        + (f"it lacked {lacked}" if lacked else "it lacked nothing that was checked"),
-        needed="",
-        remedy="Check the prerequisites of this instance, or apply: it is checked before anything is changed.",
-        facts={"days": days, "lacked": lacked or "none", "names": told},
-    )
+    found = f"it lacked {lacked}" if lacked else "it lacked nothing that was checked"
+    seen = f"the last check of what the account may set was {days} d ago; {found}"
+    return _not_known("privileges_old", seen, {"days": days, "lacked": lacked or "none", "names": told})
+
+
+def _not_known(code: str, seen: str, facts: dict[str, str]) -> InstanceFinding:
+    remedy = "Check the prerequisites of this instance, or apply: it is checked before anything is changed."
+    return InstanceFinding(Severity.ADVICE, code, "", seen=seen, needed="", remedy=remedy, facts=facts)
