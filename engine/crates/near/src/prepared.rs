@@ -105,13 +105,13 @@ struct Statement {
 }
 
 impl Statement {
-    fn fit(&self, params: &Params) -> Option<Fit> {
-        let fit = self.parameters.as_ref().map_or(Fit::Same, |parameters| fit(parameters, params));
-        let is_clear = match &self.anew {
-            Some(types) => *types == of_values(params),
-            None => true,
-        };
-        Some(fit).filter(|fit| *fit != Fit::Unclear && is_clear)
+    fn fit(&self, params: &Params) -> Fit {
+        self.parameters.as_ref().map_or(Fit::Same, |parameters| fit(parameters, params))
+    }
+
+    /// No other types have come before for which the server has prepared it anew.
+    fn has_kept_to(&self, params: &Params) -> bool {
+        self.anew.as_ref().is_none_or(|types| *types == of_values(params))
     }
 }
 
@@ -140,10 +140,10 @@ pub struct Execution {
     given: Option<Given>,
     /// All rows are asked for at once.
     is_plain: bool,
-    /// What the server takes the values for; none where that hangs on more than is known here.
-    fit: Option<Fit>,
-    /// The types of the values.
-    values: Vec<Type>,
+    /// It is known what the server takes the values for.
+    is_clear: bool,
+    /// The types of the values, if it prepares the statement anew for them.
+    anew: Option<Vec<Type>>,
 }
 
 impl Execution {
@@ -174,7 +174,7 @@ impl Statements {
     /// None if it has to pass.
     pub fn execution(&self, payload: &[u8]) -> Option<Execution> {
         let is_under_way = |id| self.executing.iter().any(|one| one.id == id);
-        let may_be_kept = |execution: &Execution| execution.is_plain && execution.fit.is_some();
+        let may_be_kept = |execution: &Execution| execution.is_plain && execution.is_clear;
         self.read(payload).filter(|execution| may_be_kept(execution) && !is_under_way(execution.id))
     }
 
@@ -186,6 +186,7 @@ impl Statements {
         let given = statement.given.with(&params);
         let history = &given.as_ref().unwrap_or(&statement.given).history;
         let head = [&[Command::StmtExecute as u8][..], &statement.text, &statement.count.to_le_bytes()].concat();
+        let fit = statement.fit(&params);
         let taken_for: Vec<_> = statement.parameters.iter().flatten().flat_map(Parameter::bytes).collect();
         Some(Execution {
             id: execute.id,
@@ -198,8 +199,8 @@ impl Statements {
             has_same_types: known == Some(params.types),
             is_first: params.are_types_new && statement.executed == statement.prepared,
             aggregates: statement.aggregates,
-            fit: statement.fit(&params),
-            values: of_values(&params),
+            is_clear: fit != Fit::Unclear && statement.has_kept_to(&params),
+            anew: (fit == Fit::Other).then(|| of_values(&params)),
             given,
             is_plain: execute.flags == 0 && execute.iterations == 1,
         })
@@ -270,14 +271,12 @@ impl Statements {
         let execution = if is_whole { self.read(payload) } else { None };
         let Some(statement) = self.by_id.get_mut(&id) else { return false };
         (statement.types, statement.columns, statement.executed) = (None, None, number);
-        let execution = execution.filter(|_| self.executing.len() < MOST_AHEAD);
-        let Some(Execution { types, given, is_plain, fit: Some(fit), values, .. }) = execution else {
+        let execution = execution.filter(|execution| execution.is_clear && self.executing.len() < MOST_AHEAD);
+        let Some(Execution { types, given, is_plain, anew, .. }) = execution else {
             statement.passes = true;
             return false;
         };
-        if fit == Fit::Other {
-            statement.anew.get_or_insert(values);
-        }
+        statement.anew = statement.anew.take().or(anew);
         let gives_new = given.is_some();
         if !is_plain {
             statement.passes |= gives_new;
@@ -339,6 +338,8 @@ impl Statements {
         if self.by_id.len() >= MOST_STATEMENTS {
             return;
         }
+        let passes = params > MOST_PARAMETERS;
+        let heeds_types = self.flavour.statements.heeds_earlier_types && !passes;
         let statement = Statement {
             text,
             shape,
@@ -349,11 +350,11 @@ impl Statements {
             executed: command,
             types: (params == 0).then(Vec::new),
             given: Given { types: vec![NEVER; params.min(MOST_PARAMETERS).into()], ..Given::default() },
-            parameters: self.flavour.statements.heeds_earlier_types.then(|| outcome.parameters.clone()),
+            parameters: heeds_types.then(|| outcome.parameters.clone()),
             anew: None,
             columns: Some(columns.into()),
             under: None,
-            passes: params > MOST_PARAMETERS,
+            passes,
         };
         self.by_id.insert(id, statement);
     }

@@ -183,10 +183,10 @@ impl Seat {
             self.forward(follower, bytes);
             return Then::Pass;
         };
-        let held = Held::new(bytes.to_vec(), &unseen);
+        let asks = alone.is_some_and(|payload| self.asks_for_found_rows(payload));
+        self.held = asks.then(|| Held::new(bytes.to_vec(), &unseen));
         let packet = self.forward_unseen(follower, unseen);
-        if alone.is_some_and(|payload| self.asks_for_found_rows(payload)) {
-            self.held = Some(held);
+        if asks {
             return Then::Hold(packet);
         }
         self.forward(follower, bytes);
