@@ -56,7 +56,7 @@ const PROBLEM_CODE =
   /(?:^ {4}(?:status, )?code, title.* = (?:\d+, )?|\bcode=(?!"overflow|"password_)|^ {4}\d{3}: \(|\bcode = (?="csrf)|\bundo\(run, (?!"internal))"(\w+)"/gm;
 // A finding (`Severity.ADVICE, "memory_tight"`, on one line or two), what a value violates, and what an expression does.
 const FINDING_CODE =
-  /(?:Severity\.\w+(?: if .*)?,\s*|\bseverity,\s*|\b_over\(|\bViolation\(|\b_of_text\(|^ {4}code = (?="expression)|\bcode = (?="zero))"(\w+)"/gm;
+  /(?:Severity\.\w+(?: if .*)?,\s*|\bseverity,\s*|\b_over\(|\b_not_known\(|\bViolation\(|\b_of_text\(|^ {4}code = (?="expression)|\bcode = (?="zero))"(\w+)"/gm;
 const engine = Object.entries(SOURCES)
   .filter(([path]) => path.includes('/plugin/'))
   .map(([, text]) => text)
