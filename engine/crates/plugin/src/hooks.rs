@@ -8,7 +8,7 @@ use crate::engine::engine;
 use crate::faults::{self, Point};
 use crate::following::{cut, strangers};
 use crate::log;
-use crate::pointers::Pointer;
+use crate::pointers::Exchanged;
 use crate::settings;
 use crate::signal;
 use crate::sockets::connections;
@@ -196,8 +196,8 @@ fn hooks() -> [Hook; 7] {
     ]
 }
 
-/// The imports in the server's table that hold our functions, with what they held before.
-static INSTALLED: Mutex<Vec<(Pointer, usize)>> = Mutex::new(Vec::new());
+/// The imports in the server's table that hold our functions.
+static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
 /// Puts the hooks in, or changes nothing. True if TLS connections are seen too.
 pub fn install() -> Result<bool, String> {
@@ -221,13 +221,9 @@ pub fn install() -> Result<bool, String> {
         if !sees_tls && hook.name.to_bytes().starts_with(b"SSL") {
             continue;
         }
-        hook.original.keep(import.current());
-        match import.swap(hook.function) {
-            Ok(old) => installed.push((import, old as usize)),
-            Err(error) => {
-                put_back(&mut installed);
-                return Err(format!("{}: {error}", hook.name.to_string_lossy()));
-            }
+        if let Err(error) = installed.exchange(import, hook.function, |before| hook.original.keep(before)) {
+            put_back(&mut installed);
+            return Err(format!("{}: {error}", hook.name.to_string_lossy()));
         }
     }
     Ok(sees_tls)
@@ -238,10 +234,8 @@ pub fn remove() {
     put_back(&mut INSTALLED.lock().unwrap_or_else(|e| e.into_inner()));
 }
 
-fn put_back(installed: &mut Vec<(Pointer, usize)>) {
-    for (import, old) in installed.drain(..) {
-        if let Err(error) = import.swap(old as *mut c_void) {
-            log::warning(&format!("a hook could not be removed and passes bytes through unchanged: {error}"));
-        }
+fn put_back(installed: &mut Exchanged) {
+    if let Err(error) = installed.put_back() {
+        log::warning(&format!("a hook could not be removed and passes bytes through unchanged: {error}"));
     }
 }

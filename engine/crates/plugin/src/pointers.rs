@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pointer(*mut *mut c_void);
 
 // SAFETY: the tables live as long as the process; accesses go through an atomic.
@@ -23,19 +23,12 @@ impl Pointer {
         unsafe { AtomicPtr::from_ptr(self.0) }.load(Ordering::Acquire)
     }
 
-    /// The error is the system's.
-    pub fn swap(&self, function: *mut c_void) -> std::io::Result<*mut c_void> {
-        // SAFETY: every call of the server reads one whole pointer.
-        self.write(|pointer| unsafe { AtomicPtr::from_ptr(pointer) }.swap(function, Ordering::AcqRel))
-    }
-
-    /// Puts back what stood there before ours. An error if it is not ours that stands there: whoever has put another one in its
-    /// place since then calls ours, so ours must stay.
-    pub fn put_back(&self, ours: *mut c_void, before: *mut c_void) -> std::io::Result<()> {
+    /// Puts a function in the place of another one. An error if that one does not stand there any more, or the system's.
+    fn exchange(&self, old: *mut c_void, new: *mut c_void) -> std::io::Result<()> {
         let exchange = |pointer| {
-            // SAFETY: as above.
+            // SAFETY: every call of the server reads one whole pointer.
             let place = unsafe { AtomicPtr::from_ptr(pointer) };
-            place.compare_exchange(ours, before, Ordering::AcqRel, Ordering::Acquire)
+            place.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire)
         };
         self.write(exchange)?.map(drop).map_err(|_| std::io::Error::other("something else has taken its place"))
     }
@@ -52,6 +45,63 @@ impl Pointer {
             protect(page, libc::PROT_READ)?;
         }
         Ok(exchanged)
+    }
+}
+
+struct Exchange {
+    place: Pointer,
+    ours: usize,
+    before: usize,
+}
+
+/// Places that hold our functions.
+pub struct Exchanged {
+    placed: Vec<Exchange>,
+    /// Those that could not be put back: whoever took such a place calls ours.
+    left: Vec<Exchange>,
+}
+
+impl Exchanged {
+    pub const fn none() -> Exchanged {
+        Exchanged { placed: Vec::new(), left: Vec::new() }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.placed.is_empty()
+    }
+
+    /// `keep` takes what ours has to call, before anybody can call ours. A place that was left keeps what it has: ours would come
+    /// to call itself.
+    pub fn exchange(
+        &mut self,
+        place: Pointer,
+        ours: *mut c_void,
+        keep: impl FnOnce(*mut c_void),
+    ) -> std::io::Result<()> {
+        let exchange = match self.left.iter().position(|left| left.place == place) {
+            Some(at) => self.left.swap_remove(at),
+            None => {
+                let before = place.current();
+                keep(before);
+                place.exchange(before, ours)?;
+                Exchange { place, ours: ours as usize, before: before as usize }
+            }
+        };
+        self.placed.push(exchange);
+        Ok(())
+    }
+
+    /// The last one first. A thread may still be inside of ours, which stays valid. The error is the last one of those that there were.
+    pub fn put_back(&mut self) -> std::io::Result<()> {
+        let mut outcome = Ok(());
+        for exchange in self.placed.drain(..).rev() {
+            let Exchange { place, ours, before } = exchange;
+            if let Err(error) = place.exchange(ours as *mut c_void, before as *mut c_void) {
+                outcome = Err(error);
+                self.left.push(exchange);
+            }
+        }
+        outcome
     }
 }
 
@@ -84,18 +134,41 @@ mod tests {
     use super::*;
     use std::ptr::without_provenance_mut;
 
+    /// Three functions by their addresses: the server's, ours and somebody else's.
+    fn functions() -> [*mut c_void; 3] {
+        [8, 16, 24].map(without_provenance_mut)
+    }
+
     #[test]
     fn what_others_have_put_in_the_place_of_ours_stays() {
-        let [before, ours, theirs] = [8, 16, 24].map(without_provenance_mut::<c_void>);
+        let [before, ours, theirs] = functions();
+        let mut table = [before, before];
+        // SAFETY: both outlive the test's use of them.
+        let [first, second] = [0, 1].map(|at| unsafe { Pointer::at((&raw mut table).cast::<*mut c_void>().add(at)) });
+        let mut exchanged = Exchanged::none();
+        for place in [first, second] {
+            exchanged.exchange(place, ours, |kept| assert_eq!(kept, before)).expect("it is writable");
+        }
+        first.exchange(ours, theirs).expect("ours stands there");
+        assert!(exchanged.put_back().is_err());
+        assert_eq!([first.current(), second.current()], [theirs, before]);
+        assert!(exchanged.is_empty());
+    }
+
+    #[test]
+    fn what_is_left_in_its_place_is_not_put_there_twice() {
+        let [before, ours, theirs] = functions();
         let mut table = before;
         // SAFETY: it outlives the test's use of it.
         let place = unsafe { Pointer::at(&raw mut table) };
-        assert_eq!(place.swap(ours).expect("it is writable"), before);
-        assert_eq!(place.swap(theirs).expect("it is writable"), ours);
-        assert!(place.put_back(ours, before).is_err());
+        let mut exchanged = Exchanged::none();
+        exchanged.exchange(place, ours, |_| ()).expect("it is writable");
+        place.exchange(ours, theirs).expect("ours stands there");
+        assert!(exchanged.put_back().is_err());
+        exchanged.exchange(place, ours, |_| panic!("it would call itself")).expect("nothing is done");
         assert_eq!(place.current(), theirs);
-        place.swap(ours).expect("it is writable");
-        place.put_back(ours, before).expect("ours stands there");
+        place.exchange(theirs, ours).expect("they have gone");
+        exchanged.put_back().expect("ours stands there");
         assert_eq!(place.current(), before);
     }
 }

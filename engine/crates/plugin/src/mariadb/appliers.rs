@@ -14,7 +14,7 @@ use crate::mariadb::applier::with_applier;
 use crate::mariadb::rows;
 use crate::mariadb::symbols::ThdRef;
 use crate::mariadb::vtables;
-use crate::pointers::Pointer;
+use crate::pointers::Exchanged;
 use locks::Mutex;
 use session::{Report, Unheard};
 use std::ffi::{CStr, c_int, c_void};
@@ -125,8 +125,7 @@ const fn seam(table: &'static CStr, method: &'static CStr, function: Apply, orig
     Seam { table, method, function, original }
 }
 
-/// The places that hold our functions, with what they held before.
-static INSTALLED: Mutex<Vec<(Pointer, usize)>> = Mutex::new(Vec::new());
+static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
 pub fn install() {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -138,13 +137,10 @@ pub fn install() {
         return log::note("this server does not show what its appliers do: tables that they write are not cached");
     };
     for (place, seam) in places.into_iter().zip(&SEAMS) {
-        seam.original.0.store(place.current(), Ordering::Release);
-        match place.swap(seam.function as *mut c_void) {
-            Ok(old) => installed.push((place, old as usize)),
-            Err(error) => {
-                log::warning(&format!("tables that appliers write are not cached: {error}"));
-                return put_back(&mut installed);
-            }
+        let keep = |before| seam.original.0.store(before, Ordering::Release);
+        if let Err(error) = installed.exchange(place, seam.function as *mut c_void, keep) {
+            log::warning(&format!("tables that appliers write are not cached: {error}"));
+            return put_back(&mut installed);
         }
     }
 }
@@ -154,10 +150,8 @@ pub fn remove() {
     put_back(&mut INSTALLED.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
-fn put_back(installed: &mut Vec<(Pointer, usize)>) {
-    for (place, old) in installed.drain(..) {
-        if let Err(error) = place.swap(old as *mut c_void) {
-            log::warning(&format!("a function could not be removed, and does nothing of its own: {error}"));
-        }
+fn put_back(installed: &mut Exchanged) {
+    if let Err(error) = installed.put_back() {
+        log::warning(&format!("a function could not be removed, and does nothing of its own: {error}"));
     }
 }

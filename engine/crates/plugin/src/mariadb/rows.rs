@@ -16,7 +16,7 @@ use crate::log;
 use crate::mariadb::abi::Thd;
 use crate::mariadb::applier::with_applier;
 use crate::mariadb::vtables;
-use crate::pointers::Pointer;
+use crate::pointers::{Exchanged, Pointer};
 use locks::Mutex;
 use session::Report;
 use std::cell::Cell;
@@ -170,8 +170,7 @@ fn key_of(handler: Handler, row: *const u8) -> Option<[u8; 8]> {
     }
 }
 
-/// The places that hold our functions, with what they held before.
-static INSTALLED: Mutex<Vec<(Pointer, usize)>> = Mutex::new(Vec::new());
+static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
 /// The lock comes last and goes first: where it is told, so are the rows.
 const SEAMS: [(&CStr, *mut c_void, &AtomicPtr<c_void>); 5] = [
@@ -191,13 +190,9 @@ fn install() {
     }
     let Some(places) = PLACES.get_or_init(find) else { return };
     for (place, (_, ours, original)) in places.iter().zip(&SEAMS) {
-        original.store(place.current(), Ordering::Release);
-        match place.swap(*ours) {
-            Ok(old) => installed.push((*place, old as usize)),
-            Err(error) => {
-                log::warning(&format!("rows that appliers write are not told apart: {error}"));
-                return put_back(&mut installed);
-            }
+        if let Err(error) = installed.exchange(*place, *ours, |before| original.store(before, Ordering::Release)) {
+            log::warning(&format!("rows that appliers write are not told apart: {error}"));
+            return put_back(&mut installed);
         }
     }
 }
@@ -206,11 +201,9 @@ pub fn remove() {
     put_back(&mut INSTALLED.lock().unwrap_or_else(PoisonError::into_inner));
 }
 
-fn put_back(installed: &mut Vec<(Pointer, usize)>) {
-    for (place, old) in installed.drain(..).rev() {
-        if let Err(error) = place.swap(old as *mut c_void) {
-            log::warning(&format!("a function could not be removed, and does nothing of its own: {error}"));
-        }
+fn put_back(installed: &mut Exchanged) {
+    if let Err(error) = installed.put_back() {
+        log::warning(&format!("a function could not be removed, and does nothing of its own: {error}"));
     }
 }
 

@@ -13,7 +13,7 @@ use crate::log;
 use crate::mariadb::abi::Thd;
 use crate::mariadb::code::calls;
 use crate::mariadb::symbols::{self, ThdRef};
-use crate::pointers::Pointer;
+use crate::pointers::{Exchanged, Pointer};
 use locks::Mutex;
 use session::Session;
 use std::ffi::{CStr, c_int, c_void};
@@ -27,8 +27,7 @@ type OfParticipant = unsafe extern "C" fn(*mut Thd) -> c_int;
 
 /// What the log itself does.
 static ORIGINAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
-/// Where our function stands, and which it is.
-static INSTALLED: Mutex<Option<(Pointer, usize)>> = Mutex::new(None);
+static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
 /// Before 11.7, the log takes part in transactions as a storage engine does.
 unsafe extern "C" fn of_engine(log: *mut c_void, thd: *mut Thd) -> c_int {
@@ -52,7 +51,7 @@ fn around(thd: *mut Thd, call: impl FnOnce(*mut c_void) -> c_int) -> c_int {
 
 pub fn install() {
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
-    if installed.is_some() {
+    if !installed.is_empty() {
         return;
     }
     // Without a log there is nothing to keep it from.
@@ -65,20 +64,14 @@ pub fn install() {
             "savepoints are logged by this server where the first read of a transaction comes from memory",
         );
     };
-    ORIGINAL.store(place.current(), Ordering::Release);
-    match place.swap(function) {
-        Ok(_) => *installed = Some((place, function as usize)),
-        Err(error) => log::warning(&format!("savepoints after a read from memory are logged: {error}")),
+    if let Err(error) = installed.exchange(place, function, |before| ORIGINAL.store(before, Ordering::Release)) {
+        log::warning(&format!("savepoints after a read from memory are logged: {error}"));
     }
 }
 
 pub fn remove() {
-    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some((place, ours)) = *installed else { return };
-    match place.put_back(ours as *mut c_void, ORIGINAL.load(Ordering::Acquire)) {
-        Ok(()) => *installed = None,
-        // The next load finds it there: put there twice, it would call itself.
-        Err(error) => log::warning(&format!("a function could not be removed, and does nothing of its own: {error}")),
+    if let Err(error) = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner).put_back() {
+        log::warning(&format!("a function could not be removed, and does nothing of its own: {error}"));
     }
 }
 

@@ -6,10 +6,8 @@
 use crate::mysql::abi::Thd;
 use crate::mysql::reach;
 use crate::mysql::selftest::{self, Seam, Seen};
-use crate::mysql::vtables::{Exchanged, Vtable};
-use locks::Mutex;
+use crate::mysql::vtables::{Slot, Slots, Vtable};
 use std::ffi::{CStr, c_int, c_void};
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 type End = unsafe extern "C" fn(*mut c_void, *mut Thd, bool) -> c_int;
@@ -78,34 +76,25 @@ unsafe extern "C" fn on_rollback(coordinator: *mut c_void, thd: *mut Thd, is_who
     outcome
 }
 
-static EXCHANGED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
+static SLOTS: Slots = Slots::none();
 
-/// Finds every slot before any is changed.
 pub fn install() -> Result<(), String> {
-    let mut exchanged = EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !exchanged.is_empty() {
-        return Ok(());
-    }
+    SLOTS.install(find)
+}
+
+fn find() -> Result<Vec<Slot>, String> {
+    let ours = [on_commit as *mut c_void, on_rollback as *mut c_void];
     let mut slots = Vec::new();
     for (coordinator, class) in COORDINATORS.iter().zip(&ORIGINALS) {
         let table = Vtable::find(coordinator.table)?;
         for (which, function) in [coordinator.commit, coordinator.rollback].into_iter().enumerate() {
-            let slot = table.slot(table.position(function)?);
-            class.originals[which].store(slot.current(), Ordering::Release);
-            slots.push((slot, which));
+            slots.push((table.slot(table.position(function)?), ours[which], &class.originals[which]));
         }
         class.point.store(table.address_point() as usize, Ordering::Release);
     }
-    let ours = [on_commit as *mut c_void, on_rollback as *mut c_void];
-    for (slot, which) in slots {
-        if let Err(error) = exchanged.exchange(slot, ours[which]) {
-            let _ = exchanged.put_back();
-            return Err(error);
-        }
-    }
-    Ok(())
+    Ok(slots)
 }
 
 pub fn remove() -> Result<(), String> {
-    EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner).put_back()
+    SLOTS.remove()
 }

@@ -6,11 +6,9 @@
 use crate::mysql::abi::Thd;
 use crate::mysql::reach;
 use crate::mysql::selftest::{self, Seam, Seen};
-use crate::mysql::vtables::{Exchanged, Vtable};
-use locks::Mutex;
+use crate::mysql::vtables::{Slots, Vtable};
 use session::Report;
 use std::ffi::c_void;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The length of the whole, of the database's name and of the object's name; then a byte for the kind of object and both names,
@@ -72,25 +70,17 @@ unsafe extern "C" fn after(thd: *mut Thd, key: *const Key) {
     unsafe { std::mem::transmute::<*mut c_void, After>(AFTER.load(Ordering::Acquire))(thd, key) }
 }
 
-static EXCHANGED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
+static SLOTS: Slots = Slots::none();
 
-/// Finds both slots before either is changed.
 pub fn install() -> Result<(), String> {
-    let mut exchanged = EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !exchanged.is_empty() {
-        return Ok(());
-    }
-    let table = Vtable::find(c"_ZTV3THD")?;
-    let first = table.slot(table.position(c"_ZN3THD33notify_hton_pre_acquire_exclusiveEPK7MDL_keyPb")?);
-    let second = table.slot(table.position(c"_ZN3THD34notify_hton_post_release_exclusiveEPK7MDL_key")?);
-    BEFORE.store(first.current(), Ordering::Release);
-    AFTER.store(second.current(), Ordering::Release);
-    let outcome = exchanged
-        .exchange(first, before as *mut c_void)
-        .and_then(|()| exchanged.exchange(second, after as *mut c_void));
-    outcome.inspect_err(|_| _ = exchanged.put_back())
+    SLOTS.install(|| {
+        let table = Vtable::find(c"_ZTV3THD")?;
+        let first = table.slot(table.position(c"_ZN3THD33notify_hton_pre_acquire_exclusiveEPK7MDL_keyPb")?);
+        let second = table.slot(table.position(c"_ZN3THD34notify_hton_post_release_exclusiveEPK7MDL_key")?);
+        Ok(vec![(first, before as *mut c_void, &BEFORE), (second, after as *mut c_void, &AFTER)])
+    })
 }
 
 pub fn remove() -> Result<(), String> {
-    EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner).put_back()
+    SLOTS.remove()
 }

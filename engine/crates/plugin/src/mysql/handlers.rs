@@ -10,8 +10,8 @@ use crate::mysql::abi::Thd;
 use crate::mysql::reach::{self, Actor};
 use crate::mysql::selftest::{self, Seam};
 use crate::mysql::symbols;
-use crate::mysql::vtables::{Exchanged, Vtable};
-use locks::{Mutex, RwLock};
+use crate::mysql::vtables::{Slot, Slots, Vtable};
+use locks::RwLock;
 use session::Report;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -212,39 +212,31 @@ fn seen(seam: Seam, handler: *mut c_void, writes: bool) -> selftest::Seen {
     selftest::Seen { seam, name, writes }
 }
 
-static EXCHANGED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
+static SLOTS: Slots = Slots::none();
 
-/// Finds every slot before any is changed.
 pub fn install() -> Result<(), String> {
-    let mut exchanged = EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !exchanged.is_empty() {
-        return Ok(());
-    }
+    SLOTS.install(slots)
+}
+
+fn slots() -> Result<Vec<Slot>, String> {
     let tables = find()?;
     let positions = positions(&tables[0], INNOBASE)?;
     if positions != self::positions(&tables[1], INNOPART)? {
         return Err("the two classes of InnoDB's tables do not agree on their functions".into());
     }
+    let ours = [on_open as *mut c_void, on_close as *mut c_void, on_lock as *mut c_void, on_statement as *mut c_void];
+    let mut slots = Vec::new();
     for (table, class) in tables.iter().zip(&ORIGINALS) {
-        for (which, position) in positions.iter().enumerate() {
-            class.originals[which].store(table.slot(*position).current(), Ordering::Release);
+        for (which, position) in positions.into_iter().enumerate() {
+            slots.push((table.slot(position), ours[which], &class.originals[which]));
         }
         class.point.store(table.address_point() as usize, Ordering::Release);
     }
-    let ours = [on_open as *mut c_void, on_close as *mut c_void, on_lock as *mut c_void, on_statement as *mut c_void];
-    for table in &tables {
-        for (position, function) in positions.into_iter().zip(ours) {
-            if let Err(error) = exchanged.exchange(table.slot(position), function) {
-                let _ = exchanged.put_back();
-                return Err(error);
-            }
-        }
-    }
-    Ok(())
+    Ok(slots)
 }
 
 pub fn remove() -> Result<(), String> {
-    EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner).put_back()
+    SLOTS.remove()
 }
 
 /// Without those of other engines that this server was built without.

@@ -8,10 +8,8 @@
 use crate::mysql::abi::Thd;
 use crate::mysql::reach;
 use crate::mysql::selftest::{self, Seam, Seen};
-use crate::mysql::vtables::{Exchanged, Vtable};
-use locks::Mutex;
+use crate::mysql::vtables::{Slot, Slots, Vtable};
 use std::ffi::{CStr, c_void};
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// True if it has failed.
@@ -59,25 +57,16 @@ fn around(original: &AtomicPtr<c_void>, command: *mut c_void, thd: *mut Thd) -> 
     failed
 }
 
-static EXCHANGED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
+static SLOTS: Slots = Slots::none();
 
-/// Finds both slots before either is changed.
 pub fn install() -> Result<(), String> {
-    let mut exchanged = EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner);
-    if !exchanged.is_empty() {
-        return Ok(());
-    }
-    let mut slots = Vec::new();
-    for command in &COMMANDS {
+    let find = |command: &'static Command| -> Result<Slot, String> {
         let table = Vtable::find(command.table)?;
-        let slot = table.slot(table.position(command.function)?);
-        command.original.store(slot.current(), Ordering::Release);
-        slots.push((slot, command.ours as *mut c_void));
-    }
-    let outcome = slots.into_iter().try_for_each(|(slot, ours)| exchanged.exchange(slot, ours));
-    outcome.inspect_err(|_| _ = exchanged.put_back())
+        Ok((table.slot(table.position(command.function)?), command.ours as *mut c_void, command.original))
+    };
+    SLOTS.install(|| COMMANDS.iter().map(find).collect())
 }
 
 pub fn remove() -> Result<(), String> {
-    EXCHANGED.lock().unwrap_or_else(PoisonError::into_inner).put_back()
+    SLOTS.remove()
 }

@@ -4,8 +4,11 @@
 //! exactly once: nothing is assumed about the layout of any class. The pointer in the slot is exchanged as in the offset table.
 
 use crate::exports::symbol;
-use crate::pointers::Pointer;
+use crate::pointers::{Exchanged, Pointer};
+use locks::Mutex;
 use std::ffi::{CStr, c_int, c_void};
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Before the functions of a table: the offset to the top of the object, and what the class is.
 const BEFORE_FUNCTIONS: usize = 2;
@@ -75,32 +78,34 @@ impl Vtable {
     }
 }
 
-/// Slots that hold our functions, and what they held before.
-pub struct Exchanged(Vec<(Pointer, usize)>);
+/// A slot, our function for it, and where the one is kept that ours has to call.
+pub type Slot = (Pointer, *mut c_void, &'static AtomicPtr<c_void>);
 
-impl Exchanged {
-    pub const fn none() -> Exchanged {
-        Exchanged(Vec::new())
+/// The slots of one seam.
+pub struct Slots(Mutex<Exchanged>);
+
+impl Slots {
+    pub const fn none() -> Slots {
+        Slots(Mutex::new(Exchanged::none()))
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub fn exchange(&mut self, slot: Pointer, function: *mut c_void) -> Result<(), String> {
-        let old = slot.swap(function).map_err(|error| format!("a table of functions could not be changed: {error}"))?;
-        self.0.push((slot, old as usize));
-        Ok(())
-    }
-
-    /// A thread may still be inside of ours, which stays valid.
-    pub fn put_back(&mut self) -> Result<(), String> {
-        let mut outcome = Ok(());
-        for (slot, old) in self.0.drain(..).rev() {
-            if let Err(error) = slot.swap(old as *mut c_void) {
-                outcome = Err(format!("a table of functions could not be put back: {error}"));
-            }
+    /// All of them or none: `find` finds every slot before any is changed.
+    pub fn install(&self, find: impl FnOnce() -> Result<Vec<Slot>, String>) -> Result<(), String> {
+        let mut exchanged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !exchanged.is_empty() {
+            return Ok(());
         }
-        outcome
+        let outcome = find()?.into_iter().try_for_each(|(slot, ours, original)| {
+            exchanged.exchange(slot, ours, |before| original.store(before, Ordering::Release))
+        });
+        outcome.map_err(|error| {
+            let _ = exchanged.put_back();
+            format!("a table of functions could not be changed: {error}")
+        })
+    }
+
+    pub fn remove(&self) -> Result<(), String> {
+        let outcome = self.0.lock().unwrap_or_else(PoisonError::into_inner).put_back();
+        outcome.map_err(|error| format!("a table of functions could not be put back: {error}"))
     }
 }
