@@ -383,3 +383,52 @@ fn the_rows_found_before_an_aggregate_over_nothing() {
         assert_eq!(answer, expected);
     }
 }
+
+/// A name that begins with a space, of which its preparation alone warns.
+const WARNED_OF: &str = "SELECT v AS ' v' FROM t WHERE id = ?";
+
+/// Found by the differential tester: some answers end with the number of warnings of the statement before.
+#[test]
+fn warnings_of_a_preparation_are_gone_after_an_execution() {
+    let (mut arena, _, mut client) = with_table("p_warned");
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    let one = [Param::Int(1)];
+    let stored = client.prepare(WARNED_OF).unwrap().1.unwrap();
+    arena.warm_prepared(&mut client, &stored, &one);
+    // The last one makes a session that is never served like any other.
+    let questions: [(u8, &[u8]); 10] = [
+        (command::PING, b""),
+        (command::INIT_DB, b"p_warned"),
+        (command::INIT_DB, b"nowhere"),
+        (command::SET_OPTION, &[0, 0]),
+        (command::DEBUG, b""),
+        (command::QUERY, b"SHOW WARNINGS"),
+        (command::QUERY, b"SHOW COUNT(*) WARNINGS"),
+        (command::QUERY, b"SELECT @@warning_count"),
+        (command::QUERY, b"COMMIT"),
+        (command::RESET_CONNECTION, b""),
+    ];
+    type Between = fn(&mut Client, &Prepared);
+    let nothing: Between = |_, _| ();
+    let close: Between = |client, prepared| client.close(prepared).unwrap();
+    let reset: Between = |client, prepared| _ = client.reset(prepared).unwrap();
+    let prepare: Between = |client, _| _ = client.prepare(WARNED_OF).unwrap();
+    let ways = [("a close", close), ("a reset", reset), ("a prepare", prepare), ("nothing", nothing)];
+    for (kind, question) in questions {
+        let ways = if kind == command::RESET_CONNECTION { &ways[3..] } else { &ways };
+        for (way, between) in ways {
+            let hits = arena.hits();
+            let answers = [&mut client, &mut plain].map(|client| {
+                let prepared = client.prepare(WARNED_OF).unwrap().1.unwrap();
+                client.execute(&prepared, &one).unwrap();
+                between(client, &prepared);
+                [(kind, question), (command::PING, b"")].map(|(kind, body)| {
+                    client.send(kind, body).unwrap();
+                    client.read_response().unwrap()
+                })
+            });
+            assert_eq!(answers[0], answers[1], "{way}, then {kind} {}", String::from_utf8_lossy(question));
+            assert_eq!(arena.hits() - hits, 1);
+        }
+    }
+}

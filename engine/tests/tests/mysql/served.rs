@@ -2,7 +2,7 @@
 
 use crate::shared::{enter, stock};
 use crate::traps::{all, said, said_binary, small_table, until};
-use fqc_tests::client::{Client, Login, Param};
+use fqc_tests::client::{Client, Login, Param, command};
 use fqc_tests::server::Product;
 
 #[test]
@@ -138,4 +138,44 @@ fn a_text_that_every_mode_reads_the_same_is_believed_of_a_session_in_doubt() {
         doubtful.must(statement).unwrap();
         assert!(arena.ask(&mut reader, "SELECT SUM(v) FROM t").1, "{statement}");
     }
+}
+
+/// What `init_connect` has warned of is gone after a session's first read, as after any other.
+#[test]
+fn warnings_of_init_connect_are_gone_after_a_hit() {
+    let mut arena = enter("first_warnings");
+    let mut admin = arena.client();
+    small_table(&mut admin, "t", "InnoDB");
+    all(
+        &mut admin,
+        &[
+            "CREATE USER first_warnings@'%' IDENTIFIED BY 'x'",
+            "GRANT ALL ON first_warnings.* TO first_warnings@'%'",
+            "SET GLOBAL init_connect = 'SET NAMES utf8mb3'",
+        ],
+    );
+    let login = Login { database: Some("first_warnings".into()), ..Login::user("first_warnings", "x") };
+    drop(Client::connect(&arena.server.unix_endpoint(), &login).unwrap());
+    let read = "SELECT v FROM t WHERE id = 1";
+    arena.share(&login, read, "10");
+    let questions =
+        [(command::PING, ""), (command::QUERY, "SHOW WARNINGS"), (command::QUERY, "SELECT @@warning_count")];
+    for (id, (kind, question)) in (2..).zip(questions) {
+        let (mut served, mut plain) = (arena.client_as(&login), arena.client_as(&login));
+        until("a hit as the first statement", || {
+            let is_hit = arena.ask(&mut served, read).1;
+            if !is_hit {
+                served = arena.client_as(&login);
+            }
+            is_hit
+        });
+        // Nobody has asked this before.
+        plain.must(&format!("SELECT v FROM t WHERE id = {id}")).unwrap();
+        let [told, truth] = [&mut served, &mut plain].map(|one| {
+            one.send(kind, question.as_bytes()).unwrap();
+            one.read_response().unwrap()
+        });
+        assert_eq!(told, truth, "{kind} {question}");
+    }
+    all(&mut admin, &["SET GLOBAL init_connect = DEFAULT", "DROP USER first_warnings@'%'"]);
 }

@@ -18,6 +18,9 @@ impl Session {
         // What the client asked for: the server has not made it the session's own yet.
         let database = self.identity.database().to_vec();
         self.take_state(engine, &SessionState { database: &database, ..*state });
+        // What has run first may have warned.
+        let beginnings = engine.settings().usual_beginnings(accepted_under, false);
+        self.diagnostics.has_warnings = beginnings.is_none_or(|known| known.with_first);
         self.phase = Phase::Commands;
     }
 

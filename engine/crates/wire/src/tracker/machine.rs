@@ -217,8 +217,9 @@ impl Machine {
 
     fn prepared(&mut self, front: &Front) -> Step {
         let Some(prepared) = Prepared::parse(front.start, self.capabilities) else { return Step::Confused };
-        let Prepared { id, columns, params, follows } = prepared;
+        let Prepared { id, columns, params, warnings, follows } = prepared;
         self.outcome.kind = OutcomeKind::Prepared { id, params, columns };
+        self.outcome.warnings = warnings;
         self.outcome.metadata_follows = follows;
         self.next_prepared(Stage::Params { left: prepared.definitions(params) })
     }
@@ -234,7 +235,7 @@ impl Machine {
                 let Some((warnings, status)) = eof_fields(front).filter(|_| first == EOF) else {
                     return Step::Confused;
                 };
-                self.note_status(status, warnings, front.offset + 3);
+                self.note_status(status, warnings.max(self.outcome.warnings), front.offset + 3);
                 self.next_prepared(stage)
             }
         }
@@ -242,7 +243,8 @@ impl Machine {
 
     fn next_prepared(&mut self, stage: Stage) -> Step {
         let OutcomeKind::Prepared { id, params, columns } = self.outcome.kind else { return Step::Confused };
-        let prepared = Prepared { id, params, columns, follows: self.outcome.metadata_follows };
+        let Outcome { warnings, metadata_follows: follows, .. } = self.outcome;
+        let prepared = Prepared { id, params, columns, warnings, follows };
         match stage.settled(&prepared, !self.deprecates_eof()) {
             Some(stage) => {
                 self.phase = Phase::Prepared(stage);

@@ -42,6 +42,7 @@ pub(super) struct Prepared {
     pub id: u32,
     pub columns: u16,
     pub params: u16,
+    pub warnings: u16,
     /// Definitions follow.
     pub follows: bool,
 }
@@ -56,9 +57,10 @@ impl Prepared {
         let mut reader = Reader::new(payload);
         reader.u8()?;
         let (id, columns, params) = (reader.u32()?, reader.u16()?, reader.u16()?);
-        // After a filler and the number of warnings.
-        let says_so = capabilities & OPTIONAL_RESULTSET_METADATA != 0 && reader.take(3).is_some();
-        Some(Prepared { id, columns, params, follows: !says_so || reader.u8() != Some(0) })
+        reader.u8()?;
+        let warnings = reader.u16()?;
+        let follows = capabilities & OPTIONAL_RESULTSET_METADATA == 0 || reader.u8() != Some(0);
+        Some(Prepared { id, columns, params, warnings, follows })
     }
 }
 
