@@ -11,6 +11,7 @@ use fqc_tests::server::Server;
 use fqc_tests::wire::Wire;
 use locks::Mutex;
 use std::collections::VecDeque;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
@@ -684,6 +685,8 @@ struct History {
     direct: Written,
     own: AtomicU64,
     checks: AtomicU64,
+    /// Writes that got numbers by hand.
+    by_hand: AtomicU64,
     /// Where the server and the near caches are reached.
     server: Endpoint,
     nears: Vec<Endpoint>,
@@ -741,12 +744,13 @@ impl History {
             direct: Written::new(VecDeque::from([(Instant::now(), 1)])),
             own: AtomicU64::new(2),
             checks: AtomicU64::new(0),
+            by_hand: AtomicU64::new(0),
             server: server.endpoint(),
             nears: nears.iter().map(Near::tcp).collect(),
         };
         let mut counted = 0;
         thread::scope(|scope| {
-            scope.spawn(|| history.write_directly());
+            scope.spawn(|| history.write_directly(kind));
             scope.spawn(|| history.write_through());
             for index in 0..4 {
                 let history = &history;
@@ -760,14 +764,15 @@ impl History {
                     break;
                 }
                 thread::sleep(Duration::from_millis(300));
-                trouble(round, &mut server, &nears[round as usize % nears.len()]);
+                trouble(kind, round, &mut server, &nears[round as usize % nears.len()]);
                 counted = round;
             }
         });
         let writes = history.direct.lock().unwrap().len();
         let hits: u64 = nears.iter().map(hits).sum();
-        println!("{} checks, {hits} hits, {writes} writes, {counted} troubles", history.checks.into_inner());
-        assert!(hits > 0, "without a hit this run has proved nothing");
+        let (checks, by_hand) = (history.checks.into_inner(), history.by_hand.into_inner());
+        println!("{checks} checks, {hits} hits, {writes} writes ({by_hand} numbered by hand), {counted} troubles");
+        assert!(hits > 0 && by_hand > 0, "this run has proved nothing");
         if store.is_some() {
             let found: u64 = nears.iter().map(|near| of_store(near, "hits")).sum();
             println!("{found} hits in the store");
@@ -779,10 +784,19 @@ impl History {
         !self.is_over.load(Ordering::SeqCst)
     }
 
-    fn write_directly(&self) {
+    fn write_directly(&self, kind: &Kind) {
+        const BY_HAND_EACH: u64 = 5;
         let mut writer = Lasting { endpoint: &self.server, client: None };
         for value in (2..).take_while(|_| self.goes_on()) {
+            let [number, no_more] = numbers(kind, value);
+            let is_by_hand = value.is_multiple_of(BY_HAND_EACH);
+            if is_by_hand && writer.ask(&number).is_some() {
+                self.by_hand.fetch_add(1, Ordering::Relaxed);
+            }
             let written = writer.ask(&format!("UPDATE d.t SET v = {value} WHERE id = 1"));
+            if is_by_hand {
+                writer.ask(&no_more);
+            }
             if written.is_some() {
                 self.direct.lock().unwrap().push_back((Instant::now(), value));
             }
@@ -828,7 +842,29 @@ impl History {
     }
 }
 
-fn trouble(round: u64, server: &mut Server, near: &Near) {
+/// Those of no server that is here.
+const SOURCES: [u64; 3] = [11_111_111, 22_222_222, 33_333_333];
+
+fn of_source(source: usize, numbers: impl Display) -> String {
+    format!("{}-2222-3333-4444-555555555555:{numbers}", SOURCES[source])
+}
+
+/// Numbers a session's next transaction by hand, and its later ones not: numbers are left out, and some come back later.
+fn numbers(kind: &Kind, value: u64) -> [String; 2] {
+    const BACK: u64 = 8;
+    let number = value ^ BACK;
+    if kind.is_mysql() {
+        [format!("SET gtid_next = '{}'", of_source(0, number)), "SET gtid_next = AUTOMATIC".into()]
+    } else {
+        let (domain, server) = (value % 3, 70 + value % 2);
+        [
+            format!("SET gtid_domain_id = {domain}, server_id = {server}, gtid_seq_no = {number}"),
+            "SET gtid_domain_id = DEFAULT, server_id = DEFAULT, gtid_seq_no = 0".into(),
+        ]
+    }
+}
+
+fn trouble(kind: &Kind, round: u64, server: &mut Server, near: &Near) {
     const KILLED_EACH: u64 = 100;
     const LONG_EACH: u64 = 250;
     if round.is_multiple_of(KILLED_EACH) {
@@ -850,7 +886,7 @@ fn trouble(round: u64, server: &mut Server, near: &Near) {
         );
         return;
     }
-    match round % 5 {
+    match round % 6 {
         0 => {
             near.signal(libc::SIGSTOP);
             thread::sleep(2 * BOUND);
@@ -866,6 +902,17 @@ fn trouble(round: u64, server: &mut Server, near: &Near) {
         }
         2 => run(&mut admin, &["ALTER TABLE d.t COMMENT = 'altered'"]),
         3 => run(&mut admin, &["FLUSH BINARY LOGS"]),
+        4 if kind.is_mysql() => leave_out_numbers(&mut admin, round),
         _ => {}
+    }
+}
+
+/// Of transactions without anything in them, and of those that stand in no log.
+fn leave_out_numbers(admin: &mut Client, round: u64) {
+    let empty = format!("SET gtid_next = '{}'", of_source(1, round));
+    let purged = format!("SET GLOBAL gtid_purged = '+{}'", of_source(2, format!("{}-{}", round * 10, round * 10 + 5)));
+    run(admin, &[empty.as_str(), "BEGIN", "COMMIT", "SET gtid_next = AUTOMATIC"]);
+    if round.is_multiple_of(4) {
+        run(admin, &[&purged]);
     }
 }
