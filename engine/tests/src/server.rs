@@ -481,7 +481,8 @@ fn copy_tree(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn free_port() -> io::Result<u16> {
+/// That nobody listens at. Another one may come to.
+pub fn free_port() -> io::Result<u16> {
     let mut random = Random::new(RandomState::new().hash_one(std::process::id()));
     let mut ports = (0..1000).map(|_| PORTS.start + random.below(PORTS.len()) as u16);
     let free = ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());

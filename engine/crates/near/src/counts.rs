@@ -115,10 +115,10 @@ pub fn tell_store(out: &mut String, store: &Store) {
     tell(out, "store_selects_total", "counter", help, &one(store.selects.get()));
     tell(out, "store_hits_total", "counter", "Reads answered with what was found there.", &one(store.hits.get()));
     tell(out, "store_inserts_total", "counter", "Results that were put there.", &one(store.inserts()));
-    let labels: Vec<_> = store.lines().iter().map(|line| format!("{{server=\"{}\"}}", line.server())).collect();
+    let lines = store.lines();
+    let labels: Vec<_> = lines.iter().map(|line| format!("{{server=\"{}\"}}", line.server())).collect();
     let of_lines = |value: fn(&Line) -> usize| {
-        let lines = labels.iter().zip(store.lines());
-        lines.map(|(label, line)| (label.as_str(), value(line))).collect::<Vec<_>>()
+        labels.iter().zip(&lines).map(|(label, line)| (label.as_str(), value(line))).collect::<Vec<_>>()
     };
     let answers = of_lines(|line| line.breaker.is_closed().into());
     tell(out, "store_answers", "gauge", "Whether a server of the shared store has answered of late.", &answers);

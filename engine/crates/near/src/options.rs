@@ -66,7 +66,7 @@ options! {
     "memcached" "ADDRESSES" = Some(""), false,
         "Servers of memcached, in which near caches share results that rules, hints or the binary log allow: HOST:PORT or the path of a unix socket; several with commas between them.";
     "valkey" "ADDRESSES" = Some(""), false,
-        "The same in Valkey, or Redis 7.0 or later, instead. Several servers share the results; each stands for itself, without a cluster.";
+        "The same in Valkey, or Redis 7.0 or later, instead. Several servers share the results; of a cluster, some of its members: the others are found.";
     "valkey-password-file" "FILE" = Some(""), false,
         "File with the password that these servers ask for, in one line.";
     "store-name" "NAME" = Some(""), false,

@@ -1,9 +1,10 @@
 //! Results that near caches share: memcached or Valkey behind the memory of each.
 //!
 //! Invariants:
-//! - how old a result is, the store's own clock tells, and it counts from before the server was asked. A read that is found nowhere
-//!   leaves an empty place in the store, with the time that it may live; its answer is put into that very place, or nowhere. So it
-//!   does not matter how long the answer was on its way, nor what the clocks of machines say;
+//! - how old a result is, the store's own clock tells, and it counts from before the server was asked. Memcached makes an empty place for
+//!   what it does not have, with the time that it may live, and the answer is put into that very place, or nowhere. Valkey tells
+//!   the time, and the answer is put there together with it, and with which process's clock that was: no other one takes it. So
+//!   it does not matter how long the answer was on its way, nor what the clocks of other machines say;
 //! - a value says which read it answers, and for whom. Whatever else comes in its place is not taken;
 //! - nothing has to be deleted because it has changed: what a result depends on is part of its key, and its time ends by itself;
 //! - a store that does not answer costs a read `timeout`, once a second, and never an error.
@@ -14,6 +15,7 @@
 mod breaker;
 mod dialect;
 mod line;
+mod members;
 mod memcached;
 mod reply;
 mod ring;
@@ -22,11 +24,10 @@ mod valkey;
 use crate::clock;
 use crate::counter::Counter;
 use crate::digest;
-use crate::random;
 use crate::server::Server;
-use line::Then;
-use reply::{Item, Reply, Wants};
-use ring::Ring;
+use line::{Common, Then, Via};
+use members::Members;
+use reply::{Item, Process, Read, Reply, Wants};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
@@ -35,7 +36,7 @@ pub use dialect::Dialect;
 pub use line::Line;
 
 /// Of a key. Another one whenever keys or values mean something else.
-const FORMAT: &[u8] = b"1";
+const FORMAT: &[u8] = b"2";
 /// Whoever left an empty place for so long keeps nothing there.
 const ABANDONED: Duration = Duration::from_secs(5);
 
@@ -60,10 +61,7 @@ pub struct Options {
 }
 
 pub struct Store {
-    dialect: Dialect,
-    lines: Vec<Arc<Line>>,
-    ring: Ring,
-    timeout: Duration,
+    members: Arc<Members>,
     name: String,
     /// Reads that were not in memory, and were looked for here.
     pub selects: Counter,
@@ -86,18 +84,30 @@ pub struct Found {
     pub read_at: u64,
 }
 
-/// An empty place that waits for one answer.
+/// What waits for one answer.
 pub struct Place {
     line: Arc<Line>,
     id: Id,
-    version: u64,
-    /// By which the version was told: a store that has started again counts anew.
+    since: Since,
+    /// A store that has started again counts anew.
     connection: u64,
+}
+
+/// From when on its answer ages.
+enum Since {
+    /// Since an empty item was made, which has this version.
+    Version(u64),
+    /// Since this process told the time, in microseconds. It may live so many seconds.
+    Told { process: Process, at: u64, lifetime: u64 },
 }
 
 impl Place {
     pub fn fill(self, answer: &[u8], rows: u64) {
-        let request = self.line.dialect.fill(&self.id, self.version, &value(&self.id, answer, rows));
+        let value = value(&self.id, answer, rows);
+        let request = match self.since {
+            Since::Version(version) => memcached::fill(&self.id, version, &value),
+            Since::Told { process, at, lifetime } => valkey::put(&self.id, lifetime, &stamped(&process, at, &value)),
+        };
         self.line.send(request, Some(self.connection), Then::Inserted);
     }
 }
@@ -105,25 +115,23 @@ impl Place {
 impl Store {
     pub fn new(options: Options) -> Store {
         let Options { dialect, servers, timeout, name, password } = options;
-        let greeting = dialect.greeting(&password);
-        let ring = Ring::of(servers.iter().map(Server::to_string));
-        let lines = servers.into_iter().map(|server| Line::begin(dialect, server, greeting.clone(), timeout)).collect();
-        Store { dialect, lines, ring, timeout, name, selects: Counter::default(), hits: Counter::default() }
+        let members = Members::begin(Common::new(dialect, &password, timeout), servers);
+        Store { members, name, selects: Counter::default(), hits: Counter::default() }
     }
 
     /// Of each server.
-    pub fn lines(&self) -> &[Arc<Line>] {
-        &self.lines
+    pub fn lines(&self) -> Vec<Arc<Line>> {
+        self.members.lines()
     }
 
     /// Results that were put here.
     pub fn inserts(&self) -> usize {
-        self.lines.iter().map(|line| line.inserts.get()).sum()
+        self.members.common().inserts.get()
     }
 
     /// Has each server say what it has.
     pub async fn count(&self) {
-        for line in &self.lines {
+        for line in self.lines() {
             line.count().await;
         }
     }
@@ -133,17 +141,17 @@ impl Store {
         // Results of another time to live have places of their own: how old one is tells only what is left of it.
         let lifetime = Duration::from_secs(ttl.as_secs());
         let id = self.id(&lifetime.as_secs().to_le_bytes(), key);
-        let line = if lifetime > self.dialect.uncertain() { self.line(&id)? } else { return None };
+        let common = self.members.common();
+        let line = if lifetime > common.dialect.uncertain() { self.members.line(&id)? } else { return None };
         self.selects.add(1);
-        let (limit, drawn) = (self.timeout, drawn()?);
+        let (limit, request) = (common.timeout, common.dialect.look(&id, lifetime.as_secs()));
         Some(async move {
             let begun = clock::now();
-            let answer = timeout(limit, line.ask(line.dialect.look(&id, lifetime.as_secs(), drawn), Wants::Item)).await;
+            let answer = timeout(limit, line.ask(request, Wants::Item)).await;
+            let look = Look { line, id, lifetime, begun };
             match answer.ok().flatten() {
-                Some((Reply::Item(item), connection)) => {
-                    let version = line.dialect.version(&item, drawn);
-                    looked(Item { version, ..item }, &id, lifetime, begun, line, connection)
-                }
+                Some((Reply::Item(item), via)) => look.by_place(&item, via),
+                Some((Reply::Read(read), via)) => look.by_clock(&read, via),
                 _ => Looked::Nothing,
             }
         })
@@ -152,54 +160,90 @@ impl Store {
     /// What was put there for this key, as it was, with its rows.
     pub fn find(&self, key: [&[u8]; 2]) -> Option<impl Future<Output = Option<(Vec<u8>, u64)>> + Send + use<>> {
         let id = self.id(OF_LOG, key);
-        let (line, limit) = (self.line(&id)?, self.timeout);
+        let (line, common) = (self.members.line(&id)?, self.members.common());
+        let (limit, request) = (common.timeout, common.dialect.find(&id));
         self.selects.add(1);
         Some(async move {
-            let (reply, _) = timeout(limit, line.ask(line.dialect.find(&id), Wants::Item)).await.ok()??;
-            let Reply::Item(item) = reply else { return None };
-            read(&item.value, &id).map(|(value, rows)| (value.to_vec(), rows))
+            let (reply, _) = timeout(limit, line.ask(request, Wants::Value)).await.ok()??;
+            let (Reply::Item(Item { value, .. }) | Reply::Read(Read { value, .. })) = reply else { return None };
+            read(&value, &id).map(|(value, rows)| (value.to_vec(), rows))
         })
     }
 
     /// Whoever finds it knows by itself whether it is outdated. So nothing is lost if it takes the place of a newer one.
     pub fn put(&self, key: [&[u8]; 2], bytes: &[u8], rows: u64) {
         let id = self.id(OF_LOG, key);
-        if let Some(line) = self.line(&id) {
-            line.send(line.dialect.put(&id, LIFETIME.as_secs(), &value(&id, bytes, rows)), None, Then::Inserted);
+        if let Some(line) = self.members.line(&id) {
+            let request = self.members.common().dialect.put(&id, LIFETIME.as_secs(), &value(&id, bytes, rows));
+            line.send(request, None, Then::Inserted);
         }
     }
 
     fn id(&self, kind: &[u8], key: [&[u8]; 2]) -> Id {
         digest::of([FORMAT, self.name.as_bytes(), kind, key[0], key[1]].into_iter())
     }
+}
 
-    /// The first one on the ring that answers. What another one may have meanwhile is no worse than it was.
-    fn line(&self, id: &Id) -> Option<Arc<Line>> {
-        let now = clock::now();
-        let mut lines = self.ring.from(id).map(|index| &self.lines[index]);
-        lines.find(|line| line.breaker.may_ask(now)).cloned()
+/// A look that was answered.
+struct Look {
+    line: Arc<Line>,
+    id: Id,
+    lifetime: Duration,
+    /// In nanoseconds by our clock, before the store was asked.
+    begun: u64,
+}
+
+impl Look {
+    /// Where the store tells how long a place may still live.
+    fn by_place(self, item: &Item, via: Via) -> Looked {
+        if item.is_won && item.version != 0 {
+            return self.vacant(Since::Version(item.version), via);
+        }
+        // What lives longer is none of ours.
+        let Some(age) = self.lifetime.checked_sub(item.left) else { return Looked::Nothing };
+        if let Some(answer) = read(&item.value, &self.id) {
+            return self.found(answer, age);
+        }
+        if item.value.is_empty() && item.version != 0 && age >= ABANDONED {
+            let request = memcached::free(&self.id, item.version);
+            self.line.send(request, Some(via.connection), Then::Nothing);
+        }
+        Looked::Nothing
+    }
+
+    /// Where the store tells the time. What another process has told of it counts by another clock: for this one it is not there.
+    fn by_clock(self, there: &Read, via: Via) -> Looked {
+        let Some(process) = via.process else { return Looked::Nothing };
+        let young = age(&there.value, &process, there.now).filter(|(age, _)| *age < self.lifetime);
+        match young.and_then(|(age, value)| Some((age, read(value, &self.id)?))) {
+            Some((age, answer)) => self.found(answer, age),
+            None => {
+                let lifetime = self.lifetime.as_secs();
+                self.vacant(Since::Told { process, at: there.now, lifetime }, via)
+            }
+        }
+    }
+
+    fn vacant(self, since: Since, via: Via) -> Looked {
+        Looked::Vacant(Place { line: self.line, id: self.id, since, connection: via.connection })
+    }
+
+    fn found(&self, (answer, rows): (&[u8], u64), age: Duration) -> Looked {
+        let age = age + self.line.common().dialect.uncertain();
+        let read_at = self.begun.saturating_sub(age.as_nanos() as u64) / 1000;
+        Looked::Found(Found { answer: answer.to_vec(), rows, read_at })
     }
 }
 
-fn looked(item: Item, id: &Id, lifetime: Duration, begun: u64, line: Arc<Line>, connection: u64) -> Looked {
-    if item.is_won && item.version != 0 {
-        return Looked::Vacant(Place { line, id: *id, version: item.version, connection });
-    }
-    // What lives longer is none of ours.
-    let Some(age) = lifetime.checked_sub(item.left) else { return Looked::Nothing };
-    if let Some((answer, rows)) = read(&item.value, id) {
-        let age = age + line.dialect.uncertain();
-        let read_at = begun.saturating_sub(age.as_nanos() as u64) / 1000;
-        return Looked::Found(Found { answer: answer.to_vec(), rows, read_at });
-    }
-    if item.value.is_empty() && item.version != 0 && age >= ABANDONED {
-        line.send(line.dialect.free(id, item.version), Some(connection), Then::Nothing);
-    }
-    Looked::Nothing
+/// `at`: by the clock of this process.
+fn stamped(process: &Process, at: u64, value: &[u8]) -> Vec<u8> {
+    [process, &at.to_le_bytes()[..], value].concat()
 }
 
-fn drawn() -> Option<u64> {
-    random::bytes().ok().map(|bytes| u64::from_le_bytes(bytes).max(1))
+/// What was stamped by this process, and how long ago.
+fn age<'a>(stamped: &'a [u8], process: &Process, now: u64) -> Option<(Duration, &'a [u8])> {
+    let (at, value) = stamped.strip_prefix(process)?.split_first_chunk()?;
+    Some((Duration::from_micros(now.checked_sub(u64::from_le_bytes(*at))?), value))
 }
 
 fn value(id: &Id, answer: &[u8], rows: u64) -> Vec<u8> {
@@ -223,5 +267,15 @@ mod tests {
         assert_eq!(read(&value, &[8; 32]), None);
         assert_eq!(read(&value[..39], &[7; 32]), None);
         assert_eq!(read(b"", &[7; 32]), None);
+    }
+
+    #[test]
+    fn only_the_process_whose_clock_it_was_tells_how_old_a_value_is() {
+        let of_one = stamped(&[b'a'; 40], 5_000_000, b"value");
+        assert_eq!(age(&of_one, &[b'a'; 40], 7_000_000), Some((Duration::from_secs(2), &b"value"[..])));
+        assert_eq!(age(&of_one, &[b'b'; 40], 7_000_000), None);
+        assert_eq!(age(&of_one, &[b'a'; 40], 4_999_999), None, "later than now");
+        assert_eq!(age(&of_one[..47], &[b'a'; 40], 7_000_000), None);
+        assert_eq!(age(b"", &[b'a'; 40], 7_000_000), None);
     }
 }

@@ -2,10 +2,11 @@
 
 mod beside;
 
+use beside::cluster::{self, Cluster};
 use beside::followed::{Kind, LONG, direct, kinds, mariadb, mysql, run, until_said};
 use beside::scene::{READ, ask, hits, said, until_served};
 use beside::store::{Kind as StoreKind, Store};
-use beside::{LIMIT, Near, wait_until};
+use beside::{Folder, LIMIT, Near, wait_until};
 use fqc_tests::client::{Client, Endpoint, command};
 use fqc_tests::server::Server;
 use fqc_tests::wire::Wire;
@@ -604,6 +605,32 @@ fn what_another_one_has_read_is_found_until_it_is_outdated() {
             assert_eq!(ask(&mut second.client(), READ), value);
         }
     }
+}
+
+/// No clock counts here: a copy is as good as what it was made of.
+#[test]
+fn what_a_replica_of_the_store_was_given_is_found_when_it_has_taken_over() {
+    let Some(cluster) = Cluster::start(1, &[3]) else { return };
+    let (kind, folder) = (mariadb(), Folder::fresh());
+    let (server, password) = (kind.logging(), folder.write("password", cluster::PASSWORD));
+    let (primary, replica) = (&cluster.primaries[0], &cluster.replicas[0]);
+    let address = primary.address();
+    let store = ["--valkey", &address, "--valkey-password-file", &password, "--store-timeout-ms", "1000"];
+    let [first, second] = [(); 2].map(|()| kind.following_with(&server, LONG, &store));
+    let (mut client, mut other) = (first.client(), second.client());
+    put_by(&first, &mut client);
+    primary.wait_for_replica();
+    until_served(&second, &mut other, OTHER);
+    replica.must("CLUSTER FAILOVER");
+    let mut number = 0;
+    wait_until("the replica, which has taken over", || {
+        number += 1;
+        ask(&mut other, &format!("{OTHER} /* {number} */"));
+        replica.is_found_by(&second)
+    });
+    let before = of_store(&second, "hits");
+    assert_eq!(ask(&mut other, READ), "1");
+    assert_eq!(of_store(&second, "hits"), before + 1, "{}", second.log());
 }
 
 #[test]

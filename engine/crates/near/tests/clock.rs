@@ -3,20 +3,14 @@
 mod beside;
 
 use beside::scene::{READ, ask, prepare, said, until_served};
-use beside::{Folder, near_in, plugin, wait_until};
+use beside::{Folder, near_in, plugin, stepping, wait_until};
 use fqc_tests::client::{Client, command};
 use fqc_tests::server::{Options, Server};
-use std::process::Command;
-
-const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/steps.c");
 
 #[test]
 fn steps_of_the_clock_make_nothing_outdated_and_end_no_lease() {
     let folder = Folder::fresh();
-    let (library, password) = (folder.file("steps.so"), folder.write("password", "secret\n"));
-    let compiled = Command::new("cc").args(["-shared", "-fPIC", "-Wall", "-Werror", "-o", &library, SOURCE]).status();
-    assert!(compiled.expect("a compiler").success());
-    let environment = [("LD_PRELOAD".to_owned(), library)];
+    let (environment, password) = ([stepping(&folder, &[])], folder.write("password", "secret\n"));
     let options = Options { plugin: Some(plugin()), environment: environment.to_vec(), ..Options::default() };
     let server = Server::start(options).expect("a server with the plugin");
     prepare(&server);

@@ -2,6 +2,7 @@
 
 mod beside;
 
+use beside::cluster::{self, Cluster};
 use beside::scene::{READ, ask, furnish, said};
 use beside::store::{Kind, Store};
 use beside::{Folder, Near, near, wait_until};
@@ -161,66 +162,72 @@ impl Drop for Ending<'_> {
     }
 }
 
-/// One writes numbers that grow, and all others tell which ones they see.
-#[test]
-fn nothing_is_found_that_is_older_than_its_rule_says() {
-    const TTL: Duration = Duration::from_secs(5);
+const SHORT: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 5\n";
+const TTL: Duration = Duration::from_secs(5);
+
+/// One writes numbers that grow, and all others tell which ones they see; with trouble, until enough was found in the store.
+fn nothing_is_older_than_its_rule_says(server: &Server, nears: &[Near; 2], mut trouble: impl FnMut()) {
     const TEXTS: usize = 40;
     const WANTED: u64 = 10;
-    for scene in scenes(1) {
-        let rules = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 5\n";
-        let nears = [scene.near(rules), scene.near(rules)];
-        let (begun, is_over) = (Instant::now(), AtomicBool::new(false));
-        let (written, seen) = thread::scope(|scope| {
-            let ending = Ending(&is_over);
-            let writer = scope.spawn(|| {
-                // When the number was written, at the latest.
-                let mut written = vec![Instant::now()];
-                let mut direct = Client::root(&scene.server.endpoint()).expect("a connection");
-                while !is_over.load(Ordering::Relaxed) {
-                    let value = written.len();
-                    direct.must(&format!("UPDATE d.t SET v = '{value}' WHERE id = 1")).expect("it is written");
-                    written.push(Instant::now());
-                    thread::sleep(Duration::from_millis(20));
-                }
-                written
-            });
-            let readers: Vec<_> = (0..4)
-                .map(|index| {
-                    let (near, is_over) = (&nears[index % 2], &is_over);
-                    scope.spawn(move || {
-                        let mut client = known(near, "root");
-                        let mut seen = Vec::new();
-                        for number in (0..TEXTS).cycle().skip(index * TEXTS / 4) {
-                            if is_over.load(Ordering::Relaxed) {
-                                break;
-                            }
-                            let asked = Instant::now();
-                            let value = ask(&mut client, &format!("{READ} /* {number} */")).parse().unwrap_or(0);
-                            seen.push((asked, value));
-                        }
-                        seen
-                    })
-                })
-                .collect();
-            wait_until("what is found in the store, again and again", || {
-                let hits: u64 = nears.iter().map(|near| near.metric("store_hits_total")).sum();
-                hits >= WANTED && begun.elapsed() > 3 * TTL
-            });
-            drop(ending);
-            let seen: Vec<_> = readers.into_iter().flat_map(|reader| reader.join().expect("it reads")).collect();
-            (writer.join().expect("it writes"), seen)
+    let (begun, is_over) = (Instant::now(), AtomicBool::new(false));
+    let (written, seen) = thread::scope(|scope| {
+        let ending = Ending(&is_over);
+        let writer = scope.spawn(|| {
+            // When the number was written, at the latest.
+            let mut written = vec![Instant::now()];
+            let mut direct = Client::root(&server.endpoint()).expect("a connection");
+            while !is_over.load(Ordering::Relaxed) {
+                let value = written.len();
+                direct.must(&format!("UPDATE d.t SET v = '{value}' WHERE id = 1")).expect("it is written");
+                written.push(Instant::now());
+                thread::sleep(Duration::from_millis(20));
+            }
+            written
         });
-        let mut oldest = Duration::ZERO;
-        for (asked, value) in seen {
-            // Nobody could read it any more once the next one was there.
-            let outdated: Option<&Instant> = written.get(value + 1_usize);
-            let age = outdated.map_or(Duration::ZERO, |since| asked.saturating_duration_since(*since));
-            assert!(age < TTL, "{value} was outdated for {age:?}");
-            oldest = oldest.max(age);
-        }
-        // Otherwise it proves nothing.
-        assert!(oldest > TTL / 2, "{oldest:?}");
+        let readers: Vec<_> = (0..4)
+            .map(|index| {
+                let (near, is_over) = (&nears[index % 2], &is_over);
+                scope.spawn(move || {
+                    let mut client = known(near, "root");
+                    let mut seen = Vec::new();
+                    for number in (0..TEXTS).cycle().skip(index * TEXTS / 4) {
+                        if is_over.load(Ordering::Relaxed) {
+                            break;
+                        }
+                        let asked = Instant::now();
+                        let value = ask(&mut client, &format!("{READ} /* {number} */")).parse().unwrap_or(0);
+                        seen.push((asked, value));
+                    }
+                    seen
+                })
+            })
+            .collect();
+        wait_until("what is found in the store, again and again", || {
+            trouble();
+            let hits: u64 = nears.iter().map(|near| near.metric("store_hits_total")).sum();
+            hits >= WANTED && begun.elapsed() > 3 * TTL
+        });
+        drop(ending);
+        let seen: Vec<_> = readers.into_iter().flat_map(|reader| reader.join().expect("it reads")).collect();
+        (writer.join().expect("it writes"), seen)
+    });
+    let mut oldest = Duration::ZERO;
+    for (asked, value) in seen {
+        // Nobody could read it any more once the next one was there.
+        let outdated: Option<&Instant> = written.get(value + 1_usize);
+        let age = outdated.map_or(Duration::ZERO, |since| asked.saturating_duration_since(*since));
+        assert!(age < TTL, "{value} was outdated for {age:?}");
+        oldest = oldest.max(age);
+    }
+    // Otherwise it proves nothing.
+    assert!(oldest > TTL / 2, "{oldest:?}");
+}
+
+#[test]
+fn nothing_is_found_that_is_older_than_its_rule_says() {
+    for scene in scenes(1) {
+        let nears = [scene.near(SHORT), scene.near(SHORT)];
+        nothing_is_older_than_its_rule_says(&scene.server, &nears, || {});
     }
 }
 
@@ -352,4 +359,154 @@ fn the_report_tells_of_each_tier() {
             assert!(report.split(';').any(|one| one == row), "{row}: {report}");
         }
     }
+}
+
+/// A cluster that near caches share.
+struct Clustered {
+    server: Server,
+    cluster: Cluster,
+}
+
+impl Clustered {
+    fn of(primaries: usize, behind: &[u32]) -> Option<Clustered> {
+        let cluster = Cluster::start(primaries, behind)?;
+        let server = Server::start(Options::default()).expect("a server");
+        furnish(&server);
+        Some(Clustered { server, cluster })
+    }
+
+    /// It is told of one member, and has found all primaries.
+    fn near(&self, rules: &str) -> Near {
+        let folder = Folder::fresh();
+        let (rules, password) = (folder.write("rules.toml", rules), folder.write("password", cluster::PASSWORD));
+        let named = self.cluster.primaries.last().expect("a node").address();
+        let store = ["--valkey", &named, "--valkey-password-file", &password, "--store-timeout-ms", "1000"];
+        let near = near(&self.server, &[&["--rules", &rules][..], &store].concat());
+        self.cluster.primaries.iter().for_each(|node| node.wait_until_found(&near));
+        near
+    }
+
+    fn failures(&self, near: &Near) -> u64 {
+        self.cluster.primaries.iter().map(|node| near.metric(&node.metric("failures_total"))).sum()
+    }
+}
+
+fn numbered(range: std::ops::Range<u32>) -> Vec<String> {
+    range.map(|number| format!("{READ} /* {number} */")).collect()
+}
+
+/// By which tiers these reads are answered.
+fn tiers(near: &Near, client: &mut Client, reads: &[String]) -> Vec<&'static str> {
+    let found = reads.iter().map(|read| found(near, client, read));
+    found.inspect(|(answer, _)| assert_eq!(answer, "one")).map(|(_, tier)| tier).collect()
+}
+
+fn count(tiers: &[&str], tier: &str) -> usize {
+    tiers.iter().filter(|one| **one == tier).count()
+}
+
+#[test]
+fn the_members_of_a_cluster_are_found_and_share_what_is_read() {
+    let Some(scene) = Clustered::of(3, &[]) else { return };
+    let (first, second) = (scene.near(LONG), scene.near(LONG));
+    let (mut client, mut other) = (known(&first, "root"), known(&second, "root"));
+    let reads = numbered(0..60);
+    let before = first.metric("store_inserts_total");
+    assert_eq!(count(&tiers(&first, &mut client, &reads), "server"), 60);
+    wait_for_inserts(&first, before + 60);
+    assert_eq!(count(&tiers(&second, &mut other, &reads), "store"), 60, "{}", second.log());
+    for node in &scene.cluster.primaries {
+        assert!(node.keys() >= 5, "{}", node.keys());
+        let entries = format!("SHOW FQC STATUS LIKE 'Store {} entries'", node.address());
+        wait_until("what a member counts", || {
+            ask(&mut other, &entries) == format!("Store {} entries,{}", node.address(), node.keys())
+        });
+    }
+    assert_eq!(scene.failures(&first) + scene.failures(&second), 0);
+}
+
+#[test]
+fn a_slot_that_moves_to_another_member_costs_hits_and_no_error() {
+    let Some(scene) = Clustered::of(3, &[]) else { return };
+    let (first, second) = (scene.near(LONG), scene.near(LONG));
+    let (mut client, mut other) = (known(&first, "root"), known(&second, "root"));
+    let reads = numbered(0..30);
+    let before = first.metric("store_inserts_total");
+    tiers(&first, &mut client, &reads);
+    wait_for_inserts(&first, before + 30);
+    let [source, target, _] = &scene.cluster.primaries[..] else { panic!("three of them") };
+    let key = source.ask("RANDOMKEY");
+    let slot = source.ask(&format!("CLUSTER KEYSLOT {key}")).trim_start_matches(':').to_owned();
+    target.must(&format!("CLUSTER SETSLOT {slot} IMPORTING {}", source.id()));
+    source.must(&format!("CLUSTER SETSLOT {slot} MIGRATING {}", target.id()));
+    let (host, port) =
+        target.address().split_once(':').map(|(host, port)| (host.to_owned(), port.to_owned())).expect("a port");
+    source.must(&format!("MIGRATE {host} {port} {key} 0 5000 AUTH {}", cluster::PASSWORD));
+    // It is at the other member, which is not asked yet.
+    let while_it_moves = tiers(&second, &mut other, &reads);
+    assert_eq!((count(&while_it_moves, "server"), count(&while_it_moves, "store")), (1, 29));
+    for node in [target, source] {
+        node.must(&format!("CLUSTER SETSLOT {slot} NODE {}", target.id()));
+    }
+    let third = scene.near(LONG);
+    let mut further = known(&third, "root");
+    let moved = tiers(&third, &mut further, &reads);
+    assert_eq!(count(&moved, "server"), 1, "what the other member did not make does not count");
+    // Whoever had the old map has the new one soon, and puts there what others find.
+    let (mut number, mut inserts) = (30, first.metric("store_inserts_total"));
+    wait_until("what is put where the slot is now", || {
+        let reads = numbered(number..number + 30);
+        number += 30;
+        tiers(&first, &mut client, &reads);
+        let before = std::mem::replace(&mut inserts, first.metric("store_inserts_total"));
+        inserts >= before + 30
+    });
+    assert_eq!(scene.failures(&first) + scene.failures(&second) + scene.failures(&third), 0);
+}
+
+#[test]
+fn a_primary_that_is_killed_costs_its_hits_until_its_replica_takes_over() {
+    let Some(mut scene) = Clustered::of(3, &[0]) else { return };
+    let (first, second) = (scene.near(LONG), scene.near(LONG));
+    let (mut client, mut other) = (known(&first, "root"), known(&second, "root"));
+    let reads = numbered(0..30);
+    let before = first.metric("store_inserts_total");
+    tiers(&first, &mut client, &reads);
+    wait_for_inserts(&first, before + 30);
+    scene.cluster.primaries[0].wait_for_replica();
+    let lost = scene.cluster.primaries[0].keys() as usize;
+    scene.cluster.primaries[0].kill();
+    let meanwhile = tiers(&second, &mut other, &reads);
+    assert!(count(&meanwhile, "store") <= 31 - lost, "{meanwhile:?}");
+    let replica = &scene.cluster.replicas[0];
+    let mut number = 30;
+    wait_until("what the replica has", || {
+        let reads = numbered(number..number + 30);
+        number += 30;
+        tiers(&first, &mut client, &reads);
+        replica.is_primary() && tiers(&second, &mut other, &reads) == ["store"; 30]
+    });
+    replica.wait_until_found(&first);
+    let of_lost = format!("\"{}\"", scene.cluster.primaries[0].address());
+    assert!(!first.get("/metrics").contains(&of_lost), "it is no member with slots any more");
+}
+
+/// What a primary has put there comes to its replica with the time when it ends, by the clock of the primary.
+#[test]
+fn nothing_is_older_than_its_rule_says_where_replicas_whose_clocks_are_behind_take_over() {
+    const BEHIND: u32 = 3;
+    let Some(scene) = Clustered::of(1, &[BEHIND]) else { return };
+    let nears = [scene.near(SHORT), scene.near(SHORT)];
+    let nodes = [&scene.cluster.primaries[0], &scene.cluster.replicas[0]];
+    let (mut since, mut turns) = (Instant::now(), 0);
+    nothing_is_older_than_its_rule_says(&scene.server, &nears, || {
+        if since.elapsed() > TTL / 2 {
+            let [replica, primary] = [turns + 1, turns].map(|turn| nodes[turn % 2]);
+            wait_until("the replica", || primary.is_primary() && !replica.is_primary());
+            replica.must("CLUSTER FAILOVER");
+            wait_until("another primary", || replica.is_primary());
+            (since, turns) = (Instant::now(), turns + 1);
+        }
+    });
+    assert!(turns > 3, "{turns}");
 }

@@ -1,6 +1,6 @@
 //! The two protocols of stores.
 
-use super::reply::{Item, Parsed, Wants};
+use super::reply::{Parsed, Wants};
 use super::{Id, memcached, valkey};
 use std::time::Duration;
 
@@ -20,31 +20,18 @@ impl Dialect {
     }
 
     /// What begins a connection.
-    pub fn greeting(self, password: &str) -> Vec<u8> {
+    pub fn greeting(self, password: &str) -> Vec<(Vec<u8>, Wants)> {
         match self {
-            Dialect::Valkey if !password.is_empty() => valkey::greeting(password),
-            _ => Vec::new(),
+            Dialect::Memcached => Vec::new(),
+            Dialect::Valkey => valkey::greeting(password),
         }
     }
 
-    /// For what is there; if nothing is, a place is made that lives so many seconds. `drawn`: its version, if the store gives none.
-    pub fn look(self, id: &Id, lifetime: u64, drawn: u64) -> Vec<u8> {
+    /// For what is there, and how old it can be. If nothing is, memcached makes a place that lives so many seconds.
+    pub fn look(self, id: &Id, lifetime: u64) -> Vec<u8> {
         match self {
             Dialect::Memcached => memcached::look(id, lifetime),
-            Dialect::Valkey => valkey::look(id, lifetime, drawn),
-        }
-    }
-
-    /// 0 if it has none.
-    pub fn version(self, item: &Item, drawn: u64) -> u64 {
-        if self == Dialect::Valkey && item.is_won { drawn } else { item.version }
-    }
-
-    /// Puts a value into the empty place that has this version, without a change of the time that it may live.
-    pub fn fill(self, id: &Id, version: u64, value: &[u8]) -> Vec<u8> {
-        match self {
-            Dialect::Memcached => memcached::fill(id, version, value),
-            Dialect::Valkey => valkey::fill(id, version, value),
+            Dialect::Valkey => valkey::look(id),
         }
     }
 
@@ -61,14 +48,6 @@ impl Dialect {
         match self {
             Dialect::Memcached => memcached::put(id, lifetime, value),
             Dialect::Valkey => valkey::put(id, lifetime, value),
-        }
-    }
-
-    /// Takes away the empty place that has this version.
-    pub fn free(self, id: &Id, version: u64) -> Vec<u8> {
-        match self {
-            Dialect::Memcached => memcached::free(id, version),
-            Dialect::Valkey => valkey::free(id, version),
         }
     }
 

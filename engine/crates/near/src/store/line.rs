@@ -2,7 +2,7 @@
 
 use super::breaker::Breaker;
 use super::dialect::Dialect;
-use super::reply::{Counted, Reply, Unfit, Wants};
+use super::reply::{About, Counted, Process, Reply, Unfit, Wants};
 use crate::clock;
 use crate::counter::Counter;
 use crate::server::Server;
@@ -10,11 +10,12 @@ use crate::stream::{Stream, connect};
 use locks::Mutex;
 use std::collections::VecDeque;
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
 /// Of requests that were not sent yet. A store that is too slow for more gets no more.
@@ -22,19 +23,46 @@ const MOST_QUEUED: usize = 4 << 20;
 /// Sent together.
 const PIECE: usize = 64 << 10;
 
-pub struct Line {
+/// What the lines to all servers of a store have in common.
+pub struct Common {
     pub dialect: Dialect,
-    server: Server,
     /// What begins a connection.
-    greeting: Vec<u8>,
-    timeout: Duration,
+    greeting: Vec<(Vec<u8>, Wants)>,
+    pub timeout: Duration,
+    /// Values that were taken.
+    pub inserts: Counter,
+    is_cluster: AtomicBool,
+    /// Who has what in the cluster may be another one than is known.
+    pub has_changed: Notify,
+}
+
+impl Common {
+    pub fn new(dialect: Dialect, password: &str, timeout: Duration) -> Common {
+        Common {
+            dialect,
+            greeting: dialect.greeting(password),
+            timeout,
+            inserts: Counter::default(),
+            is_cluster: AtomicBool::new(false),
+            has_changed: Notify::new(),
+        }
+    }
+
+    fn may_have_changed(&self) {
+        if self.is_cluster.load(Ordering::Relaxed) {
+            self.has_changed.notify_one();
+        }
+    }
+}
+
+pub struct Line {
+    common: Arc<Common>,
+    server: Server,
     requests: mpsc::UnboundedSender<Request>,
     queued: AtomicUsize,
     pub breaker: Breaker,
     /// It did not answer, or not in time.
     pub failures: Counter,
-    /// Values that it has taken.
-    pub inserts: Counter,
     counted: Mutex<Counted>,
 }
 
@@ -46,33 +74,42 @@ struct Request {
     then: Then,
 }
 
-/// What becomes of the answer. With the number of the connection it came by.
+/// What becomes of the answer.
 pub enum Then {
-    Told(oneshot::Sender<(Reply, u64)>),
+    Told(oneshot::Sender<(Reply, Via)>),
     Inserted,
     Nothing,
+}
+
+/// The connection that an answer came by.
+#[derive(Clone, Copy)]
+pub struct Via {
+    pub connection: u64,
+    /// None if the store does not tell.
+    pub process: Option<Process>,
 }
 
 /// Requests without an answer, and until when it has to come.
 type Due = VecDeque<(Wants, Then, Instant)>;
 
 impl Line {
-    pub fn begin(dialect: Dialect, server: Server, greeting: Vec<u8>, timeout: Duration) -> Arc<Line> {
+    pub fn begin(common: &Arc<Common>, server: Server) -> (Arc<Line>, JoinHandle<()>) {
         let (sender, requests) = mpsc::unbounded_channel();
         let line = Arc::new(Line {
-            dialect,
+            common: common.clone(),
             server,
-            greeting,
-            timeout,
             requests: sender,
             queued: AtomicUsize::new(0),
             breaker: Breaker::default(),
             failures: Counter::default(),
-            inserts: Counter::default(),
             counted: Mutex::default(),
         });
-        tokio::spawn(run(line.clone(), requests));
-        line
+        let task = tokio::spawn(run(line.clone(), requests));
+        (line, task)
+    }
+
+    pub fn common(&self) -> &Common {
+        &self.common
     }
 
     pub fn server(&self) -> &Server {
@@ -88,13 +125,13 @@ impl Line {
         if !self.breaker.may_ask(clock::now()) {
             return;
         }
-        if let Some((Reply::Counted(counted), _)) = self.ask(self.dialect.count(), Wants::Counts).await {
+        if let Some((Reply::Counted(counted), _)) = self.ask(self.common.dialect.count(), Wants::Counts).await {
             *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
         }
     }
 
     /// None if the server does not answer.
-    pub async fn ask(&self, bytes: Vec<u8>, wants: Wants) -> Option<(Reply, u64)> {
+    pub async fn ask(&self, bytes: Vec<u8>, wants: Wants) -> Option<(Reply, Via)> {
         let (sender, answer) = oneshot::channel();
         self.queue(Request { bytes, connection: None, wants, then: Then::Told(sender) });
         answer.await.ok()
@@ -118,19 +155,23 @@ impl Line {
 
     fn failed(&self, error: &io::Error) {
         self.failures.add(1);
+        self.common.may_have_changed();
         if self.breaker.open(clock::now()) {
             eprintln!("the store {} does not answer: {error}; it is tried once a second", self.server);
         }
     }
 
-    fn answered(&self, reply: Reply, then: Then, connection: u64) {
+    fn answered(&self, reply: Reply, then: Then, via: Via) {
+        if reply == Reply::Moved {
+            self.common.may_have_changed();
+        }
         if self.breaker.close() {
             eprintln!("the store {} answers", self.server);
         }
         match then {
             // Nobody waits for what came too late.
-            Then::Told(sender) => drop(sender.send((reply, connection))),
-            Then::Inserted => self.inserts.add(usize::from(reply == Reply::Done)),
+            Then::Told(sender) => drop(sender.send((reply, via))),
+            Then::Inserted => self.common.inserts.add(usize::from(reply == Reply::Done)),
             Then::Nothing => {}
         }
     }
@@ -156,12 +197,11 @@ async fn talk(
     first: Request,
     requests: &mut mpsc::UnboundedReceiver<Request>,
 ) -> io::Result<()> {
-    let mut out = Out { line, connection, bytes: Vec::new(), due: Due::new() };
-    if !line.greeting.is_empty() {
-        out.push(&line.greeting, Wants::Outcome, Then::Nothing);
-    }
+    let via = Via { connection, process: None };
+    let mut out = Out { line, via, bytes: Vec::new(), due: Due::new() };
+    line.common.greeting.iter().for_each(|(bytes, wants)| out.push(bytes, *wants, Then::Nothing));
     out.take(first);
-    let stream: Stream = timeout(line.timeout, connect(&line.server)).await??;
+    let stream: Stream = timeout(line.common.timeout, connect(&line.server)).await??;
     let (mut input, mut output) = tokio::io::split(stream);
     let mut read = Vec::with_capacity(PIECE);
     loop {
@@ -191,7 +231,7 @@ async fn talk(
 /// What goes out on one connection, and what is due for it.
 struct Out<'a> {
     line: &'a Line,
-    connection: u64,
+    via: Via,
     bytes: Vec<u8>,
     due: Due,
 }
@@ -199,7 +239,7 @@ struct Out<'a> {
 impl Out<'_> {
     fn take(&mut self, request: Request) {
         self.line.queued.fetch_sub(request.bytes.len(), Ordering::Relaxed);
-        let is_here = request.connection.is_none_or(|connection| connection == self.connection);
+        let is_here = request.connection.is_none_or(|connection| connection == self.via.connection);
         let is_awaited = !matches!(&request.then, Then::Told(sender) if sender.is_closed());
         if is_here && is_awaited {
             self.push(&request.bytes, request.wants, request.then);
@@ -208,21 +248,31 @@ impl Out<'_> {
 
     fn push(&mut self, bytes: &[u8], wants: Wants, then: Then) {
         self.bytes.extend_from_slice(bytes);
-        self.due.push_back((wants, then, Instant::now() + self.line.timeout));
+        self.due.push_back((wants, then, Instant::now() + self.line.common.timeout));
     }
 
     fn hear(&mut self, read: &mut Vec<u8>) -> io::Result<()> {
         let mut taken = 0;
-        let parse =
-            |bytes: &[u8], wants| self.line.dialect.parse(bytes, wants).map_err(|Unfit(why)| io::Error::other(why));
+        let parse = |bytes: &[u8], wants| {
+            self.line.common.dialect.parse(bytes, wants).map_err(|Unfit(why)| io::Error::other(why))
+        };
         while taken < read.len() {
             let Some((wants, ..)) = self.due.front() else { return Err(io::Error::other("it says what nobody asked")) };
             let Some((reply, length)) = parse(&read[taken..], *wants)? else { break };
             taken += length;
             let then = self.due.pop_front().map_or(Then::Nothing, |(_, then, _)| then);
-            self.line.answered(reply, then, self.connection);
+            if let Reply::About(about) = &reply {
+                self.learn(about);
+            }
+            self.line.answered(reply, then, self.via);
         }
         read.drain(..taken);
         Ok(())
+    }
+
+    fn learn(&mut self, about: &About) {
+        self.via.process = Some(about.process);
+        self.line.common.is_cluster.fetch_or(about.is_of_cluster, Ordering::Relaxed);
+        self.line.common.may_have_changed();
     }
 }

@@ -1,22 +1,24 @@
 //! The bytes that Valkey understands, and Redis since 7.0.
 
 use super::Id;
-use super::reply::{Counted, Item, Parsed, Reply, Unfit, Wants, key};
+use super::reply::{About, Counted, Parsed, Process, Range, Read, Reply, Unfit, Wants, key};
 use std::time::Duration;
 
-/// Its clock has milliseconds, but it is the machine's, which is set now and then.
+/// Its clock has microseconds, but it is the machine's, which is set now and then.
 pub const UNCERTAIN: Duration = Duration::from_secs(1);
 /// Of a number, or a message.
 const LONGEST_LINE: usize = 2 << 10;
 /// Of a value: more than any result that is kept.
 const LONGEST_VALUE: usize = 4 << 20;
+/// Of a list: more than a cluster has slots.
+const LONGEST_LIST: usize = 20_000;
+/// Of lists in lists.
+const DEEPEST: usize = 5;
 const END: &[u8] = b"\r\n";
-/// A place that nobody has filled holds a number that was drawn for it.
-const VACANT: &[u8] = b"?";
-/// If the place still holds that number.
-const FILL: &[u8] =
-    b"if redis.call('GET',KEYS[1])==ARGV[1] then redis.call('SET',KEYS[1],ARGV[2],'KEEPTTL') return 1 end return 0";
-const FREE: &[u8] = b"if redis.call('GET',KEYS[1])==ARGV[1] then return redis.call('DEL',KEYS[1]) end return 0";
+/// Nothing is wrong with a server that says so: it takes no values now, or has this slot only in part.
+const REFUSALS: [&str; 7] = ["OOM", "LOADING", "BUSY", "NOREPLICAS", "MASTERDOWN", "ASK", "TRYAGAIN"];
+/// Another server has the slot, or it is not known which one.
+const MOVES: [&str; 2] = ["MOVED", "CLUSTERDOWN"];
 
 fn command(words: &[&[u8]]) -> Vec<u8> {
     let mut out = format!("*{}\r\n", words.len()).into_bytes();
@@ -28,30 +30,18 @@ fn command(words: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-fn vacant(version: u64) -> Vec<u8> {
-    [VACANT, version.to_string().as_bytes()].concat()
+pub fn greeting(password: &str) -> Vec<(Vec<u8>, Wants)> {
+    let login = (!password.is_empty()).then(|| (command(&[b"AUTH", password.as_bytes()]), Wants::Outcome));
+    login.into_iter().chain([(command(&[b"INFO"]), Wants::About)]).collect()
 }
 
-pub fn greeting(password: &str) -> Vec<u8> {
-    command(&[b"AUTH", password.as_bytes()])
+/// Its clock is asked first: what comes to be there in between is not taken for newer than it is.
+pub fn look(id: &Id) -> Vec<u8> {
+    [command(&[b"TIME"]), find(id)].concat()
 }
 
-/// What is left of its time is asked first: if another value comes in between, it looks older than it is.
-pub fn look(id: &Id, lifetime: u64, drawn: u64) -> Vec<u8> {
-    let (key, lifetime) = (key(id), (lifetime * 1000).to_string());
-    let left = command(&[b"PTTL", key.as_bytes()]);
-    let set = command(&[b"SET", key.as_bytes(), &vacant(drawn), b"NX", b"GET", b"PX", lifetime.as_bytes()]);
-    [left, set].concat()
-}
-
-pub fn fill(id: &Id, version: u64, value: &[u8]) -> Vec<u8> {
-    command(&[b"EVAL", FILL, b"1", key(id).as_bytes(), &vacant(version), value])
-}
-
-/// For what is there, and nothing else is done.
 pub fn find(id: &Id) -> Vec<u8> {
-    let key = key(id);
-    [command(&[b"PTTL", key.as_bytes()]), command(&[b"GET", key.as_bytes()])].concat()
+    command(&[b"GET", key(id).as_bytes()])
 }
 
 /// Puts a value there that lives so many seconds, whatever there was.
@@ -59,73 +49,129 @@ pub fn put(id: &Id, lifetime: u64, value: &[u8]) -> Vec<u8> {
     command(&[b"SET", key(id).as_bytes(), value, b"EX", lifetime.to_string().as_bytes()])
 }
 
-pub fn free(id: &Id, version: u64) -> Vec<u8> {
-    command(&[b"EVAL", FREE, b"1", key(id).as_bytes(), &vacant(version)])
-}
-
 pub fn count() -> Vec<u8> {
     [command(&[b"DBSIZE"]), command(&[b"INFO", b"memory"])].concat()
 }
 
-pub fn parse(bytes: &[u8], wants: Wants) -> Parsed {
-    let Some((first, length)) = said(bytes)? else { return Ok(None) };
-    if wants == Wants::Outcome {
-        let is_done = matches!(first, Said::Number(1) | Said::Word);
-        return Ok(Some((if is_done { Reply::Done } else { Reply::Refused }, length)));
-    }
-    let Some((second, further)) = said(&bytes[length..])? else { return Ok(None) };
-    let reply = match (wants, first, second) {
-        (Wants::Counts, Said::Number(entries), Said::Value(Some(text))) => Reply::Counted(counted(entries, text)),
-        (_, Said::Number(_), Said::Value(None)) => Reply::Item(Item { is_won: true, ..Item::default() }),
-        (_, Said::Number(left), Said::Value(Some(value))) => item(left, value),
-        _ => Reply::Refused,
-    };
-    Ok(Some((reply, length + further)))
+pub fn slots() -> Vec<u8> {
+    command(&[b"CLUSTER", b"SLOTS"])
 }
 
-/// `left`: below zero if nothing was there, or for ever.
-fn item(left: i64, value: &[u8]) -> Reply {
-    let Ok(left) = u64::try_from(left).map(Duration::from_millis) else { return Reply::Refused };
-    let drawn = value.strip_prefix(VACANT).and_then(|number| std::str::from_utf8(number).ok()?.parse().ok());
-    let value = if drawn.is_some() { Vec::new() } else { value.to_vec() };
-    Reply::Item(Item { value, version: drawn.unwrap_or(0), left, is_won: false })
+pub fn parse(bytes: &[u8], wants: Wants) -> Parsed {
+    let Some((first, length)) = said(bytes, DEEPEST)? else { return Ok(None) };
+    let reply = match (wants, first) {
+        (Wants::Item | Wants::Counts, first) => {
+            let Some((second, further)) = said(&bytes[length..], DEEPEST)? else { return Ok(None) };
+            return Ok(Some((of_two(first, second), length + further)));
+        }
+        (_, Said::Moved) => Reply::Moved,
+        (Wants::Outcome, Said::Number(1) | Said::Word) => Reply::Done,
+        (Wants::Value, Said::Value(value)) => read(0, value),
+        (Wants::About, Said::Value(Some(text))) => Reply::About(about(text)?),
+        (Wants::Slots, Said::List(list)) => Reply::Slots(list.iter().filter_map(range).collect()),
+        _ => Reply::Refused,
+    };
+    Ok(Some((reply, length)))
+}
+
+fn of_two(first: Said, second: Said) -> Reply {
+    match (first, second) {
+        (_, Said::Moved) => Reply::Moved,
+        (Said::List(time), Said::Value(value)) => microseconds(&time).map_or(Reply::Refused, |now| read(now, value)),
+        (Said::Number(entries), Said::Value(Some(text))) => Reply::Counted(counted(entries, text)),
+        _ => Reply::Refused,
+    }
+}
+
+fn read(now: u64, value: Option<&[u8]>) -> Reply {
+    Reply::Read(Read { value: value.unwrap_or_default().to_vec(), now })
+}
+
+/// Its time has seconds, and microseconds of the next one.
+fn microseconds(time: &[Said]) -> Option<u64> {
+    let [Said::Value(Some(seconds)), Said::Value(Some(further))] = time else { return None };
+    let number = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<u64>().ok();
+    number(seconds)?.checked_mul(1_000_000)?.checked_add(number(further)?)
+}
+
+fn of_text<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
 }
 
 fn counted(entries: i64, text: &[u8]) -> Counted {
     let text = String::from_utf8_lossy(text);
-    let of = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok()).unwrap_or(0);
+    let of = |name| of_text(&text, name).and_then(|number| number.parse().ok()).unwrap_or(0);
     Counted { entries: entries.try_into().unwrap_or(0), used: of("used_memory:"), size: of("maxmemory:") }
+}
+
+fn about(text: &[u8]) -> Result<About, Unfit> {
+    let text = String::from_utf8_lossy(text);
+    let told = of_text(&text, "run_id:").and_then(|run| Process::try_from(run.as_bytes()).ok());
+    let process = told.filter(|process| process.iter().any(|digit| *digit != b'0'));
+    let process = process.ok_or_else(|| Unfit("it does not tell its run_id".into()))?;
+    Ok(About { process, is_of_cluster: of_text(&text, "cluster_enabled:") == Some("1") })
+}
+
+/// The slots of a primary, and where it is; its replicas come behind it.
+fn range(said: &Said) -> Option<Range> {
+    let Said::List(parts) = said else { return None };
+    let [Said::Number(first), Said::Number(last), Said::List(primary), ..] = &parts[..] else { return None };
+    let [Said::Value(host), Said::Number(port), ..] = &primary[..] else { return None };
+    let host = std::str::from_utf8(host.unwrap_or_default()).ok()?.to_owned();
+    let [first, last, port] = [*first, *last, *port].map(|number| u16::try_from(number).ok());
+    Some(Range { first: first?, last: last?, host, port: port? })
 }
 
 enum Said<'a> {
     Number(i64),
     Value(Option<&'a [u8]>),
     Word,
-    /// There is no room, or it is not ready.
+    List(Vec<Said<'a>>),
     Refusal,
+    Moved,
 }
 
-fn said(bytes: &[u8]) -> Result<Option<(Said<'_>, usize)>, Unfit> {
-    let unfit = || Unfit("its answer is not understood".into());
+fn unfit() -> Unfit {
+    Unfit("its answer is not understood".into())
+}
+
+/// `deepest`: so many lists in lists at most.
+fn said(bytes: &[u8], deepest: usize) -> Result<Option<(Said<'_>, usize)>, Unfit> {
     let Some(length) = bytes.windows(END.len()).take(LONGEST_LINE).position(|two| two == END) else {
         return if bytes.len() < LONGEST_LINE { Ok(None) } else { Err(unfit()) };
     };
     let (line, after) = (std::str::from_utf8(&bytes[..length]).map_err(|_| unfit())?, length + END.len());
     let (kind, rest) = line.split_at_checked(1).ok_or_else(unfit)?;
+    let begins = |words: &[&str]| words.iter().any(|word| rest.starts_with(word));
     match kind {
         ":" => Ok(Some((Said::Number(rest.parse().map_err(|_| unfit())?), after))),
         "+" => Ok(Some((Said::Word, after))),
-        "-" if ["OOM", "LOADING", "BUSY"].iter().any(|word| rest.starts_with(word)) => Ok(Some((Said::Refusal, after))),
+        "-" if begins(&REFUSALS) => Ok(Some((Said::Refusal, after))),
+        "-" if begins(&MOVES) => Ok(Some((Said::Moved, after))),
         "-" => Err(Unfit(rest.into())),
-        "$" if rest == "-1" => Ok(Some((Said::Value(None), after))),
+        "$" | "*" if rest == "-1" => Ok(Some((Said::Value(None), after))),
         "$" => {
             let size: usize = rest.parse().ok().filter(|size| *size <= LONGEST_VALUE).ok_or_else(unfit)?;
             let Some(data) = bytes.get(after..after + size + END.len()) else { return Ok(None) };
             let value = data.strip_suffix(END).ok_or_else(unfit)?;
             Ok(Some((Said::Value(Some(value)), after + data.len())))
         }
+        "*" => {
+            let count: usize = rest.parse().ok().filter(|count| *count <= LONGEST_LIST).ok_or_else(unfit)?;
+            list(bytes, after, count, deepest.checked_sub(1).ok_or_else(unfit)?)
+        }
         _ => Err(unfit()),
     }
+}
+
+fn list(bytes: &[u8], mut at: usize, count: usize, deepest: usize) -> Result<Option<(Said<'_>, usize)>, Unfit> {
+    let mut parts = Vec::new();
+    for _ in 0..count {
+        let Some((part, length)) = said(&bytes[at..], deepest)? else { return Ok(None) };
+        parts.push(part);
+        at += length;
+    }
+    Ok(Some((Said::List(parts), at)))
 }
 
 #[cfg(test)]
@@ -143,24 +189,31 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_an_empty_place_or_a_value() {
+    fn what_is_there_comes_with_the_time() {
         let of = |bytes: &[u8]| parsed(bytes, Wants::Item);
-        assert_eq!(of(b":-2\r\n$-1\r\n"), Reply::Item(Item { is_won: true, ..Item::default() }));
-        let left = Duration::from_millis(1500);
-        assert_eq!(of(b":1500\r\n$3\r\n?77\r\n"), Reply::Item(Item { version: 77, left, ..Item::default() }));
-        let value = b"?\r\nb".to_vec();
-        assert_eq!(of(b":1500\r\n$4\r\n?\r\nb\r\n"), Reply::Item(Item { value, left, ..Item::default() }));
-        for refused in
-            [&b":-2\r\n$1\r\na\r\n"[..], b":-1\r\n$1\r\na\r\n", b":-2\r\n-OOM no room\r\n", b"-LOADING\r\n-LOADING\r\n"]
-        {
+        let read = |value: &[u8]| Reply::Read(Read { value: value.to_vec(), now: 7_000_012 });
+        assert_eq!(of(b"*2\r\n$1\r\n7\r\n$2\r\n12\r\n$-1\r\n"), read(b""));
+        assert_eq!(of(b"*2\r\n$1\r\n7\r\n$2\r\n12\r\n$4\r\n?\r\nb\r\n"), read(b"?\r\nb"));
+        for refused in [
+            &b"*2\r\n$1\r\n7\r\n$1\r\nx\r\n$1\r\na\r\n"[..],
+            b"*1\r\n$1\r\n7\r\n$1\r\na\r\n",
+            b":7\r\n$-1\r\n",
+            b"*2\r\n$1\r\n7\r\n$1\r\n1\r\n-ASK 5 127.0.0.1:7\r\n",
+            b"-LOADING\r\n-LOADING\r\n",
+        ] {
             assert_eq!(of(refused), Reply::Refused);
         }
+        assert_eq!(of(b"*2\r\n$1\r\n7\r\n$1\r\n1\r\n-MOVED 5 127.0.0.1:7\r\n"), Reply::Moved);
+        let value = Read { value: b"a".to_vec(), now: 0 };
+        assert_eq!(parsed(b"$1\r\na\r\n", Wants::Value), Reply::Read(value));
     }
 
     #[test]
     fn outcomes_and_counts_are_read() {
-        let outcomes = [&b":1\r\n"[..], b"+OK\r\n", b":0\r\n"].map(|bytes: &[u8]| parsed(bytes, Wants::Outcome));
-        assert_eq!(outcomes, [Reply::Done, Reply::Done, Reply::Refused]);
+        let outcomes =
+            [&b":1\r\n"[..], b"+OK\r\n", b":0\r\n", b"-OOM no room\r\n"].map(|bytes| parsed(bytes, Wants::Outcome));
+        assert_eq!(outcomes, [Reply::Done, Reply::Done, Reply::Refused, Reply::Refused]);
+        assert_eq!(parsed(b"-CLUSTERDOWN Hash slot not served\r\n", Wants::Outcome), Reply::Moved);
         let text = "# Memory\r\nused_memory:900\r\nused_memory_human:900B\r\nmaxmemory:1000\r\n";
         let bytes = format!(":3\r\n${}\r\n{text}\r\n", text.len());
         let counted = Counted { entries: 3, used: 900, size: 1000 };
@@ -168,16 +221,43 @@ mod tests {
     }
 
     #[test]
+    fn a_server_tells_which_process_it_is_and_who_has_which_slots() {
+        let about = |run: &str, cluster: &str| {
+            let text = format!("# Server\r\nrun_id:{run}\r\n# Cluster\r\ncluster_enabled:{cluster}\r\n");
+            format!("${}\r\n{text}\r\n", text.len())
+        };
+        let run = "ab".repeat(20);
+        for (told, is_of_cluster) in [("1", true), ("0", false)] {
+            let process = run.as_bytes().try_into().expect("its length");
+            assert_eq!(
+                parsed(about(&run, told).as_bytes(), Wants::About),
+                Reply::About(About { process, is_of_cluster })
+            );
+        }
+        for unknown in ["0", "", &"0".repeat(40)] {
+            assert!(parse(about(unknown, "1").as_bytes(), Wants::About).is_err(), "{unknown}");
+        }
+        let told =
+            b"*2\r\n*4\r\n:0\r\n:99\r\n*3\r\n$3\r\na.b\r\n:7\r\n*2\r\n$1\r\nx\r\n$1\r\ny\r\n*2\r\n$1\r\nc\r\n:8\r\n\
+            *3\r\n:100\r\n:16383\r\n*2\r\n$-1\r\n:9\r\n";
+        let range = |first, last, host: &str, port| Range { first, last, host: host.into(), port };
+        assert_eq!(parsed(told, Wants::Slots), Reply::Slots(vec![range(0, 99, "a.b", 7), range(100, 16_383, "", 9)]));
+    }
+
+    #[test]
     fn what_is_no_answer_ends_the_connection() {
-        let long = vec![b'+'; LONGEST_LINE];
+        let (long, deep) = (vec![b'+'; LONGEST_LINE], b"*1\r\n".repeat(DEEPEST + 1));
         for bytes in [
             &b"-NOAUTH Authentication required.\r\n"[..],
+            b"-READONLY You can't write against a read only replica.\r\n",
             b"hello\r\n",
             b":x\r\n",
             b"$99999999\r\n",
+            b"*99999999\r\n",
             b"$1\r\nabc",
             b"\r\n",
             &long,
+            &deep,
         ] {
             assert!(parse(bytes, Wants::Outcome).is_err(), "{}", String::from_utf8_lossy(bytes));
         }
@@ -185,9 +265,9 @@ mod tests {
 
     #[test]
     fn commands_are_lists_of_words() {
-        assert_eq!(greeting("pass"), b"*2\r\n$4\r\nAUTH\r\n$4\r\npass\r\n");
-        let looked = String::from_utf8(look(&ID, 9, 5)).expect("text");
-        assert!(looked.ends_with("$2\r\n?5\r\n$2\r\nNX\r\n$3\r\nGET\r\n$2\r\nPX\r\n$4\r\n9000\r\n"), "{looked}");
-        assert!(fill(&ID, 5, b"abc").ends_with(b"$2\r\n?5\r\n$3\r\nabc\r\n"));
+        assert_eq!(greeting("pass")[0].0, b"*2\r\n$4\r\nAUTH\r\n$4\r\npass\r\n");
+        assert_eq!(greeting("").len(), 1);
+        assert!(look(&ID).starts_with(b"*1\r\n$4\r\nTIME\r\n*2\r\n$3\r\nGET\r\n$68\r\nfqc:"));
+        assert!(put(&ID, 9, b"abc").ends_with(b"$3\r\nabc\r\n$2\r\nEX\r\n$1\r\n9\r\n"));
     }
 }

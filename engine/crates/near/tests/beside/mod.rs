@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
+pub mod cluster;
 pub mod followed;
 pub mod scene;
 pub mod store;
@@ -54,6 +55,16 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// What steps the wall clock of a process, if it is in its environment.
+pub fn stepping(folder: &Folder, how: &[&str]) -> (String, String) {
+    const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/steps.c");
+    let library = folder.file("steps.so");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-Wall", "-Werror", "-o", &library, SOURCE]).args(how);
+    assert!(compiler.status().expect("a compiler").success());
+    ("LD_PRELOAD".to_owned(), library)
 }
 
 pub struct Near {

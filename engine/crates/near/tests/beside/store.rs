@@ -30,7 +30,7 @@ impl Kind {
     }
 
     /// Without any, a test says so and passes.
-    fn program(self) -> Option<PathBuf> {
+    pub fn program(self) -> Option<PathBuf> {
         let fetched = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/servers/memcached/bin/memcached");
         // Debian's tools bring the server under another name.
         let (variable, known) = match self {

@@ -1,4 +1,4 @@
-/* Steps a process's wall clock by two seconds, there and back, fifty times a second. */
+/* Steps a process's wall clock by two seconds, there and back, fifty times a second; or, with BEHIND, sets it back by so many seconds. */
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -8,9 +8,13 @@
 #define STEP_NS 20000000
 
 static time_t step(void) {
+#ifdef BEHIND
+    return -BEHIND;
+#else
     struct timespec now;
     syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
     return now.tv_nsec / STEP_NS % 2 ? 2 : 0;
+#endif
 }
 
 int clock_gettime(clockid_t clock, struct timespec *now) {

@@ -1,0 +1,174 @@
+//! A real cluster of Valkey or Redis, as processes: primaries, and the replicas of some.
+
+use super::store::Kind;
+use super::{Folder, Near, stepping, wait_until};
+use fqc_tests::server::free_port;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+pub const PASSWORD: &str = "cluster";
+const SLOTS: usize = 16_384;
+
+pub struct Node {
+    port: u16,
+    /// By which the nodes talk with each other.
+    bus: u16,
+    child: Child,
+    _folder: Folder,
+}
+
+pub struct Cluster {
+    pub primaries: Vec<Node>,
+    /// Of the first primaries, one of each.
+    pub replicas: Vec<Node>,
+}
+
+impl Node {
+    /// Its clock is behind by so many seconds.
+    fn start(program: &Path, behind: u32) -> Node {
+        const TRIES: usize = 5;
+        for _ in 0..TRIES {
+            let (folder, port, bus) = (Folder::fresh(), free_port().expect("a port"), free_port().expect("a port"));
+            let mut command = Command::new(program);
+            command
+                .arg0("redis-server")
+                .args(["--bind", "127.0.0.1", "--port", &port.to_string(), "--cluster-port", &bus.to_string()])
+                .args(["--save", "", "--appendonly", "no", "--maxmemory", "64mb", "--dir", &folder.file("")])
+                .args(["--requirepass", PASSWORD, "--masterauth", PASSWORD, "--repl-diskless-sync-delay", "0"])
+                .args(["--cluster-enabled", "yes", "--cluster-node-timeout", "1500"])
+                .args(["--cluster-replica-validity-factor", "0"])
+                .stdin(Stdio::null())
+                .stdout(Stdio::null());
+            if behind > 0 {
+                command.envs([stepping(&folder, &[&format!("-DBEHIND={behind}")])]);
+            }
+            let mut child = command.spawn().expect("it starts");
+            let mut is_running = true;
+            wait_until("the node", || {
+                is_running = child.try_wait().expect("a state").is_none();
+                !is_running || TcpStream::connect(("127.0.0.1", port)).is_ok()
+            });
+            if is_running {
+                return Node { port, bus, child, _folder: folder };
+            }
+        }
+        panic!("no node of a cluster starts");
+    }
+
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// What it says; empty if it says nothing.
+    pub fn ask(&self, command: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
+        stream.write_all(format!("AUTH {PASSWORD}\r\n{command}\r\n").as_bytes()).expect("it is sent");
+        let mut answers = BufReader::new(stream);
+        let mut line = || {
+            let mut line = String::new();
+            answers.read_line(&mut line).expect("an answer");
+            line.trim_end().to_owned()
+        };
+        assert_eq!(line(), "+OK");
+        let said = line();
+        let Some(size) = said.strip_prefix('$') else { return said };
+        let mut text = vec![0; size.parse().unwrap_or(0)];
+        answers.read_exact(&mut text).expect("the rest of it");
+        String::from_utf8(text).expect("text")
+    }
+
+    pub fn must(&self, command: &str) {
+        let said = self.ask(command);
+        assert!(said.starts_with("+OK"), "{command}: {said}");
+    }
+
+    fn says(&self, command: &str, words: &str) -> bool {
+        self.ask(command).contains(words)
+    }
+
+    pub fn id(&self) -> String {
+        self.ask("CLUSTER MYID")
+    }
+
+    pub fn is_primary(&self) -> bool {
+        self.says("INFO replication", "role:master")
+    }
+
+    pub fn keys(&self) -> u64 {
+        self.ask("DBSIZE").trim_start_matches(':').parse().expect("a number")
+    }
+
+    /// All that it has been told has come to its replica.
+    pub fn wait_for_replica(&self) {
+        wait_until("the replica", || self.ask("WAIT 1 1000") == ":1");
+    }
+
+    /// What a near cache calls it.
+    pub fn metric(&self, name: &str) -> String {
+        format!("store_{name}{{server=\"{}\"}}", self.address())
+    }
+
+    pub fn is_found_by(&self, near: &Near) -> bool {
+        let answers = format!("fqc_near_{} 1", self.metric("answers"));
+        near.get("/metrics").lines().any(|line| line == answers)
+    }
+
+    pub fn wait_until_found(&self, near: &Near) {
+        wait_until("a member of the cluster", || self.is_found_by(near));
+    }
+
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+impl Cluster {
+    /// Without the program, a test says so and passes. `behind`: of each replica, by how many seconds its clock is behind.
+    pub fn start(primaries: usize, behind: &[u32]) -> Option<Cluster> {
+        let program = Kind::Valkey.program()?;
+        let primaries: Vec<_> = (0..primaries).map(|_| Node::start(&program, 0)).collect();
+        let replicas: Vec<_> = behind.iter().map(|behind| Node::start(&program, *behind)).collect();
+        let cluster = Cluster { primaries, replicas };
+        for (number, node) in cluster.nodes().enumerate() {
+            node.must(&format!("CLUSTER SET-CONFIG-EPOCH {}", number + 1));
+        }
+        let count = cluster.primaries.len();
+        for (number, node) in cluster.primaries.iter().enumerate() {
+            let [first, next] = [number, number + 1].map(|number| number * SLOTS / count);
+            node.must(&format!("CLUSTER ADDSLOTSRANGE {first} {}", next - 1));
+        }
+        for node in cluster.nodes().skip(1) {
+            cluster.primaries[0].must(&format!("CLUSTER MEET 127.0.0.1 {} {}", node.port, node.bus));
+        }
+        let known = format!("cluster_known_nodes:{}", cluster.nodes().count());
+        cluster.wait_for("CLUSTER INFO", &known);
+        for (replica, primary) in cluster.replicas.iter().zip(&cluster.primaries) {
+            // It may know the primary by a passing name yet.
+            let command = format!("CLUSTER REPLICATE {}", primary.id());
+            wait_until("a replica", || replica.ask(&command).starts_with("+OK"));
+        }
+        cluster.wait_for("CLUSTER INFO", "cluster_state:ok");
+        for replica in &cluster.replicas {
+            wait_until("the replica", || replica.says("INFO replication", "master_link_status:up"));
+        }
+        Some(cluster)
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.primaries.iter().chain(&self.replicas)
+    }
+
+    fn wait_for(&self, command: &str, words: &str) {
+        wait_until(words, || self.nodes().all(|node| node.says(command, words)));
+    }
+}
