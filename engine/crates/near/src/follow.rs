@@ -4,7 +4,7 @@
 //! ends the following, never the connection, unless a command was sent of which the client must not see the answer.
 
 use std::collections::VecDeque;
-use wire::{Command, Expect, Header, Outcome, Progress, ResponseTracker, status};
+use wire::{Command, Expect, Header, Outcome, OutcomeKind, Progress, ResponseTracker, status};
 
 /// Commands that a client may send ahead. No client is known to send more than some dozens.
 const MOST_AHEAD: usize = 4096;
@@ -44,6 +44,8 @@ pub struct Follower {
     is_in_file: bool,
     /// The last flags that an answer had.
     flags: u16,
+    /// The server may hold warnings of a statement of the client's.
+    has_warned: bool,
     unread: Option<Unread>,
     /// Commands of the client since it logged in.
     begun: usize,
@@ -81,6 +83,7 @@ impl Follower {
             answering: None,
             is_in_file: false,
             flags: 0,
+            has_warned: false,
             unread: None,
             begun: 0,
             taken: 0,
@@ -122,6 +125,11 @@ impl Follower {
     /// The last flags that an answer had.
     pub fn flags(&self) -> u16 {
         self.flags
+    }
+
+    /// Since the client was answered with warnings or an error the server has run nothing that the client did not send.
+    pub fn has_warned(&self) -> bool {
+        self.has_warned
     }
 
     /// The next byte of the client begins a packet that is no part of anything.
@@ -215,6 +223,8 @@ impl Follower {
             Progress::Done(outcome) => {
                 self.answering = None;
                 self.flags = outcome.status.unwrap_or(self.flags);
+                let warns = outcome.warnings > 0 || matches!(outcome.kind, OutcomeKind::Err { .. });
+                self.has_warned = warns || self.has_warned && !part.is_hidden;
                 part.outcome = Some(outcome);
             }
             Progress::LocalInfile => self.is_in_file = true,

@@ -164,7 +164,7 @@ impl Seat {
         {
             return Then::Answer(has_changed());
         }
-        let stays = |unseen: &Unseen| alone.is_some_and(|payload| unseen.may_follow(payload));
+        let stays = |unseen: &Unseen| alone.is_some_and(|payload| unseen.may_follow(payload, follower));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
         let aggregates = |payload: &[u8]| lock(&self.own).statements.aggregates(payload);
         // An aggregate over nothing would leave the rows found as they were before that.

@@ -1,6 +1,7 @@
 //! A read that was answered here, and what has to wait until the server has seen it.
 
 use crate::command::is_harmless;
+use crate::follow::Follower;
 use crate::prepared::Under;
 use sql::Aggregates;
 use std::collections::VecDeque;
@@ -61,10 +62,13 @@ impl Unseen {
         if self.is_execution() { Expect::Execute } else { Expect::Query }
     }
 
-    /// The server may get this command without having seen the read: it cannot know the difference. What is closed cannot be run.
-    pub fn may_follow(&self, payload: &[u8]) -> bool {
+    /// The server may get this command without having seen the read: it cannot know the difference. What is closed cannot be run, and
+    /// the answer to a ping may count warnings.
+    pub fn may_follow(&self, payload: &[u8], follower: &Follower) -> bool {
         let has_execution = || self.before.iter().chain([self]).any(Unseen::is_execution);
-        is_harmless(payload) && !(payload[0] == Command::StmtClose as u8 && has_execution())
+        let is = |command: Command| payload[0] == command as u8;
+        let matters = is(Command::StmtClose) && has_execution() || is(Command::Ping) && follower.has_warned();
+        is_harmless(payload) && !matters
     }
 
     fn is_of_same_statement(&self, payload: &[u8]) -> bool {

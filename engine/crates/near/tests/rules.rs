@@ -106,6 +106,26 @@ fn an_answer_from_memory_is_byte_for_byte_that_of_the_server() {
     }
 }
 
+/// MySQL counts in its answer to a ping what the statement before has warned of.
+#[test]
+fn a_ping_after_an_answer_from_memory_counts_no_older_warnings() {
+    for (line, server) in servers() {
+        let near = ruled(&server, LONG);
+        let mut client = near.client();
+        let mut direct = Client::root(&server.endpoint()).unwrap();
+        wait_until("an answer from memory", || served(&near, &mut client, READ).1);
+        for before in ["SELECT v AS ' v' FROM d.t", "SELECT nothing FROM d.t", "SELECT 1"] {
+            for client in [&mut client, &mut direct] {
+                client.query(before).expect("an answer");
+            }
+            assert!(served(&near, &mut client, READ).1, "{line}: {}", near.log());
+            ask(&mut direct, READ);
+            let [told, truth] = [&mut client, &mut direct].map(|client| client.ping().expect("an answer").bytes);
+            assert_eq!(told, truth, "{line}: {before}");
+        }
+    }
+}
+
 #[test]
 fn one_client_refreshes_and_the_others_get_what_there_is() {
     let server = mariadb();

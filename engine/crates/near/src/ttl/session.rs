@@ -283,7 +283,8 @@ impl Session {
         if asks_for_rows && self.is_astray && self.unseen.is_none() && is_heard && follower.is_quiet() {
             return Then::Answer(has_changed());
         }
-        let unseen = self.unseen.take_if(|unseen| !alone.is_some_and(|payload| unseen.may_follow(payload)));
+        let stays = |unseen: &Unseen| alone.is_some_and(|payload| unseen.may_follow(payload, follower));
+        let unseen = self.unseen.take_if(|unseen| !stays(unseen));
         let asks = miss.as_ref().is_some_and(|miss| miss.asks);
         if replaces {
             let text = query.map(|query| query.text).or(read.as_ref().map(|read| &*read.text));
