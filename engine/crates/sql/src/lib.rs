@@ -27,6 +27,7 @@ mod statement;
 pub mod surface;
 pub mod touched;
 mod transaction;
+mod view;
 mod walk;
 
 pub use aggregates::{Aggregates, is_aggregate};
@@ -40,3 +41,4 @@ pub use selection::{Misuse, Pattern, Selection};
 pub use shape::{shape, shape_id};
 pub use sources::sources;
 pub use statement::*;
+pub use view::{Against, view};

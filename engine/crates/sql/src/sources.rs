@@ -4,7 +4,7 @@
 //! none (columns in a GROUP BY, tables of a WITH) may be in it, too: it is for asking what a name could stand for, and no grammar.
 //!
 //! The server's grammar has a table's name directly after FROM, JOIN or TABLE, or after a comma or a parenthesis in the list that
-//! these begin.
+//! these begin. What follows ON or USING is no part of that list, up to the next JOIN or comma.
 
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
 use crate::{Charset, LexMode, TableName};
@@ -21,8 +21,14 @@ pub fn sources(text: &[u8], mode: LexMode) -> Option<Vec<TableName>> {
     if mode.is_foreign || mode.charset == Charset::Unreadable {
         return None;
     }
-    let mut search =
-        Search { lexer: Lexer::new(text, mode), is_after_for: false, depth: 0, lists: 0, found: Vec::new() };
+    let mut search = Search {
+        lexer: Lexer::new(text, mode),
+        is_after_for: false,
+        depth: 0,
+        lists: 0,
+        conditions: 0,
+        found: Vec::new(),
+    };
     search.run()?;
     Some(search.found)
 }
@@ -34,6 +40,8 @@ struct Search<'a> {
     depth: u32,
     /// One bit for each open parenthesis: a list of tables has begun in it.
     lists: u64,
+    /// The same: a condition of a join has begun in that list.
+    conditions: u64,
     found: Vec<TableName>,
 }
 
@@ -50,7 +58,7 @@ impl Search<'_> {
                 TokenKind::Operator if token.text == b"{" => return None,
                 TokenKind::Open => self.open()?,
                 TokenKind::Close => self.close(),
-                TokenKind::Comma => self.is_in_list(),
+                TokenKind::Comma => self.comma(),
                 TokenKind::Dot if may_follow => true,
                 _ if token.is_name() => self.name(&token, may_follow)?,
                 _ => false,
@@ -67,11 +75,17 @@ impl Search<'_> {
         self.lists & self.bit() != 0
     }
 
+    fn comma(&mut self) -> bool {
+        self.conditions &= !self.bit();
+        self.is_in_list()
+    }
+
     /// What is in a parenthesis inside a list may be a part of the list.
     fn open(&mut self) -> Option<bool> {
-        let is_in_list = self.is_in_list();
+        let is_in_list = self.is_in_list() && self.conditions & self.bit() == 0;
         (self.depth < DEEPEST).then(|| self.depth += 1)?;
         self.lists = self.lists & !self.bit() | if is_in_list { self.bit() } else { 0 };
+        self.conditions &= !self.bit();
         Some(is_in_list)
     }
 
@@ -84,7 +98,12 @@ impl Search<'_> {
     fn name(&mut self, token: &Token, may_follow: bool) -> Option<bool> {
         if token.is_any(&["from", "join", "straight_join", "table"]) {
             self.lists |= self.bit();
+            self.conditions &= !self.bit();
             return Some(true);
+        }
+        if !may_follow && token.is_any(&["on", "using"]) {
+            self.conditions |= self.bit();
+            return Some(false);
         }
         if token.is_any(&["select", "where"]) || self.begins_clause(token) {
             self.lists &= !self.bit();
@@ -145,7 +164,12 @@ mod tests {
             ("SELECT a, v FROM t", "t"),
             ("SELECT v, t.v FROM t x WHERE v = 1 AND x.v IN (v, 2)", "t"),
             ("SELECT 1 FROM d.t AS a, `d`.`u``x` JOIN w ON a.x = w.y, z WHERE q", "d.t d.u`x w z"),
-            ("SELECT 1 FROM ((t, u) LEFT JOIN (v, w) ON (a = b))", "t u v w a"),
+            ("SELECT 1 FROM ((t, u) LEFT JOIN (v, w) ON (a = b))", "t u v w"),
+            ("SELECT 1 FROM t JOIN u ON (t.a = u.a), v, (w)", "t u v w"),
+            ("SELECT 1 FROM (t JOIN u ON (t.a, t.b) = (u.a, u.b)) JOIN (v) USING (a, b), (w, x)", "t u v w x"),
+            ("SELECT 1 FROM t JOIN u ON ((t.a = (SELECT MAX(a) FROM v, w)) AND EXISTS (TABLE x)), y", "t u v w x y"),
+            ("SELECT 1 FROM t x JOIN u ON f(a, b) LEFT JOIN (v JOIN w ON (b)) ON (c), z", "t u v w z"),
+            ("SELECT 1 FROM .on, (v) JOIN d.on ON (a), .using, (w)", "on v d.on using w"),
             ("SELECT 1 FROM (SELECT a, b FROM t WHERE c) d, e", "t e"),
             ("SELECT (SELECT 1 FROM v WHERE x), y FROM t", "v t"),
             ("WITH c AS (SELECT a FROM v) SELECT a, b FROM c", "v c"),
