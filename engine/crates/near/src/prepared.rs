@@ -131,6 +131,8 @@ pub struct Execution {
     /// The command that prepared its statement.
     pub prepared: u64,
     pub types: Vec<u8>,
+    /// For each parameter its value, if that is certainly an integer.
+    pub bound: Vec<Option<i128>>,
     /// It binds those that the server has.
     pub has_same_types: bool,
     /// It brings the first types.
@@ -196,6 +198,7 @@ impl Statements {
             under: statement.under,
             prepared: statement.prepared,
             types: params.types.to_vec(),
+            bound: params.iter().map(|param| param.integer()).collect(),
             has_same_types: known == Some(params.types),
             is_first: params.are_types_new && statement.executed == statement.prepared,
             aggregates: statement.aggregates,

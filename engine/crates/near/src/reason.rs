@@ -7,7 +7,6 @@ sql::reasons! {
     NoCacheHint "sql_no_cache" "the statement says SQL_NO_CACHE";
     Attributes "query_attributes" "the client sent attributes with the statement, which functions may read";
     TooLong "too_long" "the statement has more than 16 KiB, or came in pieces";
-    Prepared "prepared" "a prepared statement was executed: with the binary log, none is looked at";
     ParameterTypes "parameter_types" "the parameters of the prepared statement have had values of other types, or not all at once for the first time, or one that may be taken for another type";
     StatementContext "statement_context" "the session's settings changed since the statement was prepared, or were not known then";
     Transaction "transaction" "the session is in a transaction, has autocommit off, or has sent something ahead";
@@ -22,7 +21,10 @@ sql::reasons! {
     TableUnknown "table_unknown" "a table was seen for the first time; the server is being asked about it";
     TableName "table_name" "a table's name has letters outside ASCII, or no schema, or the tables cannot be told from the text";
     TableHidden "table_hidden" "a table is not there, or the account that reads the log may not see it: grant it SELECT";
-    View "view" "a view was read: its tables are not known";
+    View "view" "a view's definition is longer than 16 KiB or not understood, or it reads no table";
+    ViewFunction "view_function" "a view calls a function whose value may differ at each read or for each session, or a stored function";
+    ViewSystemSchema "view_system_schema" "a view reads a schema of the server's own";
+    ViewHidden "view_hidden" "the account that reads the log may not see a view's definition: grant it SHOW VIEW";
     TableEngine "table_engine" "a table's engine or type does not qualify, or it has an undetermined generated column";
     TimeColumn "time_column" "a table has a TIME column, which the server completes with today's date where it compares it with a date";
     Cascades "cascades" "a table's rows change with those of another one (ON DELETE CASCADE and the like), which the log may not tell";

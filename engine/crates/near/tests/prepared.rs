@@ -2,44 +2,13 @@
 
 mod beside;
 
+use beside::executions::{prepared, row, run, until_here, until_run_here};
 use beside::scene::{READ, Scene, ask, hits, until_served};
 use beside::{LIMIT, Near, wait_until};
 use fqc_tests::client::{Client, Login, Param, Prepared, Response, capability, command, execute_body};
 use std::time::Instant;
 
 const BY_KEY: &str = "SELECT v, ? AS given FROM d.t WHERE id = ?";
-
-fn prepared(client: &mut Client, statement: &str) -> Prepared {
-    client.prepare(statement).expect("an answer").1.unwrap_or_else(|| panic!("`{statement}` is not prepared"))
-}
-
-fn run(client: &mut Client, statement: &Prepared, params: &[Param]) -> Response {
-    client.execute(statement, params).expect("an answer")
-}
-
-fn row(response: &Response) -> String {
-    match response.failure() {
-        Some(failure) => format!("error {}", failure.code),
-        None => format!("{:?}", response.rows(true)),
-    }
-}
-
-/// Asks until the near cache answers by itself.
-fn until_here(near: &Near, mut once: impl FnMut() -> Response) -> Response {
-    let begun = Instant::now();
-    loop {
-        let before = hits(near);
-        let answer = once();
-        if hits(near) > before {
-            return answer;
-        }
-        assert!(begun.elapsed() < LIMIT, "never answered from memory: {}; {}", row(&answer), near.log());
-    }
-}
-
-fn until_run_here(near: &Near, client: &mut Client, statement: &Prepared, params: &[Param]) -> Response {
-    until_here(near, || run(client, statement, params))
-}
 
 #[test]
 fn an_execution_that_repeats_is_answered_from_memory_byte_for_byte() {

@@ -2,7 +2,7 @@
 
 mod beside;
 
-use beside::followed::{LONG, direct, kinds, mariadb, run};
+use beside::followed::{LONG, direct, kinds, mariadb, run, show};
 use beside::scene::{READ, ask, furnish, until_served};
 use beside::{Folder, LIMIT, Near, near, server, wait_until};
 use fqc_tests::client::{Client, Param};
@@ -53,8 +53,14 @@ fn with_the_log_each_read_that_goes_to_the_server_has_a_reason() {
         let mut admin = direct(&server);
         let statements = [
             "USE d",
-            "CREATE VIEW d.w AS SELECT * FROM d.t",
             "CREATE FUNCTION d.f() RETURNS INT READS SQL DATA RETURN (SELECT MAX(v) FROM d.t)",
+            &format!("CREATE VIEW d.lengthy AS SELECT v FROM d.t WHERE v NOT IN (0{})", ", 77".repeat(6000)),
+            "CREATE VIEW d.calling AS SELECT d.f() AS v FROM d.t",
+            "CREATE VIEW d.around AS SELECT v FROM d.calling",
+            "CREATE VIEW d.system_ AS SELECT TABLE_NAME FROM information_schema.TABLES",
+            "CREATE DATABASE half",
+            "CREATE VIEW half.w AS SELECT * FROM d.t",
+            "GRANT SELECT ON half.* TO follower@'%'",
             "CREATE TABLE d.parent (id INT PRIMARY KEY)",
             "CREATE TABLE d.child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES d.parent (id) ON DELETE CASCADE)",
             &format!("CREATE TABLE d.plain (id INT) ENGINE = {}", kind.other_engine),
@@ -65,12 +71,17 @@ fn with_the_log_each_read_that_goes_to_the_server_has_a_reason() {
             "CREATE TABLE unseen.t (id INT PRIMARY KEY)",
         ];
         run(&mut admin, &statements);
+        show(&mut admin, &["d.lengthy", "d.calling", "d.around", "d.system_"]);
         let near = kind.following(&server, LONG);
         let mut client = near.client();
         until_served(&near, &mut client, READ);
         let long = format!("SELECT v FROM d.t WHERE id IN (1{})", ", 1".repeat(6000));
         let reads = [
-            ("SELECT v FROM d.w", "view"),
+            ("SELECT v FROM d.lengthy", "view"),
+            ("SELECT v FROM d.calling", "view_function"),
+            ("SELECT v FROM d.around", "view_function"),
+            ("SELECT COUNT(*) FROM d.system_", "view_system_schema"),
+            ("SELECT v FROM half.w", "view_hidden"),
             ("SELECT * FROM d.child", "cascades"),
             ("SELECT * FROM d.plain", "table_engine"),
             ("SELECT * FROM d.times", "time_column"),
@@ -89,9 +100,11 @@ fn with_the_log_each_read_that_goes_to_the_server_has_a_reason() {
         run(&mut client, &["BEGIN"]);
         comes_to(&near, "transaction", || drop(ask(&mut client, READ)));
         run(&mut client, &["COMMIT"]);
-        let (_, statement) = client.prepare(READ).expect("it is prepared");
-        let statement = statement.expect("a statement");
-        comes_to(&near, "prepared", || drop(client.execute(&statement, &[]).expect("an answer")));
+        let (_, statement) = client.prepare("SELECT v FROM d.t WHERE id = ?").expect("it is prepared");
+        until_served(&near, &mut client, READ);
+        let (statement, before) = (statement.expect("a statement"), counted(&near));
+        client.execute(&statement, &[Param::Int(1)]).expect("an answer");
+        assert_eq!(since(&near, &before), [("parameter_types".into(), 1)]);
         until_served(&near, &mut client, "SELECT COUNT(*) FROM d.t");
         assert_eq!(at_once(&near, &mut client, "SELECT SUM(v) FROM d.t"), ["absent"]);
         assert_eq!(at_once(&near, &mut near.client(), READ), ["first_read"]);

@@ -2,9 +2,10 @@
 
 mod beside;
 
+use beside::executions::{ELSEWHERE, Twins, prepared, run};
 use beside::scene::{READ, ask, furnish, said};
 use beside::{Folder, LIMIT, Near, near, wait_until};
-use fqc_tests::client::{Client, Login, Param, Prepared, Response, command, execute_body};
+use fqc_tests::client::{Client, Login, Param, Prepared, command, execute_body};
 use fqc_tests::random::Random;
 use fqc_tests::server::{Options, Product, Server};
 use std::path::PathBuf;
@@ -471,14 +472,6 @@ fn whoever_waits_when_it_is_told_to_end_gets_an_answer() {
 const METADATA_CHANGED: u16 = 1024;
 const BY_KEY: &str = "SELECT v, ? FROM d.t WHERE id = ?";
 
-fn prepared(client: &mut Client, statement: &str) -> Prepared {
-    client.prepare(statement).expect("an answer").1.unwrap_or_else(|| panic!("`{statement}` is not prepared"))
-}
-
-fn run(client: &mut Client, statement: &Prepared, params: &[Param]) -> Response {
-    client.execute(statement, params).expect("an answer")
-}
-
 /// Of the first row, and whether it was answered from memory.
 fn run_here(near: &Near, client: &mut Client, statement: &Prepared, params: &[Param]) -> (String, bool) {
     let before = near.metric("hits_total");
@@ -646,108 +639,16 @@ fn an_execution_is_answered_only_with_the_columns_that_its_client_knows_of() {
     }
 }
 
-/// What one connection does, and another one directly on a server of its own.
-struct Twins {
-    here: Client,
-    there: Client,
-    statements: Vec<(Prepared, &'static str, Vec<u8>)>,
-}
-
-impl Twins {
-    fn ask(&mut self, text: &str) {
-        let [here, there] = [&mut self.here, &mut self.there].map(|one| one.query(text).expect("an answer").bytes);
-        assert_eq!(here, there, "{text}");
-    }
-
-    fn prepare(&mut self, text: &'static str) {
-        let [here, there] = [&mut self.here, &mut self.there].map(|one| prepared(one, text));
-        assert_eq!(here.id, there.id);
-        self.statements.push((here, text, Vec::new()));
-    }
-
-    /// The types of parameters are sent only if the server does not have them.
-    fn run(&mut self, index: usize, params: &[Param]) {
-        let (statement, text, bound) = &mut self.statements[index];
-        let params = &params[..statement.params as usize];
-        let body = execute_body(statement.id, params, bound);
-        let [here, there] = [&mut self.here, &mut self.there].map(|one| {
-            one.send(command::STMT_EXECUTE, &body).expect("it is sent");
-            one.read_response().expect("an answer").bytes
-        });
-        assert_eq!(here, there, "{text}, {params:?}");
-    }
-
-    fn close(&mut self, index: usize) {
-        let (statement, ..) = self.statements.swap_remove(index);
-        [&mut self.here, &mut self.there].into_iter().for_each(|one| one.close(&statement).expect("it is sent"));
-    }
-
-    fn reset(&mut self) {
-        [&mut self.here, &mut self.there].into_iter().for_each(|one| drop(one.reset_connection().expect("an answer")));
-        self.statements.clear();
-    }
-}
-
 #[test]
 fn whatever_one_connection_does_it_gets_what_it_would_get_directly() {
-    const STEPS: usize = 1500;
-    const STATEMENTS: [&str; 6] = [
-        "SELECT v, ? FROM d.t WHERE id = ?",
-        "SELECT * FROM t WHERE id = ?",
-        "SELECT 1 / (id + 2), LENGTH('\\n') FROM d.t ORDER BY id",
-        "UPDATE d.t SET v = CONCAT('v', ?) WHERE id = ?",
-        "SELECT NOW() > 0, v FROM d.t",
-        "SELECT FOUND_ROWS()",
-    ];
-    const TEXTS: [&str; 10] = [
-        "SELECT v FROM d.t WHERE id = 1",
-        "SELECT * FROM t ORDER BY id",
-        "SELECT FOUND_ROWS()",
-        "SHOW WARNINGS",
-        "USE d",
-        "USE e",
-        "SET SESSION div_precision_increment = 1",
-        "SET SESSION div_precision_increment = 4",
-        "SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES'",
-        "UPDATE d.t SET v = 'text' WHERE id = 2",
-    ];
     for ((line, server), (_, plain)) in servers().zip(servers()) {
         for server in [&server, &plain] {
             let mut admin = Client::root(&server.endpoint()).expect("a connection");
-            for statement in ["CREATE DATABASE e", "CREATE TABLE e.t SELECT 1 AS id, 'elsewhere' AS v"] {
-                admin.must(statement).expect(statement);
-            }
+            ELSEWHERE.iter().for_each(|one| drop(admin.must(one).expect(one)));
         }
         let near = ruled(&server, "[[rule]]\ntext = '.'\ncache = 'always'\nttl = 3600\n");
         let there = Client::root(&plain.endpoint()).expect("a connection");
-        let mut twins = Twins { here: near.client(), there, statements: Vec::new() };
-        let mut random = Random::new(7);
-        twins.ask("USE d");
-        for _ in 0..STEPS {
-            let count = twins.statements.len();
-            match random.below(100) {
-                0 => {
-                    twins.reset();
-                    twins.ask("USE d");
-                }
-                1..10 => twins.ask(TEXTS[random.below(TEXTS.len())]),
-                10..30 => twins.ask(TEXTS[random.below(4)]),
-                30..38 if count < 12 => twins.prepare(STATEMENTS[random.below(STATEMENTS.len())]),
-                38..41 if count > 0 => twins.close(random.below(count)),
-                _ if count > 0 => {
-                    let index = random.below(count);
-                    let first =
-                        [Param::Int(1), Param::Text("1".into()), Param::Null][random.below(10).min(2) % 3].clone();
-                    let id = Param::Int(1 + random.below(2) as i64);
-                    let times = 1 + random.below(3);
-                    (0..times).for_each(|_| twins.run(index, &[first.clone(), id.clone()]));
-                }
-                _ => {}
-            }
-        }
-        let hits = near.metric("hits_total");
-        println!("{line}: {hits} hits in {STEPS} steps");
-        assert!(hits > STEPS as u64 / 10, "{line}: {hits}");
+        Twins::new(near.client(), there).walk(&near, line);
     }
 }
 
@@ -756,32 +657,8 @@ fn whatever_one_connection_does_it_gets_what_it_would_get_directly() {
 fn a_parameter_is_told_with_the_type_that_the_server_would_tell() {
     for (line, server) in servers() {
         let near = ruled(&server, "[[rule]]\ntext = '.'\ncache = 'always'\nttl = 3600\n");
-        let mut random = Random::new(11);
-        let values = [
-            Param::Null,
-            Param::Int(1),
-            Param::Unsigned(1),
-            Param::Double(1.0),
-            Param::Text("1".into()),
-            Param::Blob(b"1".into()),
-        ];
-        let before = near.metric("hits_total");
         let there = Client::root(&server.endpoint()).expect("a connection");
-        let mut twins = Twins { here: near.client(), there, statements: Vec::new() };
-        for _ in 0..40 {
-            let texts = ["SELECT ? FROM d.t", "SELECT COALESCE(?, ?) FROM d.t"];
-            (0..6).for_each(|index| twins.prepare(texts[index % 2]));
-            for _ in 0..60 {
-                let mut draw = || values[random.below(2 * values.len()).saturating_sub(values.len())].clone();
-                let params = [draw(), draw()];
-                let index = random.below(6);
-                (0..2).for_each(|_| twins.run(index, &params));
-            }
-            (0..6).for_each(|_| twins.close(0));
-        }
-        let hits = near.metric("hits_total") - before;
-        println!("{line}: {hits} hits");
-        assert!(hits > 100, "{line}: {hits}");
+        Twins::new(near.client(), there).bind_anything(&near, line);
     }
 }
 

@@ -16,7 +16,7 @@ use cache::CellId;
 use sql::Kind;
 use sql::touched::{self, Written};
 use std::sync::Arc;
-use wire::{Bound, Execute, Outcome, OutcomeKind};
+use wire::{Execute, Outcome, OutcomeKind};
 
 /// Rows of one write; of more, none is told apart.
 const MOST_WRITTEN: usize = 64;
@@ -57,7 +57,7 @@ impl Session {
     pub(crate) fn bound_terms(&mut self, execute: &Execute) -> Option<Terms> {
         let prepared = self.statements.get_mut(execute.id)?;
         let params = execute.params(prepared.parameters, &prepared.types).filter(|_| !prepared.has_long_data);
-        let bound = params.map_or(Vec::new(), |params| params.iter().map(integer).collect());
+        let bound = params.map_or(Vec::new(), |params| params.iter().map(|param| param.integer()).collect());
         Some(Terms { bound, ..prepared.terms.clone() })
     }
 
@@ -103,13 +103,5 @@ impl Session {
             self.writes.close(engine, cell);
         }
         self.writes.reopen_one(engine, table.whole);
-    }
-}
-
-/// Integers of the usual types; of a value of another type the server decides what it means.
-fn integer(param: wire::Param) -> Option<i128> {
-    match param.value {
-        Bound::Integer(number) if matches!(param.type_code, 1 | 2 | 3 | 8) => Some(number),
-        _ => None,
     }
 }

@@ -219,6 +219,16 @@ pub struct Param<'a> {
     pub value: Bound<'a>,
 }
 
+impl Param<'_> {
+    /// An integer of the usual types; of a value of another type the server decides what it means.
+    pub fn integer(&self) -> Option<i128> {
+        match self.value {
+            Bound::Integer(number) if matches!(self.type_code, 1 | 2 | 3 | 8) => Some(number),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound<'a> {
     Null,

@@ -1,6 +1,6 @@
 //! Questions to the server, on a connection of the account that reads its log.
 
-use super::changes::{Name, Said};
+use super::changes::{Meaning, Name, Said};
 use super::gtid::Gtids;
 use super::place::Place;
 use super::product::Product;
@@ -12,6 +12,7 @@ use crate::relay::to_server;
 use crate::server::Server;
 use crate::stream::{Packets, Stream};
 use flavour::Flavour;
+use sql::Against;
 use std::io;
 use tokio::io::AsyncWriteExt;
 use wire::lenenc::Reader;
@@ -58,6 +59,7 @@ const IN_ROWS: [&str; 28] = [
     "bit",
     "json",
 ];
+const VIEW: &[u8] = b"VIEW";
 const UNTOLD: &str = "the server does not tell how far its log can be seen";
 
 pub struct Asker(Packets);
@@ -143,8 +145,8 @@ impl Asker {
     }
 
     /// Whether all that can change what is read from it stands in the log under its name: a table of InnoDB whose rows no other table's
-    /// changes, and whose columns have the same values at every read. If not, why.
-    pub async fn fitness(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<Result<Option<RowKey>, Own>> {
+    /// changes, and whose columns have the same values at every read; or a view whose definition is understood. If not, why.
+    pub async fn fitness(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<Result<Meaning, Own>> {
         let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
         let catalogue = &flavour.catalogue;
         let about = [catalogue.table, catalogue.times, catalogue.computed, catalogue.cascades, catalogue.columns];
@@ -157,20 +159,22 @@ impl Asker {
             return Ok(Err(Own::Cascades));
         }
         // The catalogue finds names in another case, too.
-        let [row] = tables.as_slice() else {
-            let views = self.ask(&flavour::ask(catalogue.view, &schema, &table)).await?;
-            return Ok(Err(if views.is_empty() { Own::TableHidden } else { Own::View }));
+        let (engine, kind) = match tables.as_slice() {
+            [row] => (value(row, 0).unwrap_or_default(), value(row, 1).unwrap_or_default()),
+            // MySQL does not list views here.
+            [] => (&b""[..], VIEW),
+            _ => return Ok(Err(Own::TableHidden)),
         };
-        let (engine, kind) = (value(row, 0).unwrap_or_default(), value(row, 1).unwrap_or_default());
+        if kind == VIEW {
+            return Ok(view(flavour, name, &self.ask(&flavour::ask(catalogue.view, &schema, &table)).await?));
+        }
         let is_snapshot = flavour.engines.snapshot.iter().any(|known| known.as_bytes() == engine);
         let mode = sql::LexMode::new(flavour);
         let is_fixed = |row: &Row| value(row, 0).is_some_and(|text| sql::is_deterministic(text, mode));
-        Ok(if kind.ends_with(b"VIEW") {
-            Err(Own::View)
-        } else if !times.is_empty() {
+        Ok(if !times.is_empty() {
             Err(Own::TimeColumn)
         } else if is_snapshot && kind == b"BASE TABLE" && computed.iter().all(is_fixed) {
-            Ok(key(columns))
+            Ok(Meaning::Table(key(columns)))
         } else {
             Err(Own::TableEngine)
         })
@@ -185,6 +189,20 @@ impl Asker {
         let first = self.0.next().await?.split_off(Header::SIZE);
         if first.first() == Some(&ERR) { Err(account::refused(&first)) } else { Ok((first, self.0.stream)) }
     }
+}
+
+/// `rows`: what the catalogue tells of the view of this name. Which rights it is read by does not matter: whatever changes them is heard.
+fn view(flavour: &'static Flavour, name: &Name, rows: &[Row]) -> Result<Meaning, Own> {
+    let [row] = rows else { return Err(Own::TableHidden) };
+    let definition = value(row, 2).filter(|text| !text.is_empty()).ok_or(Own::ViewHidden)?;
+    let tables = sql::view(flavour, definition).map_err(|against| match against {
+        Against::NotUnderstood => Own::View,
+        Against::Function => Own::ViewFunction,
+        Against::SystemSchema => Own::ViewSystemSchema,
+        Against::NoCacheHint => Own::NoCacheHint,
+    })?;
+    let names = tables.into_iter().map(|table| Name::of(table, &name.schema, flavour)).collect::<Option<_>>();
+    names.map(Meaning::View).ok_or(Own::TableName)
 }
 
 /// By which rows are told apart, where the log can be read row by row.

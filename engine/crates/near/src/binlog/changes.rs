@@ -9,6 +9,8 @@ use super::place::{Absolute, Place};
 use super::rows::{Described, Layout, RowKey, Rows};
 use super::words::Words;
 use crate::reason::Own;
+use flavour::Flavour;
+use sql::TableName;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
@@ -17,6 +19,8 @@ const BITS_OF_FILE: u32 = 36;
 const MOST_FILES: u32 = 1 << 12;
 /// Names of tables that clients may have asked for.
 const MOST_TABLES: usize = 1 << 16;
+/// Tables and views that one read may name, or its views.
+const MOST_BEHIND: usize = 64;
 /// Questions between two others.
 const MOST_AT_ONCE: usize = 8;
 /// Transactions that were heard and cannot be seen yet: they wait for a replica, or for ever if the server is not what it should be.
@@ -41,7 +45,24 @@ pub struct Name {
     pub table: Vec<u8>,
 }
 
+/// What a name stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// A table, and the key by which its rows are told apart.
+    Table(Option<RowKey>),
+    /// What a view may read.
+    View(Vec<Name>),
+}
+
 impl Name {
+    /// As it is looked for. None for those of the server's own schemas, and for letters outside ASCII, which have case rules of the
+    /// server's own.
+    pub fn of(table: TableName, database: &[u8], flavour: &Flavour) -> Option<Name> {
+        let schema = table.db.unwrap_or_else(|| database.to_vec());
+        let is_plain = schema.is_ascii() && table.name.is_ascii() && !schema.is_empty();
+        (is_plain && !flavour.schemas.is_system(&schema)).then_some(Name { schema, table: table.name })
+    }
+
     fn folded(&self) -> Folded {
         Folded(self.schema.to_ascii_lowercase(), self.table.to_ascii_lowercase())
     }
@@ -50,14 +71,15 @@ impl Name {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Folded(Vec<u8>, Vec<u8>);
 
-/// What is known of a table by the name in a text. Each spelling is asked for.
+/// What is known of a table or view by the name in a text. Each spelling is asked for.
 enum Table {
     Wanted,
     Asked,
-    /// It is fit, and has this key, if no definition has changed by the time this answer was given.
-    Answered(u64, Option<Arc<RowKey>>),
+    /// It is fit, and means this, if no definition has changed by the time this answer was given.
+    Answered(u64, Meaning),
     Unfit(Own),
     Fit(u32),
+    View(Vec<Name>),
 }
 
 /// When a table changed last.
@@ -426,16 +448,23 @@ impl Changes {
     /// What was answered before has not been overtaken by a definition that could be seen then.
     fn accept(&mut self, asked: u64, heard: u64) {
         for (name, table) in &mut self.tables {
-            let Table::Answered(at, key) = table else { continue };
+            let Table::Answered(at, meaning) = table else { continue };
             if *at >= asked {
                 continue;
             }
+            let key = match meaning {
+                Meaning::Table(key) => key.take().map(Arc::new),
+                Meaning::View(names) => {
+                    *table = Table::View(std::mem::take(names));
+                    continue;
+                }
+            };
             let next = self.versions.len() as u32;
             let number = *self.numbers.entry(name.folded()).or_insert(next);
             if number == next {
                 // What was heard of it before was not noted.
-                self.versions.push(Followed { any: heard, whole: heard, key: key.take() });
-            } else if self.versions[number as usize].key != *key {
+                self.versions.push(Followed { any: heard, whole: heard, key });
+            } else if self.versions[number as usize].key != key {
                 // The names of two tables that only their letters' case tells apart.
                 self.versions[number as usize].key = None;
             }
@@ -506,6 +535,24 @@ impl Changes {
         self.definitions
     }
 
+    /// The tables behind these names, as far as they are known: those that views read in place of the views. None if there are too many,
+    /// or none at all.
+    pub fn behind<'a>(&'a self, names: &'a [Name]) -> Option<Vec<&'a Name>> {
+        let (mut met, mut tables): (Vec<&Name>, _) = (Vec::new(), Vec::new());
+        let mut left: Vec<_> = names.iter().collect();
+        while let Some(name) = left.pop() {
+            if met.contains(&name) {
+                continue;
+            }
+            (met.len() < MOST_BEHIND).then(|| met.push(name))?;
+            match self.tables.get(name) {
+                Some(Table::View(inner)) => left.extend(inner),
+                _ => tables.push(name),
+            }
+        }
+        (!tables.is_empty()).then_some(tables)
+    }
+
     /// Whether results of this table may be kept, or why not; none if it is not known and has to be asked.
     pub fn verdict(&self, name: &Name) -> Option<Result<(), Own>> {
         if self.barred.contains(&name.folded()) {
@@ -540,7 +587,7 @@ impl Changes {
     pub fn ask(&mut self, name: Name) {
         if self.tables.len() >= MOST_TABLES {
             // Names that nobody has a table for.
-            self.tables.retain(|_, table| matches!(table, Table::Fit(_)));
+            self.tables.retain(|_, table| matches!(table, Table::Fit(_) | Table::View(_)));
         }
         if self.tables.len() < MOST_TABLES {
             self.tables.entry(name).or_insert(Table::Wanted);
@@ -562,12 +609,15 @@ impl Changes {
     }
 
     /// `definitions`: as they were when it was asked.
-    pub fn learn(&mut self, name: &Name, fitness: Result<Option<RowKey>, Own>, definitions: u64, now: u64) {
+    pub fn learn(&mut self, name: &Name, fitness: Result<Meaning, Own>, definitions: u64, now: u64) {
         if definitions != self.definitions {
             return;
         }
+        if let Ok(Meaning::View(names)) = &fitness {
+            names.iter().for_each(|name| self.ask(name.clone()));
+        }
         if let Some(table) = self.tables.get_mut(name) {
-            *table = fitness.map_or_else(Table::Unfit, |key| Table::Answered(now, key.map(Arc::new)));
+            *table = fitness.map_or_else(Table::Unfit, |meaning| Table::Answered(now, meaning));
         }
     }
 }
@@ -628,7 +678,7 @@ mod tests {
         fn learn(&mut self, tables: &[&str]) {
             tables.iter().for_each(|table| self.changes.ask(name(table)));
             for name in self.changes.take_asked() {
-                self.changes.learn(&name, Ok(None), self.changes.definitions(), self.now);
+                self.changes.learn(&name, Ok(Meaning::Table(None)), self.changes.definitions(), self.now);
             }
             let heard = self.changes.heard.at;
             self.mark(heard);
@@ -699,7 +749,7 @@ mod tests {
         fn learn_key(&mut self, table: &str) {
             self.changes.ask(name(table));
             for name in self.changes.take_asked() {
-                self.changes.learn(&name, Ok(Some(row_key())), self.changes.definitions(), self.now);
+                self.changes.learn(&name, Ok(Meaning::Table(Some(row_key()))), self.changes.definitions(), self.now);
             }
             let heard = self.changes.heard.at;
             self.mark(heard);
@@ -954,7 +1004,7 @@ mod tests {
         let (names, definitions) = (scene.changes.take_asked(), scene.changes.definitions());
         assert_eq!(names, [name("t")]);
         scene.mark(300);
-        scene.changes.learn(&name("t"), Ok(None), definitions, scene.now + 1);
+        scene.changes.learn(&name("t"), Ok(Meaning::Table(None)), definitions, scene.now + 1);
         scene.hear(Event::Nothing, 300);
         assert_eq!(scene.changes.cell(&name("t")), None, "asked before the answer");
         scene.now += 1;
@@ -962,7 +1012,7 @@ mod tests {
         assert!(scene.changes.cell(&name("t")).is_some());
         // A definition that was heard in between makes the answer one of the past.
         scene.hear(Event::Everything, 400);
-        scene.changes.learn(&name("t"), Ok(None), definitions, scene.now);
+        scene.changes.learn(&name("t"), Ok(Meaning::Table(None)), definitions, scene.now);
         scene.mark(400);
         assert_eq!(scene.changes.verdict(&name("t")), None);
         scene.hear(Event::Everything, 500);
@@ -970,6 +1020,40 @@ mod tests {
         assert!(scene.changes.take_asked().is_empty(), "the definition may not be seen yet");
         scene.mark(500);
         assert_eq!(scene.changes.take_asked(), [name("t")]);
+    }
+
+    #[test]
+    fn a_view_stands_for_what_it_reads_once_that_is_known() {
+        let mut scene = Scene::with(&["t"]);
+        let tables = |scene: &Scene, names: &[&str]| {
+            let names: Vec<_> = names.iter().map(|one| name(one)).collect();
+            let tables = scene.changes.behind(&names);
+            tables.map(|tables| tables.into_iter().cloned().collect::<Vec<_>>())
+        };
+        let define = |scene: &mut Scene, view: &str, reads: &[&str]| {
+            scene.changes.ask(name(view));
+            scene.changes.take_asked();
+            let meaning = Meaning::View(reads.iter().map(|one| name(one)).collect());
+            scene.changes.learn(&name(view), Ok(meaning), scene.changes.definitions(), scene.now);
+        };
+        define(&mut scene, "v", &["t", "w"]);
+        assert_eq!(tables(&scene, &["v"]), Some(vec![name("v")]), "asked before the answer");
+        let heard = scene.changes.heard.at;
+        scene.mark(heard);
+        assert_eq!(tables(&scene, &["v", "t"]), Some(vec![name("t"), name("w")]));
+        assert_eq!(scene.changes.verdict(&name("w")), Some(Ok(())), "it is asked about");
+        // One inside the other, and around it again, as no server has it.
+        define(&mut scene, "w", &["u", "v", "t"]);
+        scene.mark(heard);
+        assert_eq!(tables(&scene, &["v"]), Some(vec![name("t"), name("u")]));
+        define(&mut scene, "nothing", &[]);
+        let many: Vec<_> = (0..MOST_BEHIND).map(|number| format!("t{number}")).collect();
+        define(&mut scene, "many", &many.iter().map(String::as_str).collect::<Vec<_>>());
+        scene.mark(heard);
+        assert_eq!((tables(&scene, &["nothing"]), tables(&scene, &["many"])), (None, None));
+        scene.hear(Event::Everything, 200);
+        assert_eq!(tables(&scene, &["v"]), Some(vec![name("v")]), "it may be another one");
+        assert_eq!(scene.changes.verdict(&name("v")), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What all connections share of the log: whether a result may be served, and with what it is kept.
 
-use super::changes::{Changes, Name, Privileges, Said};
+use super::changes::{Changes, Meaning, Name, Privileges, Said};
 use super::event::{Event, Told};
 use super::gtid::Gtids;
 use super::packed;
@@ -11,9 +11,7 @@ use crate::reason::Own;
 use crate::ttl::{Found, Known};
 use crate::uses::{Source, Use, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp};
-use flavour::Flavour;
 use locks::RwLock;
-use sql::TableName;
 use sql::touched;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -143,7 +141,7 @@ impl Log {
         Asked { names: changes.take_asked(), definitions: changes.definitions() }
     }
 
-    pub fn learn(&self, name: &Name, fitness: Result<Option<RowKey>, Own>, definitions: u64, now: u64) {
+    pub fn learn(&self, name: &Name, fitness: Result<Meaning, Own>, definitions: u64, now: u64) {
         self.change().learn(name, fitness, definitions, now);
     }
 
@@ -196,7 +194,7 @@ impl Log {
         &self,
         cache: &Cache,
         uses: Option<&Uses>,
-        text: &[u8],
+        key: &[u8],
         known: &Known,
         begun: &Begun,
         now: u64,
@@ -207,7 +205,7 @@ impl Log {
             return None;
         }
         let identity = of_circle(known, circle(&changes, begun));
-        let key = key(&changes, text, &identity);
+        let key = key_of(&changes, key, &identity);
         let (pin, hash) = (cache::pin(), cache.hash(&key));
         let entry = cache.get(hash, &key, &pin);
         let is_like = |stamp: u64, cells: &[CellId]| changes.is_fresh(cells.iter().map(|cell| cell.0), stamp);
@@ -226,34 +224,38 @@ impl Log {
     /// False if a result of this read is certainly not kept. What is not known of its tables is asked.
     pub fn may_keep(&self, text: &[u8], known: &Known) -> bool {
         let Some(names) = names(text, known) else { return false };
-        if !self.look().is_of(&known.server) {
-            return false;
-        }
-        let verdicts: Vec<_> = names.iter().map(|name| self.look().verdict(name)).collect();
-        let unknown: Vec<_> = names.into_iter().zip(&verdicts).filter(|(_, verdict)| verdict.is_none()).collect();
+        let (unknown, may_keep) = {
+            let changes = self.look();
+            let Some(tables) = changes.behind(&names).filter(|_| changes.is_of(&known.server)) else { return false };
+            let (known, unknown): (Vec<_>, Vec<_>) = tables
+                .into_iter()
+                .map(|name| (name, changes.verdict(name)))
+                .partition(|(_, verdict)| verdict.is_some());
+            let unknown: Vec<_> = unknown.into_iter().map(|(name, _)| name.clone()).collect();
+            (unknown, !known.iter().any(|(_, verdict)| matches!(verdict, Some(Err(_)))))
+        };
         if !unknown.is_empty() {
             let mut changes = self.change();
-            unknown.into_iter().for_each(|(name, _)| changes.ask(name));
+            unknown.into_iter().for_each(|name| changes.ask(name));
             self.has_to_ask.notify_one();
         }
-        !verdicts.iter().any(|verdict| matches!(verdict, Some(Err(_))))
+        may_keep
     }
 
     /// Why a read that was looked for just now was not answered from memory.
     pub fn why(&self, text: &[u8], known: &Known, now: u64) -> Own {
         let changes = self.look();
-        let names = names(text, known);
-        let verdicts = names.iter().flatten().map(|name| changes.verdict(name));
+        let Some(names) = names(text, known) else { return Own::TableName };
+        let Some(tables) = changes.behind(&names) else { return Own::View };
         // What does not pass by comes first.
-        let unfit = verdicts.flatten().find_map(Result::err);
-        let is_known = || names.iter().flatten().all(|name| changes.cell(name).is_some());
-        match (&names, unfit, self.staleness_in(&changes, now)) {
-            (None, ..) => Own::TableName,
-            (_, Some(why), _) => why,
+        let unfit = tables.iter().filter_map(|name| changes.verdict(name)).find_map(Result::err);
+        let is_known = || tables.iter().all(|name| changes.cell(name).is_some());
+        match (unfit, self.staleness_in(&changes, now)) {
+            (Some(why), _) => why,
             _ if changes.attachment().is_none() => Own::NotFollowed,
             _ if !changes.is_of(&known.server) => Own::OtherServer,
-            (.., None) if self.is_awaited(&changes) => Own::Awaited,
-            (.., None) => Own::Unproved,
+            (_, None) if self.is_awaited(&changes) => Own::Awaited,
+            (_, None) => Own::Unproved,
             _ if !is_known() => Own::TableUnknown,
             _ => Own::Absent,
         }
@@ -275,22 +277,28 @@ impl Log {
     }
 
     /// What another near cache has read could be served to this session.
-    pub fn may_take(&self, text: &[u8], known: &Known, begun: &Begun, now: u64) -> bool {
+    pub fn may_take(&self, wording: &Wording, known: &Known, begun: &Begun, now: u64) -> bool {
         let changes = self.look();
         self.staleness_in(&changes, now).is_some()
             && changes.is_of(&known.server)
             && circle(&changes, begun) == ALL
-            && cells(&changes, text, known).is_some()
+            && cells(&changes, wording, known).is_some()
     }
 
     /// Keeps what another one has made by `keep`, unless it is outdated by what was heard here.
-    pub fn take(&self, kept: &Kept, text: &[u8], known: &Known, (bytes, rows): (&[u8], u64)) -> bool {
+    pub fn take(
+        &self,
+        kept: &Kept,
+        wording: &Wording,
+        known: &Known,
+        (bytes, rows): (&[u8], u64),
+        source: Source,
+    ) -> bool {
         let Some((absolute, answer)) = Absolute::read(bytes) else { return false };
         let changes = self.look();
         let Some((attachment, stamp)) = changes.attachment().zip(changes.moment_of(absolute)) else { return false };
         let noted = Noted { attachment, stamp, circle: ALL };
-        let source = Source::of_store(kept.uses.of_query(text, known.mode));
-        put(&changes, kept, &Read { text, answer, rows, noted, source }, known).is_some()
+        put(&changes, kept, &Read { wording: *wording, answer, rows, noted, source }, known).is_some()
     }
 
     /// Drops what cannot be served any more.
@@ -302,9 +310,19 @@ impl Log {
     }
 }
 
+/// What a read says.
+#[derive(Clone, Copy)]
+pub struct Wording<'a> {
+    pub text: &'a [u8],
+    /// What it has in common with those that get the same answer.
+    pub key: &'a [u8],
+    /// For each `?` the integer bound to it; none for a value of another type.
+    pub bound: &'a [Option<i128>],
+}
+
 /// An answer that may be kept.
 pub struct Read<'a> {
-    pub text: &'a [u8],
+    pub wording: Wording<'a>,
     pub answer: &'a [u8],
     pub rows: u64,
     pub noted: Noted,
@@ -313,28 +331,29 @@ pub struct Read<'a> {
 
 /// None if it is not fresh, and false if there is no room for it.
 fn put(changes: &Changes, kept: &Kept, read: &Read, known: &Known) -> Option<bool> {
-    let Read { text, answer, rows, noted: Noted { stamp, circle, .. }, source: Source { shape, cost_ns } } = *read;
-    let cells = cells(changes, text, known).filter(|_| changes.is_of(&known.server));
+    let Read { wording, answer, rows, noted: Noted { stamp, circle, .. }, source: Source { shape, cost_ns } } = *read;
+    let cells = cells(changes, &wording, known).filter(|_| changes.is_of(&known.server));
     let cells = cells.filter(|cells| changes.is_fresh(cells.iter().copied(), stamp))?;
     let cells: Vec<_> = cells.into_iter().map(CellId).collect();
     let meta = Meta { stamp: Stamp(stamp), rows, cost_ns, flags: 0, owner: shape.0 };
     let identity = of_circle(known, circle);
-    let key = key(changes, text, &identity);
+    let key = key_of(changes, wording.key, &identity);
     Some(kept.uses.keep(kept.cache(), &key, meta, &cells, answer))
 }
 
 /// Of the tables of a read, or of its rows; none if not all are known.
-fn cells(changes: &Changes, text: &[u8], known: &Known) -> Option<Vec<u32>> {
-    let names = names(text, known)?;
-    let of_rows = if let [name] = names.as_slice() { cells_of_rows(changes, name, text, known) } else { None };
-    of_rows.or_else(|| names.iter().map(|name| changes.cell(name)).collect())
+fn cells(changes: &Changes, wording: &Wording, known: &Known) -> Option<Vec<u32>> {
+    let names = names(wording.text, known)?;
+    let of_rows = if let [name] = names.as_slice() { cells_of_rows(changes, name, wording, known) } else { None };
+    of_rows.or_else(|| changes.behind(&names)?.into_iter().map(|name| changes.cell(name)).collect())
 }
 
-/// None if the text does not tell which rows it reads.
-fn cells_of_rows(changes: &Changes, only: &Name, text: &[u8], known: &Known) -> Option<Vec<u32>> {
+/// None if its wording does not tell which rows it reads.
+fn cells_of_rows(changes: &Changes, only: &Name, wording: &Wording, known: &Known) -> Option<Vec<u32>> {
     let RowKey { column, .. } = changes.key(only)?;
-    let (table, keys) = touched::read(touched::Text { text, mode: known.mode, bound: &[] }, column)?;
-    let is_it = name(table, &known.database, known.mode.flavour)? == *only;
+    let &Wording { text, bound, .. } = wording;
+    let (table, keys) = touched::read(touched::Text { text, mode: known.mode, bound }, column)?;
+    let is_it = Name::of(table, known.database.as_bytes(), known.mode.flavour)? == *only;
     changes.cells_of_rows(only, &keys.points(MOST_ROWS).filter(|_| is_it)?)
 }
 
@@ -350,9 +369,9 @@ fn of_circle(known: &Known, circle: u64) -> [u8; 40] {
     identity
 }
 
-fn key<'a>(changes: &Changes, text: &'a [u8], identity: &'a [u8; 40]) -> Key<'a> {
+fn key_of<'a>(changes: &Changes, key: &'a [u8], identity: &'a [u8; 40]) -> Key<'a> {
     // What was kept under an earlier attachment is found no more.
-    Key { context: changes.attachment().unwrap_or_default(), parts: [text, identity] }
+    Key { context: changes.attachment().unwrap_or_default(), parts: [key, identity] }
 }
 
 fn is_fresh(changes: &Changes, entry: &cache::Entry) -> bool {
@@ -362,12 +381,5 @@ fn is_fresh(changes: &Changes, entry: &cache::Entry) -> bool {
 /// The tables that a read may name, each as it is looked for; none if they cannot be told.
 fn names(text: &[u8], known: &Known) -> Option<Vec<Name>> {
     let tables = sql::sources(text, known.mode).filter(|tables| !tables.is_empty())?;
-    tables.into_iter().map(|table| name(table, &known.database, known.mode.flavour)).collect()
-}
-
-/// Letters outside ASCII have case rules of the server's own.
-fn name(table: TableName, database: &str, flavour: &Flavour) -> Option<Name> {
-    let schema = table.db.unwrap_or_else(|| database.as_bytes().to_vec());
-    let is_plain = schema.is_ascii() && table.name.is_ascii() && !schema.is_empty();
-    (is_plain && !flavour.schemas.is_system(&schema)).then_some(Name { schema, table: table.name })
+    tables.into_iter().map(|table| Name::of(table, known.database.as_bytes(), known.mode.flavour)).collect()
 }

@@ -10,7 +10,7 @@ use super::rules::{Rules, Subject, Terms};
 use super::shelf::{self, Found};
 use super::state::State;
 use crate::answer::{Answer, why_not_kept};
-use crate::binlog::{Begun, Log, Noted, Read as LogRead, tables_made};
+use crate::binlog::{Begun, Log, Noted, Read as LogRead, Wording, tables_made};
 use crate::clock;
 use crate::command::{LONGEST, lone_command};
 use crate::config::Config;
@@ -90,6 +90,7 @@ pub struct Session {
 struct Asked {
     text: Arc<[u8]>,
     key: Arc<[u8]>,
+    bound: Vec<Option<i128>>,
     /// Of an execution.
     of_prepared: Option<OfPrepared>,
 }
@@ -170,14 +171,23 @@ impl Patient {
 impl Asked {
     fn text(text: &[u8]) -> Asked {
         let text: Arc<[u8]> = text.into();
-        Asked { key: text.clone(), text, of_prepared: None }
+        Asked { key: text.clone(), text, bound: Vec::new(), of_prepared: None }
     }
 
     fn execution(execution: Execution, reading: Reading) -> Asked {
         let may_be_served = execution.is_known();
-        let Execution { key, columns, prepared: preparation, .. } = execution;
+        let Execution { key, columns, prepared: preparation, bound, .. } = execution;
         let of_prepared = Some(OfPrepared { preparation, columns, may_be_served });
-        Asked { text: reading.text, key: key.into(), of_prepared }
+        Asked { text: reading.text, key: key.into(), bound, of_prepared }
+    }
+
+    fn wording(&self) -> Wording<'_> {
+        Wording { text: &self.text, key: &self.key, bound: &self.bound }
+    }
+
+    /// The server need not see it for later ones to be understood.
+    fn may_be_served(&self) -> bool {
+        self.of_prepared.is_none_or(|of| of.may_be_served)
     }
 }
 
@@ -327,7 +337,6 @@ impl Session {
             (Command::Query, Some(Kind::Read(Read { hint: Hint::SqlNoCache, .. }))) => Some(Own::NoCacheHint.into()),
             (Command::Query, Some(Kind::Read(_))) => Some(Own::Attributes.into()),
             (Command::Query, None) => begins_a_read(&payload[1..]).then_some(Own::TooLong.into()),
-            (Command::StmtExecute, _) if self.log.is_some() => Some(Own::Prepared.into()),
             (Command::StmtExecute, _) => self.prepared.runs_read(payload).then_some(Own::ParameterTypes.into()),
             _ => None,
         }
@@ -341,28 +350,32 @@ impl Session {
             Some(None) => return Own::FirstRead,
             Some(Some(known)) => known,
         };
-        match &self.log {
+        let why = match &self.log {
             _ if !self.is_seen(now) => Own::KeepAlive,
+            _ if !self.means_the_same(asked, &known) => Own::StatementContext,
             Some((log, _)) => log.why(&asked.text, &known, now),
-            None if !self.means_the_same(asked, &known) => Own::StatementContext,
             None if self.terms(&asked.text, Some(&known)).is_none() => Own::NoRule,
-            None if asked.of_prepared.is_some_and(|of| !of.may_be_served) => Own::ParameterTypes,
             None => Own::Absent,
-        }
+        };
+        if why == Own::Absent && !asked.may_be_served() { Own::ParameterTypes } else { why }
     }
 
-    /// What this command runs of what is prepared. Rules alone serve that.
+    /// What this command runs of what is prepared.
     fn execution(&self, payload: &[u8]) -> Option<(Execution, Reading)> {
-        let may_run = self.log.is_none() && payload[0] == Command::StmtExecute as u8;
-        may_run.then(|| self.prepared.execution(payload)).flatten()
+        let runs = payload[0] == Command::StmtExecute as u8;
+        runs.then(|| self.prepared.execution(payload)).flatten()
     }
 
     /// None if nothing lets this read be served.
     fn serve(&self, asked: &Asked, tried: Tried) -> Option<Verdict> {
         let standing = self.state.standing().filter(|_| !self.is_aside)?;
+        let known = standing.as_deref();
+        if known.is_some_and(|known| !self.means_the_same(asked, known)) {
+            return None;
+        }
         match &self.log {
-            Some((log, begun)) => self.serve_by_log((log, begun), &asked.text, standing.as_deref(), tried),
-            None => self.serve_by_rules(asked, standing.as_deref(), tried),
+            Some(log) => self.serve_by_log(log, asked, known, tried),
+            None => self.serve_by_rules(asked, known, tried),
         }
     }
 
@@ -394,28 +407,30 @@ impl Session {
 
     fn serve_by_log(
         &self,
-        (log, begun): (&Log, &Begun),
-        text: &[u8],
+        (log, begun): &(Arc<Log>, Begun),
+        asked: &Asked,
         known: Option<&Known>,
         tried: Tried,
     ) -> Option<Verdict> {
         let now = clock::now();
-        let known_here = known.filter(|_| self.is_seen(now));
+        let wording = asked.wording();
+        let known_here = known.filter(|_| self.is_seen(now) && asked.may_be_served());
         let looked = if let Some(Over::Shared(looked)) = tried.over { Some(looked) } else { None };
         let shared = looked.as_ref().and_then(Option::as_ref).zip(known_here);
         let is_of_store = shared.is_some_and(|((bytes, rows), known)| {
-            log.may_take(text, known, begun, now) && log.take(&self.kept, text, known, (bytes, *rows))
+            let source = Source::of_store(self.shape(asked, known));
+            log.may_take(&wording, known, begun, now) && log.take(&self.kept, &wording, known, (bytes, *rows), source)
         });
         let uses = Some(&self.kept.uses).filter(|_| looked.is_none());
-        let found = known_here.and_then(|known| log.find(self.kept.cache(), uses, text, known, begun, now));
-        if let Some(found) = found {
+        let found = known_here.and_then(|known| log.find(self.kept.cache(), uses, &asked.key, known, begun, now));
+        if let Some(found) = found.filter(|found| self.has_columns_of(asked, found)) {
             self.kept.hits.fetch_add(1, Ordering::Relaxed);
             self.store.iter().for_each(|store| store.hits.add(usize::from(is_of_store)));
             return Some(Verdict::Served(found));
         }
-        known.is_none_or(|known| log.may_keep(text, known)).then_some(())?;
-        let may_look = known_here.filter(|known| looked.is_none() && log.may_take(text, known, begun, now));
-        if let Some(wait) = may_look.and_then(|known| self.store.as_ref()?.find([text, &known.common])) {
+        known.is_none_or(|known| log.may_keep(&asked.text, known)).then_some(())?;
+        let may_look = known_here.filter(|known| looked.is_none() && log.may_take(&wording, known, begun, now));
+        if let Some(wait) = may_look.and_then(|known| self.store.as_ref()?.find([&asked.key, &known.common])) {
             let wait = Box::pin(async move { Over::Shared(wait.await) });
             return Some(Verdict::Waits(Patient { wait, flight: None }));
         }
@@ -424,11 +439,8 @@ impl Session {
     }
 
     fn serve_by_rules(&self, asked: &Asked, known: Option<&Known>, tried: Tried) -> Option<Verdict> {
-        if known.is_some_and(|known| !self.means_the_same(asked, known)) {
-            return None;
-        }
         let terms = self.terms(&asked.text, known)?;
-        let may_be_served = asked.of_prepared.is_none_or(|prepared| prepared.may_be_served);
+        let may_be_served = asked.may_be_served();
         let known_here = known.filter(|_| may_be_served);
         let Tried { over, flight } = tried;
         let may_wait = over.is_none();
@@ -508,8 +520,13 @@ impl Session {
         let key = shelf::key(&asked.key, &known.identity);
         let found =
             self.is_seen(now).then(|| shelf::find(self.kept.cache(), uses, &key, now, after, terms)).flatten()?;
+        self.has_columns_of(asked, &found).then_some(found)
+    }
+
+    /// An execution's client knows how many there are.
+    fn has_columns_of(&self, asked: &Asked, found: &Found) -> bool {
         let has_as_many = |columns| columns_of(&found.answer, self.agreed.capabilities) == columns;
-        asked.of_prepared.is_none_or(|prepared| has_as_many(prepared.columns)).then_some(found)
+        asked.of_prepared.is_none_or(|prepared| has_as_many(prepared.columns))
     }
 
     /// The server has heard of the connection of late.
@@ -570,7 +587,7 @@ impl Session {
 
     fn hear_prepared(&mut self, text: &[u8]) {
         let statement = classify(text, self.state.mode);
-        if self.log.is_none() && may_serve(&statement) {
+        if may_serve(&statement) {
             let generation = self.state.generation();
             let identity = self.state.told_in(generation).map(|known| known.identity);
             let replaces = replaces_what_reads_leave(&statement);
@@ -708,10 +725,11 @@ impl Session {
         let source = Source { shape, cost_ns: clock::now().saturating_sub(read_at * 1000) };
         if let Some((log, _)) = &self.log {
             if let Some(noted) = noted {
-                let read = LogRead { text: &asked.text, answer: &answer.bytes, rows: answer.rows, noted, source };
+                let read =
+                    LogRead { wording: asked.wording(), answer: &answer.bytes, rows: answer.rows, noted, source };
                 let shared = log.keep(&self.kept, &read, &known);
                 if let Some((bytes, store)) = shared.zip(self.store.as_ref()) {
-                    store.put([&asked.text, &known.common], &bytes, answer.rows);
+                    store.put([&asked.key, &known.common], &bytes, answer.rows);
                 }
             }
         } else if self.rules().is_some_and(|rules| rules.of(&subject).is_some()) {

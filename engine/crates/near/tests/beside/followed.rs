@@ -1,11 +1,12 @@
 //! Servers whose binary log is followed, and near caches that follow it.
 
 use super::scene::ask;
-use super::store::Store;
+use super::store::{Kind as StoreKind, Store};
 use super::{Certificates, Folder, LIMIT, Near, near_with};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Product, Server};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// No test waits for it: what shows within it was proved, and did not just grow old.
@@ -80,6 +81,15 @@ pub fn kinds() -> impl Iterator<Item = Kind> {
     kinds.filter(move |kind| only.as_ref().is_none_or(|only| only == kind.name))
 }
 
+/// Each product with each store that is here.
+pub fn with_stores() -> impl Iterator<Item = (Kind, Arc<Store>)> {
+    let stores = StoreKind::ALL.into_iter().filter_map(Store::start);
+    stores.flat_map(|store| {
+        let store = Arc::new(store);
+        kinds().map(move |kind| (kind, store.clone()))
+    })
+}
+
 impl Kind {
     pub fn is_mysql(&self) -> bool {
         self.options.product == Product::MySql
@@ -107,7 +117,7 @@ impl Kind {
             "CREATE TABLE d.u (id INT PRIMARY KEY, v INT) ENGINE = InnoDB",
             &identified,
             &format!("GRANT {} ON *.* TO follower@'%'", self.privileges.join(", ")),
-            "GRANT SELECT ON d.* TO follower@'%'",
+            "GRANT SELECT, SHOW VIEW ON d.* TO follower@'%'",
         ];
         let mut admin = server.admin().expect("a connection");
         statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
@@ -152,6 +162,11 @@ pub fn direct(server: &Server) -> Client {
 
 pub fn run(client: &mut Client, statements: &[&str]) {
     statements.iter().for_each(|one| drop(client.must(one).expect(one)));
+}
+
+/// MySQL 8.0 shows a view's definition only to whom it is granted on the view itself.
+pub fn show(admin: &mut Client, views: &[&str]) {
+    views.iter().for_each(|view| run(admin, &[&format!("GRANT SELECT, SHOW VIEW ON {view} TO follower@'%'")]));
 }
 
 /// Asks until it says so. It may take a while, but not for ever.

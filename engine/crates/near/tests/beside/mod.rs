@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "not every test uses all of it")]
 
 pub mod cluster;
+pub mod executions;
 pub mod followed;
 pub mod scene;
 pub mod store;

@@ -1,0 +1,181 @@
+//! Executions of prepared statements, and two connections that do the same: one through a near cache, and one directly. Both must get
+//! the same.
+
+use super::scene::hits;
+use super::{LIMIT, Near};
+use fqc_tests::client::{Client, Param, Prepared, Response, command, execute_body};
+use fqc_tests::random::Random;
+use std::time::Instant;
+
+/// What they need beside the table `d.t`.
+pub const ELSEWHERE: [&str; 5] = [
+    "CREATE DATABASE e",
+    "CREATE TABLE e.t (id INT, v VARCHAR(9)) ENGINE = InnoDB",
+    "INSERT INTO e.t VALUES (1, 'elsewhere')",
+    "CREATE VIEW d.w AS SELECT v, id FROM d.t",
+    "CREATE VIEW d.none AS SELECT MAX(id) AS id FROM d.t WHERE id > 7",
+];
+
+const STEPS: usize = 1500;
+const STATEMENTS: [&str; 8] = [
+    "SELECT v, ? FROM d.t WHERE id = ?",
+    "SELECT * FROM t WHERE id = ?",
+    "SELECT v, ? FROM d.w WHERE id = ?",
+    "SELECT id FROM d.none",
+    "SELECT 1 / (id + 2), LENGTH('\\n') FROM d.t ORDER BY id",
+    "UPDATE d.t SET v = CONCAT('v', ?) WHERE id = ?",
+    "SELECT NOW() > 0, v FROM d.t",
+    "SELECT FOUND_ROWS()",
+];
+const TEXTS: [&str; 12] = [
+    "SELECT v FROM d.t WHERE id = 1",
+    "SELECT * FROM t ORDER BY id",
+    "SELECT * FROM d.w ORDER BY id",
+    "SELECT id FROM d.none",
+    "SELECT FOUND_ROWS()",
+    "SHOW WARNINGS",
+    "USE d",
+    "USE e",
+    "SET SESSION div_precision_increment = 1",
+    "SET SESSION div_precision_increment = 4",
+    "SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES'",
+    "UPDATE d.t SET v = 'text' WHERE id = 2",
+];
+
+pub fn prepared(client: &mut Client, statement: &str) -> Prepared {
+    client.prepare(statement).expect("an answer").1.unwrap_or_else(|| panic!("`{statement}` is not prepared"))
+}
+
+pub fn run(client: &mut Client, statement: &Prepared, params: &[Param]) -> Response {
+    client.execute(statement, params).expect("an answer")
+}
+
+pub fn row(response: &Response) -> String {
+    match response.failure() {
+        Some(failure) => format!("error {}", failure.code),
+        None => format!("{:?}", response.rows(true)),
+    }
+}
+
+/// Asks until the near cache answers by itself.
+pub fn until_here(near: &Near, mut once: impl FnMut() -> Response) -> Response {
+    let begun = Instant::now();
+    loop {
+        let before = hits(near);
+        let answer = once();
+        if hits(near) > before {
+            return answer;
+        }
+        assert!(begun.elapsed() < LIMIT, "never answered from memory: {}; {}", row(&answer), near.log());
+    }
+}
+
+pub fn until_run_here(near: &Near, client: &mut Client, statement: &Prepared, params: &[Param]) -> Response {
+    until_here(near, || run(client, statement, params))
+}
+
+/// What one connection does, and another one directly on a server of its own.
+pub struct Twins {
+    here: Client,
+    there: Client,
+    statements: Vec<(Prepared, &'static str, Vec<u8>)>,
+}
+
+impl Twins {
+    pub fn new(here: Client, there: Client) -> Twins {
+        Twins { here, there, statements: Vec::new() }
+    }
+
+    fn ask(&mut self, text: &str) {
+        let [here, there] = [&mut self.here, &mut self.there].map(|one| one.query(text).expect("an answer").bytes);
+        assert_eq!(here, there, "{text}");
+    }
+
+    fn prepare(&mut self, text: &'static str) {
+        let [here, there] = [&mut self.here, &mut self.there].map(|one| prepared(one, text));
+        assert_eq!(here.id, there.id);
+        self.statements.push((here, text, Vec::new()));
+    }
+
+    /// The types of parameters are sent only if the server does not have them.
+    fn run(&mut self, index: usize, params: &[Param]) {
+        let (statement, text, bound) = &mut self.statements[index];
+        let params = &params[..statement.params as usize];
+        let body = execute_body(statement.id, params, bound);
+        let [here, there] = [&mut self.here, &mut self.there].map(|one| {
+            one.send(command::STMT_EXECUTE, &body).expect("it is sent");
+            one.read_response().expect("an answer").bytes
+        });
+        assert_eq!(here, there, "{text}, {params:?}");
+    }
+
+    fn close(&mut self, index: usize) {
+        let (statement, ..) = self.statements.swap_remove(index);
+        [&mut self.here, &mut self.there].into_iter().for_each(|one| one.close(&statement).expect("it is sent"));
+    }
+
+    fn reset(&mut self) {
+        [&mut self.here, &mut self.there].into_iter().for_each(|one| drop(one.reset_connection().expect("an answer")));
+        self.statements.clear();
+    }
+
+    /// It does this and that, and much of it again.
+    pub fn walk(mut self, near: &Near, line: &str) {
+        let mut random = Random::new(7);
+        let before = hits(near);
+        self.ask("USE d");
+        for _ in 0..STEPS {
+            let count = self.statements.len();
+            match random.below(100) {
+                0 => {
+                    self.reset();
+                    self.ask("USE d");
+                }
+                1..10 => self.ask(TEXTS[random.below(TEXTS.len())]),
+                10..30 => self.ask(TEXTS[random.below(6)]),
+                30..38 if count < 12 => self.prepare(STATEMENTS[random.below(STATEMENTS.len())]),
+                38..41 if count > 0 => self.close(random.below(count)),
+                _ if count > 0 => {
+                    let index = random.below(count);
+                    let first =
+                        [Param::Int(1), Param::Text("1".into()), Param::Null][random.below(10).min(2) % 3].clone();
+                    let id = Param::Int(1 + random.below(2) as i64);
+                    let times = 1 + random.below(3);
+                    (0..times).for_each(|_| self.run(index, &[first.clone(), id.clone()]));
+                }
+                _ => {}
+            }
+        }
+        let hits = hits(near) - before;
+        println!("{line}: {hits} hits in {STEPS} steps");
+        assert!(hits > STEPS as u64 / 10, "{line}: {hits}");
+    }
+
+    /// Values of all types, in any order.
+    pub fn bind_anything(mut self, near: &Near, line: &str) {
+        let mut random = Random::new(11);
+        let values = [
+            Param::Null,
+            Param::Int(1),
+            Param::Unsigned(1),
+            Param::Double(1.0),
+            Param::Text("1".into()),
+            Param::Blob(b"1".into()),
+        ];
+        let before = hits(near);
+        for _ in 0..40 {
+            let texts = ["SELECT ? FROM d.t", "SELECT COALESCE(?, ?) FROM d.t"];
+            (0..6).for_each(|index| self.prepare(texts[index % 2]));
+            for _ in 0..60 {
+                let mut draw = || values[random.below(2 * values.len()).saturating_sub(values.len())].clone();
+                let params = [draw(), draw()];
+                let index = random.below(6);
+                (0..2).for_each(|_| self.run(index, &params));
+            }
+            (0..6).for_each(|_| self.close(0));
+        }
+        let hits = hits(near) - before;
+        println!("{line}: {hits} hits");
+        assert!(hits > 100, "{line}: {hits}");
+    }
+}
