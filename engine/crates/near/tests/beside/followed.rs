@@ -1,6 +1,6 @@
 //! Servers whose binary log is followed, and near caches that follow it.
 
-use super::scene::ask;
+use super::scene::{ask, hits, until_served};
 use super::store::{Kind as StoreKind, Store};
 use super::{Certificates, Folder, LIMIT, Near, near_with};
 use fqc_tests::client::Client;
@@ -167,6 +167,23 @@ pub fn run(client: &mut Client, statements: &[&str]) {
 /// MySQL 8.0 shows a view's definition only to whom it is granted on the view itself.
 pub fn show(admin: &mut Client, views: &[&str]) {
     views.iter().for_each(|view| run(admin, &[&format!("GRANT SELECT, SHOW VIEW ON {view} TO follower@'%'")]));
+}
+
+/// Until everything is heard that was written so far. `table`: one that nothing else is read from or written to.
+pub fn until_heard(near: &Near, client: &mut Client, writer: &mut Client, table: &str) {
+    let (read, value) = (format!("SELECT MAX(v) FROM {table}"), hits(near));
+    until_served(near, client, &read);
+    run(writer, &[&format!("REPLACE INTO {table} VALUES (1, {value})")]);
+    let begun = Instant::now();
+    // The answer may be the server's, before the change is heard: what counts is that from memory.
+    loop {
+        let before = hits(near);
+        let said = ask(client, &read);
+        if said == value.to_string() && hits(near) > before {
+            return;
+        }
+        assert!(begun.elapsed() < LIMIT, "`{read}` never says {value}; {}", near.log());
+    }
 }
 
 /// Asks until it says so. It may take a while, but not for ever.
