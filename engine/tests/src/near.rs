@@ -20,8 +20,7 @@ const POLL: Duration = Duration::from_millis(5);
 
 pub struct Near {
     program: PathBuf,
-    server: String,
-    user: String,
+    arguments: Vec<String>,
     socket: PathBuf,
     child: Child,
 }
@@ -35,10 +34,15 @@ pub fn prepare(admin: &mut Client) -> io::Result<()> {
 impl Near {
     /// Starts one that is attached as this user, or will be. `port`: the server's, or of a way there.
     pub fn start(program: PathBuf, server: &Server, port: u16, user: &str, name: &str) -> io::Result<Near> {
-        let socket = server.scratch().join(name);
-        let address = format!("127.0.0.1:{port}");
-        let child = spawn(&program, &address, user, &socket)?;
-        let near = Near { program, server: address, user: user.into(), socket, child };
+        let arguments = ["--server", &format!("127.0.0.1:{port}"), "--feed-user", user];
+        Self::start_with(program, &arguments, server.scratch().join(name))
+    }
+
+    /// Starts one with these arguments besides those that it needs to be found.
+    pub fn start_with(program: PathBuf, arguments: &[&str], socket: PathBuf) -> io::Result<Near> {
+        let arguments: Vec<_> = arguments.iter().map(|one| one.to_string()).collect();
+        let child = spawn(&program, &arguments, &socket)?;
+        let near = Near { program, arguments, socket, child };
         near.wait_until_ready()?;
         Ok(near)
     }
@@ -56,7 +60,7 @@ impl Near {
     pub fn replace(&mut self) -> io::Result<()> {
         self.child.kill()?;
         self.child.wait()?;
-        self.child = spawn(&self.program, &self.server, &self.user, &self.socket)?;
+        self.child = spawn(&self.program, &self.arguments, &self.socket)?;
         self.wait_until_ready()
     }
 
@@ -66,9 +70,25 @@ impl Near {
 
     /// What it has answered from memory, as it says itself; none if it cannot.
     pub fn hits(&self) -> Option<u64> {
+        self.told("Hits")
+    }
+
+    /// A number of its report.
+    pub fn told(&self, name: &str) -> Option<u64> {
         let rows = Client::root(&self.endpoint()).ok()?.query("SHOW FQC STATUS").ok()?.rows(false);
-        let row = rows.iter().find(|row| row[0].as_deref() == Some(b"Hits"))?;
+        let row = rows.iter().find(|row| row[0].as_deref() == Some(name.as_bytes()))?;
         String::from_utf8_lossy(row[1].as_deref()?).parse().ok()
+    }
+
+    /// What all its threads have taken.
+    pub fn processor_time(&self) -> io::Result<Duration> {
+        let mut nanoseconds = 0;
+        for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
+            let told = fs::read_to_string(thread?.path().join("schedstat"))?;
+            let taken = told.split(' ').next().and_then(|number| number.parse::<u64>().ok());
+            nanoseconds += taken.ok_or_else(|| io::Error::other(format!("no number in `{told}`")))?;
+        }
+        Ok(Duration::from_nanos(nanoseconds))
     }
 
     pub fn log(&self) -> String {
@@ -101,9 +121,9 @@ pub fn hits(server: &Server) -> io::Result<u64> {
     Ok(rows.iter().filter_map(number).sum())
 }
 
-fn spawn(program: &PathBuf, server: &str, user: &str, socket: &PathBuf) -> io::Result<Child> {
+fn spawn(program: &PathBuf, arguments: &[String], socket: &PathBuf) -> io::Result<Child> {
     let log = File::options().create(true).append(true).open(socket.with_extension("log"))?;
     let mut command = Command::new(program);
-    command.args(["--server", server, "--feed-user", user, "--metrics", "off", "--listen"]).arg(socket);
+    command.args(arguments).args(["--metrics", "off", "--listen"]).arg(socket);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()
 }
