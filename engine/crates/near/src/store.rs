@@ -30,7 +30,6 @@ use members::Members;
 use reply::{Item, Process, Read, Reply, Wants};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::timeout;
 
 pub use dialect::Dialect;
 pub use line::Line;
@@ -144,12 +143,12 @@ impl Store {
         let common = self.members.common();
         let line = if lifetime > common.dialect.uncertain() { self.members.line(&id)? } else { return None };
         self.selects.add(1);
-        let (limit, request) = (common.timeout, common.dialect.look(&id, lifetime.as_secs()));
+        let request = common.dialect.look(&id, lifetime.as_secs());
         Some(async move {
             let begun = clock::now();
-            let answer = timeout(limit, line.ask(request, Wants::Item)).await;
+            let answer = line.ask(request, Wants::Item).await;
             let look = Look { line, id, lifetime, begun };
-            match answer.ok().flatten() {
+            match answer {
                 Some((Reply::Item(item), via)) => look.by_place(&item, via),
                 Some((Reply::Read(read), via)) => look.by_clock(&read, via),
                 _ => Looked::Nothing,
@@ -160,11 +159,10 @@ impl Store {
     /// What was put there for this key, as it was, with its rows.
     pub fn find(&self, key: [&[u8]; 2]) -> Option<impl Future<Output = Option<(Vec<u8>, u64)>> + Send + use<>> {
         let id = self.id(OF_LOG, key);
-        let (line, common) = (self.members.line(&id)?, self.members.common());
-        let (limit, request) = (common.timeout, common.dialect.find(&id));
+        let (line, request) = (self.members.line(&id)?, self.members.common().dialect.find(&id));
         self.selects.add(1);
         Some(async move {
-            let (reply, _) = timeout(limit, line.ask(request, Wants::Value)).await.ok()??;
+            let (reply, _) = line.ask(request, Wants::Value).await?;
             let (Reply::Item(Item { value, .. }) | Reply::Read(Read { value, .. })) = reply else { return None };
             read(&value, &id).map(|(value, rows)| (value.to_vec(), rows))
         })

@@ -11,8 +11,7 @@ use locks::RwLock;
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
-use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 /// Of a cluster.
 const SLOTS: u16 = 16_384;
@@ -30,19 +29,17 @@ pub struct Members {
 /// Its line ends with it.
 struct Member {
     line: Arc<Line>,
-    task: JoinHandle<()>,
 }
 
 impl Member {
     fn begin(common: &Arc<Common>, server: Server) -> Arc<Member> {
-        let (line, task) = Line::begin(common, server);
-        Arc::new(Member { line, task })
+        Arc::new(Member { line: Line::new(common, server) })
     }
 }
 
 impl Drop for Member {
     fn drop(&mut self) {
-        self.task.abort();
+        self.line.end();
     }
 }
 
@@ -107,8 +104,8 @@ impl Members {
         known.rotate_left(first);
         known.sort_by_cached_key(|member| !member.line.breaker.is_closed());
         for member in &known {
-            let answer = timeout(self.common.timeout, member.line.ask(valkey::slots(), Wants::Slots)).await;
-            if let Ok(Some((Reply::Slots(ranges), _))) = answer
+            let answer = member.line.ask(valkey::slots(), Wants::Slots).await;
+            if let Some((Reply::Slots(ranges), _)) = answer
                 && !ranges.is_empty()
             {
                 let cluster = self.of_ranges(ranges, member.line.server(), &known);

@@ -1,7 +1,6 @@
 //! What a store says, whatever its protocol is.
 
 use super::Id;
-use std::fmt::Write;
 use std::time::Duration;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -89,8 +88,7 @@ pub struct Unfit(pub String);
 pub type Parsed = Result<Option<(Reply, usize)>, Unfit>;
 
 pub fn key(id: &Id) -> String {
-    id.iter().fold(String::from("fqc:"), |mut key, byte| {
-        let _ = write!(key, "{byte:02x}");
-        key
-    })
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |bits: u8| char::from(DIGITS[usize::from(bits)]);
+    "fqc:".chars().chain(id.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])).collect()
 }

@@ -3,6 +3,7 @@
 use crate::digest;
 use flavour::{Flavour, Habit};
 use sql::{Charset, LexMode, Value};
+use std::sync::LazyLock;
 
 /// What is known of a session.
 pub struct Known {
@@ -38,7 +39,9 @@ fn unwanted(flavour: &Flavour) -> [Habit; 6] {
 
 /// As each near cache of this version asks it.
 pub fn is_question(text: &[u8]) -> bool {
-    text.starts_with(format!("SELECT IFNULL({ACCOUNT}, '-'), IFNULL({DATABASE}, '-'),").as_bytes())
+    static BEGINS: LazyLock<String> =
+        LazyLock::new(|| format!("SELECT IFNULL({ACCOUNT}, '-'), IFNULL({DATABASE}, '-'),"));
+    text.starts_with(BEGINS.as_bytes())
 }
 
 /// What tells [`Known::server`], by itself.

@@ -9,6 +9,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use sql::{LexMode, TableName};
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -135,7 +136,7 @@ impl Rules {
 
     /// How a read may be served; none if it may not.
     pub fn of(&self, subject: &Subject) -> Option<Terms> {
-        let read = Looked { subject, tables: sql::sources(subject.text, subject.mode), shape: shape(subject) };
+        let read = Looked::new(subject);
         let rule = self.rules.iter().find(|rule| rule.fits(&read));
         match rule {
             Some(Rule { terms: None, is_normal: false, .. }) => None,
@@ -164,12 +165,30 @@ impl Rules {
     }
 }
 
-/// A subject, and what was found in its text.
+/// A subject, and what is found in its text once a rule asks for it: none where it cannot be told.
 struct Looked<'a> {
     subject: &'a Subject<'a>,
-    /// None if they cannot be told.
-    tables: Option<Vec<TableName>>,
-    shape: Option<Vec<u8>>,
+    tables: OnceCell<Option<Vec<TableName>>>,
+    shape: OnceCell<Option<Vec<u8>>>,
+    digest: OnceCell<Option<u128>>,
+}
+
+impl<'a> Looked<'a> {
+    fn new(subject: &'a Subject<'a>) -> Looked<'a> {
+        Looked { subject, tables: OnceCell::new(), shape: OnceCell::new(), digest: OnceCell::new() }
+    }
+
+    fn tables(&self) -> Option<&[TableName]> {
+        self.tables.get_or_init(|| sql::sources(self.subject.text, self.subject.mode)).as_deref()
+    }
+
+    fn shape(&self) -> Option<&[u8]> {
+        self.shape.get_or_init(|| shape(self.subject)).as_deref()
+    }
+
+    fn digest(&self) -> Option<u128> {
+        *self.digest.get_or_init(|| shape_id(self.subject))
+    }
 }
 
 impl Rule {
@@ -198,9 +217,9 @@ impl Rule {
 
     /// An account or database that is not known yet fits only what may serve: it is looked at again once the server has told them.
     fn fits(&self, read: &Looked) -> bool {
-        let Looked { subject, shape, .. } = read;
-        let is_shape = |expression: &Regex| shape.as_ref().map_or(self.is_never(), |shape| expression.is_match(shape));
-        let is_digest = |digest| shape_id(subject).map_or(self.is_never(), |id| id == digest);
+        let subject = read.subject;
+        let is_shape = |expression: &Regex| read.shape().map_or(self.is_never(), |shape| expression.is_match(shape));
+        let is_digest = |digest| read.digest().map_or(self.is_never(), |id| id == digest);
         self.digest.is_none_or(is_digest)
             && self.account.as_ref().is_none_or(|pattern| self.fits_told(pattern, subject.account))
             && self.text.as_ref().is_none_or(|expression| expression.is_match(subject.text))
@@ -220,7 +239,7 @@ impl Rule {
         if self.table.is_none() && self.schema.is_none() {
             return true;
         }
-        let Some(tables) = &read.tables else { return self.is_never() };
+        let Some(tables) = read.tables() else { return self.is_never() };
         let fits = |table: &TableName| {
             let (schema, name) = (table.db.as_deref().map(text), text(&table.name));
             let schema = schema.or(read.subject.database.map(Cow::Borrowed));

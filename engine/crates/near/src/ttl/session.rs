@@ -4,7 +4,7 @@
 //! not.
 
 use super::flights::{Flight, Flights, UnderWay};
-use super::prepared::{Prepared, Reading};
+use super::prepared::{Identity, Prepared, Reading};
 use super::question::{self, Known};
 use super::rules::{Rules, Subject, Terms};
 use super::shelf::{self, Found};
@@ -30,7 +30,8 @@ use crate::unseen::{Held, Unseen, has_changed, may_leave_found};
 use crate::uses::{Source, Uses};
 use flavour::Flavour;
 use insight::ShapeId;
-use sql::{Aggregates, Hint, Kind, Read, Statement, classify};
+use sql::{Aggregates, Hint, Kind, LexMode, Read, Statement, classify};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::iter;
 use std::pin::Pin;
@@ -66,6 +67,7 @@ pub struct Session {
     flavour: &'static Flavour,
     state: State,
     prepared: Prepared,
+    ruled: RefCell<Option<Ruled>>,
     commands: Payloads,
     /// Of the question.
     answer: Vec<u8>,
@@ -83,6 +85,16 @@ pub struct Session {
     seen_ns: u64,
     /// The client is a near cache that keeps what it is told: it has to know how old that is, and whose writes it has seen.
     is_aside: bool,
+}
+
+/// What these rules said last, and of what: one command is looked at several times on its way.
+struct Ruled {
+    text: Box<[u8]>,
+    mode: LexMode,
+    /// Of the session, if it was known.
+    identity: Option<Identity>,
+    rules: Arc<Rules>,
+    terms: Option<Terms>,
 }
 
 /// A read as it is looked for.
@@ -221,6 +233,7 @@ impl Session {
             flavour,
             state,
             prepared,
+            ruled: RefCell::default(),
             commands: Payloads::of_commands(),
             answer: Vec::new(),
             values: None,
@@ -253,11 +266,11 @@ impl Session {
         let short = alone.filter(|payload| payload.len() <= LONGEST);
         let query = short.filter(|payload| payload[0] == Command::Query as u8);
         let query = query.and_then(|payload| Query::parse(&payload[1..], self.agreed.capabilities));
-        let statement = query.map(|query| classify(query.text, self.state.mode));
-        let read = query.filter(|query| !query.has_attributes).zip(statement.as_ref());
+        let statement = query.map(|query| self.state.classify(query.text, self.state.mode));
+        let read = query.filter(|query| !query.has_attributes).zip(statement.as_deref());
         let read = read.filter(|(_, statement)| may_serve(statement)).map(|(query, _)| Asked::text(query.text));
         let execution = short.and_then(|payload| self.execution(payload));
-        let replaces = statement.as_ref().is_some_and(replaces_what_reads_leave)
+        let replaces = statement.as_deref().is_some_and(replaces_what_reads_leave)
             || execution.as_ref().is_some_and(|(_, reading)| reading.replaces);
         let read = read.or_else(|| execution.map(|(execution, reading)| Asked::execution(execution, reading)));
         let candidate = read.as_ref().filter(|_| is_heard && follower.is_autonomous() && !self.state.take_special());
@@ -280,7 +293,7 @@ impl Session {
             None => None,
         };
         if let Some(why) =
-            alone.and_then(|payload| self.why(payload, statement.as_ref(), read.as_ref(), candidate.is_some()))
+            alone.and_then(|payload| self.why(payload, statement.as_deref(), read.as_ref(), candidate.is_some()))
         {
             self.memory.reasons.count(why);
         }
@@ -289,8 +302,9 @@ impl Session {
         {
             return if asked.is_open() { self.report(follower, &asked) } else { self.inquire(follower, asked) };
         }
-        let asks_for_rows = alone.is_some_and(|payload| self.state.may_ask_for_rows(payload));
-        if asks_for_rows && self.is_astray && self.unseen.is_none() && is_heard && follower.is_quiet() {
+        let has_unseen = self.is_astray || self.unseen.is_some();
+        let asks_for_rows = has_unseen && alone.is_some_and(|payload| self.state.may_ask_for_rows(payload));
+        if asks_for_rows && self.unseen.is_none() && is_heard && follower.is_quiet() {
             return Then::Answer(has_changed());
         }
         let stays = |unseen: &Unseen| alone.is_some_and(|payload| unseen.may_follow(payload, follower));
@@ -502,9 +516,22 @@ impl Session {
     }
 
     fn terms(&self, text: &[u8], known: Option<&Known>) -> Option<Terms> {
+        let rules = self.rules()?;
+        let (mode, identity) = (known.map_or(self.state.mode, |known| known.mode), known.map(|known| known.identity));
+        let mut ruled = self.ruled.borrow_mut();
+        let same = ruled.as_ref().filter(|ruled| {
+            Arc::ptr_eq(&ruled.rules, &rules)
+                && (ruled.mode, ruled.identity) == (mode, identity)
+                && *ruled.text == *text
+        });
+        if let Some(same) = same {
+            return same.terms.clone();
+        }
         let account = known.map(|known| known.account.as_str());
         let database = known.map(|known| known.database.as_str());
-        self.rules()?.of(&Subject { text, mode: self.state.mode, account, database })
+        let terms = rules.of(&Subject { text, mode, account, database });
+        *ruled = Some(Ruled { text: text.into(), mode, identity, rules, terms: terms.clone() });
+        terms
     }
 
     /// Where it is counted.
@@ -658,6 +685,7 @@ impl Session {
     pub fn of_answer(&mut self, outcome: &Outcome) {
         let now = clock::now();
         self.state.answered(outcome, shelf::microseconds(now));
+        self.ruled.take();
         if let Some((log, _)) = self.log.as_ref().filter(|_| self.state.is_writing()) {
             log.wrote(now);
         }
@@ -679,7 +707,8 @@ impl Session {
             && let Some(waiting) = self.waiting.remove(at)
         {
             let Waiting { asked, answer, .. } = &waiting;
-            self.is_astray &= number != self.last || self.may_leave_found(asked, &answer.bytes, answer.rows);
+            self.is_astray =
+                self.is_astray && (number != self.last || self.may_leave_found(asked, &answer.bytes, answer.rows));
             self.store(waiting);
         }
     }
@@ -709,16 +738,10 @@ impl Session {
     }
 
     /// Only now it is certain how the text is read, and for whom.
-    fn store(&self, waiting: Waiting) {
+    fn store(&mut self, waiting: Waiting) {
         let Some(known) = self.state.told_in(waiting.generation) else { return };
         let Waiting { asked, answer, read_at, noted, place, .. } = waiting;
-        let subject = Subject {
-            text: &asked.text,
-            mode: known.mode,
-            account: Some(&known.account),
-            database: Some(&known.database),
-        };
-        if !self.means_the_same(&asked, &known) || !may_serve(&classify(&asked.text, known.mode)) {
+        if !self.means_the_same(&asked, &known) || !may_serve(&self.state.classify(&asked.text, known.mode)) {
             return;
         }
         let shape = self.shape(&asked, &known);
@@ -732,7 +755,7 @@ impl Session {
                     store.put([&asked.key, &known.common], &bytes, answer.rows);
                 }
             }
-        } else if self.rules().is_some_and(|rules| rules.of(&subject).is_some()) {
+        } else if self.terms(&asked.text, Some(&known)).is_some() {
             let key = shelf::key(&asked.key, &known.identity);
             let is_kept = shelf::store(&self.kept, &key, (&answer.bytes, answer.rows), source, read_at);
             self.kept.uses.missed(shape, answer.bytes.len(), is_kept);

@@ -7,7 +7,7 @@ use super::question::{self, Known};
 use crate::digest;
 use crate::prepared::says_found_rows;
 use flavour::Flavour;
-use sql::{Assignment, Charset, Kind, LexMode, SetTransaction, Target, TransactionScope, Value, classify};
+use sql::{Assignment, Charset, Kind, LexMode, SetTransaction, Statement, Target, TransactionScope, Value, classify};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wire::{Command, Outcome, OutcomeKind, Query, capability};
@@ -24,6 +24,8 @@ pub struct State {
     /// That of the login.
     charset: Charset,
     pub mode: LexMode,
+    /// The text that was read last, and how: one command is looked at several times on its way.
+    read: Option<(Vec<u8>, LexMode, Arc<Statement>)>,
     generation: u64,
     /// Of the question that was asked last, and of what was answered last.
     asked: Option<u64>,
@@ -54,6 +56,7 @@ impl State {
             may_be_several: capabilities & capability::MULTI_STATEMENTS != 0,
             charset,
             mode: LexMode { charset, ..LexMode::new(flavour) },
+            read: None,
             generation: 0,
             asked: None,
             told: None,
@@ -70,6 +73,16 @@ impl State {
 
     fn flavour(&self) -> &'static Flavour {
         self.mode.flavour
+    }
+
+    /// What a text means in this mode.
+    pub fn classify(&mut self, text: &[u8], mode: LexMode) -> Arc<Statement> {
+        if let Some((_, _, statement)) = self.read.as_ref().filter(|(last, under, _)| last == text && *under == mode) {
+            return statement.clone();
+        }
+        let statement = Arc::new(classify(text, mode));
+        self.read = Some((text.to_vec(), mode, statement.clone()));
+        statement
     }
 
     pub fn generation(&self) -> u64 {
@@ -143,6 +156,7 @@ impl State {
 
     /// An answer is complete.
     pub fn answered(&mut self, outcome: &Outcome, now_us: u64) {
+        self.read = None;
         if self.is_writing {
             self.wrote_at = now_us;
         }
@@ -191,8 +205,9 @@ impl State {
     }
 
     fn hear_statement(&mut self, text: &[u8]) {
-        let kind = classify(text, self.mode).kind;
-        if effect::may_set_variables(&kind, text) {
+        let statement = self.classify(text, self.mode);
+        let kind = &statement.kind;
+        if effect::may_set_variables(kind, text) {
             let before = self.set.get(VARIABLES).map_or(&[][..], Vec::as_slice);
             let now = digest::of([before, text].into_iter());
             self.set.insert(VARIABLES.to_vec(), now.to_vec());
@@ -202,7 +217,7 @@ impl State {
         match kind {
             Kind::Set(assignments) => assignments.iter().for_each(|one| self.hear_assignment(one)),
             Kind::SetTransaction(SetTransaction { scope: TransactionScope::Next, .. }) => self.is_next_special = true,
-            kind => self.change(effect::of(&kind)),
+            kind => self.change(effect::of(kind)),
         }
     }
 
