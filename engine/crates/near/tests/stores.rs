@@ -241,8 +241,12 @@ fn a_store_that_does_not_answer_costs_nothing_but_its_hits() {
         let reads_of = |client: &mut Client, round: &str| {
             (0..200).for_each(|number| assert_eq!(ask(client, &format!("{READ} /* {round} {number} */")), "one"));
         };
-        for (round, signal) in [("stopped", libc::SIGSTOP), ("gone", libc::SIGKILL)] {
-            scene.stores[0].signal(signal);
+        for round in ["stopped", "gone"] {
+            if round == "stopped" {
+                scene.stores[0].stop()
+            } else {
+                scene.stores[0].kill()
+            }
             let (begun, before) = (Instant::now(), near.metric("store_selects_total"));
             reads_of(&mut client, round);
             let tried = near.metric("store_selects_total") - before;
@@ -250,7 +254,7 @@ fn a_store_that_does_not_answer_costs_nothing_but_its_hits() {
             let server = format!("{{server=\"{}\"}}", scene.stores[0].address());
             assert!(near.metric(&format!("store_failures_total{server}")) > 0);
             assert_eq!(near.metric(&format!("store_answers{server}")), 0);
-            if signal == libc::SIGSTOP {
+            if round == "stopped" {
                 scene.stores[0].signal(libc::SIGCONT);
             } else {
                 scene.stores[0].start_again();

@@ -1,6 +1,7 @@
 //! A real store, as a process.
 
 use super::{Folder, wait_until};
+use std::fs::{self, DirEntry};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -82,6 +83,17 @@ impl Store {
     pub fn signal(&self, signal: i32) {
         // SAFETY: the process is this test's own and has not been waited for.
         assert_eq!(unsafe { libc::kill(self.child.id() as i32, signal) }, 0);
+    }
+
+    /// A signal does not stop all threads at once: the others may still answer.
+    pub fn stop(&self) {
+        self.signal(libc::SIGSTOP);
+        wait_until("the store stands still", || {
+            let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("it runs");
+            let is_stopped =
+                |task: DirEntry| fs::read_to_string(task.path().join("stat")).is_ok_and(|stat| stat.contains(") T "));
+            tasks.flatten().all(is_stopped)
+        });
     }
 
     pub fn kill(&mut self) {
