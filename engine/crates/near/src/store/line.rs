@@ -374,6 +374,7 @@ impl Talk<'_> {
         self.heard.drain(..taken);
         Ok(())
     }
+
     fn learn(&mut self, about: &About) {
         self.via.process = Some(about.process);
         self.line.common.is_cluster.fetch_or(about.is_of_cluster, Ordering::Relaxed);
