@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time, timedelta
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
@@ -197,6 +197,11 @@ def own_server() -> Iterator[Callable[..., TestServer]]:
         yield make
 
 
+def shut_window() -> time:
+    """When an instance's window opens, so that it is shut for the length of a test, whatever the time of day."""
+    return (datetime.now(UTC) + timedelta(hours=12)).time().replace(second=0, microsecond=0)
+
+
 def row_for(server: TestServer, **facts: Any) -> Any:
     """An instance of the fleet for a server, as its creation would have left it."""
     from controlplane.core.request_context import acting_as
@@ -204,8 +209,8 @@ def row_for(server: TestServer, **facts: Any) -> Any:
     from controlplane.fleet.observation import note_identity, read_identity
     from controlplane.fleet.selectors import class_get
 
-    usual = {"provider": "local", "state": "running", "instance_class": class_get("local.medium")}
-    usual |= {"product": server.product.name}
+    usual: dict[str, Any] = {"provider": "local", "state": "running", "instance_class": class_get("local.medium")}
+    usual |= {"product": server.product.name, "window_start": shut_window()}
     instance = Instance(id=server.folder.name, name=f"test-{server.port}", host="127.0.0.1", port=server.port)
     instance.username, instance.password = server.username, server.password
     for name, value in {**usual, **facts}.items():

@@ -7,6 +7,7 @@ from typing import Any
 from controlplane.core.ids import new_id
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.states import Provider, State
+from testing.servers import shut_window
 
 GIB = 1024**3
 
@@ -33,6 +34,7 @@ def instance_make(**facts: Any) -> Instance:
         "username": "fqc",
         "state": State.RUNNING,
         "instance_class": class_make(),
+        "window_start": shut_window(),
         **facts,
     }
     password = facts.pop("password", "")

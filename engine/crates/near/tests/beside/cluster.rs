@@ -3,7 +3,7 @@
 use super::store::Kind;
 use super::{Folder, Near, stepping, wait_until};
 use fqc_tests::server::free_port;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -45,14 +45,16 @@ impl Node {
             if behind > 0 {
                 command.envs([stepping(&folder, &[&format!("-DBEHIND={behind}")])]);
             }
-            let mut child = command.spawn().expect("it starts");
+            let child = command.spawn().expect("it starts");
+            let mut node = Node { port, bus, child, _folder: folder };
             let mut is_running = true;
+            // Whoever else has taken the port meanwhile does not answer so.
             wait_until("the node", || {
-                is_running = child.try_wait().expect("a state").is_none();
-                !is_running || TcpStream::connect(("127.0.0.1", port)).is_ok()
+                is_running = node.child.try_wait().expect("a state").is_none();
+                !is_running || node.try_ask("PING").is_ok_and(|said| said == "+PONG")
             });
             if is_running {
-                return Node { port, bus, child, _folder: folder };
+                return node;
             }
         }
         panic!("no node of a cluster starts");
@@ -64,20 +66,27 @@ impl Node {
 
     /// What it says; empty if it says nothing.
     pub fn ask(&self, command: &str) -> String {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
-        stream.write_all(format!("AUTH {PASSWORD}\r\n{command}\r\n").as_bytes()).expect("it is sent");
+        self.try_ask(command).expect("an answer")
+    }
+
+    fn try_ask(&self, command: &str) -> io::Result<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
+        stream.write_all(format!("AUTH {PASSWORD}\r\n{command}\r\n").as_bytes())?;
         let mut answers = BufReader::new(stream);
-        let mut line = || {
+        let mut line = || -> io::Result<String> {
             let mut line = String::new();
-            answers.read_line(&mut line).expect("an answer");
-            line.trim_end().to_owned()
+            answers.read_line(&mut line)?;
+            Ok(line.trim_end().to_owned())
         };
-        assert_eq!(line(), "+OK");
-        let said = line();
-        let Some(size) = said.strip_prefix('$') else { return said };
+        let login = line()?;
+        if login != "+OK" {
+            return Err(io::Error::other(login));
+        }
+        let said = line()?;
+        let Some(size) = said.strip_prefix('$') else { return Ok(said) };
         let mut text = vec![0; size.parse().unwrap_or(0)];
-        answers.read_exact(&mut text).expect("the rest of it");
-        String::from_utf8(text).expect("text")
+        answers.read_exact(&mut text)?;
+        String::from_utf8(text).map_err(io::Error::other)
     }
 
     pub fn must(&self, command: &str) {
