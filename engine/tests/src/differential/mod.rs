@@ -165,7 +165,11 @@ pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(
     }
     summary.elapsed = begun.elapsed();
     let shrunk = found.map(|found| {
-        eprintln!("{}\nshrinking ...", found.what);
+        eprintln!("{}", found.what);
+        if found.what.contains("connection lost") {
+            eprint!("{}", pair.last_words());
+        }
+        eprintln!("shrinking ...");
         shrunk(&mut pair, found, plan.shrink_time)
     });
     Ok((summary, shrunk))

@@ -14,6 +14,8 @@ use crate::server::{Product, Server};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// A server that dies tells first where, name by name.
 const DYING: Duration = Duration::from_secs(120);
+/// Of a log: a stack, and what came before.
+const LAST_LINES: usize = 80;
 const LOOK: Duration = Duration::from_millis(20);
 
 pub struct Pair<'a> {
@@ -66,6 +68,21 @@ impl Pair<'_> {
         revive(self.plain)?;
         revive(self.cached)?;
         Ok(true)
+    }
+
+    /// What servers have said last that have died, or are about to.
+    pub fn last_words(&mut self) -> String {
+        let begun = Instant::now();
+        while self.plain.is_running() && self.cached.is_running() && begun.elapsed() < DYING {
+            thread::sleep(LOOK);
+        }
+        let servers = [("plain", &mut *self.plain), ("cached", &mut *self.cached)];
+        let dead = servers.into_iter().filter_map(|(name, server)| {
+            let log = (!server.is_running()).then(|| server.error_log())?;
+            let first = log.lines().count().saturating_sub(LAST_LINES);
+            Some(format!("the {name} server has died:\n{}\n", log.lines().skip(first).collect::<Vec<_>>().join("\n")))
+        });
+        dead.collect()
     }
 
     /// A counter of the cached server; `None` where it is gone or knows no such counter.
