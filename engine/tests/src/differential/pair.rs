@@ -249,7 +249,7 @@ impl Lanes {
 
     fn one_warns_of_engines(&mut self, action: &Action) -> bool {
         // Of which only the last one's warnings can still be asked for.
-        if matches!(action.deed, Deed::Pipeline(_)) {
+        if action.kind == Kind::Several {
             return self.plain.product() == Product::MySql;
         }
         let question = action.followed_by("SHOW WARNINGS");
