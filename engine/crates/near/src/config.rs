@@ -303,7 +303,36 @@ fn store(options: &Options) -> Result<Option<store::Options>, String> {
     }
     let read = |text: &str| text.split(',').map(|one| server(one.trim(), port)).collect::<Result<Vec<_>, _>>();
     let (servers, password) = (options.value(name, read)?, options.value("valkey-password-file", password)?);
-    Ok(Some(store::Options { dialect, servers, timeout, name: options.text("store-name").into(), password }))
+    let (user, tls) = (options.text("valkey-user").to_owned(), store_tls(options, &servers)?);
+    if !user.is_empty() && password.is_empty() {
+        return Err(options.error("valkey-user", "needs valkey-password-file"));
+    }
+    Ok(Some(store::Options { dialect, servers, timeout, name: options.text("store-name").into(), user, password, tls }))
+}
+
+fn store_tls(options: &Options, servers: &[Server]) -> Result<Option<store::Tls>, String> {
+    let said = ["store-tls", "store-ca", "store-tls-name"].map(|name| options.text(name).to_owned());
+    let [kind, authorities, name] = &said;
+    let is_named = match kind.as_str() {
+        "ca" => false,
+        "name" => true,
+        "off" if authorities.is_empty() && name.is_empty() => return Ok(None),
+        "off" => return Err(options.error("store-tls", "must be ca or name for store-ca and store-tls-name to count")),
+        _ => return Err(options.error("store-tls", "must be off, ca or name")),
+    };
+    if servers.iter().any(|server| matches!(server, Server::Unix(_))) {
+        return Err(options.error("store-tls", "no server of a store speaks TLS on a unix socket; use HOST:PORT"));
+    }
+    let connector = match authorities.as_str() {
+        "" if !is_named => return Err(options.error("store-tls", "needs store-ca")),
+        "" => tls::system_connector("store-ca").map_err(|error| options.error("store-tls", error))?,
+        _ => options.value("store-ca", |file| tls::connector(file, is_named))?,
+    };
+    let name = Some(name.clone()).filter(|name| !name.is_empty());
+    if let Some(name) = &name {
+        tls::name(name).map_err(|error| options.error("store-tls-name", error))?;
+    }
+    Ok(Some(store::Tls { connector, said, name }))
 }
 
 fn rules(options: &Options) -> Result<Option<Arc<Rules>>, String> {
@@ -387,7 +416,7 @@ mod tests {
 
     #[test]
     fn an_error_says_which_value_is_wrong_and_what_to_do() {
-        let cases: [(&[&str], &str); 13] = [
+        let cases: [(&[&str], &str); 19] = [
             (&[], "server: must be given: HOST:PORT, or the path of a unix socket"),
             (&["--server", "db:x"], "server = \"db:x\" (from --server): `x` is no port; write HOST:PORT"),
             (&["--server=:1"], "server = \":1\" (from --server): has no host; write HOST:PORT"),
@@ -401,6 +430,21 @@ mod tests {
             (&["--server=db", "--tls-key=/k"], "tls-key: needs tls-certificate"),
             (&["--server=db", "--server-tls=ca"], "needs server-ca"),
             (&["--server=db", "--tls-required=yes"], "needs tls-certificate and tls-key"),
+            (&["--server=db", "--valkey=a", "--store-tls=yes"], "must be off, ca or name"),
+            (&["--server=db", "--valkey=a", "--store-tls=ca"], "needs store-ca"),
+            (
+                &["--server=db", "--valkey=a", "--store-ca=/f"],
+                "must be ca or name for store-ca and store-tls-name to count",
+            ),
+            (
+                &["--server=db", "--memcached=/s", "--store-tls=name"],
+                "no server of a store speaks TLS on a unix socket; use HOST:PORT",
+            ),
+            (
+                &["--server=db", "--valkey=a", "--store-tls=name", "--store-tls-name=a b"],
+                "`a b` is no name that a certificate could have",
+            ),
+            (&["--server=db", "--valkey=a", "--valkey-user=me"], "needs valkey-password-file"),
         ];
         for (flags, expected) in cases {
             let error = error(flags);

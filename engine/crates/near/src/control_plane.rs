@@ -89,7 +89,7 @@ fn is_here(host: &str) -> bool {
 
 fn connector(options: &Options, server: &Server) -> Result<Connector, String> {
     let tls = match options.text("control-plane-ca") {
-        "" => tls::system_connector().map_err(|error| options.error("control-plane", error))?,
+        "" => tls::system_connector("control-plane-ca").map_err(|error| options.error("control-plane", error))?,
         _ => options.value("control-plane-ca", |file| tls::connector(file, true))?,
     };
     let name = tls::name(server.host()).map_err(|error| options.error("control-plane", error))?;

@@ -120,10 +120,18 @@ pub fn tell_store(out: &mut String, store: &Store) {
     let of_lines = |value: fn(&Line) -> usize| {
         labels.iter().zip(&lines).map(|(label, line)| (label.as_str(), value(line))).collect::<Vec<_>>()
     };
-    let answers = of_lines(|line| line.breaker.is_closed().into());
+    let answers = of_lines(|line| line.answers().into());
     tell(out, "store_answers", "gauge", "Whether a server of the shared store has answered of late.", &answers);
+    let troubles: Vec<_> = lines
+        .iter()
+        .filter_map(|line| Some(format!("{{server=\"{}\",reason={:?}}}", line.server(), line.trouble()?)))
+        .collect();
+    if !troubles.is_empty() {
+        let values: Vec<_> = troubles.iter().map(|label| (label.as_str(), 1)).collect();
+        tell(out, "store_obstacle", "gauge", "Why a server of the shared store does not answer.", &values);
+    }
     let help = "How often a server of the shared store did not answer, or not in time.";
-    tell(out, "store_failures_total", "counter", help, &of_lines(|line| line.failures.get()));
+    tell(out, "store_failures_total", "counter", help, &of_lines(Line::failures));
 }
 
 fn tell(out: &mut String, name: &str, kind: &str, help: &str, values: &[(&str, usize)]) {

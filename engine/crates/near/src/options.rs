@@ -69,6 +69,14 @@ options! {
         "The same in Valkey, or Redis 7.0 or later, instead. Several servers share the results; of a cluster, some of its members: the others are found.";
     "valkey-password-file" "FILE" = Some(""), false,
         "File with the password that these servers ask for, in one line.";
+    "valkey-user" "NAME" = Some(""), false,
+        "The account on these servers (ACL). Without it, the password is that of their account \"default\".";
+    "store-tls" "off|ca|name" = Some("off"), false,
+        "TLS to memcached or Valkey. ca: certificates must come from the authority in store-ca; name: they must also be for the host that is connected to.";
+    "store-ca" "FILE" = Some(""), false,
+        "PEM file with the certificates of the authorities that these may come from. Default, with store-tls = name: the system's.";
+    "store-tls-name" "NAME" = Some(""), false,
+        "The name that they must all be for. Default: for each server the host in its address, or by which its cluster tells of it.";
     "store-name" "NAME" = Some(""), false,
         "Near caches share results only under the same name. Give one to each if servers that are not the same have the same address, number, host, port and folder.";
     "store-timeout-ms" "MILLISECONDS" = Some("10"), false,

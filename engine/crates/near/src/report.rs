@@ -193,9 +193,10 @@ fn tier(name: &str, selects: u64, hits: u64) -> Rows {
 /// The numbers are the server's own, and count what others keep there, too.
 fn of_line(line: &Line) -> [Vec<Option<String>>; 5] {
     let (server, counted) = (line.server(), line.counted());
+    let state = line.trouble().map_or_else(|| "answers".into(), |why| format!("does not answer: {why}"));
     [
-        row(&format!("Store {server}"), if line.breaker.is_closed() { "answers" } else { "does not answer" }),
-        row(&format!("Store {server} failures"), line.failures.get()),
+        row(&format!("Store {server}"), state),
+        row(&format!("Store {server} failures"), line.failures()),
         row(&format!("Store {server} entries"), counted.entries),
         row(&format!("Store {server} used bytes"), counted.used),
         row(&format!("Store {server} size in bytes"), counted.size),

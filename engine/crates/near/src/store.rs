@@ -19,6 +19,7 @@ mod members;
 mod memcached;
 mod reply;
 mod ring;
+mod tls;
 mod valkey;
 
 use crate::clock;
@@ -33,6 +34,7 @@ use std::time::Duration;
 
 pub use dialect::Dialect;
 pub use line::Line;
+pub use tls::Tls;
 
 /// Of a key. Another one whenever keys or values mean something else.
 const FORMAT: &[u8] = b"2";
@@ -55,8 +57,10 @@ pub struct Options {
     pub timeout: Duration,
     /// Near caches share results only under the same name.
     pub name: String,
-    /// Empty if the servers ask for none.
+    /// Both are empty if the servers ask for none; the first one where they have no accounts.
+    pub user: String,
     pub password: String,
+    pub tls: Option<Tls>,
 }
 
 pub struct Store {
@@ -113,9 +117,8 @@ impl Place {
 
 impl Store {
     pub fn new(options: Options) -> Store {
-        let Options { dialect, servers, timeout, name, password } = options;
-        let members = Members::begin(Common::new(dialect, &password, timeout), servers);
-        Store { members, name, selects: Counter::default(), hits: Counter::default() }
+        let members = Members::begin(Common::new(&options), options.servers);
+        Store { members, name: options.name, selects: Counter::default(), hits: Counter::default() }
     }
 
     /// Of each server.

@@ -34,10 +34,10 @@ pub fn connector(authorities: &str, is_named: bool) -> Result<TlsConnector, Stri
     verifying(roots, is_named)
 }
 
-/// By the authorities that the operating system trusts, as far as they are understood.
-pub fn system_connector() -> Result<TlsConnector, String> {
+/// By the authorities that the operating system trusts, as far as they are understood. `option`: names others.
+pub fn system_connector(option: &str) -> Result<TlsConnector, String> {
     let file = SYSTEM_AUTHORITIES.into_iter().find(|file| Path::new(file).exists());
-    let file = file.ok_or("the system has no list of authorities (ca-certificates): set control-plane-ca")?;
+    let file = file.ok_or_else(|| format!("the system has no list of authorities (ca-certificates): set {option}"))?;
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(certificates(file)?);
     verifying(roots, true)

@@ -20,10 +20,10 @@ impl Dialect {
     }
 
     /// What begins a connection.
-    pub fn greeting(self, password: &str) -> Vec<(Vec<u8>, Wants)> {
+    pub fn greeting(self, user: &str, password: &str) -> Vec<(Vec<u8>, Wants)> {
         match self {
             Dialect::Memcached => Vec::new(),
-            Dialect::Valkey => valkey::greeting(password),
+            Dialect::Valkey => valkey::greeting(user, password),
         }
     }
 

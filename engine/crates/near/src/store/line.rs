@@ -1,9 +1,11 @@
 //! The connections to one server of a store: one for each thread, which all reads on it share. Requests go out one after the other, and
 //! answers come in this order. So nobody who asks has to wake another thread.
 
+use super::Options;
 use super::breaker::Breaker;
 use super::dialect::Dialect;
 use super::reply::{About, Counted, Process, Reply, Unfit, Wants};
+use super::tls::{self, Tls};
 use crate::clock;
 use crate::counter::Counter;
 use crate::server::Server;
@@ -15,12 +17,12 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{Notify, mpsc, oneshot};
-use tokio::task::AbortHandle;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep, sleep_until, timeout};
 
 /// Of requests that were not sent yet. A store that is too slow for more gets no more.
@@ -31,8 +33,8 @@ const PIECE: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_millis(1);
 
 thread_local! {
-    /// Those of this thread, by the address of their line, which is that of no other while they can be sent to.
-    static REQUESTS: RefCell<HashMap<*const Line, mpsc::UnboundedSender<Request>>> = RefCell::default();
+    /// Those of this thread, by the address of their server, which is that of no other while they can be sent to.
+    static REQUESTS: RefCell<HashMap<*const Peer, mpsc::UnboundedSender<Request>>> = RefCell::default();
     static READ: RefCell<Vec<u8>> = RefCell::new(vec![0; PIECE]);
 }
 
@@ -41,6 +43,7 @@ pub struct Common {
     pub dialect: Dialect,
     /// What begins a connection.
     greeting: Vec<(Vec<u8>, Wants)>,
+    tls: Option<Tls>,
     pub timeout: Duration,
     /// Values that were taken.
     pub inserts: Counter,
@@ -50,11 +53,13 @@ pub struct Common {
 }
 
 impl Common {
-    pub fn new(dialect: Dialect, password: &str, timeout: Duration) -> Common {
+    pub fn new(options: &Options) -> Common {
+        let Options { dialect, timeout, user, password, tls, .. } = options;
         Common {
-            dialect,
-            greeting: dialect.greeting(password),
-            timeout,
+            dialect: *dialect,
+            greeting: dialect.greeting(user, password),
+            tls: tls.clone(),
+            timeout: *timeout,
             inserts: Counter::default(),
             is_cluster: AtomicBool::new(false),
             has_changed: Notify::new(),
@@ -68,17 +73,24 @@ impl Common {
     }
 }
 
+/// The connections end with it.
 pub struct Line {
+    peer: Arc<Peer>,
+    connections: Mutex<JoinSet<()>>,
+}
+
+/// The server, as its connections know it.
+struct Peer {
     common: Arc<Common>,
     server: Server,
-    /// Those that talk to the server; none once that has ended.
-    tasks: Mutex<Option<Vec<AbortHandle>>>,
     /// Connections that were made.
     connections: AtomicU64,
     queued: AtomicUsize,
-    pub breaker: Breaker,
+    breaker: Breaker,
+    /// Why it does not answer, as the log was told last.
+    trouble: Mutex<String>,
     /// It did not answer, or not in time.
-    pub failures: Counter,
+    failures: Counter,
     counted: Mutex<Counted>,
 }
 
@@ -107,101 +119,117 @@ pub struct Via {
     pub process: Option<Process>,
 }
 
+type Requests = mpsc::UnboundedReceiver<Request>;
 /// Requests without an answer, and until when it has to come.
 type Due = VecDeque<(Wants, Then, Instant)>;
 
 impl Line {
     pub fn new(common: &Arc<Common>, server: Server) -> Arc<Line> {
-        Arc::new(Line {
+        let peer = Peer {
             common: common.clone(),
             server,
-            tasks: Mutex::new(Some(Vec::new())),
             connections: AtomicU64::new(0),
             queued: AtomicUsize::new(0),
             breaker: Breaker::default(),
+            trouble: Mutex::default(),
             failures: Counter::default(),
             counted: Mutex::default(),
-        })
-    }
-
-    /// Nobody talks to the server any more.
-    pub fn end(&self) {
-        self.tasks().take().into_iter().flatten().for_each(|task| task.abort());
-    }
-
-    fn tasks(&self) -> MutexGuard<'_, Option<Vec<AbortHandle>>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+        };
+        Arc::new(Line { peer: Arc::new(peer), connections: Mutex::default() })
     }
 
     pub fn common(&self) -> &Common {
-        &self.common
+        &self.peer.common
     }
 
     pub fn server(&self) -> &Server {
-        &self.server
+        &self.peer.server
+    }
+
+    pub fn answers(&self) -> bool {
+        self.peer.breaker.is_closed()
+    }
+
+    pub fn may_ask(&self, now: u64) -> bool {
+        self.peer.breaker.may_ask(now)
+    }
+
+    /// Why it does not answer; none if it does.
+    pub fn trouble(&self) -> Option<String> {
+        let trouble = self.peer.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        (!self.answers()).then(|| trouble.clone())
+    }
+
+    pub fn failures(&self) -> usize {
+        self.peer.failures.get()
     }
 
     /// What it had when it was last asked.
     pub fn counted(&self) -> Counted {
-        *self.counted.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.peer.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub async fn count(self: &Arc<Self>) {
-        if !self.breaker.may_ask(clock::now()) {
+    pub async fn count(&self) {
+        if !self.may_ask(clock::now()) {
             return;
         }
-        if let Some((Reply::Counted(counted), _)) = self.ask(self.common.dialect.count(), Wants::Counts).await {
-            *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
+        if let Some((Reply::Counted(counted), _)) = self.ask(self.common().dialect.count(), Wants::Counts).await {
+            *self.peer.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
         }
     }
 
     /// None if the server does not answer in time.
-    pub async fn ask(self: &Arc<Self>, bytes: Vec<u8>, wants: Wants) -> Option<(Reply, Via)> {
+    pub async fn ask(&self, bytes: Vec<u8>, wants: Wants) -> Option<(Reply, Via)> {
         let (sender, answer) = oneshot::channel();
         self.queue(bytes, None, wants, Then::Told(sender));
         answer.await.ok()
     }
 
     /// `connection`: unless this one has ended, or is another thread's.
-    pub fn send(self: &Arc<Self>, bytes: Vec<u8>, connection: Option<u64>, then: Then) {
-        if self.breaker.is_closed() {
+    pub fn send(&self, bytes: Vec<u8>, connection: Option<u64>, then: Then) {
+        if self.answers() {
             self.queue(bytes, connection, Wants::Outcome, then);
         }
     }
 
-    fn queue(self: &Arc<Self>, bytes: Vec<u8>, connection: Option<u64>, wants: Wants, then: Then) {
-        let length = bytes.len();
+    fn queue(&self, bytes: Vec<u8>, connection: Option<u64>, wants: Wants, then: Then) {
+        let (length, queued) = (bytes.len(), &self.peer.queued);
         let patience = if matches!(then, Then::Told(_)) { Duration::ZERO } else { PATIENCE };
         let sends_at = Instant::now() + patience;
         let request = Request { bytes, connection, wants, then, sends_at };
-        if self.queued.fetch_add(length, Ordering::Relaxed) + length > MOST_QUEUED || !self.pass_on(request) {
-            self.queued.fetch_sub(length, Ordering::Relaxed);
+        if queued.fetch_add(length, Ordering::Relaxed) + length > MOST_QUEUED || !self.pass_on(request) {
+            queued.fetch_sub(length, Ordering::Relaxed);
         }
     }
 
     /// To this thread's connection. False if there is none any more.
-    fn pass_on(self: &Arc<Self>, request: Request) -> bool {
+    fn pass_on(&self, request: Request) -> bool {
         REQUESTS.with_borrow_mut(|all| {
-            let of_line = Arc::as_ptr(self);
-            if let Some(sender) = all.get(&of_line).filter(|sender| !sender.is_closed()) {
+            let peer = Arc::as_ptr(&self.peer);
+            if let Some(sender) = all.get(&peer).filter(|sender| !sender.is_closed()) {
                 return sender.send(request).is_ok();
             }
             let (sender, requests) = mpsc::unbounded_channel();
-            let mut tasks = self.tasks();
-            let Some(tasks) = tasks.as_mut() else { return false };
-            tasks.push(tokio::spawn(run(self.clone(), requests)).abort_handle());
+            let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+            connections.spawn(run(self.peer.clone(), requests));
             all.retain(|_, sender| !sender.is_closed());
             let is_passed = sender.send(request).is_ok();
-            all.insert(of_line, sender);
+            all.insert(peer, sender);
             is_passed
         })
     }
+}
 
+impl Peer {
     fn failed(&self, error: &io::Error) {
+        let why = tls::trouble(error);
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         self.failures.add(1);
         self.common.may_have_changed();
-        if self.breaker.open(clock::now()) {
-            eprintln!("the store {} does not answer: {error}; it is tried once a second", self.server);
+        self.breaker.open(clock::now());
+        if *trouble != why {
+            eprintln!("the store {} does not answer, and is tried once a second: {why}", self.server);
+            *trouble = why;
         }
     }
 
@@ -209,8 +237,12 @@ impl Line {
         if reply == Reply::Moved {
             self.common.may_have_changed();
         }
-        if self.breaker.close() {
-            eprintln!("the store {} answers", self.server);
+        if !self.breaker.is_closed() {
+            let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.breaker.close() {
+                eprintln!("the store {} answers", self.server);
+                trouble.clear();
+            }
         }
         match then {
             // Nobody waits for what came too late.
@@ -219,36 +251,69 @@ impl Line {
             Then::Nothing => {}
         }
     }
+
+    /// It does not wait any more.
+    fn forget(&self, request: &Request) {
+        self.queued.fetch_sub(request.bytes.len(), Ordering::Relaxed);
+    }
 }
 
 /// Connects whenever something is asked, for as long as the connection lasts.
-async fn run(line: Arc<Line>, mut requests: mpsc::UnboundedReceiver<Request>) {
+async fn run(peer: Arc<Peer>, mut requests: Requests) {
     while let Some(first) = requests.recv().await {
-        if let Err(error) = talk(&line, first, &mut requests).await {
-            line.failed(&error);
+        if let Err(error) = talk(&peer, first, &mut requests).await {
+            peer.failed(&error);
             while let Ok(request) = requests.try_recv() {
-                line.queued.fetch_sub(request.bytes.len(), Ordering::Relaxed);
+                peer.forget(&request);
             }
         }
     }
 }
 
-async fn talk(line: &Line, first: Request, requests: &mut mpsc::UnboundedReceiver<Request>) -> io::Result<()> {
-    let connection = line.connections.fetch_add(1, Ordering::Relaxed) + 1;
+async fn talk(peer: &Peer, first: Request, requests: &mut Requests) -> io::Result<()> {
+    let (mut stream, first) = begin(peer, first, requests).await?;
+    let connection = peer.connections.fetch_add(1, Ordering::Relaxed) + 1;
     let via = Via { connection, process: None };
-    let mut talk = Talk { line, via, out: Vec::new(), sends_at: None, due: Due::new(), heard: Vec::new() };
-    for (bytes, wants) in &line.common.greeting {
-        talk.push(bytes, *wants, Then::Nothing, first.sends_at);
+    let mut talk =
+        Talk { peer, via, out: Vec::new(), sends_at: None, due: Due::new(), heard: Vec::new(), has_heard: false };
+    let since = first.as_ref().map_or_else(Instant::now, |first| first.sends_at);
+    for (bytes, wants) in &peer.common.greeting {
+        talk.push(bytes, *wants, Then::Nothing, since);
     }
-    talk.take(first);
-    let mut stream = timeout(line.common.timeout, connect(&line.server)).await??;
-    let mut alarm = pin!(sleep_until(Instant::now() + line.common.timeout));
-    poll_fn(|context| talk.poll(context, &mut stream, requests, alarm.as_mut())).await
+    first.into_iter().for_each(|first| talk.take(first));
+    let mut alarm = pin!(sleep_until(Instant::now() + peer.common.timeout));
+    let ended = poll_fn(|context| talk.poll(context, &mut stream, requests, alarm.as_mut())).await;
+    ended.map_err(|error| if talk.has_heard { error } else { tls::unanswered(error, peer.common.tls.is_some()) })
+}
+
+/// The first request is given up if TLS takes longer to begin than a read waits: a server to which many come at once does in the end
+/// what would be begun in vain again and again. Nobody waits for it meanwhile.
+async fn begin(peer: &Peer, first: Request, requests: &mut Requests) -> io::Result<(Stream, Option<Request>)> {
+    let limit = peer.common.timeout;
+    let stream = timeout(limit, connect(&peer.server)).await??;
+    let Some(tls) = &peer.common.tls else { return Ok((stream, Some(first))) };
+    let mut beginning = pin!(tls.begin(stream, peer.server.host()));
+    if let Ok(stream) = timeout(limit, &mut beginning).await {
+        return Ok((stream?, Some(first)));
+    }
+    peer.failed(&tls::late());
+    peer.forget(&first);
+    drop(first);
+    loop {
+        tokio::select! {
+            stream = &mut beginning => return Ok((stream?, None)),
+            Some(request) = requests.recv() => peer.forget(&request),
+        }
+    }
+}
+
+fn is_eof(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::UnexpectedEof
 }
 
 /// One connection.
 struct Talk<'a> {
-    line: &'a Line,
+    peer: &'a Peer,
     via: Via,
     /// What goes out.
     out: Vec<u8>,
@@ -257,6 +322,7 @@ struct Talk<'a> {
     due: Due,
     /// Of the first answer that is due.
     heard: Vec<u8>,
+    has_heard: bool,
 }
 
 impl Talk<'_> {
@@ -265,7 +331,7 @@ impl Talk<'_> {
         &mut self,
         context: &mut Context<'_>,
         stream: &mut Stream,
-        requests: &mut mpsc::UnboundedReceiver<Request>,
+        requests: &mut Requests,
         mut alarm: Pin<&mut Sleep>,
     ) -> Poll<io::Result<()>> {
         // What has come is in time, however late it is looked at.
@@ -302,7 +368,7 @@ impl Talk<'_> {
     }
 
     /// Ready if nobody asks any more.
-    fn poll_taken(&mut self, context: &mut Context<'_>, requests: &mut mpsc::UnboundedReceiver<Request>) -> Poll<()> {
+    fn poll_taken(&mut self, context: &mut Context<'_>, requests: &mut Requests) -> Poll<()> {
         while !self.is_full() {
             match ready!(requests.poll_recv(context)) {
                 Some(request) => self.take(request),
@@ -313,7 +379,7 @@ impl Talk<'_> {
     }
 
     fn take(&mut self, request: Request) {
-        self.line.queued.fetch_sub(request.bytes.len(), Ordering::Relaxed);
+        self.peer.forget(&request);
         let is_here = request.connection.is_none_or(|connection| connection == self.via.connection);
         let is_awaited = !matches!(&request.then, Then::Told(sender) if sender.is_closed());
         if is_here && is_awaited {
@@ -324,7 +390,7 @@ impl Talk<'_> {
     fn push(&mut self, bytes: &[u8], wants: Wants, then: Then, sends_at: Instant) {
         self.sends_at = self.sends_at.into_iter().chain([sends_at]).min();
         self.out.extend_from_slice(bytes);
-        self.due.push_back((wants, then, sends_at + self.line.common.timeout));
+        self.due.push_back((wants, then, sends_at + self.peer.common.timeout));
     }
 
     /// If it is time.
@@ -338,7 +404,11 @@ impl Talk<'_> {
             }
         }
         self.sends_at = self.sends_at.filter(|_| !self.out.is_empty());
-        Ok(())
+        // What TLS has taken may wait in there.
+        match Pin::new(stream).poll_flush(context) {
+            Poll::Ready(flushed) => flushed,
+            Poll::Pending => Ok(()),
+        }
     }
 
     /// Ready if the store has gone, and owes nothing.
@@ -350,7 +420,9 @@ impl Talk<'_> {
                 self.heard.extend_from_slice(read.filled());
                 Poll::Ready(io::Result::Ok(read.filled().len()))
             });
-            match ready!(count)? {
+            // Whoever is killed does not end TLS first.
+            let count = ready!(count).or_else(|error| if is_eof(&error) { Ok(0) } else { Err(error) });
+            match count? {
                 0 if self.due.is_empty() => return Poll::Ready(Ok(())),
                 0 => return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
                 _ => self.hear()?,
@@ -359,17 +431,18 @@ impl Talk<'_> {
     }
 
     fn hear(&mut self) -> io::Result<()> {
+        self.has_heard = true;
         let mut taken = 0;
         while taken < self.heard.len() {
             let Some((wants, ..)) = self.due.front() else { return Err(io::Error::other("it says what nobody asked")) };
-            let parsed = self.line.common.dialect.parse(&self.heard[taken..], *wants);
+            let parsed = self.peer.common.dialect.parse(&self.heard[taken..], *wants);
             let Some((reply, length)) = parsed.map_err(|Unfit(why)| io::Error::other(why))? else { break };
             taken += length;
             let then = self.due.pop_front().map_or(Then::Nothing, |(_, then, _)| then);
             if let Reply::About(about) = &reply {
                 self.learn(about);
             }
-            self.line.answered(reply, then, self.via);
+            self.peer.answered(reply, then, self.via);
         }
         self.heard.drain(..taken);
         Ok(())
@@ -377,7 +450,7 @@ impl Talk<'_> {
 
     fn learn(&mut self, about: &About) {
         self.via.process = Some(about.process);
-        self.line.common.is_cluster.fetch_or(about.is_of_cluster, Ordering::Relaxed);
-        self.line.common.may_have_changed();
+        self.peer.common.is_cluster.fetch_or(about.is_of_cluster, Ordering::Relaxed);
+        self.peer.common.may_have_changed();
     }
 }

@@ -20,33 +20,16 @@ const PAUSE: Duration = Duration::from_millis(250);
 
 pub struct Members {
     common: Arc<Common>,
-    named: Vec<Arc<Member>>,
+    named: Vec<Arc<Line>>,
     ring: Ring,
     /// None unless they form one.
     cluster: RwLock<Option<Cluster>>,
 }
 
-/// Its line ends with it.
-struct Member {
-    line: Arc<Line>,
-}
-
-impl Member {
-    fn begin(common: &Arc<Common>, server: Server) -> Arc<Member> {
-        Arc::new(Member { line: Line::new(common, server) })
-    }
-}
-
-impl Drop for Member {
-    fn drop(&mut self) {
-        self.line.end();
-    }
-}
-
 #[derive(Clone, Default)]
 struct Cluster {
     /// Those that have slots.
-    primaries: Vec<Arc<Member>>,
+    primaries: Vec<Arc<Line>>,
     /// The last slot of a range, the first one, and whose it is; in order.
     ranges: Vec<(u16, u16, usize)>,
 }
@@ -55,7 +38,7 @@ impl Cluster {
     fn line(&self, slot: u16) -> Option<&Arc<Line>> {
         let at = self.ranges.partition_point(|(last, ..)| *last < slot);
         let (_, _, owner) = self.ranges.get(at).filter(|(_, first, _)| *first <= slot)?;
-        Some(&self.primaries[*owner].line)
+        Some(&self.primaries[*owner])
     }
 }
 
@@ -63,7 +46,7 @@ impl Members {
     pub fn begin(common: Common, servers: Vec<Server>) -> Arc<Members> {
         let common = Arc::new(common);
         let ring = Ring::of(servers.iter().map(Server::to_string));
-        let named = servers.into_iter().map(|server| Member::begin(&common, server)).collect();
+        let named = servers.into_iter().map(|server| Line::new(&common, server)).collect();
         let members = Arc::new(Members { common, named, ring, cluster: RwLock::default() });
         tokio::spawn(follow(members.clone()));
         members
@@ -81,18 +64,18 @@ impl Members {
     pub fn lines(&self) -> Vec<Arc<Line>> {
         let cluster = self.cluster();
         let members = cluster.as_ref().map_or(&self.named, |cluster| &cluster.primaries);
-        members.iter().map(|member| member.line.clone()).collect()
+        members.clone()
     }
 
     /// To the primary that has the key's slot; on the ring to the first one that answers: what another one may have meanwhile is no
     /// worse than it was. None if nobody may be asked.
     pub fn line(&self, id: &Id) -> Option<Arc<Line>> {
         let now = clock::now();
-        let may_ask = |line: &&Arc<Line>| line.breaker.may_ask(now);
+        let may_ask = |line: &&Arc<Line>| line.may_ask(now);
         if let Some(cluster) = &*self.cluster.read().unwrap_or_else(PoisonError::into_inner) {
             return cluster.line(slot(&key(id))).filter(may_ask).cloned();
         }
-        self.ring.from(id).map(|index| &self.named[index].line).find(may_ask).cloned()
+        self.ring.from(id).map(|index| &self.named[index]).find(may_ask).cloned()
     }
 
     /// Asks one after the other, those first that answer, until one says who has which slots.
@@ -102,27 +85,27 @@ impl Members {
         // What one says that the others have cut off is not all that is ever heard.
         let first = round % known.len().max(1);
         known.rotate_left(first);
-        known.sort_by_cached_key(|member| !member.line.breaker.is_closed());
+        known.sort_by_cached_key(|member| !member.answers());
         for member in &known {
-            let answer = member.line.ask(valkey::slots(), Wants::Slots).await;
+            let answer = member.ask(valkey::slots(), Wants::Slots).await;
             if let Some((Reply::Slots(ranges), _)) = answer
                 && !ranges.is_empty()
             {
-                let cluster = self.of_ranges(ranges, member.line.server(), &known);
+                let cluster = self.of_ranges(ranges, member.server(), &known);
                 *self.cluster.write().unwrap_or_else(PoisonError::into_inner) = Some(cluster);
                 return;
             }
         }
     }
 
-    fn of_ranges(&self, told: Vec<Range>, teller: &Server, known: &[Arc<Member>]) -> Cluster {
+    fn of_ranges(&self, told: Vec<Range>, teller: &Server, known: &[Arc<Line>]) -> Cluster {
         let (mut cluster, mut indexes) = (Cluster::default(), HashMap::new());
         for Range { first, last, host, port } in told {
             let host = if host.is_empty() { teller.host().to_owned() } else { host };
             let server = Server::Tcp { host, port };
             let owner = *indexes.entry(server.to_string()).or_insert_with(|| {
-                let is_known = known.iter().find(|member| *member.line.server() == server).cloned();
-                cluster.primaries.push(is_known.unwrap_or_else(|| Member::begin(&self.common, server)));
+                let is_known = known.iter().find(|member| *member.server() == server).cloned();
+                cluster.primaries.push(is_known.unwrap_or_else(|| Line::new(&self.common, server)));
                 cluster.primaries.len() - 1
             });
             cluster.ranges.push((last, first, owner));
@@ -165,7 +148,7 @@ const CRC: [u16; 256] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Dialect;
+    use crate::store::{Dialect, Options};
 
     /// As `CLUSTER KEYSLOT` says.
     #[test]
@@ -177,9 +160,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_slot_is_of_one_primary_or_none() {
-        let common = Common::new(Dialect::Valkey, "", Duration::from_millis(10));
         let named = Server::Tcp { host: "seed".into(), port: 1 };
-        let members = Members::begin(common, vec![named.clone()]);
+        let (servers, timeout) = (vec![named.clone()], Duration::from_millis(10));
+        let [name, user, password] = [const { String::new() }; 3];
+        let options = Options { dialect: Dialect::Valkey, servers, timeout, name, user, password, tls: None };
+        let members = Members::begin(Common::new(&options), options.servers);
         let range = |first, last, host: &str, port| Range { first, last, host: host.into(), port };
         let told = vec![range(100, 16_383, "b", 2), range(0, 49, "", 1), range(50, 50, "b", 2)];
         let cluster = members.of_ranges(told, &named, &members.named);

@@ -30,8 +30,14 @@ fn command(words: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-pub fn greeting(password: &str) -> Vec<(Vec<u8>, Wants)> {
-    let login = (!password.is_empty()).then(|| (command(&[b"AUTH", password.as_bytes()]), Wants::Outcome));
+/// Either may be empty: servers without accounts of their own ask for a password alone, or for nothing.
+pub fn greeting(user: &str, password: &str) -> Vec<(Vec<u8>, Wants)> {
+    let login = match (user, password) {
+        ("", "") => None,
+        ("", password) => Some(command(&[b"AUTH", password.as_bytes()])),
+        (user, password) => Some(command(&[b"AUTH", user.as_bytes(), password.as_bytes()])),
+    };
+    let login = login.map(|login| (login, Wants::Outcome));
     login.into_iter().chain([(command(&[b"INFO"]), Wants::About)]).collect()
 }
 
@@ -265,8 +271,9 @@ mod tests {
 
     #[test]
     fn commands_are_lists_of_words() {
-        assert_eq!(greeting("pass")[0].0, b"*2\r\n$4\r\nAUTH\r\n$4\r\npass\r\n");
-        assert_eq!(greeting("").len(), 1);
+        assert_eq!(greeting("", "pass")[0].0, b"*2\r\n$4\r\nAUTH\r\n$4\r\npass\r\n");
+        assert_eq!(greeting("me", "pass")[0].0, b"*3\r\n$4\r\nAUTH\r\n$2\r\nme\r\n$4\r\npass\r\n");
+        assert_eq!(greeting("", "").len(), 1);
         assert!(look(&ID).starts_with(b"*1\r\n$4\r\nTIME\r\n*2\r\n$3\r\nGET\r\n$68\r\nfqc:"));
         assert!(put(&ID, 9, b"abc").ends_with(b"$3\r\nabc\r\n$2\r\nEX\r\n$1\r\n9\r\n"));
     }

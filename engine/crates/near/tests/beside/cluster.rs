@@ -1,7 +1,7 @@
 //! A real cluster of Valkey or Redis, as processes: primaries, and the replicas of some.
 
 use super::store::Kind;
-use super::{Folder, Near, stepping, wait_until};
+use super::{Certificates, Folder, Near, stepping, wait_until};
 use fqc_tests::server::free_port;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -13,7 +13,10 @@ pub const PASSWORD: &str = "cluster";
 const SLOTS: usize = 16_384;
 
 pub struct Node {
+    /// Without TLS.
     port: u16,
+    /// With it, if it has a certificate.
+    tls_port: Option<u16>,
     /// By which the nodes talk with each other.
     bus: u16,
     child: Child,
@@ -28,10 +31,11 @@ pub struct Cluster {
 
 impl Node {
     /// Its clock is behind by so many seconds.
-    fn start(program: &Path, behind: u32) -> Node {
+    fn start(program: &Path, behind: u32, certificates: Option<&Certificates>) -> Node {
         const TRIES: usize = 5;
         for _ in 0..TRIES {
-            let (folder, port, bus) = (Folder::fresh(), free_port().expect("a port"), free_port().expect("a port"));
+            let [port, bus, further] = [(); 3].map(|()| free_port().expect("a port"));
+            let (folder, tls_port) = (Folder::fresh(), certificates.map(|_| further));
             let mut command = Command::new(program);
             command
                 .arg0("redis-server")
@@ -42,11 +46,15 @@ impl Node {
                 .args(["--cluster-replica-validity-factor", "0"])
                 .stdin(Stdio::null())
                 .stdout(Stdio::null());
+            if let Some(certificates) = certificates {
+                command.args(["--tls-port", &further.to_string(), "--tls-cluster", "yes", "--tls-replication", "yes"]);
+                command.args(Kind::Valkey.of_tls(certificates));
+            }
             if behind > 0 {
                 command.envs([stepping(&folder, &[&format!("-DBEHIND={behind}")])]);
             }
             let child = command.spawn().expect("it starts");
-            let mut node = Node { port, bus, child, _folder: folder };
+            let mut node = Node { port, tls_port, bus, child, _folder: folder };
             let mut is_running = true;
             // Whoever else has taken the port meanwhile does not answer so.
             wait_until("the node", || {
@@ -60,8 +68,9 @@ impl Node {
         panic!("no node of a cluster starts");
     }
 
+    /// As the cluster tells near caches.
     pub fn address(&self) -> String {
-        format!("127.0.0.1:{}", self.port)
+        format!("127.0.0.1:{}", self.tls_port.unwrap_or(self.port))
     }
 
     /// What it says; empty if it says nothing.
@@ -145,8 +154,19 @@ impl Cluster {
     /// Without the program, a test says so and passes. `behind`: of each replica, by how many seconds its clock is behind.
     pub fn start(primaries: usize, behind: &[u32]) -> Option<Cluster> {
         let program = Kind::Valkey.program()?;
-        let primaries: Vec<_> = (0..primaries).map(|_| Node::start(&program, 0)).collect();
-        let replicas: Vec<_> = behind.iter().map(|behind| Node::start(&program, *behind)).collect();
+        let primaries: Vec<_> = (0..primaries).map(|_| Node::start(&program, 0, None)).collect();
+        let replicas: Vec<_> = behind.iter().map(|behind| Node::start(&program, *behind, None)).collect();
+        Some(Cluster::of(primaries, replicas))
+    }
+
+    /// Of primaries that have these certificates, all from one authority.
+    pub fn with_tls(certificates: &[Certificates]) -> Option<Cluster> {
+        let program = Kind::Valkey.program()?;
+        let primaries = certificates.iter().map(|own| Node::start(&program, 0, Some(own))).collect();
+        Some(Cluster::of(primaries, Vec::new()))
+    }
+
+    fn of(primaries: Vec<Node>, replicas: Vec<Node>) -> Cluster {
         let cluster = Cluster { primaries, replicas };
         for (number, node) in cluster.nodes().enumerate() {
             node.must(&format!("CLUSTER SET-CONFIG-EPOCH {}", number + 1));
@@ -170,7 +190,7 @@ impl Cluster {
         for replica in &cluster.replicas {
             wait_until("the replica", || replica.says("INFO replication", "master_link_status:up"));
         }
-        Some(cluster)
+        cluster
     }
 
     fn nodes(&self) -> impl Iterator<Item = &Node> {

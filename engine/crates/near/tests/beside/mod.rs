@@ -221,6 +221,38 @@ pub fn server_with(arguments: &[&str]) -> Server {
     Server::start(Options { arguments, ..Options::default() }).expect("a server")
 }
 
+/// Certificates come from it.
+pub struct Authority {
+    pem: String,
+    issuer: rcgen::Issuer<'static, rcgen::KeyPair>,
+}
+
+impl Authority {
+    pub fn new() -> Authority {
+        use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+        let key = KeyPair::generate().expect("a key");
+        let mut authority = CertificateParams::new(Vec::new()).expect("parameters");
+        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        authority.distinguished_name.push(rcgen::DnType::CommonName, "authority");
+        let pem = authority.self_signed(&key).expect("an authority").pem();
+        Authority { pem, issuer: Issuer::new(authority, key) }
+    }
+
+    /// For this name or address; valid until the end of this year.
+    pub fn certificates(&self, name: &str, year: i32) -> Certificates {
+        let folder = Folder::fresh();
+        let own = rcgen::KeyPair::generate().expect("a key");
+        let mut leaf = rcgen::CertificateParams::new(vec![name.to_owned()]).expect("parameters");
+        leaf.distinguished_name.push(rcgen::DnType::CommonName, name);
+        leaf.not_after = rcgen::date_time_ymd(year, 12, 31);
+        let leaf = leaf.signed_by(&own, &self.issuer).expect("a certificate");
+        folder.write("ca.pem", &self.pem);
+        folder.write("cert.pem", &leaf.pem());
+        folder.write("key.pem", &own.serialize_pem());
+        Certificates { folder }
+    }
+}
+
 pub struct Certificates {
     pub folder: Folder,
 }
@@ -228,22 +260,8 @@ pub struct Certificates {
 impl Certificates {
     /// An authority, and a certificate for this name that comes from it: files `ca.pem`, `cert.pem` and `key.pem`.
     pub fn of(name: &str) -> Certificates {
-        use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
-        let folder = Folder::fresh();
-        let key = KeyPair::generate().expect("a key");
-        let mut authority = CertificateParams::new(Vec::new()).expect("parameters");
-        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        authority.distinguished_name.push(rcgen::DnType::CommonName, "authority");
-        let ca = authority.self_signed(&key).expect("an authority");
-        let issuer = Issuer::new(authority, key);
-        let own = KeyPair::generate().expect("a key");
-        let mut leaf = CertificateParams::new(vec![name.to_owned()]).expect("parameters");
-        leaf.distinguished_name.push(rcgen::DnType::CommonName, name);
-        let leaf = leaf.signed_by(&own, &issuer).expect("a certificate");
-        folder.write("ca.pem", &ca.pem());
-        folder.write("cert.pem", &leaf.pem());
-        folder.write("key.pem", &own.serialize_pem());
-        Certificates { folder }
+        const LATE: i32 = 4000;
+        Authority::new().certificates(name, LATE)
     }
 
     pub fn file(&self, name: &str) -> String {

@@ -1,7 +1,10 @@
 //! A real store, as a process.
 
-use super::{Folder, wait_until};
+use super::{Certificates, Folder, wait_until};
+use fqc_tests::server::free_port;
 use std::fs::{self, DirEntry};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -14,9 +17,25 @@ pub enum Kind {
 }
 
 pub struct Store {
-    kind: Kind,
+    pub kind: Kind,
     folder: Folder,
+    door: Door,
     child: Child,
+}
+
+/// Where it listens.
+enum Door {
+    Socket(String),
+    Port(u16),
+}
+
+impl Door {
+    fn is_open(&self) -> bool {
+        match self {
+            Door::Socket(socket) => UnixStream::connect(socket).is_ok(),
+            Door::Port(port) => TcpStream::connect(("127.0.0.1", *port)).is_ok(),
+        }
+    }
 }
 
 impl Kind {
@@ -48,26 +67,72 @@ impl Kind {
         found
     }
 
-    fn command(self, program: &Path, folder: &Folder) -> Command {
+    fn command(self, program: &Path, folder: &Folder, door: &Door) -> Command {
         let mut command = Command::new(program);
         match self {
             // Root has to name an account; others may, in vain.
-            Kind::Memcached => command.args(["-u", "root", "-m", "64", "-s", &folder.file("socket")]),
+            Kind::Memcached => command.args(["-u", "root", "-m", "64"]),
             Kind::Valkey => command
                 .arg0("redis-server")
-                .args(["--port", "0", "--save", "", "--maxmemory", "64mb", "--dir", &folder.file("")])
-                .args(["--unixsocket", &folder.file("socket")]),
+                .args(["--save", "", "--maxmemory", "64mb", "--dir", &folder.file("")])
+                .args(["--bind", "127.0.0.1", "--unixsocket", &folder.file("socket")]),
+        };
+        match (self, door) {
+            (Kind::Memcached, Door::Socket(socket)) => command.args(["-s", socket]),
+            (Kind::Memcached, Door::Port(port)) => command.args(["-l", "127.0.0.1", "-p", &port.to_string()]),
+            (Kind::Valkey, Door::Socket(_)) => command.args(["--port", "0"]),
+            (Kind::Valkey, Door::Port(port)) => command.args(["--port", &port.to_string()]),
         };
         command.stdin(Stdio::null()).stdout(Stdio::null());
         command
+    }
+
+    /// Options for TLS. Valkey demands certificates of its clients unless it is told otherwise.
+    pub fn of_tls(self, certificates: &Certificates) -> Vec<String> {
+        let [authority, certificate, key] = ["ca.pem", "cert.pem", "key.pem"].map(|name| certificates.file(name));
+        match self {
+            Kind::Memcached => vec!["-Z".into(), "-o".into(), format!("ssl_chain_cert={certificate},ssl_key={key}")],
+            Kind::Valkey => [
+                ["--tls-ca-cert-file", &authority],
+                ["--tls-cert-file", &certificate],
+                ["--tls-key-file", &key],
+                ["--tls-auth-clients", "no"],
+            ]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
+        }
     }
 }
 
 impl Store {
     pub fn start(kind: Kind) -> Option<Store> {
         let (program, folder) = (kind.program()?, Folder::fresh());
-        let child = run(kind, &program, &folder);
-        Some(Store { kind, folder, child })
+        let door = Door::Socket(folder.file("socket"));
+        let child = run(&mut kind.command(&program, &folder, &door), &door).expect("a store");
+        Some(Store { kind, folder, door, child })
+    }
+
+    /// At a port of this machine, with TLS if there are certificates.
+    pub fn at_port(kind: Kind, certificates: Option<&Certificates>, arguments: &[&str]) -> Option<Store> {
+        const TRIES: usize = 5;
+        let program = kind.program()?;
+        for _ in 0..TRIES {
+            let (folder, port) = (Folder::fresh(), free_port().expect("a port"));
+            let door = Door::Port(port);
+            let mut command = kind.command(&program, &folder, &door);
+            if let Some(certificates) = certificates {
+                command.args(kind.of_tls(certificates));
+                if kind == Kind::Valkey {
+                    command.args(["--port", "0", "--tls-port", &port.to_string()]);
+                }
+            }
+            if let Some(child) = run(command.args(arguments), &door) {
+                return Some(Store { kind, folder, door, child });
+            }
+        }
+        panic!("no {kind:?} starts with {arguments:?}");
     }
 
     /// The option that names it.
@@ -77,7 +142,19 @@ impl Store {
 
     /// Where it listens.
     pub fn address(&self) -> String {
-        self.folder.file("socket")
+        match &self.door {
+            Door::Socket(socket) => socket.clone(),
+            Door::Port(port) => format!("127.0.0.1:{port}"),
+        }
+    }
+
+    /// Of Valkey: what it says to whoever is on this machine.
+    pub fn ask(&self, command: &str) -> String {
+        let mut stream = UnixStream::connect(self.folder.file("socket")).expect("a connection");
+        stream.write_all(format!("{command}\r\nQUIT\r\n").as_bytes()).expect("it is sent");
+        let mut said = String::new();
+        stream.read_to_string(&mut said).expect("an answer");
+        said
     }
 
     pub fn signal(&self, signal: i32) {
@@ -101,19 +178,24 @@ impl Store {
         self.child.wait().expect("it has ended");
     }
 
-    /// At the same place, with nothing in it.
+    /// At the same socket, with nothing in it.
     pub fn start_again(&mut self) {
         self.kill();
-        self.child = run(self.kind, &self.kind.program().expect("it was here"), &self.folder);
+        let _ = fs::remove_file(self.folder.file("socket"));
+        let mut command = self.kind.command(&self.kind.program().expect("it was here"), &self.folder, &self.door);
+        self.child = run(&mut command, &self.door).expect("a store");
     }
 }
 
-fn run(kind: Kind, program: &Path, folder: &Folder) -> Child {
-    let socket = folder.file("socket");
-    let _ = std::fs::remove_file(&socket);
-    let child = kind.command(program, folder).spawn().expect("it starts");
-    wait_until("the store", || UnixStream::connect(&socket).is_ok());
-    child
+/// None if it has ended instead.
+fn run(command: &mut Command, door: &Door) -> Option<Child> {
+    let mut child = command.spawn().expect("it starts");
+    let mut is_running = true;
+    wait_until("the store", || {
+        is_running = child.try_wait().expect("a state").is_none();
+        !is_running || door.is_open()
+    });
+    is_running.then_some(child)
 }
 
 impl Drop for Store {

@@ -1,0 +1,106 @@
+//! TLS to the servers of a store, and why one does not answer, in words for whoever has to mend it.
+
+use crate::stream::Stream;
+use crate::tls;
+use rustls::{AlertDescription, CertificateError, Error};
+use std::io;
+use std::time::Duration;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+
+/// What has not begun by then does not begin.
+const LONGEST: Duration = Duration::from_secs(1);
+/// Names of a certificate that are told.
+const NAMES: usize = 5;
+#[derive(Clone)]
+pub struct Tls {
+    pub connector: TlsConnector,
+    /// The values of the options that made it.
+    pub said: [String; 3],
+    /// That all certificates must be for; none: each for the host of its server.
+    pub name: Option<String>,
+}
+
+impl PartialEq for Tls {
+    fn eq(&self, other: &Tls) -> bool {
+        self.said == other.said
+    }
+}
+
+impl Eq for Tls {}
+
+impl Tls {
+    pub async fn begin(&self, stream: Stream, host: &str) -> io::Result<Stream> {
+        let name = tls::name(self.name.as_deref().unwrap_or(host)).map_err(io::Error::other)?;
+        match timeout(LONGEST, self.connector.connect(name, stream)).await {
+            Ok(Ok(stream)) => Ok(Box::new(stream)),
+            Ok(Err(error)) if is_end(&error) => {
+                Err(io::Error::other("it ends the connection where TLS should begin: is this its port for TLS?"))
+            }
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(late()),
+        }
+    }
+}
+
+pub fn late() -> io::Error {
+    io::Error::other("TLS with it does not begin in time: is this its port for TLS?")
+}
+
+/// The connection has ended before anything was answered.
+pub fn unanswered(error: io::Error, has_tls: bool) -> io::Error {
+    match (is_end(&error), has_tls) {
+        (false, _) => error,
+        (true, false) => io::Error::other("it ends the connection without an answer: does it want TLS (store-tls)?"),
+        (true, true) => io::Error::other(
+            "it ends the connection without an answer: does it demand certificates of its clients (tls-auth-clients)?",
+        ),
+    }
+}
+
+fn is_end(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), UnexpectedEof | ConnectionReset | BrokenPipe)
+}
+
+pub fn trouble(error: &io::Error) -> String {
+    let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
+    of_tls.map_or_else(|| error.to_string(), told)
+}
+
+fn told(error: &Error) -> String {
+    match error {
+        Error::InvalidCertificate(error) => of_certificate(error),
+        Error::InvalidMessage(_) => "it does not speak TLS: is this its port for TLS?".into(),
+        Error::AlertReceived(AlertDescription::CertificateRequired | AlertDescription::HandshakeFailure) => {
+            "it refuses TLS with fqc-near, which has no certificate: does it demand certificates of its clients (tls-auth-clients)?"
+                .into()
+        }
+        error => format!("no TLS with it: {error}"),
+    }
+}
+
+fn of_certificate(error: &CertificateError) -> String {
+    use CertificateError::{
+        BadSignature, Expired, ExpiredContext, NotValidForNameContext, NotValidYet, NotValidYetContext, UnknownIssuer,
+    };
+    match error {
+        // Another one of the same name has signed it, in the second case.
+        UnknownIssuer | BadSignature => {
+            "its certificate comes from no authority that is trusted here (store-ca)".into()
+        }
+        Expired | ExpiredContext { .. } => "its certificate has expired".into(),
+        NotValidYet | NotValidYetContext { .. } => "its certificate is not valid yet, by this machine's clock".into(),
+        NotValidForNameContext { expected, presented } => {
+            let names: Vec<_> = presented.iter().take(NAMES).map(|name| plain(name)).collect();
+            format!("its certificate is not for {}, but for {} (store-tls-name)", expected.to_str(), names.join(", "))
+        }
+        error => format!("its certificate is not valid: {error}"),
+    }
+}
+
+/// The library tells `DnsName("db.internal")`.
+fn plain(name: &str) -> &str {
+    let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    inner.unwrap_or(name).trim_matches('"')
+}
