@@ -14,12 +14,14 @@
 
 enum { REPEATS = 3, SOCKETS = 1024, MORE_RESULTS = 8 };
 enum { MYSQL = 1, DEPRECATE_EOF = 1 << 24, QUERY_ATTRIBUTES = 1 << 27 };
+enum { QUERY = 0x03, PREPARE = 0x16, EXECUTE = 0x17, CURSORS = 7 };
 
 typedef ssize_t sender(int, const void *, size_t, int);
 typedef ssize_t receiver(int, void *, size_t, int);
 
 static struct connection {
   uint32_t capabilities;
+  int has_prepared_a_read; /* The last statement that was prepared is one. */
   unsigned char *read; /* The command that waits for its answer. */
   size_t read_length;
   unsigned char *answer; /* What the client has not had of it. */
@@ -60,6 +62,14 @@ static size_t begin_of_text(const struct connection *c, const unsigned char *com
   return length > 3 && command[1] == 0 && command[2] == 1 ? 3 : length;
 }
 
+/* The client of the suites prepares a statement, executes it and closes it before the next. */
+static int is_repeated(struct connection *c, const unsigned char *command, size_t length) {
+  size_t head = *command == QUERY ? begin_of_text(c, command, length) : 1;
+  if (*command == PREPARE) c->has_prepared_a_read = is_plain_read(command + head, length - head);
+  if (*command == EXECUTE) return c->has_prepared_a_read && !(command[5] & CURSORS);
+  return *command == QUERY && is_plain_read(command + head, length - head);
+}
+
 ssize_t send(int fd, const void *bytes, size_t length, int flags) {
   const unsigned char *packet = bytes;
   if (fd >= 0 && fd < SOCKETS && length > 8) {
@@ -67,8 +77,7 @@ ssize_t send(int fd, const void *bytes, size_t length, int flags) {
     size_t payload = packet[0] | packet[1] << 8 | packet[2] << 16;
     int is_whole = payload + 4 == length;
     if (is_whole && packet[3] == 1 && payload >= 32) memcpy(&c->capabilities, packet + 4, 4);
-    size_t head = begin_of_text(c, packet + 4, payload);
-    if (is_whole && packet[3] == 0 && packet[4] == 3 && is_plain_read(packet + 4 + head, payload - head)) {
+    if (is_whole && packet[3] == 0 && is_repeated(c, packet + 4, payload)) {
       c->read = realloc(c->read, length);
       memcpy(c->read, packet, length);
       c->read_length = length;

@@ -172,12 +172,12 @@ class Peers:
         )
         return found
 
-    def compare(self, is_once: bool) -> tuple[dict[str, str], int]:
+    def compare(self, repeated: tuple[bool, ...]) -> tuple[dict[str, str], int]:
         """The tests that end otherwise with the plugin, with how, and how many were compared."""
         found: dict[str, str] = {}
         compared: set[str] = set()
         chosen = self.chosen
-        for repeats in (False,) if is_once else (False, True):
+        for repeats in repeated:
             plugin = self.run(chosen, True, repeats)
             plain = self.without(plugin, repeats)
             for test, other in plugin.items():
@@ -226,7 +226,9 @@ def main() -> int:
     parser.add_argument("--product", choices=PRODUCTS, default="MariaDB")
     parser.add_argument("--slice", action="store_true", help="only the tests that `make test` runs")
     parser.add_argument("--tenth", metavar="SUITES", help="only every tenth test of these suites, by name")
-    parser.add_argument("--once", action="store_true", help="only as they are: no read is repeated")
+    half = parser.add_mutually_exclusive_group()
+    half.add_argument("--once", action="store_true", help="only as they are: no read is repeated")
+    half.add_argument("--repeated", action="store_true", help="only with every read repeated")
     parser.add_argument("--keep", type=Path, help="a new directory for the reports, which stays")
     parser.add_argument("--thread", type=int, default=560, help="ports from 10000 + 30 times this")
     arguments, options = parser.parse_known_args()
@@ -240,9 +242,10 @@ def main() -> int:
         chosen = options + every_tenth(product, arguments.tenth)
     scratch = arguments.keep.resolve() if arguments.keep else Path(tempfile.mkdtemp(prefix="fqc-peers-"))
     scratch.mkdir(exist_ok=not arguments.keep)
+    repeated = (False,) if arguments.once else (True,) if arguments.repeated else (False, True)
     counted = "|".join(each["line"] for each in book["counted"])
     try:
-        found, compared = Peers(product, scratch, chosen, counted, arguments.thread).compare(arguments.once)
+        found, compared = Peers(product, scratch, chosen, counted, arguments.thread).compare(repeated)
     finally:
         if not arguments.keep:
             shutil.rmtree(scratch, ignore_errors=True)
