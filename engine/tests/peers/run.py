@@ -24,7 +24,8 @@ HERE = Path(__file__).resolve().parent
 FETCHED = HERE.parents[1] / "target" / "servers" / "MySQL-9.7-peers"
 PLUGIN = Path(os.environ.get("FQC_PLUGIN", HERE.parents[1] / "dist" / "fqc.so"))
 ALWAYS = ("--force", "--force", "--retry=0", "--max-test-fail=0", "--nowarnings", "--testcase-timeout=5")
-ALWAYS += ("--suite-timeout=1440", "--skip-rpl")
+# What a failed test leaves behind is a fifth of a gigabyte.
+ALWAYS += ("--suite-timeout=1440", "--max-save-datadir=1")
 SWITCHED_ON = ("--plugin-load-add=fqc.so", "--loose-fqc-size=64M", "--loose-fqc-type=ON", "--loose-fqc-adaptation=OFF")
 SWITCHED_ON = tuple(f"--mysqld={option}" for option in SWITCHED_ON)
 
@@ -229,6 +230,7 @@ def main() -> int:
     half = parser.add_mutually_exclusive_group()
     half.add_argument("--once", action="store_true", help="only as they are: no read is repeated")
     half.add_argument("--repeated", action="store_true", help="only with every read repeated")
+    parser.add_argument("--replicas", action="store_true", help="also the tests that replicate")
     parser.add_argument("--keep", type=Path, help="a new directory for the reports, which stays")
     parser.add_argument("--thread", type=int, default=560, help="ports from 10000 + 30 times this")
     arguments, options = parser.parse_known_args()
@@ -240,6 +242,8 @@ def main() -> int:
     chosen = book["slice"] if arguments.slice else options or ["--suite=main"]
     if arguments.tenth:
         chosen = options + every_tenth(product, arguments.tenth)
+    if not arguments.replicas:
+        chosen = ["--skip-rpl", *chosen]
     scratch = arguments.keep.resolve() if arguments.keep else Path(tempfile.mkdtemp(prefix="fqc-peers-"))
     scratch.mkdir(exist_ok=not arguments.keep)
     repeated = (False,) if arguments.once else (True,) if arguments.repeated else (False, True)
