@@ -111,6 +111,7 @@ fn a_store_that_cannot_prove_who_it_is_is_told_nothing() {
             ),
             (trusted.certificates("db.internal", 4000), "its certificate is not for 127.0.0.1, but for db.internal"),
             (trusted.certificates(HOST, PAST), "its certificate has expired"),
+            (trusted.itself(), "its certificate is an authority's own (CA:TRUE)"),
         ];
         for (certificates, words) in cases {
             let Some(store) = Store::at_port(kind, Some(&certificates), &[]) else { continue };

@@ -82,7 +82,8 @@ fn told(error: &Error) -> String {
 
 fn of_certificate(error: &CertificateError) -> String {
     use CertificateError::{
-        BadSignature, Expired, ExpiredContext, NotValidForNameContext, NotValidYet, NotValidYetContext, UnknownIssuer,
+        BadSignature, Expired, ExpiredContext, NotValidForNameContext, NotValidYet, NotValidYetContext, Other,
+        UnknownIssuer,
     };
     match error {
         // Another one of the same name has signed it, in the second case.
@@ -94,6 +95,9 @@ fn of_certificate(error: &CertificateError) -> String {
         NotValidForNameContext { expected, presented } => {
             let names: Vec<_> = presented.iter().take(NAMES).map(|name| plain(name)).collect();
             format!("its certificate is not for {}, but for {} (store-tls-name)", expected.to_str(), names.join(", "))
+        }
+        Other(error) if error.to_string() == "CaUsedAsEndEntity" => {
+            "its certificate is an authority's own (CA:TRUE): give it one that the authority has made for it".into()
         }
         error => format!("its certificate is not valid: {error}"),
     }

@@ -238,6 +238,14 @@ impl Authority {
         Authority { pem, issuer: Issuer::new(authority, key) }
     }
 
+    /// Its own, which is for nobody.
+    pub fn itself(&self) -> Certificates {
+        let folder = Folder::fresh();
+        ["ca.pem", "cert.pem"].iter().for_each(|name| drop(folder.write(name, &self.pem)));
+        folder.write("key.pem", &self.issuer.key().serialize_pem());
+        Certificates { folder }
+    }
+
     /// For this name or address; valid until the end of this year.
     pub fn certificates(&self, name: &str, year: i32) -> Certificates {
         let folder = Folder::fresh();
