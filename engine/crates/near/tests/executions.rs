@@ -72,7 +72,7 @@ fn an_execution_hangs_on_the_rows_that_it_is_bound_to() {
             }
             until_run_here(&near, &mut client, &statement, &ONE);
             followed::run(&mut writer, &[&format!("UPDATE d.t SET v = {value} WHERE id = 2")]);
-            until_heard(&near, &mut client, &mut writer, "d.u");
+            until_heard(&near);
             for (other, params) in &others {
                 assert!(!served(&near, &mut client, other, params).1, "{}", kind.name);
             }

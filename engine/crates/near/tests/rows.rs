@@ -4,7 +4,7 @@
 mod beside;
 
 use beside::Near;
-use beside::followed::{Kind, LONG, direct, kinds, mariadb, mysql, run, until_said};
+use beside::followed::{Kind, LONG, direct, is_said, kinds, mariadb, mysql, run, until_heard};
 use beside::scene::{READ, ask, hits, until_served};
 use fqc_tests::client::Client;
 use fqc_tests::server::Server;
@@ -16,11 +16,7 @@ struct Scene {
     writer: Client,
     /// Ends the server with this.
     _server: Server,
-    told: u32,
 }
-
-/// Of another table: once a change of it is heard, everything before it is.
-const LATER: &str = "SELECT v FROM d.u WHERE id = 1";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
@@ -36,19 +32,11 @@ impl Scene {
         let (client, mut writer) = (near.client(), direct(&server));
         run(&mut writer, &["INSERT INTO d.u VALUES (1, 0)"]);
         run(&mut writer, statements);
-        Scene { kind, near, client, writer, _server: server, told: 0 }
-    }
-
-    fn until_heard(&mut self) {
-        self.told += 1;
-        let value = self.told.to_string();
-        run(&mut self.writer, &[&format!("UPDATE d.u SET v = {value} WHERE id = 1")]);
-        until_said(&self.near, &mut self.client, LATER, &value);
+        Scene { kind, near, client, writer, _server: server }
     }
 
     /// What these statements do to the result of each read. Whatever is served is as it is in the server.
     fn after(&mut self, statements: &[&str], reads: &[(&str, Then)]) {
-        until_served(&self.near, &mut self.client, LATER);
         for (read, _) in reads {
             until_served(&self.near, &mut self.client, read);
         }
@@ -59,7 +47,7 @@ impl Scene {
             assert_eq!(hits(&self.near), before + 1, "{read}; {}", self.near.log());
         }
         run(&mut self.writer, statements);
-        self.until_heard();
+        until_heard(&self.near);
         for (read, then) in reads {
             let (before, expected) = (hits(&self.near), ask(&mut self.writer, read));
             assert_eq!(ask(&mut self.client, read), expected, "{read} after {statements:?}");
@@ -150,7 +138,7 @@ fn rows_are_told_apart_whatever_the_row_image() {
         run(&mut scene.writer, &["SET SESSION binlog_row_image = MINIMAL"]);
         until_served(&scene.near, &mut scene.client, made);
         run(&mut scene.writer, &["INSERT INTO d.x (v) VALUES (55)"]);
-        until_said(&scene.near, &mut scene.client, made, "55");
+        is_said(&scene.near, &mut scene.client, made, "55");
     }
 }
 

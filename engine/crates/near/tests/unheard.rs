@@ -2,23 +2,10 @@
 
 mod beside;
 
-use beside::followed::{Kind, LONG, direct, kinds, run, until_said};
+use beside::followed::{Kind, LONG, direct, is_said, kinds, run, until_heard};
 use beside::scene::{ask, hits, until_served};
-use beside::{LIMIT, Near, wait_until};
+use beside::{Near, wait_until};
 use fqc_tests::client::Client;
-use std::time::{Duration, Instant};
-
-/// Until answers are said to be younger than this moment.
-fn until_all_is_heard(near: &Near, client: &mut Client) {
-    let begun = Instant::now();
-    wait_until("the log", || {
-        let age = begun.elapsed();
-        let told = ask(client, "SHOW FQC STATUS LIKE 'Answers may be old by microseconds'");
-        let old = told.rsplit(',').next().and_then(|old| old.parse().ok()).map(Duration::from_micros);
-        assert!(begun.elapsed() < LIMIT, "{}", near.log());
-        old.is_some_and(|old| old < age)
-    });
-}
 
 /// They are never answered from memory, however often what is asked of the catalogue has been answered, while another read is.
 fn are_never_served(near: &Near, client: &mut Client, reads: &[&str]) {
@@ -28,7 +15,7 @@ fn are_never_served(near: &Near, client: &mut Client, reads: &[&str]) {
             (0..3).for_each(|_| drop(ask(client, read)));
             assert_eq!(hits(near), before, "{read}");
         }
-        until_all_is_heard(near, client);
+        until_heard(near);
     }
     until_served(near, client, "SELECT COUNT(*) FROM d.u");
 }
@@ -135,7 +122,7 @@ fn a_child_that_its_parent_cannot_change_is_served() {
         }
         run(&mut admin, &["DELETE FROM d.child WHERE id = 1", "DELETE FROM d.parent WHERE id = 1"]);
         for read in ["SELECT SUM(p) FROM d.child", "SELECT SUM(id) FROM d.parent"] {
-            until_said(&near, &mut client, read, "2");
+            is_said(&near, &mut client, read, "2");
             until_served(&near, &mut client, read);
         }
     }
@@ -160,7 +147,7 @@ fn a_child_is_known_by_any_spelling() {
         assert_eq!(ask(&mut client, read), "2");
         assert_eq!(until_served(&near, &mut client, "SELECT V FROM D.T WHERE ID = 1"), "1");
         run(&mut admin, &["UPDATE d.t SET v = 5 WHERE id = 1"]);
-        until_said(&near, &mut client, "SELECT V FROM D.T WHERE ID = 1", "5");
+        is_said(&near, &mut client, "SELECT V FROM D.T WHERE ID = 1", "5");
     }
 }
 
@@ -188,7 +175,7 @@ fn update(value: u64) -> String {
 
 /// What was written just now is seen once it is heard, and served.
 fn is_seen(near: &Near, client: &mut Client, value: &str) {
-    until_all_is_heard(near, client);
+    until_heard(near);
     assert_eq!(ask(client, VALUE), value, "{}", near.log());
     assert_eq!(until_served(near, client, VALUE), value);
 }
@@ -247,8 +234,8 @@ fn transactions_without_numbers_end_it_until_all_have_one() {
         let (mut client, mut writer) = (near.client(), direct(&server));
         until_served(&near, &mut client, VALUE);
         run(&mut writer, &["SET GLOBAL gtid_mode = ON_PERMISSIVE", "SET gtid_next = ANONYMOUS", &update(5)]);
-        until_said(&near, &mut client, VALUE, "5");
         near.wait_for_metric("serving", |serving| serving == 0);
+        assert_eq!(ask(&mut client, VALUE), "5");
         for value in 6..9 {
             run(&mut writer, &[&update(value)]);
             assert_eq!(ask(&mut client, VALUE), value.to_string());
@@ -257,7 +244,7 @@ fn transactions_without_numbers_end_it_until_all_have_one() {
         near.wait_for_metric("serving", |serving| serving == 1);
         assert_eq!(until_served(&near, &mut client, VALUE), "8");
         run(&mut writer, &[&update(9)]);
-        until_said(&near, &mut client, VALUE, "9");
+        is_said(&near, &mut client, VALUE, "9");
     }
 }
 

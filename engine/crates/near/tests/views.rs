@@ -4,16 +4,13 @@ mod beside;
 
 use beside::Near;
 use beside::executions::{prepared, run as execute, until_run_here};
-use beside::followed::{LONG, direct, kinds, run, show, until_heard, until_said, with_stores};
+use beside::followed::{LONG, direct, is_said, kinds, run, show, until_heard, with_stores};
 use beside::scene::{ask, hits, until_served};
 use fqc_tests::client::{Client, Param};
 
-const LATER: &str = "CREATE TABLE d.later (id INT PRIMARY KEY, v INT)";
-
 /// Views of `d.t`, of one inside another, of two tables by other names, and with literals that are read in more ways than one.
-const VIEWS: [&str; 8] = [
+const VIEWS: [&str; 7] = [
     "CREATE DATABASE e",
-    LATER,
     "CREATE VIEW d.w AS SELECT id, v FROM d.t",
     "CREATE VIEW e.outer_ AS SELECT v FROM d.w WHERE id = 1",
     "CREATE VIEW d.joined AS SELECT x.v, y.v AS other FROM d.t x LEFT JOIN d.u y ON (x.id = y.id) WHERE x.id = 1",
@@ -46,7 +43,7 @@ fn a_read_of_a_view_is_answered_from_memory_until_what_it_reads_changes() {
             if value % 2 == 0 {
                 run(&mut writer, &[&update]);
                 for (read, before, after) in READS {
-                    until_said(&near, &mut client, read, &said(before, after));
+                    is_said(&near, &mut client, read, &said(before, after));
                 }
             } else {
                 READS.iter().for_each(|(read, ..)| drop(until_served(&near, &mut client, read)));
@@ -60,7 +57,7 @@ fn a_read_of_a_view_is_answered_from_memory_until_what_it_reads_changes() {
         }
         let joined = READS[2].0;
         run(&mut writer, &["INSERT INTO d.u VALUES (1, 5)"]);
-        until_heard(&near, &mut client, &mut writer, "d.later");
+        until_heard(&near);
         assert_eq!(ask(&mut client, joined), "19,5");
         // By what it prepares, too.
         let by_key = prepared(&mut client, "SELECT v FROM d.w WHERE id = ?");
@@ -79,7 +76,6 @@ fn another_definition_ends_what_was_read_by_the_one_before() {
         let server = kind.logging();
         let mut admin = direct(&server);
         let statements = [
-            LATER,
             "INSERT INTO d.u VALUES (1, 100)",
             "CREATE VIEW d.w AS SELECT v FROM d.t WHERE id = 1",
             "CREATE VIEW d.outer_ AS SELECT v FROM d.w",
@@ -100,20 +96,20 @@ fn another_definition_ends_what_was_read_by_the_one_before() {
             run(&mut admin, &[definition]);
             let expected = ask(&mut admin, reads[0]);
             for read in reads {
-                until_said(&near, &mut client, read, &expected);
+                is_said(&near, &mut client, read, &expected);
                 assert_eq!(until_served(&near, &mut client, read), expected, "{read} after {definition}");
             }
             // It hangs on what the new one reads, and on nothing else.
             let table = if definition.contains("d.u") { "d.u" } else { "d.t" };
             run(&mut writer, &[&format!("UPDATE {table} SET v = {round} + 200 WHERE id = 1")]);
             let expected = ask(&mut admin, reads[0]);
-            until_heard(&near, &mut client, &mut writer, "d.later");
+            until_heard(&near);
             reads.iter().for_each(|read| assert_eq!(ask(&mut client, read), expected, "{read} after {definition}"));
         }
         reads.iter().for_each(|read| drop(until_served(&near, &mut client, read)));
         run(&mut admin, &["DROP VIEW d.w"]);
-        until_said(&near, &mut client, reads[0], "error 1146");
-        until_said(&near, &mut client, reads[1], "error 1356");
+        is_said(&near, &mut client, reads[0], "error 1146");
+        is_said(&near, &mut client, reads[1], "error 1356");
         run(
             &mut admin,
             &[
@@ -122,7 +118,7 @@ fn another_definition_ends_what_was_read_by_the_one_before() {
                 "CREATE VIEW d.outer_ AS SELECT 5 AS v FROM d.u",
             ],
         );
-        until_said(&near, &mut client, reads[1], "5");
+        is_said(&near, &mut client, reads[1], "5");
     }
 }
 
@@ -150,18 +146,18 @@ fn rights_that_are_taken_away_count_those_of_the_definer_too() {
         until_served(&near, &mut app, read);
         until_served(&near, &mut app, invoked);
         run(&mut admin, &["REVOKE SELECT ON d.t FROM app@'%'"]);
-        until_said(&near, &mut app, invoked, "error 1356");
+        is_said(&near, &mut app, invoked, "error 1356");
         assert_eq!(until_served(&near, &mut app, read), "1");
         // Others have no right to it, whoever has read it.
         run(&mut admin, &["CREATE USER nobody@'%'"]);
         assert_eq!(ask(&mut near.login("nobody", "").expect("a connection"), read), "error 1142");
         run(&mut admin, &["REVOKE SELECT ON d.* FROM definer@'%'"]);
-        until_said(&near, &mut app, read, "error 1356");
+        is_said(&near, &mut app, read, "error 1356");
         run(&mut admin, &["GRANT SELECT ON d.* TO definer@'%'"]);
-        until_said(&near, &mut app, read, "1");
+        is_said(&near, &mut app, read, "1");
         until_served(&near, &mut app, read);
         run(&mut admin, &["REVOKE SELECT ON e.* FROM app@'%'"]);
-        until_said(&near, &mut app, read, "error 1142");
+        is_said(&near, &mut app, read, "error 1142");
     }
 }
 
@@ -210,7 +206,7 @@ fn a_view_that_is_not_the_same_for_all_at_all_times_is_not_kept() {
         until_served(&near, &mut client, "SELECT v FROM d.w");
         let hide = ["d.*", "d.w"].map(|views| format!("REVOKE SHOW VIEW ON {views} FROM follower@'%'"));
         run(&mut admin, &[hide[0].as_str(), &hide[1], "UPDATE d.t SET v = 9"]);
-        until_said(&near, &mut client, "SELECT v FROM d.w", "9");
+        is_said(&near, &mut client, "SELECT v FROM d.w", "9");
         is_never_served(&near, &mut client, &["SELECT v FROM d.w"]);
     }
 }
@@ -234,9 +230,9 @@ fn what_another_near_cache_has_read_of_a_view_is_found_until_it_is_outdated() {
         assert_eq!(ask(&mut other, read), "1");
         assert_eq!(second.metric("store_hits_total"), before + 1, "{}", second.log());
         run(&mut writer, &["UPDATE d.t SET v = 8 WHERE id = 1"]);
-        until_said(&second, &mut other, read, "8");
+        is_said(&second, &mut other, read, "8");
         run(&mut writer, &["ALTER VIEW d.w AS SELECT v FROM d.t WHERE id = 2"]);
-        until_said(&second, &mut other, read, "2");
+        is_said(&second, &mut other, read, "2");
         assert_eq!(until_served(&second, &mut other, read), "2");
     }
 }

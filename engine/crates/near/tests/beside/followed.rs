@@ -1,13 +1,13 @@
 //! Servers whose binary log is followed, and near caches that follow it.
 
-use super::scene::{ask, hits, until_served};
+use super::scene::ask;
 use super::store::{Kind as StoreKind, Store};
-use super::{Certificates, Folder, LIMIT, Near, near_with};
+use super::{Certificates, Folder, Near, near_with, wait_until};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Product, Server};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// No test waits for it: what shows within it was proved, and did not just grow old.
 pub const LONG: &str = "3600000";
@@ -169,27 +169,20 @@ pub fn show(admin: &mut Client, views: &[&str]) {
     views.iter().for_each(|view| run(admin, &[&format!("GRANT SELECT, SHOW VIEW ON {view} TO follower@'%'")]));
 }
 
-/// Until everything is heard that was written so far. `table`: one that nothing else is read from or written to.
-pub fn until_heard(near: &Near, client: &mut Client, writer: &mut Client, table: &str) {
-    let (read, value) = (format!("SELECT MAX(v) FROM {table}"), hits(near));
-    until_served(near, client, &read);
-    run(writer, &[&format!("REPLACE INTO {table} VALUES (1, {value})")]);
+/// Until everything is heard that could be seen before: answers are said to be younger than this moment. No read is needed for that, which
+/// the server might have answered.
+pub fn until_heard(near: &Near) {
     let begun = Instant::now();
-    // The answer may be the server's, before the change is heard: what counts is that from memory.
-    loop {
-        let before = hits(near);
-        let said = ask(client, &read);
-        if said == value.to_string() && hits(near) > before {
-            return;
-        }
-        assert!(begun.elapsed() < LIMIT, "`{read}` never says {value}; {}", near.log());
-    }
+    wait_until("the log", || {
+        let age = begun.elapsed();
+        let metrics = near.get("/metrics");
+        let told = metrics.lines().find_map(|line| line.strip_prefix("fqc_near_staleness_microseconds "));
+        told.and_then(|old| old.parse().ok()).is_some_and(|old| Duration::from_micros(old) < age)
+    });
 }
 
-/// Asks until it says so. It may take a while, but not for ever.
-pub fn until_said(near: &Near, client: &mut Client, read: &str, expected: &str) {
-    let begun = Instant::now();
-    while ask(client, read) != expected {
-        assert!(begun.elapsed() < LIMIT, "`{read}` never says {expected}; {}", near.log());
-    }
+/// Once all is heard, nothing else is said any more.
+pub fn is_said(near: &Near, client: &mut Client, read: &str, expected: &str) {
+    until_heard(near);
+    assert_eq!(ask(client, read), expected, "{read}; {}", near.log());
 }
