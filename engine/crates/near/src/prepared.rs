@@ -220,10 +220,11 @@ impl Statements {
         self.preparing.iter().any(|one| one.command == number) || self.by_id.values().any(|one| one.prepared == number)
     }
 
-    /// Whether the rows that were found may be what it asks for.
-    pub fn asks_for_found_rows(&self, payload: &[u8]) -> bool {
-        payload[0] == Command::StmtExecute as u8
-            && self.by_id.get(&id_of(payload)).is_some_and(|statement| statement.says_found_rows)
+    /// Whether the rows that were found may be what this execution asks for; none if it runs what is not known.
+    pub fn asks_for_found_rows(&self, payload: &[u8]) -> Option<bool> {
+        let is_execution = payload[0] == Command::StmtExecute as u8;
+        let statement = self.by_id.get(&id_of(payload)).filter(|_| is_execution);
+        statement.map(|statement| statement.says_found_rows)
     }
 
     /// The server gets this command, of which a part may be missing. True: its answer has to be shown to `answered`.
@@ -377,9 +378,14 @@ impl Statements {
     }
 }
 
+/// By the function. `SQL_CALC_FOUND_ROWS` asks for nothing.
 pub fn says_found_rows(text: &[u8]) -> bool {
     const WORD: &[u8] = b"found_rows";
-    text.windows(WORD.len()).any(|window| window.eq_ignore_ascii_case(WORD))
+    const OTHER: &[u8] = b"sql_calc_";
+    let ends_with_other =
+        |before: &[u8]| before.last_chunk::<{ OTHER.len() }>().is_some_and(|end| end.eq_ignore_ascii_case(OTHER));
+    let mut parts = text.windows(WORD.len()).enumerate();
+    parts.any(|(at, part)| part.eq_ignore_ascii_case(WORD) && !ends_with_other(&text[..at]))
 }
 
 /// Of a command of one statement; if it is not there, it may be any.

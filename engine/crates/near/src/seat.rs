@@ -194,7 +194,7 @@ impl Seat {
     }
 
     fn asks_for_found_rows(&self, payload: &[u8]) -> bool {
-        says_found_rows(payload) || lock(&self.own).statements.asks_for_found_rows(payload)
+        says_found_rows(payload) || lock(&self.own).statements.asks_for_found_rows(payload) == Some(true)
     }
 
     /// A command waits, and nothing else of the client may be read.

@@ -2,11 +2,11 @@
 
 mod beside;
 
-use beside::executions::{ELSEWHERE, Twins, prepared, row, run, until_run_here};
+use beside::executions::{ELSEWHERE, Twins, prepared, row, run, until_here, until_run_here};
 use beside::followed::{self, LONG, direct, kinds, until_heard, with_stores};
 use beside::scene::{ask, hits, until_served};
 use beside::{LIMIT, Near};
-use fqc_tests::client::{Client, Param, Prepared};
+use fqc_tests::client::{Client, Param, Prepared, command};
 use std::time::Instant;
 
 const BY_KEY: &str = "SELECT v, id FROM d.t WHERE id = ?";
@@ -80,6 +80,27 @@ fn an_execution_hangs_on_the_rows_that_it_is_bound_to() {
             assert!(said.contains(&format!("{:?}", value.to_string().into_bytes())) && !is_here, "{said}");
             assert!(served(&near, &mut client, &statement, &ONE).1, "{}", kind.name);
         }
+    }
+}
+
+/// As clients do that prepare a statement for each execution.
+#[test]
+fn what_is_prepared_in_one_write_with_a_close_is_answered_too() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let mut client = near.client();
+        let text = "SELECT v, id FROM d.t";
+        let mut last = prepared(&mut client, text);
+        let answer = until_here(&near, || {
+            let id = last.id.to_le_bytes();
+            client
+                .send_together(&[(command::STMT_CLOSE, &id), (command::STMT_PREPARE, text.as_bytes())])
+                .expect("it is sent");
+            last = client.read_prepared().expect("an answer").1.expect("a statement");
+            (0..2).map(|_| run(&mut client, &last, &[])).last().expect("an answer")
+        });
+        assert_eq!(answer.rows(true).len(), 2);
     }
 }
 

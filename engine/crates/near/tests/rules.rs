@@ -940,6 +940,43 @@ fn rows_found_are_those_of_the_read_or_it_fails() {
     assert_eq!(answer.failure().map(|failure| failure.code), Some(1020));
 }
 
+/// Found by the differential tester: the number was that of the question for the session's settings.
+#[test]
+fn rows_found_are_not_told_after_a_read_that_fails_in_the_place_of_another() {
+    let server = mariadb();
+    let near = ruled(&server, LONG);
+    let mut client = near.client();
+    let failing = "SELECT nothing FROM d.t";
+    assert_eq!(ask(&mut client, "SELECT 1 UNION SELECT 2"), "1;2");
+    for is_served in [false, true] {
+        while is_served && !served(&near, &mut client, READ).1 {}
+        assert_eq!(ask(&mut client, failing), "error 1054");
+        assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "error 1020");
+        assert_eq!(ask(&mut client, "SELECT v FROM d.t"), "one;two");
+        assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "2");
+    }
+}
+
+/// Found by the differential tester: an INSERT failed so, once something was prepared that says SQL_CALC_FOUND_ROWS.
+#[test]
+fn who_does_not_ask_for_rows_found_is_not_refused_them() {
+    let server = mariadb();
+    let near = ruled(&server, LONG);
+    let mut client = near.client();
+    let counting = "SELECT SQL_CALC_FOUND_ROWS v FROM d.t ORDER BY id LIMIT 1";
+    for said in [counting, "SELECT FOUND_ROWS()"] {
+        client.prepare(said).expect("an answer").1.expect("a statement");
+    }
+    let nothing = "SELECT BIT_XOR(id) FROM d.t WHERE id BETWEEN 6 AND 5";
+    for (further, answer) in
+        [(counting, "one"), ("INSERT INTO d.u VALUES ('u')", ""), ("USE d", ""), ("SIGNAL SQLSTATE '01000'", "")]
+    {
+        [READ, nothing].iter().for_each(|read| drop(ask(&mut client, read)));
+        assert_eq!([READ, nothing].map(|read| served(&near, &mut client, read).1), [true; 2]);
+        assert_eq!(ask(&mut client, further), answer);
+    }
+}
+
 #[test]
 fn other_rules_count_from_the_next_read_on() {
     let server = mariadb();

@@ -32,6 +32,11 @@ impl Client {
     /// The answer to `COM_STMT_PREPARE`, and the statement when there is one.
     pub fn prepare(&mut self, statement: &str) -> io::Result<(Response, Option<Prepared>)> {
         self.send(command::STMT_PREPARE, statement.as_bytes())?;
+        self.read_prepared()
+    }
+
+    /// The same once it was asked for.
+    pub fn read_prepared(&mut self) -> io::Result<(Response, Option<Prepared>)> {
         let response = Response::default();
         let mut reader = Reader { packets: &mut self.packets, capabilities: self.capabilities, response };
         let range = reader.packet()?;

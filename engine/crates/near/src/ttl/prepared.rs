@@ -83,6 +83,11 @@ impl Prepared {
         Some((execution, reading))
     }
 
+    /// Whether the rows that were found may be what this execution asks for; none if it runs what is not known.
+    pub fn asks_for_found_rows(&self, payload: &[u8]) -> Option<bool> {
+        self.statements.asks_for_found_rows(payload)
+    }
+
     /// This command runs a read.
     pub fn runs_read(&self, payload: &[u8]) -> bool {
         self.statements.preparation(payload).is_some_and(|number| self.readings.contains_key(&number))

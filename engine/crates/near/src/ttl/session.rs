@@ -12,7 +12,7 @@ use super::state::State;
 use crate::answer::{Answer, why_not_kept};
 use crate::binlog::{Begun, Log, Noted, Read as LogRead, Wording, tables_made};
 use crate::clock;
-use crate::command::{LONGEST, lone_command};
+use crate::command::{LONGEST, first_command, lone_command};
 use crate::config::Config;
 use crate::follow::Follower;
 use crate::inquiry::Inquiry;
@@ -21,7 +21,7 @@ use crate::login::Agreed;
 use crate::memory::Memory;
 use crate::own::columns_of;
 use crate::payloads::Payloads;
-use crate::prepared::Execution;
+use crate::prepared::{Execution, says_found_rows};
 use crate::reason::{Own, Reason};
 use crate::report::{self, Asked as Inquired, Asker, Right};
 use crate::seat::{SEEN_EVERY_NS, Then};
@@ -40,7 +40,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::watch;
-use wire::{Command, Expect, Outcome, Query};
+use wire::{Command, Expect, Header, Outcome, OutcomeKind, Query};
 
 /// Answers on their way that may be kept.
 const MOST_WAITING: usize = 8;
@@ -77,6 +77,8 @@ pub struct Session {
     unseen: Option<Unseen>,
     /// The server's FOUND_ROWS() may not be that of the last read that the client knows of.
     is_astray: bool,
+    /// A read that took the place of others for FOUND_ROWS(), unless it fails.
+    replacing: Option<u64>,
     held: Option<Held>,
     inquiry: Option<Box<Inquiry>>,
     /// A read, and what it waits for.
@@ -241,6 +243,7 @@ impl Session {
             last: QUESTION,
             unseen: None,
             is_astray: false,
+            replacing: None,
             held: None,
             inquiry: None,
             patient: None,
@@ -303,17 +306,18 @@ impl Session {
             return if asked.is_open() { self.report(follower, &asked) } else { self.inquire(follower, asked) };
         }
         let has_unseen = self.is_astray || self.unseen.is_some();
-        let asks_for_rows = has_unseen && alone.is_some_and(|payload| self.state.may_ask_for_rows(payload));
+        let asks_for_rows =
+            has_unseen && alone.is_some_and(|payload| self.asks_for_rows(payload, statement.as_deref()));
         if asks_for_rows && self.unseen.is_none() && is_heard && follower.is_quiet() {
             return Then::Answer(has_changed());
         }
         let stays = |unseen: &Unseen| alone.is_some_and(|payload| unseen.may_follow(payload, follower));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
         let asks = miss.as_ref().is_some_and(|miss| miss.asks);
+        let may_lead_astray = replaces && (self.is_astray || unseen.is_some() || asks);
         if replaces {
             let text = query.map(|query| query.text).or(read.as_ref().map(|read| &*read.text));
-            self.is_astray = (self.is_astray || unseen.is_some() || asks)
-                && text.is_none_or(|text| Aggregates::of(text) != Aggregates::No);
+            self.is_astray = may_lead_astray && text.is_none_or(|text| Aggregates::of(text) != Aggregates::No);
         }
         if let Some(unseen) = unseen.filter(|_| !replaces) {
             follower.expect_hidden(unseen.expect());
@@ -328,10 +332,25 @@ impl Session {
         let question = asks.then(|| self.ask(follower));
         let noted = self.log.as_ref().filter(|_| miss.is_some()).and_then(|(log, begun)| log.note(begun));
         self.forward(follower, bytes);
+        if may_lead_astray {
+            follower.note_last(self.last);
+            self.replacing = Some(self.last);
+        }
         if let (Some(asked), Some(miss)) = (read, miss) {
             self.note(follower, asked, miss, noted);
         }
         question.map_or(Then::Pass, |question| Then::Instead([&question, bytes].concat()))
+    }
+
+    /// The rows found by the read before may be what this command asks for: by its text, or by that of what it runs.
+    fn asks_for_rows(&self, payload: &[u8], statement: Option<&Statement>) -> bool {
+        let may_run_prepared = match Command::from_byte(payload[0]) {
+            Some(Command::Query) => statement.is_none_or(|statement| may_run_prepared(&statement.kind, payload)),
+            Some(Command::StmtExecute) => self.prepared.asks_for_found_rows(payload).unwrap_or(true),
+            Some(Command::StmtBulkExecute | Command::Multi) => true,
+            _ => false,
+        };
+        says_found_rows(payload) || may_run_prepared && self.state.asks_for_rows()
     }
 
     /// Why this command is not answered from memory; none if it reads nothing. `is_candidate`: nothing in the way in which it came
@@ -582,13 +601,25 @@ impl Session {
     }
 
     fn forward(&mut self, follower: &mut Follower, bytes: &[u8]) {
-        let is_alone = follower.is_between() && lone_command(bytes).is_some();
+        self.seen_ns = clock::now();
+        let mut rest = bytes;
+        while let Some(payload) = follower.is_between().then(|| first_command(rest)).flatten() {
+            let (command, others) = rest.split_at(Header::SIZE + payload.len());
+            self.forward_piece(follower, command, true);
+            rest = others;
+        }
+        if !rest.is_empty() {
+            self.forward_piece(follower, rest, false);
+        }
+    }
+
+    /// `is_command`: it is all of one.
+    fn forward_piece(&mut self, follower: &mut Follower, bytes: &[u8], is_command: bool) {
         let (is_at_rest, is_in_file) = (follower.is_at_rest(), follower.is_in_file());
         follower.from_client(bytes);
-        self.seen_ns = clock::now();
         let mut commands = std::mem::replace(&mut self.commands, Payloads::of_commands());
         commands.feed(bytes, |payload, is_whole| {
-            if !is_in_file && self.hear(payload, is_whole, is_at_rest) && is_alone {
+            if !is_in_file && self.hear(payload, is_whole, is_at_rest) && is_command {
                 follower.note_last(self.last);
             }
         });
@@ -698,6 +729,9 @@ impl Session {
         }
         if let Some(outcome) = outcome {
             self.prepared.answered(number, outcome);
+            let has_replaced = self.replacing.take_if(|replacing| *replacing == number).is_some();
+            // One that fails on its way has counted, too.
+            self.is_astray |= has_replaced && matches!(outcome.kind, OutcomeKind::Err { .. }) && !outcome.has_columns;
         }
         let Some(at) = self.waiting.iter().position(|waiting| waiting.number == number) else { return };
         if !self.waiting[at].answer.take(bytes, outcome) {
@@ -769,6 +803,17 @@ impl Session {
 /// Nothing in it speaks against keeping its result for a while.
 fn may_serve(statement: &Statement) -> bool {
     matches!(statement.kind, Kind::Read(Read { refusal: None, hint, .. }) if hint != Hint::SqlNoCache)
+}
+
+/// An EXECUTE, or what has one or calls what does.
+fn may_run_prepared(kind: &Kind, text: &[u8]) -> bool {
+    match kind {
+        Kind::Execute(_) | Kind::Executed(_) | Kind::Call => true,
+        Kind::Compound | Kind::SetStatement(_) | Kind::Multiple | Kind::Opaque => {
+            sql::says(text, b"execute") || sql::says(text, b"call")
+        }
+        _ => false,
+    }
 }
 
 /// Of a text that is too long to be looked at.

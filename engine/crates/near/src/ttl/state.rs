@@ -121,9 +121,9 @@ impl State {
         self.wrote_at
     }
 
-    /// A command that may do so.
-    pub fn may_ask_for_rows(&self, payload: &[u8]) -> bool {
-        self.asks_for_rows || says_found_rows(payload)
+    /// What is prepared, by a command or a text, may ask for FOUND_ROWS().
+    pub fn asks_for_rows(&self) -> bool {
+        self.asks_for_rows
     }
 
     /// What was read before this is outdated for the session.

@@ -148,7 +148,8 @@ impl Twins {
         }
         let hits = hits(near) - before;
         println!("{line}: {hits} hits in {STEPS} steps");
-        assert!(hits > STEPS as u64 / 10, "{line}: {hits}");
+        // On a busy machine the log is waited for longer after each write.
+        assert!(hits > STEPS as u64 / 20, "{line}: {hits}");
     }
 
     /// Values of all types, in any order.
