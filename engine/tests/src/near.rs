@@ -10,13 +10,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::client::{Client, Endpoint};
-use crate::server::Server;
+use crate::server::{Product, Server};
 
 /// Whose feed it is, for everybody who looks at the list of processes.
 pub const USER: &str = "near";
 
 const START_LIMIT: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(5);
+/// At what is over in milliseconds.
+const LOOK: Duration = Duration::from_micros(500);
+/// Only a fault takes so long.
+const SERVING_LIMIT: Duration = Duration::from_secs(120);
+/// Longer than any test takes: what is served in time is proved, and did not just grow old.
+const LONG: &str = "3600000";
 
 pub struct Near {
     program: PathBuf,
@@ -31,11 +37,43 @@ pub fn prepare(admin: &mut Client) -> io::Result<()> {
     admin.must(&format!("GRANT REPLICATION MASTER ADMIN ON *.* TO {USER}@'%'")).map(drop)
 }
 
+/// What a server needs whose binary log is followed.
+pub fn logging(product: Product) -> &'static [&'static str] {
+    match product {
+        Product::MariaDb => &["--log-bin=log", "--binlog-format=ROW", "--server-id=1", "--log-slave-updates"],
+        Product::MySql => &["--log-bin=log", "--server-id=1", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"],
+    }
+}
+
+/// Until it serves by the log: all that was written through it has been heard.
+pub fn wait_until_served(client: &mut Client) -> io::Result<()> {
+    let begun = Instant::now();
+    loop {
+        let rows = client.must("SHOW FQC STATUS")?.rows(false);
+        let told = |name: &str| rows.iter().find(|row| row[0].as_deref() == Some(name.as_bytes()))?[1].as_deref();
+        if told("Answers may be old by microseconds").is_some() {
+            return Ok(());
+        }
+        if begun.elapsed() > SERVING_LIMIT {
+            let why = told("Cache").map(String::from_utf8_lossy).unwrap_or_default().into_owned();
+            return Err(io::Error::other(format!("fqc-near serves nothing: {why}")));
+        }
+        thread::sleep(LOOK);
+    }
+}
+
 impl Near {
     /// Starts one that is attached as this user, or will be. `port`: the server's, or of a way there.
     pub fn start(program: PathBuf, server: &Server, port: u16, user: &str, name: &str) -> io::Result<Near> {
         let arguments = ["--server", &format!("127.0.0.1:{port}"), "--feed-user", user];
         Self::start_with(program, &arguments, server.scratch().join(name))
+    }
+
+    /// Starts one that follows the log of this server.
+    pub fn following(program: PathBuf, server: &Server) -> io::Result<Near> {
+        let address = format!("127.0.0.1:{}", server.port());
+        let arguments = ["--server", &address, "--binlog-user", "root", "--max-staleness-ms", LONG];
+        Self::start_with(program, &arguments, server.scratch().join("near"))
     }
 
     /// Starts one with these arguments besides those that it needs to be found.
@@ -71,6 +109,14 @@ impl Near {
     /// What it has answered from memory, as it says itself; none if it cannot.
     pub fn hits(&self) -> Option<u64> {
         self.told("Hits")
+    }
+
+    /// Why reads went to the server, and how often.
+    pub fn reasons(&self) -> Vec<(String, u64)> {
+        let told = Client::root(&self.endpoint()).and_then(|mut client| client.query("SHOW FQC REASONS"));
+        let word = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref().unwrap_or_default()).into_owned();
+        let rows = told.map(|response| response.rows(false)).unwrap_or_default();
+        rows.iter().map(|row| (word(&row[0]), word(&row[1]).parse().unwrap_or(0))).collect()
     }
 
     /// A number of its report.

@@ -11,7 +11,7 @@ use fqc_tests::near::{self, Near};
 use fqc_tests::server::{Options, Server};
 
 const USAGE: &str = "differential [--seed N] [--aim everything|rows] [--any-case 0|1] [--dozes 0|1] [--statements N] [--seconds S] [--epoch N] [--shrink-seconds S] \
-    [--adaptation 0|1] [--plugin PATH] [--beside PATH_OF_FQC_NEAR] [--product mariadb|mysql] [--mariadbd PATH] [--option k=v]...";
+    [--adaptation 0|1] [--plugin PATH] [--beside PATH_OF_FQC_NEAR] [--follows 0|1] [--product mariadb|mysql] [--mariadbd PATH] [--option k=v]...";
 
 fn main() -> ExitCode {
     match judge() {
@@ -43,12 +43,17 @@ fn judge() -> io::Result<ExitCode> {
         time: Duration::from_secs(arguments.number("seconds", default.time.as_secs())?),
         epoch: arguments.number("epoch", default.epoch)?,
         shrink_time: Duration::from_secs(arguments.number("shrink-seconds", default.shrink_time.as_secs())?),
-        cached_endpoint: None,
+        ..default
     };
     let product = arguments.product()?;
     let mut options = Options { product, program: arguments.path("mariadbd"), ..Options::default() };
     options.arguments.extend(differential::ARGUMENTS.iter().map(|one| one.to_string()));
     options.arguments.extend(plan.is_any_case.then(|| differential::IN_ANY_CASE.to_string()));
+    let beside = arguments.path("beside");
+    if arguments.number("follows", 0)? == 1 {
+        plan.follower = Some(beside.clone().ok_or_else(|| io::Error::other("--follows 1 needs --beside"))?);
+        options.arguments.extend(differential::logging(product));
+    }
     options.arguments.extend(arguments.all("option").map(|option| format!("--{option}")));
     let mut plain = Server::start(options.clone())?;
     let plugin: Option<PathBuf> = arguments.path("plugin");
@@ -65,8 +70,8 @@ fn judge() -> io::Result<ExitCode> {
     if plan.dozes {
         cached.admin()?.must("SET GLOBAL fqc_doze = ON")?;
     }
-    let near = arguments
-        .path("beside")
+    let near = beside
+        .filter(|_| plan.follower.is_none())
         .map(|program| Near::start(program, &cached, cached.port(), "root", "near"))
         .transpose()?;
     plan.cached_endpoint = near.as_ref().map(Near::endpoint);
@@ -90,6 +95,10 @@ fn judge() -> io::Result<ExitCode> {
             println!("no hit beside the server: this run has proved nothing of that");
             return Ok(ExitCode::FAILURE);
         }
+    }
+    if plan.follower.is_some() && !summary.proves_something_beside() {
+        println!("so few answers beside the server prove nothing");
+        return Ok(ExitCode::FAILURE);
     }
     if cached.has_plugin() && summary.hits.unwrap_or(0) == 0 {
         println!("no hit at all: this run has proved nothing");

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use fqc_tests::arguments::Arguments;
 use fqc_tests::client::Client;
-use fqc_tests::near::Near;
+use fqc_tests::near::{self, Near};
 use fqc_tests::server::{Options, Product, Server};
 
 const USAGE: &str = "following [--near PATH_OF_FQC_NEAR] [--rows N] [--transactions N] [--rounds N] \
@@ -73,12 +73,8 @@ struct Scene {
 
 impl Scene {
     fn start(program: PathBuf, product: Product, mariadbd: Option<PathBuf>) -> io::Result<Scene> {
-        let of_product: &[&str] = match product {
-            Product::MariaDb => &["--binlog-format=ROW", "--log-slave-updates"],
-            Product::MySql => &["--gtid-mode=ON", "--enforce-gtid-consistency=ON"],
-        };
-        let logging = ["--log-bin=log", "--server-id=1", "--innodb-buffer-pool-size=512M"];
-        let arguments = logging.iter().chain(of_product).map(|one| one.to_string()).collect();
+        let arguments = near::logging(product).iter().chain(&["--innodb-buffer-pool-size=512M"]);
+        let arguments = arguments.map(|one| one.to_string()).collect();
         let server = Server::start(Options { product, program: mariadbd, arguments, ..Options::default() })?;
         let mut writer = server.admin()?;
         for statement in [

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io;
 use std::time::Duration;
 
+use super::SESSIONS;
 use super::action::{Account, Action, Deed};
 use crate::client::{Client, Endpoint, Login, Param, Prepared, Response, capability, command, execute_body};
 use crate::server::{Product, Server};
@@ -55,6 +56,7 @@ pub struct Lane {
     product: Product,
     /// Taken out of what each login asks for.
     withheld: u64,
+    first_words: &'static str,
 }
 
 impl Lane {
@@ -62,7 +64,7 @@ impl Lane {
         self.product
     }
 
-    pub fn new(server: &Server, through: Option<&Endpoint>, sessions: usize) -> io::Result<Self> {
+    pub fn new(server: &Server, through: Option<&Endpoint>, first_words: &'static str) -> io::Result<Self> {
         let endpoints = match through {
             Some(endpoint) => [endpoint.clone(), endpoint.clone()],
             None => [server.unix_endpoint(), server.endpoint()],
@@ -70,10 +72,11 @@ impl Lane {
         let (admin, holder) = (server.admin()?, server.admin()?);
         // A near cache does not offer it.
         let withheld = if through.is_some() { capability::CACHE_METADATA } else { 0 };
-        let mut lane = Self { endpoints, admin, holder, sessions: Vec::new(), product: server.product(), withheld };
+        let (product, sessions) = (server.product(), Vec::new());
+        let mut lane = Self { endpoints, admin, holder, sessions, product, withheld, first_words };
         lane.clean()?;
         lane.holder.must("START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
-        for index in 0..sessions {
+        for index in 0..SESSIONS {
             let session = lane.open(index, &Account::root())?;
             lane.sessions.push(session);
         }
@@ -86,7 +89,7 @@ impl Lane {
         let mut client = Client::connect(&self.endpoints[index % 2], &login)?;
         client.set_timeout(Some(ANSWER_LIMIT))?;
         // FOUND_ROWS() of a fresh session is left over from an earlier one of the same thread.
-        client.must("SELECT 1")?;
+        client.must(self.first_words)?;
         let (binds_once, closes_at_once) = (index % 3 == 2, index % 3 == 1);
         Ok(Session { client, binds_once, closes_at_once, prepared: HashMap::new() })
     }

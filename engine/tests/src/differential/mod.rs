@@ -17,11 +17,13 @@ mod summary;
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::client::Endpoint;
+use crate::near::{self, Near};
 use crate::random::Random;
-use crate::server::Server;
+use crate::server::{Product, Server};
 use action::Action;
 pub use generate::Aim;
 use generate::Generator;
@@ -40,6 +42,12 @@ pub const ARGUMENTS: &[&str] = &[
     "--innodb-deadlock-detect=0",
     "--default-time-zone=+00:00",
 ];
+
+/// Besides, for histories of a server whose log is followed.
+pub fn logging(product: Product) -> impl Iterator<Item = String> {
+    // Nobody pulls its plug.
+    near::logging(product).iter().chain(&["--sync-binlog=0"]).map(|one| one.to_string())
+}
 
 /// Besides, for histories in any case.
 pub const IN_ANY_CASE: &str = "--lower-case-table-names=1";
@@ -78,6 +86,10 @@ pub struct Plan {
     pub shrink_time: Duration,
     /// Where the sessions of the cached side connect, when not to the server itself.
     pub cached_endpoint: Option<Endpoint>,
+    /// This `fqc-near` stands between: it follows the log of the cached server, and is started anew for each history.
+    pub follower: Option<PathBuf>,
+    /// What each session of the cached side begins with.
+    pub first_words: &'static str,
 }
 
 impl Default for Plan {
@@ -92,6 +104,8 @@ impl Default for Plan {
             epoch: 4000,
             shrink_time: Duration::from_secs(120),
             cached_endpoint: None,
+            follower: None,
+            first_words: "SELECT 1",
         }
     }
 }
@@ -129,15 +143,19 @@ impl fmt::Display for Difference {
 /// Runs until the plan ends or the first difference. The `Err` is a fault of the surroundings, not of the plugin.
 pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(Summary, Option<Difference>)> {
     let begun = Instant::now();
-    let mut pair = Pair { plain, cached, through: plan.cached_endpoint.clone() };
+    let near = plan.follower.clone().map(|program| Near::following(program, cached)).transpose()?;
+    let through = near.as_ref().map(Near::endpoint).or(plan.cached_endpoint.clone());
+    let mut pair = Pair { plain, cached, through, near, first_words: plan.first_words };
     let mut summary = Summary::default();
     let mut found = None;
     while found.is_none() && begun.elapsed() < plan.time && summary.statements < plan.statements {
         let seed = plan.seed + summary.epochs;
         let steps = plan.epoch.min(plan.statements - summary.statements);
-        let generator =
-            Generator::new(Random::new(seed), SESSIONS, plan.aim, seed % 2 == 1).in_any_case(plan.is_any_case);
-        let generator = generator.without_programs(plan.dozes).speaking(pair.plain.product());
+        let (random, is_calm) = (Random::new(seed), seed % 2 == 1);
+        let generator = Generator::new(random, SESSIONS, plan.aim, is_calm, plan.follower.is_some())
+            .in_any_case(plan.is_any_case)
+            .without_programs(plan.dozes)
+            .speaking(pair.plain.product());
         let before = COUNTERS.map(|name| pair.counter(name));
         found = match epoch(&mut pair, generator, seed, steps, begun + plan.time, &mut summary) {
             Err(_) if pair.have_died()? => {
@@ -156,6 +174,7 @@ pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(
             found = None;
         }
         summary.epochs += 1;
+        pair.near.iter().for_each(|near| summary.count_beside(near));
         let after = COUNTERS.map(|name| pair.counter(name));
         for (at, sum) in [&mut summary.hits, &mut summary.outlived].into_iter().enumerate() {
             // A server that has started anew counts from zero.
@@ -201,6 +220,7 @@ fn epoch(
     let mut history = Vec::new();
     while (history.len() as u64) < steps && Instant::now() < deadline {
         let action = generator.next_action();
+        lanes.wait_for_log(&action)?;
         let outcome = lanes.step(&action);
         history.push(action);
         let action = &history[history.len() - 1];
@@ -216,6 +236,10 @@ fn epoch(
             }
             Err(Parting::Engines) => {
                 summary.engines += 1;
+                return Ok(None);
+            }
+            Err(Parting::Rows) => {
+                summary.refusals += 1;
                 return Ok(None);
             }
             Err(Parting::Difference(what)) => {

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::action::{Action, Deed, Kind};
 use super::lane::{Answer, Lane};
-use super::{SESSIONS, compare, report};
-use crate::client::{Endpoint, Row};
+use super::{Plan, SESSIONS, compare, report};
+use crate::client::{Client, Endpoint, Row};
+use crate::near::{self, Near};
 use crate::server::{Product, Server};
 
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -23,6 +24,10 @@ pub struct Pair<'a> {
     pub cached: &'a mut Server,
     /// Where the sessions of the cached side connect, when not to the server itself.
     pub through: Option<Endpoint>,
+    /// What is there, if it follows the log.
+    pub near: Option<Near>,
+    /// Of each session of the cached side.
+    pub first_words: &'static str,
 }
 
 impl Pair<'_> {
@@ -35,9 +40,10 @@ impl Pair<'_> {
         }
         let mut lanes = Lanes::new(self)?;
         for (index, action) in history.iter().enumerate() {
+            lanes.wait_for_log(action)?;
             match lanes.step(action) {
                 Ok(_) => {}
-                Err(Parting::Lock | Parting::Plan | Parting::Engines) => return Ok(None),
+                Err(Parting::Lock | Parting::Plan | Parting::Engines | Parting::Rows) => return Ok(None),
                 Err(Parting::Difference(what)) => return Ok(Some((index + 1, what))),
             }
         }
@@ -137,6 +143,8 @@ pub enum Parting {
     /// MySQL warns of a write to a table of another engine than the last one's, unless a read came in between, and that may have
     /// been a served one. From here on, too, the two have different warnings.
     Engines,
+    /// A near cache has refused to tell the rows found to what keeps them. From here on the two have different variables.
+    Rows,
 }
 
 pub struct Lanes {
@@ -148,20 +156,30 @@ pub struct Lanes {
     is_limited: bool,
     /// The cached side is asked through a near cache.
     is_beside: bool,
+    /// That follows the log: who asks it how far it has come, and whether something may have been written since.
+    log: Option<Client>,
+    is_behind: bool,
     /// The result of this session's last read does not show how many rows were found.
     hides_found: [bool; SESSIONS],
+    /// The rows found may be those of a read before this session's last one.
+    may_be_older: [bool; SESSIONS],
     /// This session's last read has failed.
     has_failed: [bool; SESSIONS],
+    /// This session's last statement was refused the rows found, and left other warnings than on the plain server.
+    was_refused: [bool; SESSIONS],
     /// What the plain server has answered to each read since the last step that was none.
     answered: HashMap<String, Answer>,
 }
 
 impl Lanes {
-    pub fn new(pair: &Pair) -> io::Result<Self> {
+    pub fn new(pair: &mut Pair) -> io::Result<Self> {
+        // What it has met in one history would change what it keeps in the next.
+        pair.near.as_mut().map(Near::replace).transpose()?;
         // An account is told by where it comes from, too: both sides by TCP, or both in turns.
         let direct = pair.through.as_ref().map(|_| pair.plain.endpoint());
-        let plain = Lane::new(pair.plain, direct.as_ref(), SESSIONS)?;
-        let cached = Lane::new(pair.cached, pair.through.as_ref(), SESSIONS)?;
+        let plain = Lane::new(pair.plain, direct.as_ref(), Plan::default().first_words)?;
+        let cached = Lane::new(pair.cached, pair.through.as_ref(), pair.first_words)?;
+        let log = pair.near.as_ref().map(|near| Client::root(&near.endpoint())).transpose()?;
         let nowhere = [false; SESSIONS];
         Ok(Self {
             plain,
@@ -169,10 +187,24 @@ impl Lanes {
             written_since: nowhere,
             is_limited: false,
             is_beside: pair.through.is_some(),
+            log,
+            is_behind: true,
             hides_found: nowhere,
+            may_be_older: nowhere,
             has_failed: nowhere,
+            was_refused: nowhere,
             answered: HashMap::new(),
         })
+    }
+
+    /// Before a read: a near cache that follows the log serves nothing until it has heard what was written through it.
+    pub fn wait_for_log(&mut self, action: &Action) -> io::Result<()> {
+        let is_read = matches!(action.kind, Kind::Read | Kind::Repeat);
+        if let Some(client) = self.log.as_mut().filter(|_| is_read && self.is_behind) {
+            near::wait_until_served(client)?;
+        }
+        self.is_behind = !is_read && (self.is_behind || action.kind != Kind::Aftermath);
+        Ok(())
     }
 
     /// The answer where both agree, else both in words.
@@ -189,13 +221,20 @@ impl Lanes {
             Kind::Read | Kind::Repeat | Kind::Aftermath => {}
             _ => self.written_since = [true; SESSIONS],
         }
+        let is_select = action.is_select();
         if matches!(action.kind, Kind::Read | Kind::Repeat) {
             self.has_failed[action.session] = compare::has_failed(&plain);
             if !self.has_failed[action.session] {
-                self.hides_found[action.session] = HIDING.iter().any(|word| action.mentions(word));
+                let hides = HIDING.iter().any(|word| action.mentions(word));
+                self.hides_found[action.session] = hides;
+                let may_be_older = &mut self.may_be_older[action.session];
+                *may_be_older = hides || *may_be_older && !is_select;
             }
         }
-        let is_select = action.is_select();
+        let was_refused = std::mem::take(&mut self.was_refused[action.session]) && action.kind == Kind::Aftermath;
+        if was_refused && !is_select {
+            return Err(Parting::Rows);
+        }
         if !is_select {
             self.answered.clear();
         }
@@ -210,11 +249,18 @@ impl Lanes {
             return Ok(plain);
         }
         // A documented limit: the number is that of now if the tables of the served read changed in between; a near cache refuses to
-        // tell it then, and after a read that failed in the place of one that it had answered.
+        // tell it then, and after a read that failed in the place of one that it had answered. One that follows the log does so, too,
+        // after what may have aggregated nothing.
         let is_of_now = self.written_since[action.session] && compare::are_alike(&plain, &cached);
-        let may_decline = self.written_since[action.session] || self.has_failed[action.session];
-        let is_declined = || says(&cached, b"rows have changed since the read whose FOUND_ROWS()");
-        if asks_rows && (is_of_now || may_decline && is_declined()) {
+        let may_decline = self.written_since[action.session]
+            || self.has_failed[action.session]
+            || self.log.is_some() && self.may_be_older[action.session];
+        let is_declined = may_decline && says(&cached, b"rows have changed since the read whose FOUND_ROWS()");
+        if asks_rows && is_declined && !is_select {
+            return Err(Parting::Rows);
+        }
+        self.was_refused[action.session] = was_refused || asks_rows && is_declined;
+        if self.was_refused[action.session] || asks_rows && is_of_now {
             return Ok(plain);
         }
         // A documented limit: a server tells once that a statement has new columns, and may tell it to the near cache itself.

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::action::Kind;
 use super::lane::Answer;
+use crate::near::Near;
 
 #[derive(Debug, Default)]
 pub struct Summary {
@@ -17,11 +18,17 @@ pub struct Summary {
     pub plans: u64,
     /// Epochs that ended early: one server alone warned of a write to tables of two engines.
     pub engines: u64,
+    /// Epochs that ended early: a near cache refused to tell the rows found.
+    pub refusals: u64,
     /// Epochs of which both servers died: a fault of their own.
     pub deaths: u64,
     pub elapsed: Duration,
     /// `Qcache_hits` of the cached server over this run; `None` when it knows no such counter.
     pub hits: Option<u64>,
+    /// What near caches have answered that followed the log.
+    pub beside: Option<u64>,
+    /// Why reads went to the server past them.
+    pub reasons: BTreeMap<String, u64>,
     /// `Fqc_invalidations_avoided`, likewise.
     pub outlived: Option<u64>,
     /// Steps of this kind, and how many of them failed on both servers.
@@ -31,7 +38,19 @@ pub struct Summary {
     pub unrepeated: u64,
 }
 
+/// Of so many statements one must be answered by a near cache that follows the log.
+const ONE_IN: u64 = 50;
+
 impl Summary {
+    pub fn proves_something_beside(&self) -> bool {
+        self.beside.is_some_and(|hits| hits > 0 && hits >= self.statements / ONE_IN)
+    }
+
+    pub(super) fn count_beside(&mut self, near: &Near) {
+        self.beside = near.hits().map(|hits| self.beside.unwrap_or(0) + hits).or(self.beside);
+        near.reasons().into_iter().for_each(|(name, count)| *self.reasons.entry(name).or_default() += count);
+    }
+
     pub(super) fn count(&mut self, kind: Kind, answer: &Answer) {
         self.statements += 1;
         let counts = self.per_kind.entry(kind).or_default();
@@ -46,17 +65,20 @@ impl Summary {
 impl fmt::Display for Summary {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let speed = self.statements as f64 / self.elapsed.as_secs_f64();
-        writeln!(out, "{} statements in {} epochs, {speed:.0}/s, hits {:?}", self.statements, self.epochs, self.hits)?;
+        let Self { statements, epochs, hits, beside, .. } = self;
+        writeln!(out, "{statements} statements in {epochs} epochs, {speed:.0}/s, hits {hits:?}, beside {beside:?}")?;
         writeln!(
             out,
-            "  {} epochs ended early at a metadata lock, {} at another plan, {} at a warning of two engines, {} in both servers' death",
-            self.partings, self.plans, self.engines, self.deaths
+            "  {} epochs ended early at a metadata lock, {} at another plan, {} at a warning of two engines, {} at rows found that are not told, \
+            {} in both servers' death",
+            self.partings, self.plans, self.engines, self.refusals, self.deaths
         )?;
         writeln!(out, "  results that outlived a write of other rows: {:?}", self.outlived)?;
         for (kind, (count, errors)) in &self.per_kind {
             writeln!(out, "  {kind:?}: {count}, of these {errors} errors")?;
         }
         writeln!(out, "  errors by code: {:?}", self.per_error)?;
+        writeln!(out, "  passed by near caches: {:?}", self.reasons)?;
         writeln!(out, "  locks met by one server alone, and not again: {}", self.unrepeated)
     }
 }

@@ -4,6 +4,7 @@ use super::scene::ask;
 use super::store::{Kind as StoreKind, Store};
 use super::{Certificates, Folder, Near, near_with, wait_until};
 use fqc_tests::client::Client;
+use fqc_tests::near;
 use fqc_tests::server::{Options, Product, Server};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub fn mariadb() -> Kind {
         options: Options::default(),
         certificates: None,
         proof: "BY",
-        arguments: &["--log-bin=log", "--binlog-format=ROW", "--server-id=1", "--log-slave-updates"],
+        arguments: near::logging(Product::MariaDb),
         privileges: &["REPLICATION SLAVE", "BINLOG MONITOR", "PROCESS"],
         other_engine: "Aria",
         reset: "RESET MASTER",
@@ -53,7 +54,7 @@ pub fn mysql(line: &'static str) -> Option<Kind> {
         options: Options { product: Product::MySql, program: Some(program), ..Options::default() },
         certificates: Some(Certificates::of("db.example")),
         proof: "BY",
-        arguments: &["--log-bin=log", "--server-id=1", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"],
+        arguments: near::logging(Product::MySql),
         privileges: &["REPLICATION SLAVE", "REPLICATION CLIENT"],
         other_engine: "MyISAM",
         reset: "RESET BINARY LOGS AND GTIDS",

@@ -22,7 +22,9 @@ impl Generator {
     }
 
     pub(super) fn create_table(&mut self, name: &str) -> String {
-        let engine = ["InnoDB", "MyISAM", "Aria", "MEMORY"][self.random.weighted(&[66, 12, 12, 5])];
+        let others = if self.is_followed { [2, 2, 1] } else { [12, 12, 5] };
+        let weights = [66, others[0], others[1], others[2]];
+        let engine = ["InnoDB", "MyISAM", "Aria", "MEMORY"][self.random.weighted(&weights)];
         let has_long = engine != "MEMORY";
         let key = self.random.word(&[
             "INT AUTO_INCREMENT",

@@ -37,6 +37,8 @@ pub fn in_words_of(product: Product, text: &str) -> Vec<String> {
 
 const IN_TRANSACTION: u16 = 0x0001;
 const REMEMBERED: usize = 40;
+/// In how many of a hundred steps a session begins anew that a near cache may have given up, since it has prepared a SET, for example.
+const FRESH: u64 = 8;
 
 /// Reads of any session, to be repeated byte for byte on any session.
 #[derive(Default)]
@@ -108,6 +110,9 @@ pub struct Generator {
     is_any_case: bool,
     /// Nothing is made that a statement could run without calling it: such programs keep the engine awake.
     makes_no_programs: bool,
+    /// A near cache follows the log: it serves nothing after an XA transaction, of no
+    /// other engine's tables, and gives sessions up.
+    is_followed: bool,
     /// Whose statements these are.
     product: Product,
 }
@@ -121,7 +126,7 @@ fn makes_program(action: &Action) -> bool {
 const DISTURBING: [usize; 9] = [4, 5, 6, 7, 8, 9, 10, 13, 16];
 
 impl Generator {
-    pub fn new(random: Random, sessions: usize, aim: Aim, is_calm: bool) -> Self {
+    pub fn new(random: Random, sessions: usize, aim: Aim, is_calm: bool, is_followed: bool) -> Self {
         let standing = Standing { database: "d0".into(), in_transaction: false, is_lost: false };
         let mut generator = Self {
             random,
@@ -136,6 +141,7 @@ impl Generator {
             is_begun: false,
             is_any_case: false,
             makes_no_programs: false,
+            is_followed,
             product: Product::default(),
         };
         generator.prelude();
@@ -202,7 +208,12 @@ impl Generator {
             self.rows_filling();
         }
         for session in 0..self.standings.len() {
-            self.later(session, Kind::Connection, Deed::InitDb("d0".into()));
+            // Beside a near cache that follows the log, those share results that begin after the last change of privileges.
+            let begin = match self.is_followed {
+                true => Deed::Reconnect(Account::root().in_database("d0"), false),
+                false => Deed::InitDb("d0".into()),
+            };
+            self.later(session, Kind::Connection, begin);
             self.settle(session);
         }
     }
@@ -276,6 +287,10 @@ impl Generator {
         if self.standings[session].in_transaction && self.random.percent(12) {
             return (Kind::Transaction, Deed::Query(self.ending()));
         }
+        if self.is_followed && self.random.percent(FRESH) {
+            self.settle(session);
+            return (Kind::Connection, Deed::ResetConnection);
+        }
         if self.aim == Aim::Rows && !self.random.per_mille(4) {
             return match self.random.weighted(&[5600, 1300, 2400, 450, 20, 8, 8, 8, 120, 30]) {
                 0 => (Kind::Repeat, self.repeat()),
@@ -298,7 +313,7 @@ impl Generator {
             110,
             120,
             20 + 5 * restless,
-            2,
+            if self.is_followed { 0 } else { 2 },
             2,
             2 * restless,
             4,
