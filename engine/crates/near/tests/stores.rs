@@ -255,6 +255,9 @@ fn a_store_that_does_not_answer_costs_nothing_but_its_hits() {
             assert!(near.metric(&format!("store_failures_total{server}")) > 0);
             assert_eq!(near.metric(&format!("store_answers{server}")), 0);
             if round == "stopped" {
+                assert!(near.log().contains(": nothing comes from it within store-timeout-ms"), "{}", near.log());
+            }
+            if round == "stopped" {
                 scene.stores[0].signal(libc::SIGCONT);
             } else {
                 scene.stores[0].start_again();

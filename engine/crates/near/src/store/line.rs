@@ -252,7 +252,7 @@ impl Peer {
         }
     }
 
-    /// It does not wait any more.
+    /// It is not queued any more.
     fn forget(&self, request: &Request) {
         self.queued.fetch_sub(request.bytes.len(), Ordering::Relaxed);
     }
@@ -261,6 +261,7 @@ impl Peer {
 /// Connects whenever something is asked, for as long as the connection lasts.
 async fn run(peer: Arc<Peer>, mut requests: Requests) {
     while let Some(first) = requests.recv().await {
+        peer.forget(&first);
         if let Err(error) = talk(&peer, first, &mut requests).await {
             peer.failed(&error);
             while let Ok(request) = requests.try_recv() {
@@ -297,7 +298,6 @@ async fn begin(peer: &Peer, first: Request, requests: &mut Requests) -> io::Resu
         return Ok((stream?, Some(first)));
     }
     peer.failed(&tls::late());
-    peer.forget(&first);
     drop(first);
     loop {
         tokio::select! {
@@ -371,7 +371,10 @@ impl Talk<'_> {
     fn poll_taken(&mut self, context: &mut Context<'_>, requests: &mut Requests) -> Poll<()> {
         while !self.is_full() {
             match ready!(requests.poll_recv(context)) {
-                Some(request) => self.take(request),
+                Some(request) => {
+                    self.peer.forget(&request);
+                    self.take(request);
+                }
                 None => return Poll::Ready(()),
             }
         }
@@ -379,7 +382,6 @@ impl Talk<'_> {
     }
 
     fn take(&mut self, request: Request) {
-        self.peer.forget(&request);
         let is_here = request.connection.is_none_or(|connection| connection == self.via.connection);
         let is_awaited = !matches!(&request.then, Then::Told(sender) if sender.is_closed());
         if is_here && is_awaited {
@@ -452,5 +454,31 @@ impl Talk<'_> {
         self.via.process = Some(about.process);
         self.peer.common.is_cluster.fetch_or(about.is_of_cluster, Ordering::Relaxed);
         self.peer.common.may_have_changed();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else a server that is away for hours would not be asked any more.
+    #[tokio::test]
+    async fn what_could_not_be_sent_is_not_queued_for_ever() {
+        let nobody = Server::Unix("/nowhere/socket".into());
+        let options = Options {
+            dialect: Dialect::Valkey,
+            servers: Vec::new(),
+            timeout: Duration::from_secs(1),
+            name: String::new(),
+            user: String::new(),
+            password: String::new(),
+            tls: None,
+        };
+        let line = Line::new(&Arc::new(Common::new(&options)), nobody);
+        for _ in 0..3 {
+            assert!(line.ask(line.common().dialect.count(), Wants::Counts).await.is_none());
+        }
+        assert_eq!((line.failures(), line.peer.queued.load(Ordering::Relaxed)), (3, 0));
+        assert!(line.trouble().is_some_and(|why| why.contains("No such file")));
     }
 }

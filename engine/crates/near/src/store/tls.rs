@@ -65,7 +65,11 @@ fn is_end(error: &io::Error) -> bool {
 
 pub fn trouble(error: &io::Error) -> String {
     let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
-    of_tls.map_or_else(|| error.to_string(), told)
+    match of_tls {
+        Some(error) => told(error),
+        None if error.kind() == io::ErrorKind::TimedOut => "nothing comes from it within store-timeout-ms".into(),
+        None => error.to_string(),
+    }
 }
 
 fn told(error: &Error) -> String {
