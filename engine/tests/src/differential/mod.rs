@@ -242,6 +242,10 @@ fn epoch(
                 summary.refusals += 1;
                 return Ok(None);
             }
+            Err(Parting::Numbers) => {
+                summary.numbers += 1;
+                return Ok(None);
+            }
             Err(Parting::Difference(what)) => {
                 return Ok(Some(Difference { seed, aim: generator.aim(), steps: history.len(), history, what }));
             }

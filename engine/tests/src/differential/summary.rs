@@ -20,6 +20,8 @@ pub struct Summary {
     pub engines: u64,
     /// Epochs that ended early: a near cache refused to tell the rows found.
     pub refusals: u64,
+    /// Epochs that ended early: the servers number rows differently since one did not get in.
+    pub numbers: u64,
     /// Epochs of which both servers died: a fault of their own.
     pub deaths: u64,
     pub elapsed: Duration,
@@ -69,9 +71,9 @@ impl fmt::Display for Summary {
         writeln!(out, "{statements} statements in {epochs} epochs, {speed:.0}/s, hits {hits:?}, beside {beside:?}")?;
         writeln!(
             out,
-            "  {} epochs ended early at a metadata lock, {} at another plan, {} at a warning of two engines, {} at rows found that are not told, \
-            {} in both servers' death",
-            self.partings, self.plans, self.engines, self.refusals, self.deaths
+            "  {} epochs ended early at a metadata lock, {} at another plan, {} at a warning of two engines, {} at a row's number, \
+            {} at rows found that are not told, {} in both servers' death",
+            self.partings, self.plans, self.engines, self.numbers, self.refusals, self.deaths
         )?;
         writeln!(out, "  results that outlived a write of other rows: {:?}", self.outlived)?;
         for (kind, (count, errors)) in &self.per_kind {

@@ -80,7 +80,8 @@ impl Generator {
             0 => format!("UPDATE d0.t{target} SET a = a + 1 WHERE id = 5"),
             1 => format!("INSERT IGNORE INTO d0.t{target} (a) VALUES (77)"),
             2 => format!("DELETE FROM d0.t{target} WHERE id = 9"),
-            3 => "SET @u = COALESCE(@u, 0) + 1".into(),
+            // Not a sum with it: of `SET @u = COALESCE(@u, 0) + 1` MySQL 9.7.4 itself dies now and then, in `user_var_entry::store`.
+            3 => "SET @u = IF(@u IS NULL, 1, 2)".into(),
             _ => format!("UPDATE d0.t{target} SET a = 3 WHERE id BETWEEN 2 AND 4"),
         };
         format!("CREATE OR REPLACE TRIGGER d0.g{number} {event} ON {name} FOR EACH ROW {body}")
