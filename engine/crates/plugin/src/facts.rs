@@ -39,7 +39,7 @@ pub trait Facts {
         }
     }
 
-    fn session_state<'a>(&self, database: &'a [u8]) -> SessionState<'a> {
+    fn session_state<'a>(&self, database: Option<&'a [u8]>) -> SessionState<'a> {
         SessionState {
             isolation: self.isolation(),
             database,

@@ -40,7 +40,8 @@ pub struct SessionState<'a> {
     /// The server's own numbering.
     pub isolation: i32,
     pub in_lock_tables: bool,
-    pub database: &'a [u8],
+    /// None: the one that was told last.
+    pub database: Option<&'a [u8]>,
     pub collation: u32,
     /// The session's `fqc_type`.
     pub cache_type: u8,

@@ -177,7 +177,7 @@ fn a_session_in_the_schema_that_is_left_out_rests() {
     let engine = engine();
     let mut b = connect(&engine);
     b.run("USE sys", AUTOCOMMIT);
-    b.session.report(&engine, ended(session::SessionState { database: b"sys", ..state() }));
+    b.session.report(&engine, ended(session::SessionState { database: Some(b"sys"), ..state() }));
     engine.doze();
     b.ask(READ);
     assert!(b.session.is_resting());

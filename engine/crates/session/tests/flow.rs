@@ -339,11 +339,38 @@ fn a_read_that_is_passed_over_changes_no_facts_unless_something_ran_inside() {
             .for_each(|text| talk.session.report(&engine, session::Report::Statement { text: text.as_bytes() }));
         talk.session.report(&engine, locked(b"t", true));
         talk.reply(&rows("1", AUTOCOMMIT));
-        talk.session.expects_end(&engine)
+        talk.session.expects_end(&engine, false)
     };
     let plain = (0..200).filter(|_| told(&[])).count();
     assert!((1..20).contains(&plain), "only those that are stored: {plain}");
     assert_eq!((0..200).filter(|_| told(&["SET @a = 1"])).count(), 200);
+}
+
+#[test]
+fn the_server_is_asked_for_the_database_where_another_may_have_been_chosen() {
+    let engine = engine();
+    let mut talk = connect(&engine);
+    let is_asked = |talk: &mut Talk, text: &str| {
+        talk.run(text, AUTOCOMMIT);
+        talk.session.expects_database(&engine)
+    };
+    let tell = |talk: &mut Talk, database| {
+        talk.session.report(&engine, ended(session::SessionState { database, ..state() }));
+    };
+    for text in ["UPDATE t SET v = 1", "SELECT v FROM t", "COMMIT"] {
+        assert!(!is_asked(&mut talk, text), "{text}");
+        tell(&mut talk, None);
+    }
+    for text in ["USE e", "CALL p()", "DROP DATABASE e", "CREATE TABLE u (a INT)", "DO 1; USE d"] {
+        assert!(is_asked(&mut talk, text), "{text}");
+        tell(&mut talk, Some(b"d"));
+    }
+    // It has told of the first of several.
+    assert!(talk.session.expects_database(&engine));
+    tell(&mut talk, Some(b"e"));
+    assert!(is_asked(&mut talk, "SELECT v FROM t"));
+    tell(&mut talk, Some(b"e"));
+    assert!(!is_asked(&mut talk, "SELECT v FROM t"));
 }
 
 #[test]

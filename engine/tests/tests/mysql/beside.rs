@@ -98,6 +98,23 @@ fn nothing_is_served_beside_a_storage_engine_of_others() {
     until("a hit", || said(&reader.must("SELECT COUNT(*) FROM d.t").unwrap()) == "0" && hits(&mut admin) > before);
 }
 
+/// Nobody looks while the engine sleeps.
+#[test]
+fn nothing_is_served_beside_an_engine_that_came_while_this_one_slept() {
+    let server = crate::waking::asleep();
+    build_engine(&server);
+    let mut admin = server.admin().unwrap();
+    admin.must("INSTALL PLUGIN outsider SONAME 'outsider.so'").unwrap();
+    let before = hits(&mut admin);
+    admin.must(crate::waking::ON).unwrap();
+    let mut reader = crate::waking::client(&server);
+    until("what stands in the way", || {
+        assert_eq!(said(&reader.must(crate::waking::READ).unwrap()), "10");
+        assert_eq!(hits(&mut admin), before);
+        obstacle(&mut admin).contains("a storage engine is loaded")
+    });
+}
+
 /// It waits for bytes itself, and moves sessions between threads.
 #[test]
 fn nothing_is_served_under_a_thread_pool() {

@@ -30,6 +30,7 @@ mod seams;
 mod served;
 mod sessions;
 mod shared;
+mod silence;
 mod surface;
 mod tls;
 #[path = "../both/transactions.rs"]

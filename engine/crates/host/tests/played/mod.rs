@@ -248,7 +248,7 @@ impl Host<'_> {
 fn state() -> SessionState<'static> {
     SessionState {
         isolation: 2,
-        database: b"d",
+        database: Some(b"d"),
         collation: 45,
         cache_type: 1,
         autocommit: true,

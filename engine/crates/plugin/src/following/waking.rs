@@ -105,6 +105,7 @@ pub fn settle(engine: &Engine, link: &mut dyn Link, is_unknown: bool) -> Result<
         return Ok(());
     }
     server::get().examine(link)?;
+    keep_reports(engine);
     let rows = link.query(engine.flavour().catalogue.own_plugin)?;
     match rows.first().and_then(|row| row.first()?.as_deref()) {
         // Unless the next change has begun meanwhile.
@@ -113,6 +114,14 @@ pub fn settle(engine: &Engine, link: &mut dyn Link, is_unknown: bool) -> Result<
         _ => {}
     }
     Ok(())
+}
+
+/// The server changes what it reports when plugins come, without regard to others that do: what this thread or another has set
+/// meanwhile may be lost.
+fn keep_reports(engine: &Engine) {
+    if engine.vigil().is_awake() {
+        server::get().set_reports(Reports::All);
+    }
 }
 
 /// No session is to take the plugin for one that it still knows, and those that hold it are to let it go when they next do
@@ -250,6 +259,9 @@ fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), S
     if is_at_risk && since_load() < SETTLING {
         return Ok(());
     }
+    // Plugins may have come while nobody looked.
+    server::get().examine(link)?;
+    keep_reports(engine);
     let mut running = server::get().running(link)?;
     if is_at_risk {
         running.extend(unheard(link)?);

@@ -122,8 +122,8 @@ fn on_general(thd: &ThdRef, event: &EventGeneral) {
     }
     let found = with_session(event.thread_id, |connection| match event.subclass {
         GENERAL_LOG => connection.session.report(engine, Report::Statement { text: query }),
-        GENERAL_STATUS if connection.session.expects_end(engine) => {
-            let state = thd.session_state(text(&event.database));
+        GENERAL_STATUS if connection.session.expects_end(engine, event.error_code != 0) => {
+            let state = thd.session_state(Some(text(&event.database)));
             connection.session.report(engine, Report::Ended { state, executed: executed(event, query) });
         }
         _ => {}
@@ -188,7 +188,7 @@ fn connect(thd: &ThdRef, event: &EventConnection) {
     descriptor.thread_id.store(event.thread_id, Ordering::Release);
     if connection.is_readable() {
         let account = account(thd, event);
-        connection.session.report(engine(), Report::Connected { account, state: thd.session_state(b"") });
+        connection.session.report(engine(), Report::Connected { account, state: thd.session_state(None) });
         NUMBERS.connections.fetch_add(1, Ordering::Relaxed);
         return;
     }

@@ -61,10 +61,12 @@ fn original(coordinator: *mut c_void, which: usize) -> End {
 unsafe extern "C" fn on_commit(coordinator: *mut c_void, thd: *mut Thd, is_whole: bool) -> c_int {
     let commit = original(coordinator, COMMIT);
     selftest::note(|| Seen { seam: Seam::Commit, name: None, writes: true });
-    reach::on_call(thd, reach::begins_to_commit);
+    let is_of_session = reach::on_call(thd, reach::begins_to_commit);
     // SAFETY: the class's own function, with the server's arguments.
     let outcome = unsafe { commit(coordinator, thd, is_whole) };
-    reach::on_call(thd, |actor| reach::has_ended(actor, is_whole));
+    if !is_of_session {
+        reach::on_call(thd, |actor| reach::has_ended(actor, is_whole));
+    }
     outcome
 }
 

@@ -20,11 +20,17 @@ use std::sync::atomic::Ordering;
 /// A bit for each kind of event, a word for each class.
 pub const MASK: [std::ffi::c_ulong; CLASSES] = {
     let mut mask = [0; CLASSES];
-    mask[GENERAL_CLASS as usize] = (GENERAL_LOG | GENERAL_STATUS) as u64;
     mask[CONNECTION_CLASS as usize] = (CONNECTION_CONNECT | CONNECTION_DISCONNECT | CONNECTION_CHANGE_USER) as u64;
-    mask[QUERY_CLASS as usize] = QUERY_NESTED_START as u64;
+    let [general, query] = STATEMENTS;
+    (mask[general.0], mask[query.0]) = (general.1, query.1);
     mask
 };
+
+/// Of these, what tells of statements.
+pub const STATEMENTS: [(usize, std::ffi::c_ulong); 2] = [
+    (GENERAL_CLASS as usize, (GENERAL_LOG | GENERAL_STATUS) as u64),
+    (QUERY_CLASS as usize, QUERY_NESTED_START as u64),
+];
 
 /// `SET SESSION fqc_type` ran on this thread.
 pub fn type_changed(thd: *mut Thd, value: u8) {
@@ -94,12 +100,16 @@ unsafe fn on_general(thd: &ThdRef, event: &EventGeneral) {
         }
         GENERAL_STATUS => {
             waking::on_end(thread_id);
-            let executed = if event.error_code == 0 && matches!(command, b"Query" | b"Execute") { query } else { b"" };
-            let found = with_session(thread_id, |connection| connection.session.expects_end(engine));
-            if found == Some(true) {
+            let has_failed = event.error_code != 0;
+            let executed = if !has_failed && matches!(command, b"Query" | b"Execute") { query } else { b"" };
+            let found = with_session(thread_id, |connection| {
+                let session = &mut connection.session;
+                session.expects_end(engine, has_failed).then(|| session.expects_database(engine))
+            });
+            if let Some(Some(expects_database)) = found {
                 // The server is not asked with the connection in our hands: who kills this session waits for that with a lock.
-                let database = thd.database();
-                let state = thd.session_state(database.as_deref().unwrap_or_default());
+                let database = expects_database.then(|| thd.database().unwrap_or_default());
+                let state = thd.session_state(database.as_deref());
                 with_session(thread_id, |connection| {
                     connection.session.report(engine, Report::Ended { state, executed });
                 });
@@ -156,7 +166,7 @@ fn account(thd: &ThdRef, address: &[u8]) -> Option<Account> {
 }
 
 fn connect(thd: &ThdRef, thread_id: u64, address: &[u8]) {
-    let (account, state) = (account(thd, address), thd.session_state(b""));
+    let (account, state) = (account(thd, address), thd.session_state(None));
     let is_new = |descriptor: &Descriptor| descriptor.thread_id.load(Ordering::Acquire) == 0;
     let Some(mut taken) = descriptors::take_current(is_new) else { return };
     let descriptor = taken.descriptor;

@@ -3,6 +3,7 @@
 use crate::declared::variables;
 use crate::faults;
 use crate::log;
+use crate::mysql::abi::CLASSES;
 use crate::mysql::gate::{self, Obstacle};
 use crate::mysql::local::{self, Local};
 use crate::mysql::symbols::{self, Symbols};
@@ -16,7 +17,7 @@ use session::{Engine, Older, Settings};
 use std::cell::Cell;
 use std::ffi::{CString, c_int, c_void};
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How the versions begin that the tests run on. Others may do the same in another way.
@@ -50,6 +51,8 @@ pub fn find(plugin: *mut c_void) -> Result<&'static dyn Server, String> {
 
 /// Settings are to be looked at.
 static IS_DUE: AtomicBool = AtomicBool::new(true);
+/// The server was told to make no events of statements.
+static HAS_BEEN_DEAF: AtomicBool = AtomicBool::new(false);
 /// How often obstacles are looked at, while there are some.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -194,11 +197,30 @@ impl Server for Symbols {
     }
 
     fn is_deaf(&self) -> bool {
-        false
+        let is_silent = |mask: &[AtomicU64; CLASSES]| {
+            events::STATEMENTS.iter().all(|(class, kinds)| mask[*class].load(Ordering::Relaxed) & kinds == 0)
+        };
+        self.reported().is_some_and(is_silent)
     }
 
-    /// The server makes an event only where some plugin wants it, and sessions look at each: little is to be saved.
-    fn set_reports(&self, _: Reports) {}
+    fn set_reports(&self, reports: Reports) {
+        let Some(mask) = self.reported() else { return };
+        // Relaxed: whatever began before a thread sees the change is waited for, or matters to nobody.
+        for (class, kinds) in events::STATEMENTS {
+            match reports {
+                // Until it was told otherwise, the server itself knows what there is to report, and to whom.
+                Reports::All if HAS_BEEN_DEAF.load(Ordering::Relaxed) => {
+                    mask[class].fetch_or(kinds, Ordering::Relaxed);
+                }
+                Reports::Connections => {
+                    HAS_BEEN_DEAF.store(true, Ordering::Relaxed);
+                    mask[class].fetch_and(!kinds, Ordering::Relaxed);
+                }
+                // Sessions hold the plugin of the events, which may stay.
+                Reports::All | Reports::Nothing => {}
+            }
+        }
+    }
 
     fn renew_plugins(&self) {}
 

@@ -44,18 +44,20 @@ pub fn number(thd: &ThdRef) -> u64 {
 }
 
 /// Contained, and only while anybody wants to know.
-pub fn on_call(thd: *mut Thd, work: impl FnOnce(Actor)) {
+pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
     if thd.is_null() || !is_loaded() {
-        return;
+        return T::default();
     }
-    contain(Point::Event, (), || {
+    let work = || {
         if signal::is_this_thread() || !engine().vigil().is_awake() {
-            return;
+            return T::default();
         }
-        work(Actor::of(thd));
+        let outcome = work(Actor::of(thd));
         strangers::on_report();
         wake_if_wanted();
-    });
+        outcome
+    };
+    contain(Point::Event, None, || Some(work())).unwrap_or_default()
 }
 
 /// To whoever it is about. What only reads matters to a session alone.
@@ -132,9 +134,10 @@ pub fn told_text(id: u64) {
 /// A bystander is about to make what it has written visible. What that is may not be known: of a thread without a number, which
 /// may be older than the engine's waking, and of one that commits although nobody saw it write. Where a text is told, that tells.
 /// The positions of replication are nobody's result, and are noted all the time, also by threads without a number.
-pub fn begins_to_commit(actor: Actor) {
+/// True if it is no bystander: then the end need not be told here either.
+pub fn begins_to_commit(actor: Actor) -> bool {
     if with_session(actor.id, |_| ()).is_some() {
-        return;
+        return true;
     }
     let is_told = TOLD.try_with(Cell::get).unwrap_or(0) == actor.id;
     bystanders::with(actor.id, |bystander| {
@@ -143,6 +146,7 @@ pub fn begins_to_commit(actor: Actor) {
         let text: &[u8] = if is_unclear { b"?" } else { b"COMMIT" };
         bystander.report(engine(), Report::Statement { text });
     });
+    false
 }
 
 thread_local! {

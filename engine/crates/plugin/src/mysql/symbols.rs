@@ -4,7 +4,7 @@
 
 use crate::exports::{function, symbol};
 use crate::facts::Facts;
-use crate::mysql::abi::{Callbacks, LexString, QueryCommand, Thd};
+use crate::mysql::abi::{CLASSES, Callbacks, LexString, QueryCommand, Thd};
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
@@ -47,6 +47,7 @@ pub struct Symbols {
     started: *const AtomicU8,
     ending: *const AtomicI32,
     thread_handling: *const AtomicU64,
+    reported: *const [AtomicU64; CLASSES],
     version: *const c_char,
     print: Print,
     raise: unsafe extern "C" fn(c_uint, *const c_char, c_int, ...),
@@ -174,6 +175,7 @@ impl Symbols {
                 started: symbol(c"mysqld_server_started")?.cast(),
                 ending: symbol(c"connection_events_loop_aborted_flag")?.cast(),
                 thread_handling: symbol(c"_ZN26Connection_handler_manager15thread_handlingE")?.cast(),
+                reported: symbol(c"mysql_global_audit_mask").map_or(std::ptr::null(), |mask| mask.cast_const().cast()),
                 version: symbol(c"server_version")?.cast(),
                 print: function(PRINT)?,
                 raise: function(c"_Z15my_printf_errorjPKciz")?,
@@ -229,6 +231,13 @@ impl Symbols {
         const LOADED: u64 = 2;
         // SAFETY: an exported word.
         unsafe { &*self.thread_handling }.load(Ordering::Relaxed) >= LOADED
+    }
+
+    /// The events that the server makes at all: a word for each class, a bit for each kind; if it lets them be seen.
+    pub fn reported(&self) -> Option<&'static [AtomicU64; CLASSES]> {
+        // SAFETY: null, or an exported array of aligned words, as many as there are classes, which the server itself reads
+        // without a lock. It writes them, under one, when plugins come and go; `waking` looks again after its own changes.
+        unsafe { self.reported.as_ref() }
     }
 
     pub fn can_open_sessions(&self) -> bool {

@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::statement::recording::Recording;
 use crate::statement::running::{Effect, Purpose, Running};
 use crate::statement::terms::Terms;
-use crate::text::kinds::{closing, may_be_anything, may_run_others};
+use crate::text::kinds::{closing, may_be_anything, may_move, may_run_others};
 use crate::text::reading::Reading;
 use crate::text::views::Reads;
 use crate::transaction::state::Snapshot;
@@ -136,6 +136,7 @@ impl Session {
     ) {
         engine.counts().followed.add(1);
         self.close_for(engine, &statement.kind);
+        self.told.note_given(may_move(&statement.kind));
         self.statements.note_sent(&statement.kind);
         let replaced = self.diagnostics.note_forwarded(statement);
         if !self.transaction.is_open {

@@ -65,6 +65,7 @@ impl Session {
         command: Option<Command>,
     ) -> Option<Vec<u8>> {
         let body = payload.get(1..).unwrap_or_default();
+        self.told.note_given(true);
         let (expect, effect) = match command {
             Some(Command::StmtPrepare) => return self.on_prepare(engine, body),
             Some(Command::StmtClose) => {

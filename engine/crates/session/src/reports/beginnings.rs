@@ -17,7 +17,8 @@ impl Session {
         self.begin_anew(engine, accepted_under);
         // What the client asked for: the server has not made it the session's own yet.
         let database = self.identity.database().to_vec();
-        self.take_state(engine, &SessionState { database: &database, ..*state });
+        self.take_state(engine, &SessionState { database: Some(&database), ..*state });
+        self.told.has_moved = true;
         // What has run first may have warned.
         let beginnings = engine.settings().usual_beginnings(accepted_under, false);
         self.diagnostics.has_warnings = beginnings.is_none_or(|known| known.with_first);

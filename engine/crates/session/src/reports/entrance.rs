@@ -27,11 +27,16 @@ impl Session {
 
     /// Whether what is in force at the end of the statement that has just run may differ from before it: if not, the report of it
     /// can be spared. To be asked once for each.
-    pub fn expects_end(&mut self, engine: &Engine) -> bool {
+    pub fn expects_end(&mut self, engine: &Engine, has_failed: bool) -> bool {
         !std::mem::take(&mut self.told.is_uneventful)
             || self.transaction.has_failed
-            || self.work.running.is_some()
+            || has_failed && self.work.running.is_some()
             || !self.is_told(engine)
+    }
+
+    /// Whether that report must say which database is the current one.
+    pub fn expects_database(&self, engine: &Engine) -> bool {
+        self.told.has_moved || self.identity.known_database().is_none() || !self.is_told(engine)
     }
 
     fn ends(&mut self, engine: &Engine, state: &SessionState) {
@@ -54,7 +59,10 @@ impl Session {
         self.told.in_epoch = engine.vigil().epoch();
         self.transaction.take_state(state.autocommit, state.is_read_only, Isolation::from_number(state.isolation));
         self.writes.is_locked |= state.in_lock_tables;
-        self.identity.set_database(state.database);
+        if let Some(database) = state.database {
+            self.identity.set_database(database);
+            self.told.has_moved = self.told.may_move;
+        }
         if self.identity.cache_type() != state.cache_type {
             self.set_cache_type(engine, state.cache_type);
         }

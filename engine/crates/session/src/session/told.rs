@@ -12,6 +12,18 @@ pub struct Told {
     pub is_dozing: bool,
     /// The server has run nothing since its last report but a plain read: there is nothing new to report.
     pub is_uneventful: bool,
+    /// What the server has been given last may choose another database, or drop the current one.
+    pub may_move: bool,
+    /// Something may have, since the server last told which one it is.
+    pub has_moved: bool,
     /// What `Settings::inherited` said before the server began to set the session up.
     pub accepted_under: u64,
+}
+
+impl Told {
+    /// The server gets something that may choose another database, or not.
+    pub fn note_given(&mut self, may_move: bool) {
+        self.may_move = may_move;
+        self.has_moved |= may_move;
+    }
 }

@@ -37,6 +37,11 @@ pub fn may_be_anything(kind: &Kind) -> bool {
     }
 }
 
+/// Another database may be the current one after it, or none. No stored program that a read or a write runs may choose one.
+pub fn may_move(kind: &Kind) -> bool {
+    !matches!(kind, Kind::Read(_) | Kind::Write | Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_))
+}
+
 /// New sessions get what was set. Of the cache's own settings no result depends, but on the rules whether it is kept.
 fn is_inherited(assignment: &Assignment) -> bool {
     let is_own = |name: &[u8]| (name.starts_with(b"fqc_") || name.starts_with(b"query_cache_")) && name != b"fqc_rules";

@@ -79,7 +79,7 @@ pub fn state() -> SessionState<'static> {
     SessionState {
         isolation: REPEATABLE_READ,
         in_lock_tables: false,
-        database: b"d",
+        database: Some(b"d"),
         collation: 45,
         cache_type: 1,
         is_trial: false,
