@@ -23,12 +23,14 @@ class Product:
     begins: str
     end: str
     ends: str
+    # What the first word of its mask of events holds while none of statements are made.
+    silent: int
 
     @property
     def image(self) -> str:
         """The file that the kernel runs: a server that was fetched is started by a command."""
         fetched = Path(self.program).parent.parent / "root" / "usr" / "sbin" / Path(self.program).name
-        return str(fetched if fetched.exists() else Path(self.program))
+        return str((fetched if fetched.exists() else Path(self.program)).resolve())
 
 
 MARIADB = Product(
@@ -41,6 +43,8 @@ MARIADB = Product(
     begins="mysqld_show_privileges(*",
     end="SHOW CONTRIBUTORS",
     ends="mysqld_show_contributors(*",
+    # A bit for each class; connections are told of.
+    silent=1 << 1,
 )
 MYSQL = Product(
     name="MySQL",
@@ -52,5 +56,7 @@ MYSQL = Product(
     begins="Sql_cmd_show_privileges::execute_inner(*",
     end="SHOW PROFILES",
     ends="Sql_cmd_show_profiles::execute_inner(*",
+    # A word for each class, statements in general first.
+    silent=0,
 )
 PRODUCTS = {product.name: product for product in (MARIADB, MYSQL)}
