@@ -23,7 +23,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, Sleep, sleep_until, timeout};
+use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
 
 /// Of requests that were not sent yet. A store that is too slow for more gets no more.
 const MOST_QUEUED: usize = 4 << 20;
@@ -287,14 +287,14 @@ async fn talk(peer: &Peer, first: Request, requests: &mut Requests) -> io::Resul
     ended.map_err(|error| if talk.has_heard { error } else { tls::unanswered(error, peer.common.tls.is_some()) })
 }
 
-/// The first request is given up if TLS takes longer to begin than a read waits: a server to which many come at once does in the end
-/// what would be begun in vain again and again. Nobody waits for it meanwhile.
+/// The first request is given up if TLS has taken half of its time; nobody else waits for it meanwhile. A server to which many come at once
+/// begins with each of them in the end, which it would not if all of them came again and again.
 async fn begin(peer: &Peer, first: Request, requests: &mut Requests) -> io::Result<(Stream, Option<Request>)> {
     let limit = peer.common.timeout;
     let stream = timeout(limit, connect(&peer.server)).await??;
     let Some(tls) = &peer.common.tls else { return Ok((stream, Some(first))) };
     let mut beginning = pin!(tls.begin(stream, peer.server.host()));
-    if let Ok(stream) = timeout(limit, &mut beginning).await {
+    if let Ok(stream) = timeout_at(first.sends_at + limit / 2, &mut beginning).await {
         return Ok((stream?, Some(first)));
     }
     peer.failed(&tls::late());
