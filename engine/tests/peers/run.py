@@ -61,7 +61,8 @@ PRODUCTS = {
         FETCHED / "bin/mysqltest",
         FETCHED / "root/usr/lib/mysql/plugin",
         "expected-mysql.toml",
-        (f"--client-bindir={FETCHED / 'bin'}",),
+        # A system has few contexts of native I/O, without which this server does not start.
+        (f"--client-bindir={FETCHED / 'bin'}", "--mysqld=--innodb-use-native-aio=0"),
         {"MTR_BINDIR": str(FETCHED)},
         "SKIPPED: MYSQL'S REGRESSION SUITE (PACKAGE mysql-testsuite) COULD NOT BE HAD; NOTHING WAS COMPARED WITH IT",
     ),
@@ -82,7 +83,7 @@ VERDICT = re.compile(
     r"^(?:\[ *\d+%\] )?(?P<test>[\w/-]+\.\S+(?: '[^']+')?)\s+(?:w\d+\s+)?\[ (?P<word>[\w-]+)[^\]]*\]", re.MULTILINE
 )
 # How a failure is told that is only of what was printed.
-MISMATCH = "mysqltest: Result "
+MISMATCH = re.compile(r"^(?:mysqltest: )?Result (?:content|length) mismatch", re.MULTILINE)
 # What the report of a failure says of what was printed, and of a test that broke off.
 # The report's own rules are of dashes. Names of tests and of functions in a stack may have such words in them, and so
 # may what stays the same.
@@ -111,7 +112,7 @@ def outcomes(report: str, counted: re.Pattern[str]) -> dict[str, Outcome]:
         if verdict["word"] == "skipped":
             changes = [report[verdict.end() : end].split("\n")[0].strip()]
         printed = "\n".join(line for line in changes if not counted.match(line[1:]))
-        is_counted_only = bool(changes) and not printed and MISMATCH in said
+        is_counted_only = bool(changes) and not printed and MISMATCH.search(said)
         found[verdict["test"]] = Outcome("pass" if is_counted_only else verdict["word"], printed)
     return found
 
