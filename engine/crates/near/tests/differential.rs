@@ -1,4 +1,4 @@
-//! A server whose log is followed, asked through `fqc-near`, against a plain one, byte for byte. `FQC_TEST_STATEMENTS` (2000, of each
+//! A server whose log is followed, asked through `fqc-near`, against a plain one, byte for byte. `FQC_TEST_STATEMENTS` (1500, of each
 //! product and aim) and `FQC_TEST_SEED` shape it; it ends early only on a machine that needs more than a minute for each.
 
 mod beside;
@@ -14,24 +14,35 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |value| value.parse().expect("a whole number"))
 }
 
-fn compared(kind: &Kind, plan: Plan) -> (Summary, Option<Difference>) {
-    let logging = differential::logging(kind.options.product);
-    let arguments = differential::ARGUMENTS.iter().map(|one| one.to_string()).chain(logging).collect();
-    let options = Options { arguments, ..kind.options.clone() };
-    let [mut plain, mut followed] = [(); 2].map(|()| Server::start(options.clone()).expect("a server"));
-    let plan = Plan { follower: Some(PathBuf::from(PROGRAM)), epoch: 1000, ..plan };
-    let (summary, difference) = differential::run(&mut plain, &mut followed, &plan).expect("both servers answer");
-    println!("{}: {summary}", kind.name);
-    (summary, difference)
+struct Pair {
+    plain: Server,
+    followed: Server,
+}
+
+impl Pair {
+    fn of(kind: &Kind) -> Pair {
+        let logging = differential::logging(kind.options.product);
+        let arguments = differential::ARGUMENTS.iter().map(|one| one.to_string()).chain(logging).collect();
+        let options = Options { arguments, ..kind.options.clone() };
+        let [plain, followed] = [(); 2].map(|()| Server::start(options.clone()).expect("a server"));
+        Pair { plain, followed }
+    }
+
+    fn compare(&mut self, plan: Plan) -> (Summary, Option<Difference>) {
+        let plan = Plan { follower: Some(PathBuf::from(PROGRAM)), epoch: 1000, ..plan };
+        differential::run(&mut self.plain, &mut self.followed, &plan).expect("both servers answer")
+    }
 }
 
 #[test]
 fn what_is_answered_by_the_log_is_what_a_plain_server_answers() {
     for kind in kinds() {
+        let mut pair = Pair::of(&kind);
         for aim in [Aim::Everything, Aim::Rows] {
-            let (statements, seed) = (number("FQC_TEST_STATEMENTS", 2000), number("FQC_TEST_SEED", 1));
+            let (statements, seed) = (number("FQC_TEST_STATEMENTS", 1500), number("FQC_TEST_SEED", 1));
             let plan = Plan { statements, seed, aim, time: Duration::from_secs(60), ..Plan::default() };
-            let (summary, difference) = compared(&kind, plan);
+            let (summary, difference) = pair.compare(plan);
+            println!("{}: {summary}", kind.name);
             if let Some(difference) = difference {
                 panic!("{}: {difference}", kind.name);
             }
@@ -45,7 +56,6 @@ fn what_is_answered_by_the_log_is_what_a_plain_server_answers() {
 fn writes_that_are_hidden_from_the_log_are_found() {
     let first_words = "SET SESSION sql_log_bin = 0";
     let plan = Plan { first_words, aim: Aim::Rows, time: Duration::from_secs(300), ..Plan::default() };
-    let plan = Plan { shrink_time: Duration::from_secs(2), ..plan };
-    let (_, difference) = compared(&mariadb(), plan);
+    let (_, difference) = Pair::of(&mariadb()).compare(Plan { shrink_time: Duration::from_secs(2), ..plan });
     assert!(difference.expect("a planted fault is found").what.contains("rows"));
 }

@@ -957,20 +957,42 @@ fn rows_found_are_not_told_after_a_read_that_fails_in_the_place_of_another() {
     }
 }
 
+/// Found by the differential tester: such an execution is a read like others for who asks for the rows that it has found.
+#[test]
+fn rows_found_by_an_execution_that_is_always_passed_on_are_told() {
+    let server = mariadb();
+    let near = ruled(&server, LONG);
+    let mut client = near.client();
+    let (_, statement) = client.prepare("SELECT v FROM d.t WHERE v <> ?").expect("an answer");
+    let statement = statement.expect("a statement");
+    for _ in 0..3 {
+        ask(&mut client, "SELECT BIT_XOR(id) FROM d.t WHERE id BETWEEN 6 AND 5");
+        client.long_data(&statement, 0, b"piece").expect("it is sent");
+        client.ping().expect("an answer");
+        let rows = client.execute(&statement, &[Param::Blob(Vec::new())]).expect("an answer").rows(true);
+        assert_eq!(rows.len(), 2);
+        assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "2");
+    }
+}
+
 /// Found by the differential tester: an INSERT failed so, once something was prepared that says SQL_CALC_FOUND_ROWS.
 #[test]
 fn who_does_not_ask_for_rows_found_is_not_refused_them() {
     let server = mariadb();
     let near = ruled(&server, LONG);
-    let mut client = near.client();
     let counting = "SELECT SQL_CALC_FOUND_ROWS v FROM d.t ORDER BY id LIMIT 1";
-    for said in [counting, "SELECT FOUND_ROWS()"] {
-        client.prepare(said).expect("an answer").1.expect("a statement");
-    }
     let nothing = "SELECT BIT_XOR(id) FROM d.t WHERE id BETWEEN 6 AND 5";
-    for (further, answer) in
-        [(counting, "one"), ("INSERT INTO d.u VALUES ('u')", ""), ("USE d", ""), ("SIGNAL SQLSTATE '01000'", "")]
-    {
+    for (further, answer) in [
+        (counting, "one"),
+        ("INSERT INTO d.u VALUES ('u')", ""),
+        ("USE d", ""),
+        ("SIGNAL SQLSTATE '01000'", ""),
+        ("EXECUTE nothing", "error 1243"),
+    ] {
+        let mut client = near.client();
+        for said in [counting, "SELECT FOUND_ROWS()"] {
+            client.prepare(said).expect("an answer").1.expect("a statement");
+        }
         [READ, nothing].iter().for_each(|read| drop(ask(&mut client, read)));
         assert_eq!([READ, nothing].map(|read| served(&near, &mut client, read).1), [true; 2]);
         assert_eq!(ask(&mut client, further), answer);

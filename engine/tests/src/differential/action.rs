@@ -83,6 +83,11 @@ pub struct Action {
     pub deed: Deed,
 }
 
+/// Whether this session prepares a statement for each execution, as many libraries for Go and others.
+pub fn closes_at_once(session: usize) -> bool {
+    session % 3 == 1
+}
+
 impl Action {
     pub fn mentions(&self, word: &str) -> bool {
         match &self.deed {
@@ -93,6 +98,13 @@ impl Action {
 
     pub fn is_select(&self) -> bool {
         matches!(&self.deed, Deed::Query(text) | Deed::Run(text, _) if text.starts_with("SELECT"))
+    }
+
+    /// A near cache knows that this read, if it does not fail, counts the rows found anew. Of what comes in one piece with the
+    /// close of a statement it does not know it.
+    pub fn replaces_found(&self) -> bool {
+        let is_known = matches!(&self.deed, Deed::Query(text) if !text.contains("INTO"));
+        is_known && self.is_select() && !closes_at_once(self.session)
     }
 
     /// The question how a server would find the rows.

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use super::SESSIONS;
-use super::action::{Account, Action, Deed};
+use super::action::{Account, Action, Deed, closes_at_once};
 use crate::client::{Client, Endpoint, Login, Param, Prepared, Response, capability, command, execute_body};
 use crate::server::{Product, Server};
 
@@ -25,7 +25,6 @@ struct Session {
     client: Client,
     /// As the libraries for C: parameters are bound once, and again only in another way.
     binds_once: bool,
-    /// As many libraries for Go and others: a statement is prepared for each execution.
     closes_at_once: bool,
     prepared: HashMap<String, Known>,
 }
@@ -90,7 +89,7 @@ impl Lane {
         client.set_timeout(Some(ANSWER_LIMIT))?;
         // FOUND_ROWS() of a fresh session is left over from an earlier one of the same thread.
         client.must(self.first_words)?;
-        let (binds_once, closes_at_once) = (index % 3 == 2, index % 3 == 1);
+        let (binds_once, closes_at_once) = (index % 3 == 2, closes_at_once(index));
         Ok(Session { client, binds_once, closes_at_once, prepared: HashMap::new() })
     }
 

@@ -143,7 +143,8 @@ pub enum Parting {
     /// MySQL warns of a write to a table of another engine than the last one's, unless a read came in between, and that may have
     /// been a served one. From here on, too, the two have different warnings.
     Engines,
-    /// A near cache has refused to tell the rows found to what keeps them. From here on the two have different variables.
+    /// A near cache has refused to tell the rows found to what keeps them. From here on the two have different variables, or
+    /// statements prepared.
     Rows,
     /// InnoDB notes the number of a row on disk before it waits for a lock. If the row does not get in, memory does not know of
     /// the number; whether later rows leave it out hangs on when the table was last read from disk. From here on the two
@@ -219,7 +220,7 @@ impl Lanes {
         let sent = (self.plain.start(action), self.cached.start(action));
         let (plain, cached) = (self.plain.finish(action), self.cached.finish(action));
         let cached = self.retried(action, &plain, cached);
-        let asks_rows = action.mentions("FOUND_ROWS");
+        let asks_rows = action.mentions("FOUND_ROWS") || action.mentions("EXECUTE");
         self.is_limited |= action.mentions("sql_select_limit");
         self.has_lost_row |= timed_out(&plain) && (action.mentions("INSERT") || action.mentions("REPLACE"));
         match action.kind {
@@ -236,7 +237,7 @@ impl Lanes {
                 let hides = HIDING.iter().any(|word| action.mentions(word));
                 self.hides_found[action.session] = hides;
                 let may_be_older = &mut self.may_be_older[action.session];
-                *may_be_older = hides || *may_be_older && !is_select;
+                *may_be_older = hides || *may_be_older && !action.replaces_found();
             }
         }
         let was_refused = std::mem::take(&mut self.was_refused[action.session]) && action.kind == Kind::Aftermath;
@@ -252,6 +253,11 @@ impl Lanes {
         if is_select && may_hang_on_plan && self.hangs_on_plan(action, earlier, &cached) {
             return Err(Parting::Plan);
         }
+        // A documented limit: which table a column is said to come from may hang on what another session has not committed, of which
+        // the log does not tell.
+        if self.log.is_some() && is_select && compare::tell_origins_alone(&plain, &cached) {
+            return Err(Parting::Plan);
+        }
         // A documented limit: who may ask for the number of rows found, in ways that are not followed, finds no warnings.
         if self.hides_found[action.session] && OPAQUE.iter().any(|word| action.mentions(word)) {
             return Ok(plain);
@@ -264,7 +270,9 @@ impl Lanes {
             || self.has_failed[action.session]
             || self.log.is_some() && self.may_be_older[action.session];
         let is_declined = may_decline && says(&cached, b"rows have changed since the read whose FOUND_ROWS()");
-        if asks_rows && is_declined && !is_select {
+        // One of them alone may have prepared it.
+        let leaves_more = !is_select || matches!(action.deed, Deed::Run(..));
+        if asks_rows && is_declined && leaves_more {
             return Err(Parting::Rows);
         }
         self.was_refused[action.session] = was_refused || asks_rows && is_declined;

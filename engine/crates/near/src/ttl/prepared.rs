@@ -88,6 +88,12 @@ impl Prepared {
         self.statements.asks_for_found_rows(payload)
     }
 
+    /// What this command runs all at once, if it is a read.
+    pub fn reading(&self, payload: &[u8]) -> Option<&Reading> {
+        let number = self.statements.preparation(payload).filter(|_| is_plain(payload))?;
+        self.readings.get(&number)
+    }
+
     /// This command runs a read.
     pub fn runs_read(&self, payload: &[u8]) -> bool {
         self.statements.preparation(payload).is_some_and(|number| self.readings.contains_key(&number))
@@ -97,4 +103,10 @@ impl Prepared {
     pub fn forget(&mut self) {
         *self = Prepared::new(self.flavour, self.capabilities);
     }
+}
+
+/// An execution without a cursor.
+fn is_plain(payload: &[u8]) -> bool {
+    const FLAGS: usize = 5;
+    payload.get(FLAGS) == Some(&0)
 }

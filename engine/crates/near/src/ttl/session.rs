@@ -273,8 +273,9 @@ impl Session {
         let read = query.filter(|query| !query.has_attributes).zip(statement.as_deref());
         let read = read.filter(|(_, statement)| may_serve(statement)).map(|(query, _)| Asked::text(query.text));
         let execution = short.and_then(|payload| self.execution(payload));
+        let reading = alone.and_then(|payload| self.prepared.reading(payload)).cloned();
         let replaces = statement.as_deref().is_some_and(replaces_what_reads_leave)
-            || execution.as_ref().is_some_and(|(_, reading)| reading.replaces);
+            || reading.as_ref().is_some_and(|reading| reading.replaces);
         let read = read.or_else(|| execution.map(|(execution, reading)| Asked::execution(execution, reading)));
         let candidate = read.as_ref().filter(|_| is_heard && follower.is_autonomous() && !self.state.take_special());
         let miss = match candidate.and_then(|read| self.serve(read, tried)) {
@@ -316,7 +317,7 @@ impl Session {
         let asks = miss.as_ref().is_some_and(|miss| miss.asks);
         let may_lead_astray = replaces && (self.is_astray || unseen.is_some() || asks);
         if replaces {
-            let text = query.map(|query| query.text).or(read.as_ref().map(|read| &*read.text));
+            let text = query.map(|query| query.text).or(reading.as_ref().map(|reading| &*reading.text));
             self.is_astray = may_lead_astray && text.is_none_or(|text| Aggregates::of(text) != Aggregates::No);
         }
         if let Some(unseen) = unseen.filter(|_| !replaces) {
@@ -344,13 +345,18 @@ impl Session {
 
     /// The rows found by the read before may be what this command asks for: by its text, or by that of what it runs.
     fn asks_for_rows(&self, payload: &[u8], statement: Option<&Statement>) -> bool {
-        let may_run_prepared = match Command::from_byte(payload[0]) {
-            Some(Command::Query) => statement.is_none_or(|statement| may_run_prepared(&statement.kind, payload)),
-            Some(Command::StmtExecute) => self.prepared.asks_for_found_rows(payload).unwrap_or(true),
-            Some(Command::StmtBulkExecute | Command::Multi) => true,
+        let may_run_it = match Command::from_byte(payload[0]) {
+            Some(Command::Query) => {
+                self.state.asks_by_text()
+                    && statement.is_none_or(|statement| may_run_prepared(&statement.kind, payload))
+            }
+            Some(Command::StmtExecute) => {
+                self.prepared.asks_for_found_rows(payload).unwrap_or(self.state.asks_by_command())
+            }
+            Some(Command::StmtBulkExecute | Command::Multi) => self.state.asks_by_command(),
             _ => false,
         };
-        says_found_rows(payload) || may_run_prepared && self.state.asks_for_rows()
+        says_found_rows(payload) || may_run_it
     }
 
     /// Why this command is not answered from memory; none if it reads nothing. `is_candidate`: nothing in the way in which it came

@@ -38,8 +38,9 @@ pub struct State {
     is_next_special: bool,
     /// What is prepared may write.
     may_execute_writes: bool,
-    /// What is prepared, by a command or a text, may ask for FOUND_ROWS().
-    asks_for_rows: bool,
+    /// What is prepared by a text may ask for FOUND_ROWS(), or by a command.
+    asks_by_text: bool,
+    asks_by_command: bool,
     /// Something may have been written that is not answered, or not committed.
     is_writing: bool,
     /// When the last write was answered, in microseconds.
@@ -64,7 +65,8 @@ impl State {
             begins: None,
             is_next_special: false,
             may_execute_writes: false,
-            asks_for_rows: false,
+            asks_by_text: false,
+            asks_by_command: false,
             is_writing: false,
             wrote_at: 0,
             set: BTreeMap::new(),
@@ -121,9 +123,14 @@ impl State {
         self.wrote_at
     }
 
-    /// What is prepared, by a command or a text, may ask for FOUND_ROWS().
-    pub fn asks_for_rows(&self) -> bool {
-        self.asks_for_rows
+    /// What is prepared by a text may ask for FOUND_ROWS().
+    pub fn asks_by_text(&self) -> bool {
+        self.asks_by_text
+    }
+
+    /// The same of what is prepared by a command.
+    pub fn asks_by_command(&self) -> bool {
+        self.asks_by_command
     }
 
     /// What was read before this is outdated for the session.
@@ -163,7 +170,7 @@ impl State {
         let begins = self.begins.take().is_some_and(|generation| generation == self.generation);
         if begins && outcome.kind == OutcomeKind::Ok {
             (self.is_own, self.is_next_special) = (false, false);
-            (self.may_execute_writes, self.asks_for_rows) = (false, false);
+            (self.may_execute_writes, self.asks_by_text, self.asks_by_command) = (false, false, false);
             self.set.clear();
             self.mode = LexMode { charset: self.charset, ..LexMode::new(self.flavour()) };
         }
@@ -213,7 +220,7 @@ impl State {
             self.set.insert(VARIABLES.to_vec(), now.to_vec());
             self.change(Effect::Settings);
         }
-        self.asks_for_rows |= matches!(kind, Kind::Prepare(_)) && says_found_rows(text);
+        self.asks_by_text |= matches!(kind, Kind::Prepare(_)) && says_found_rows(text);
         match kind {
             Kind::Set(assignments) => assignments.iter().for_each(|one| self.hear_assignment(one)),
             Kind::SetTransaction(SetTransaction { scope: TransactionScope::Next, .. }) => self.is_next_special = true,
@@ -222,7 +229,7 @@ impl State {
     }
 
     fn hear_prepared(&mut self, text: &[u8], is_whole: bool) {
-        self.asks_for_rows |= !is_whole || says_found_rows(text);
+        self.asks_by_command |= !is_whole || says_found_rows(text);
         let kind = is_whole.then(|| classify(text, self.mode).kind);
         let effect = match kind {
             Some(kind) if effect::may_set_variables(&kind, text) => Effect::Anything,
