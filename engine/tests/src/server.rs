@@ -41,9 +41,14 @@ const SETTINGS: &[&str] = &[
 
 /// From 11.4 on it would make a key of its own at each start, which some builds take minutes for. Files that a test gives count.
 const MARIADB_SETTINGS: &[&str] = &["--innodb-log-file-size=32M", "--skip-ssl"];
-/// Its classic protocol alone, and no folder that its package would have made. Older lines know less of this.
-const MYSQL_SETTINGS: &[&str] =
-    &["--loose-innodb-redo-log-capacity=64M", "--loose-mysqlx=OFF", "--secure-file-priv=NULL"];
+/// Its classic protocol alone, no folder that its package would have made, and none of the kernel's native I/O, without which no
+/// server starts once many run. Older lines know less of this.
+const MYSQL_SETTINGS: &[&str] = &[
+    "--loose-innodb-redo-log-capacity=64M",
+    "--loose-mysqlx=OFF",
+    "--secure-file-priv=NULL",
+    "--innodb-use-native-aio=OFF",
+];
 /// What MariaDB's installer makes, too: a port of the loopback address is not `localhost`.
 const MYSQL_ACCOUNTS: &str = "CREATE USER root@'127.0.0.1';\nGRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n";
 
