@@ -31,6 +31,37 @@ test('a link of another site is not followed after the log-in', async ({ page })
   await expect(page).toHaveURL(/\/fleet$/);
 });
 
+test('a session that ended while its page was open leads back there, however late the log-in page comes', async ({
+  page,
+  context,
+}) => {
+  const logIn = async () => {
+    await page.getByLabel('User name').fill(stack.user());
+    await page.getByLabel(/^Password/).fill(stack.password());
+    await page.getByRole('button', { name: 'Log in' }).click();
+  };
+  await page.goto('/templates');
+  await logIn();
+  await expect(page).toHaveURL(/\/templates$/);
+  await page.reload();
+  const link = page.getByRole('link', { name: 'Audit' });
+  await expect(link).toBeVisible();
+  let letCome = () => {};
+  const mayCome = new Promise<void>((resolve) => (letCome = resolve));
+  await page.route(/\/LoginPage-[^/]*\.js$/, async (route) => {
+    await mayCome;
+    await route.continue();
+  });
+  const asked = page.waitForRequest(/\/LoginPage-[^/]*\.js$/);
+  await context.clearCookies();
+  await link.click();
+  await asked;
+  await expect(page).toHaveURL(/\/login\?next=%2Faudit/);
+  letCome();
+  await logIn();
+  await expect(page).toHaveURL(/\/audit/);
+});
+
 test('a log-out that was refused says so, and is tried again', async ({ page }) => {
   await page.goto('/templates');
   await page.getByLabel('User name').fill(stack.user());

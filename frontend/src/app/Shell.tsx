@@ -68,7 +68,8 @@ export function Shell() {
 function useLeaveOnLogOut() {
   const navigate = useNavigate();
   const { data: session } = useQuery(sessionQuery);
-  const href = useRouterState({ select: (state) => state.location.href });
+  // Not the one that is still on its way, which is soon that of the log-in itself.
+  const href = useRouterState({ select: (state) => state.resolvedLocation?.href });
   useEffect(() => {
     if (session === null) void navigate({ to: '/login', search: { next: href } });
   }, [session, href, navigate]);

@@ -43,9 +43,9 @@ const login = createRoute({
   component: page(() => import('@/features/login/LoginPage'), 'LoginPage'),
 });
 
-/** Only addresses of this console: a crafted link must not lead elsewhere after the log-in. */
+/** Only addresses of this console: a crafted link must not lead elsewhere after the log-in, or to it once more. */
 function safeNext(value: unknown): string | undefined {
-  return typeof value === 'string' && /^\/(?!\/|\\)/.test(value) ? value : undefined;
+  return typeof value === 'string' && /^\/(?!\/|\\|login\b)/.test(value) ? value : undefined;
 }
 
 const console_ = createRoute({
