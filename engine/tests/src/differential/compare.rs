@@ -154,10 +154,10 @@ fn as_bag(bytes: &[u8]) -> Vec<u8> {
     bag
 }
 
-/// NOT NULL, UNSIGNED and BINARY of a computed column, and whether a column is said to be a key (of any kind) or to count up:
-/// they hang on the plan, and change between two executions of one prepared statement on one and the same server, also with
-/// its statistics.
-const COLUMN_BY_NATURE: [u8; 2] = [0xAF, 0x42];
+/// NOT NULL, UNSIGNED and BINARY of a computed column, and whether a column is said to be a key (of any kind), to count up or to
+/// have no default: they hang on the plan, and change between two executions of one prepared statement on one and the same server,
+/// also with its statistics.
+const COLUMN_BY_NATURE: [u8; 2] = [0xAF, 0x52];
 
 /// Each MySQL server chooses at random how it asks an unknown account for its password, so that nobody learns which accounts
 /// there are. So the packet of the refusal can have another number.
