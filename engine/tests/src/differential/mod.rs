@@ -226,28 +226,12 @@ fn epoch(
         let action = &history[history.len() - 1];
         let answer = match outcome {
             Ok(answer) => answer,
-            Err(Parting::Lock) => {
-                summary.partings += 1;
-                return Ok(None);
-            }
-            Err(Parting::Plan) => {
-                summary.plans += 1;
-                return Ok(None);
-            }
-            Err(Parting::Engines) => {
-                summary.engines += 1;
-                return Ok(None);
-            }
-            Err(Parting::Rows) => {
-                summary.refusals += 1;
-                return Ok(None);
-            }
-            Err(Parting::Numbers) => {
-                summary.numbers += 1;
-                return Ok(None);
-            }
             Err(Parting::Difference(what)) => {
                 return Ok(Some(Difference { seed, aim: generator.aim(), steps: history.len(), history, what }));
+            }
+            Err(parting) => {
+                summary.end_early(&parting);
+                return Ok(None);
             }
         };
         summary.count(action.kind, &answer);

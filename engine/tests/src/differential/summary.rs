@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::action::Kind;
 use super::lane::Answer;
+use super::pair::Parting;
 use crate::near::Near;
 
 #[derive(Debug, Default)]
@@ -51,6 +52,17 @@ impl Summary {
     pub(super) fn count_beside(&mut self, near: &Near) {
         self.beside = near.hits().map(|hits| self.beside.unwrap_or(0) + hits).or(self.beside);
         near.reasons().into_iter().for_each(|(name, count)| *self.reasons.entry(name).or_default() += count);
+    }
+
+    pub(super) fn end_early(&mut self, parting: &Parting) {
+        *match parting {
+            Parting::Difference(_) => return,
+            Parting::Lock => &mut self.partings,
+            Parting::Plan => &mut self.plans,
+            Parting::Engines => &mut self.engines,
+            Parting::Rows => &mut self.refusals,
+            Parting::Numbers => &mut self.numbers,
+        } += 1;
     }
 
     pub(super) fn count(&mut self, kind: Kind, answer: &Answer) {

@@ -7,6 +7,7 @@ use fqc_tests::client::{Client, Login, Param};
 use fqc_tests::server::Server;
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 pub const READ: &str = "SELECT v FROM d.t WHERE id = 1";
 pub const ON: &str = "SET GLOBAL fqc_type = ON";
@@ -52,6 +53,26 @@ pub fn during_a_write(server: &Arc<Server>, meanwhile: impl FnOnce()) {
     meanwhile();
     holder.must("DO RELEASE_LOCK('gate')").unwrap();
     write.join().unwrap();
+}
+
+/// Another plugin counts the ends of statements that it is told of, and misses none until long after the engine fell asleep.
+pub fn a_listener_hears_everything(server: &Server) {
+    const ROUND: u64 = 50;
+    let mut admin = server.admin().unwrap();
+    let mut heard = || -> u64 {
+        let shown = admin.must("SHOW GLOBAL STATUS LIKE 'Listener_heard'").unwrap();
+        said(&shown).rsplit_once(',').unwrap().1.parse().unwrap()
+    };
+    let mut worked = client(server);
+    let begun = Instant::now();
+    until("the end of the engine's attention after it fell asleep", || {
+        let before = heard();
+        for number in 0..ROUND {
+            worked.must(&format!("SELECT v + {number} FROM t")).unwrap();
+        }
+        assert!(heard() >= before + ROUND, "statements that the other plugin was not told of");
+        begun.elapsed() > Duration::from_secs(13)
+    });
 }
 
 /// How many rows have been updated.

@@ -1,13 +1,11 @@
 //! While the engine sleeps, the server makes no events of statements, unless another plugin listens to them.
 
-use crate::shared::start;
 use crate::traps::{Arena, all, said, until};
-use crate::waking::{ON, READ, asleep, client, fall_asleep};
+use crate::waking::{ON, READ, a_listener_hears_everything, asleep, client, fall_asleep};
 use fqc_tests::server::Server;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 /// What the server makes events of, as it keeps it: of statements in general, of connections, of statements inside others.
 fn reported(server: &Server) -> [u64; 3] {
@@ -68,24 +66,8 @@ fn install_listener(server: &Server) {
 
 #[test]
 fn another_listener_is_told_of_everything() {
-    const ROUND: u64 = 50;
-    let server = start(&[]);
-    fall_asleep(&server);
+    let server = asleep();
     install_listener(&server);
-    let mut admin = server.admin().unwrap();
-    let mut heard = || -> u64 {
-        let shown = admin.must("SHOW GLOBAL STATUS LIKE 'Listener_heard'").unwrap();
-        said(&shown).rsplit_once(',').unwrap().1.parse().unwrap()
-    };
-    let mut worked = server.admin().unwrap();
-    let begun = Instant::now();
-    until("the end of the engine's attention after it fell asleep", || {
-        let before = heard();
-        for number in 0..ROUND {
-            worked.must(&format!("SELECT {number}")).unwrap();
-        }
-        assert!(heard() >= before + ROUND, "statements that the other plugin was not told of");
-        begun.elapsed() > Duration::from_secs(13)
-    });
+    a_listener_hears_everything(&server);
     assert_ne!(reported(&server)[0], 0);
 }
