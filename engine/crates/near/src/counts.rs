@@ -124,7 +124,7 @@ pub fn tell_store(out: &mut String, store: &Store) {
     tell(out, "store_answers", "gauge", "Whether a server of the shared store has answered of late.", &answers);
     let troubles: Vec<_> = lines
         .iter()
-        .filter_map(|line| Some(format!("{{server=\"{}\",reason={:?}}}", line.server(), line.trouble()?)))
+        .filter_map(|line| Some(format!("{{server=\"{}\",reason=\"{}\"}}", line.server(), escaped(&line.trouble()?))))
         .collect();
     if !troubles.is_empty() {
         let values: Vec<_> = troubles.iter().map(|label| (label.as_str(), 1)).collect();
@@ -134,9 +134,24 @@ pub fn tell_store(out: &mut String, store: &Store) {
     tell(out, "store_failures_total", "counter", help, &of_lines(Line::failures));
 }
 
+/// As the format of metrics has it, which knows no other escapes.
+fn escaped(text: &str) -> String {
+    text.replace('\\', r"\\").replace('"', r#"\""#)
+}
+
 fn tell(out: &mut String, name: &str, kind: &str, help: &str, values: &[(&str, usize)]) {
     let _ = writeln!(out, "# HELP fqc_near_{name} {help}\n# TYPE fqc_near_{name} {kind}");
     for (labels, value) in values {
         let _ = writeln!(out, "fqc_near_{name}{labels} {value}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_between_quotes_does_not_end_them() {
+        assert_eq!(escaped(r#"it says "é" and \"#), r#"it says \"é\" and \\"#);
     }
 }

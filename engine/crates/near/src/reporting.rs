@@ -125,6 +125,7 @@ fn drawn() -> u64 {
     random::bytes().map(u64::from_ne_bytes).unwrap_or_default()
 }
 
-fn plain(text: &str, most: usize) -> String {
+/// Of what others say, so that it is one line wherever it is told.
+pub fn plain(text: &str, most: usize) -> String {
     text.chars().filter(|one| !one.is_control()).take(most).collect()
 }

@@ -1,5 +1,6 @@
 //! TLS to the servers of a store, and why one does not answer, in words for whoever has to mend it.
 
+use crate::reporting;
 use crate::stream::Stream;
 use crate::tls;
 use rustls::{AlertDescription, CertificateError, Error};
@@ -12,6 +13,9 @@ use tokio_rustls::TlsConnector;
 const LONGEST: Duration = Duration::from_secs(1);
 /// Names of a certificate that are told.
 const NAMES: usize = 5;
+/// Characters of what a server says.
+const LONGEST_TROUBLE: usize = 1000;
+
 #[derive(Clone)]
 pub struct Tls {
     pub connector: TlsConnector,
@@ -65,11 +69,12 @@ fn is_end(error: &io::Error) -> bool {
 
 pub fn trouble(error: &io::Error) -> String {
     let of_tls = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
-    match of_tls {
+    let words = match of_tls {
         Some(error) => told(error),
         None if error.kind() == io::ErrorKind::TimedOut => "nothing comes from it within store-timeout-ms".into(),
         None => error.to_string(),
-    }
+    };
+    reporting::plain(&words, LONGEST_TROUBLE)
 }
 
 fn told(error: &Error) -> String {
@@ -111,4 +116,17 @@ fn of_certificate(error: &CertificateError) -> String {
 fn plain(name: &str) -> &str {
     let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
     inner.unwrap_or(name).trim_matches('"')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_store_says_is_one_line_of_text() {
+        let said = io::Error::other(format!("ERR \u{1b}[2Jno\nway {}", "x".repeat(5000)));
+        let told = trouble(&said);
+        assert!(told.starts_with("ERR [2Jnoway x"), "{told}");
+        assert_eq!(told.len(), LONGEST_TROUBLE);
+    }
 }

@@ -118,12 +118,17 @@ fn about(text: &[u8]) -> Result<About, Unfit> {
     Ok(About { process, is_of_cluster: of_text(&text, "cluster_enabled:") == Some("1") })
 }
 
+/// A name or an address, or nothing. It is told in logs and metrics.
+fn may_be_host(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:%".contains(&byte))
+}
+
 /// The slots of a primary, and where it is; its replicas come behind it.
 fn range(said: &Said) -> Option<Range> {
     let Said::List(parts) = said else { return None };
     let [Said::Number(first), Said::Number(last), Said::List(primary), ..] = &parts[..] else { return None };
     let [Said::Value(host), Said::Number(port), ..] = &primary[..] else { return None };
-    let host = std::str::from_utf8(host.unwrap_or_default()).ok()?.to_owned();
+    let host = std::str::from_utf8(host.unwrap_or_default()).ok().filter(|host| may_be_host(host))?.to_owned();
     let [first, last, port] = [*first, *last, *port].map(|number| u16::try_from(number).ok());
     Some(Range { first: first?, last: last?, host, port: port? })
 }
@@ -248,6 +253,11 @@ mod tests {
             *3\r\n:100\r\n:16383\r\n*2\r\n$-1\r\n:9\r\n";
         let range = |first, last, host: &str, port| Range { first, last, host: host.into(), port };
         assert_eq!(parsed(told, Wants::Slots), Reply::Slots(vec![range(0, 99, "a.b", 7), range(100, 16_383, "", 9)]));
+        for (host, is_one) in [("fe80::1%eth0", true), ("a\"b", false), ("a\nb", false), ("a b", false)] {
+            let told = format!("*1\r\n*3\r\n:0\r\n:99\r\n*2\r\n${}\r\n{host}\r\n:7\r\n", host.len());
+            let found = is_one.then(|| range(0, 99, host, 7)).into_iter().collect();
+            assert_eq!(parsed(told.as_bytes(), Wants::Slots), Reply::Slots(found), "{host:?}");
+        }
     }
 
     #[test]
