@@ -5,8 +5,8 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 # Toolchains installed by their own installers are found without a new login; and those that `scripts/bootstrap` had to bring.
 export PATH := $(HOME)/.local/share/fqc/toolchains/bin:$(PATH):$(HOME)/.cargo/bin:/usr/local/go/bin
-# Tests need the lines of a backtrace, not the types for a debugger: less to compile, link and keep.
-export CARGO_PROFILE_DEV_DEBUG := line-tables-only
+# What is fetched once for all checkouts of this user.
+export FQC_CACHE ?= $(HOME)/.cache/fqc
 
 RUN_DIR ?= $(CURDIR)/.run
 PYTHON := .venv/bin/python
@@ -26,7 +26,9 @@ LINE_TESTS := adaptation differential histories insight lasting surface \
 	$(addprefix traps_,definitions identity prepared refusals rows transactions wire writes)
 # The names of some tests, as a failure's line has them (of the browser's: file and line), for a suite that runs no others.
 ONLY ?=
-CARGO_ONLY = $(if $(ONLY),-- --exact $(ONLY))
+ENGINE_TESTS := python3 $(CURDIR)/.ci/cargo_tests.py
+GO_TESTS := python3 $(CURDIR)/.ci/go_tests.py
+comma := ,
 GO_ONLY = $(if $(ONLY),-run '^($(subst $(eval) ,|,$(strip $(ONLY))))$$')
 # Before tests that have a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD. Without one they skip those, and say so.
 WITH_MYSQL = scripts/fetch-server MySQL 9.7 "$(RUN_DIR)/mysql" >/dev/null || [ $$? -eq 3 ]; \
@@ -37,8 +39,13 @@ FETCH_OLDER_MYSQL = for line in 5.7 8.0; do scripts/fetch-server MySQL $$line "$
 # A real Prometheus and mysqld_exporter, which come as that server does and use its C library. Without them tests say what they skip.
 WITH_PROMETHEUS = env -u FQC_MARIADBD scripts/fetch-server MariaDB 11.8 "$(RUN_DIR)/prometheus" prometheus promtool prometheus-mysqld-exporter \
 	>/dev/null || [ $$? -eq 3 ]; export PATH="$$PATH:$(RUN_DIR)/prometheus/bin"
-PLUGIN := $(or $(CARGO_TARGET_DIR),target)/release/libfqc.so
-NEAR := $(or $(CARGO_TARGET_DIR),target)/release/fqc-near
+# A folder of its own, since cargo lets nobody else use that in which it is at work.
+LINT_DIR := $(or $(CARGO_TARGET_DIR),target)/lint
+# What is built for users is optimised across crates, which takes minutes. For tests all of the workspace is built once, with the
+# checks of arithmetic and the assertions that a release leaves out; the long searches and the packages run what is built for users.
+ENGINE_PROFILE ?= release
+BUILT := $(or $(CARGO_TARGET_DIR),target)/$(if $(filter dev,$(ENGINE_PROFILE)),debug,release)
+BUILD_ENGINE = $(if $(filter dev,$(ENGINE_PROFILE)),$(ENGINE_TESTS) --build,$(CARGO) build --release --locked --quiet -p $(1))
 
 ##@ Use it
 up: ready-run ## Build everything and start it: console, API, worker, scheduler and two MariaDB servers, or FLEET=mysql
@@ -60,12 +67,12 @@ logs: ## Follow the logs
 build: engine near backend frontend
 engine: ## Build the plugin into engine/dist/fqc.so
 	@echo "engine: building the plugin, the first time in minutes, then in seconds"
-	@$(CARGO) build --release --locked --quiet -p fqc-plugin
+	@$(call BUILD_ENGINE,fqc-plugin)
 # A server may have the old file mapped: `install` puts a new file in its place and never writes into the old one.
-	@cd engine && mkdir -p dist && { cmp -s $(PLUGIN) dist/fqc.so || install -m 755 $(PLUGIN) dist/fqc.so; }
+	@cd engine && mkdir -p dist && { cmp -s $(BUILT)/libfqc.so dist/fqc.so || install -m 755 $(BUILT)/libfqc.so dist/fqc.so; }
 near: ## Build fqc-near, which runs beside an application, and its man page into engine/dist
-	@$(CARGO) build --release --locked --quiet -p fqc-near
-	@cd engine && { cmp -s $(NEAR) dist/fqc-near || { install -D -m 755 $(NEAR) dist/fqc-near && dist/fqc-near --man > dist/fqc-near.8; }; }
+	@$(call BUILD_ENGINE,fqc-near)
+	@cd engine && { cmp -s $(BUILT)/fqc-near dist/fqc-near || { install -D -m 755 $(BUILT)/fqc-near dist/fqc-near && dist/fqc-near --man > dist/fqc-near.8; }; }
 backend: backend/.venv/ready ## Install the backend and its pinned dependencies into backend/.venv
 frontend: frontend/dist/index.html ## Build the console into frontend/dist
 cli: backend/fqc/.venv/ready ## Install the `fqc` command into backend/fqc/.venv/bin
@@ -116,27 +123,27 @@ frontend/dist/index.html: frontend/node_modules/ready $(shell find frontend/src 
 	@touch $@
 
 ##@ Check it
-test: ready-test ## Run every suite and every linter to the end; one summary. FRESH=1: also those that have not changed
-	@python3 .ci/suites.py
+test: ready-test ## Run every suite and every linter to the end; one summary
+	@ENGINE_PROFILE=dev python3 .ci/suites.py
 build-all:
 	@$(MAKE) --jobs=3 build cli terraform sdk-clients engine/bench/.venv/ready scripts/.venv/ready
 engine/bench/.venv/ready: engine/bench/requirements.lock
 	@engine/bench/run --help >/dev/null
 test-engine: ## Engine: unit, model and property tests
-	@$(CARGO) test --locked --no-fail-fast --workspace --exclude fqc-tests --exclude fqc-near $(CARGO_ONLY)
+	@$(ENGINE_TESTS) --only "$(ONLY)" --without fqc-tests fqc-near
 test-engine-models: ## Engine: every interleaving of the protocols of the cache, by loom, and of near caches
 	@cd engine && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --locked --profile models -p fqc-cache --test loom
 	@cd engine && CARGO_TARGET_DIR=target/loom cargo test --locked --profile models -p fqc-feed --test model
 test-engine-miri: ## Engine: the cache's unsafe parts, interpreted by Miri (needs nightly with miri; not part of `make test`)
 	@cd engine && MIRIFLAGS="$(MIRI)" CARGO_TARGET_DIR=target/miri cargo +nightly miri test --locked -p fqc-cache --lib --test pin --test model
 test-engine-server: engine ## Engine: tests against real MariaDB servers
-	@$(CARGO) test --locked --no-fail-fast -p fqc-tests $(CARGO_ONLY)
-test-engine-server: export FQC_CONNECTORS_CACHE = $(CURDIR)/engine/target/connectors
+	@$(ENGINE_TESTS) fqc-tests --only "$(ONLY)" --without fqc-tests:mysql
+test-engine-server: export FQC_CONNECTORS_CACHE = $(FQC_CACHE)/connectors
 test-engine-line: engine ## Engine: part of these on another line of MariaDB, which is fetched: LINE=11.8
 	@code=0; scripts/fetch-server MariaDB $(LINE) || code=$$?; case $$code in \
 	0) export FQC_MARIADBD="$${FQC_MARIADBD:-$(CURDIR)/engine/target/servers/MariaDB-$(LINE)/sbin/mariadbd}"; \
-		export FQC_TEST_SECONDS="$${FQC_TEST_SECONDS:-30}" FQC_TEST_STATEMENTS="$${FQC_TEST_STATEMENTS:-15000}"; \
-		$(CARGO) test --locked --no-fail-fast -p fqc-tests $(addprefix --test ,$(LINE_TESTS)) $(CARGO_ONLY) ;; \
+		export FQC_TEST_SECONDS="$${FQC_TEST_SECONDS:-10}" FQC_TEST_STATEMENTS="$${FQC_TEST_STATEMENTS:-4000}"; \
+		$(ENGINE_TESTS) fqc-tests:$(subst $(eval) ,$(comma),$(strip $(LINE_TESTS))) --only "$(ONLY)" ;; \
 	3) echo "SKIPPED: NO MARIADB $(LINE) SERVER COULD BE HAD; NOTHING WAS TESTED ON THAT LINE" ;; \
 	*) exit 1 ;; esac
 test-engine-replicas: engine ## Engine: histories on a source and its replica, in each format of the log, and what is served beside 1000 rows a second
@@ -150,14 +157,14 @@ test-engine-replicas: SECONDS_EACH ?= 60
 test-engine-mysql: engine ## Engine: tests against a real MySQL server, which is fetched; or FQC_MYSQLD=/path/to/mysqld
 	@$(call FETCH_OLDER_MYSQL,engine/target/servers)
 	@code=0; scripts/fetch-server MySQL 9.7 || code=$$?; case $$code in \
-	0) $(CARGO) test --locked --no-fail-fast -p fqc-tests --features mysql --test mysql $(CARGO_ONLY) ;; \
+	0) $(ENGINE_TESTS) fqc-tests:mysql --only "$(ONLY)" ;; \
 	3) echo "SKIPPED: NO MYSQL SERVER COULD BE HAD; NOTHING WAS TESTED ON MYSQL" ;; \
 	*) exit 1 ;; esac
 test-near: engine ## Engine: fqc-near between real clients and a real server; MySQL's, too, where one can be had
 	@scripts/fetch-server MySQL 9.7 >/dev/null || { [ $$? -eq 3 ] && echo "NOT TESTED: LOGINS OF MYSQL, OF WHICH NO SERVER COULD BE HAD"; }
 	@scripts/fetch-memcached >/dev/null || { [ $$? -eq 3 ] && echo "NOT TESTED: WHAT NEAR CACHES SHARE, SINCE NO MEMCACHED COULD BE HAD"; }
-	@$(CARGO) test --locked --no-fail-fast -p fqc-near $(CARGO_ONLY)
-test-near: export FQC_CONNECTORS_CACHE = $(CURDIR)/engine/target/connectors
+	@$(ENGINE_TESTS) fqc-near --only "$(ONLY)"
+test-near: export FQC_CONNECTORS_CACHE = $(FQC_CACHE)/connectors
 test-peers: engine ## Engine: MariaDB's own regression tests, with and without the plugin (hours; TESTS="--suite=main"); PRODUCT=MySQL, which are fetched
 	@[ "$(PRODUCT)" != MySQL ] || env -u FQC_MYSQLD scripts/fetch-server MySQL 9.7 engine/target/servers/MySQL-9.7-peers mysql-testsuite || [ $$? -eq 3 ]
 	@python3 engine/tests/peers/run.py --product $(or $(PRODUCT),MariaDB) $(TESTS)
@@ -168,14 +175,18 @@ test-bench: ## Engine: the measuring harness
 test-backend-postgres: backend ## Backend on a private PostgreSQL, with a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD
 	@$(call FETCH_OLDER_MYSQL,$(RUN_DIR)/servers)
 	@$(WITH_MYSQL); export FQC_OLDER_SERVERS="$(RUN_DIR)/servers" FQC_TEST_DATABASE_URL=private; cd backend && $(PYTHON) -m pytest -q $(WORKERS) 3 $(or $(ONLY),config controlplane)
-test-backend-sqlite: backend ## Backend on SQLite: what can hang on the database
-	@cd backend && FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q $(WORKERS) 2 --database $(or $(ONLY),config controlplane)
+test-backend-sqlite: backend ## Backend on SQLite: a quarter of what can depend on the database; `make test-backend` runs all
+	@cd backend && FQC_LOCAL_PORT_BASE=13606 $(PYTHON) -m pytest -q $(WORKERS) 2 --database $(if $(ONLY),,--every 4) $(or $(ONLY),config controlplane)
 test-backend: backend ## All of the backend's tests on SQLite (not part of `make test`)
 	@$(WITH_MYSQL); cd backend && $(PYTHON) -m pytest -q $(WORKERS) 2 $(or $(ONLY),config controlplane)
 test-backend-line: backend ## Backend on another line of MariaDB, which is fetched (not part of `make test`): LINE=11.8
 	@scripts/fetch-server MariaDB $(LINE)
 	@cd backend && PATH="$(CURDIR)/engine/target/servers/MariaDB-$(LINE)/sbin:$(CURDIR)/engine/target/servers/MariaDB-$(LINE)/bin:$$PATH" \
 		$(PYTHON) -m pytest -q $(WORKERS) 2 $(or $(ONLY),config controlplane)
+soak: engine near backend ready-test ## Search for faults by chance for SECONDS=3600, SEED=1; ONLY="churn"; RECORD=1 writes it down
+	@$(CARGO) build --release --locked --quiet -p fqc-tests --bins
+	@scripts/fetch-server MySQL 9.7 >/dev/null || [ $$? -eq 3 ]
+	@python3 .ci/soak.py --seconds $(or $(SECONDS),3600) --seed $(or $(SEED),1) --only "$(ONLY)" $(if $(RECORD),--record)
 test-faults: backend ## A small fleet under random faults for a short time, and its books compared
 	@cd backend && $(PYTHON) -m faults --seconds 20 --database postgresql --broker valkey --logs "$(RUN_DIR)/faults"
 test-frontend: frontend/node_modules/ready ## Frontend: unit tests
@@ -187,12 +198,12 @@ test-cli: build cli ## The `fqc` command against a real stack
 test-sdk: build sdk-clients ## The managed service's official clients against a real stack
 	@$(WITH_MYSQL); cd backend/rpc_clients && $(PYTHON) -m pytest -q
 test-terraform: build terraform ## The Terraform provider against a real stack
-	@$(WITH_MYSQL); cd infra/terraform/provider && TF_ACC=1 go test -count=1 -v -timeout 50m $(GO_ONLY) ./...
+	@$(WITH_MYSQL); cd infra/terraform/provider && TF_ACC=1 $(GO_TESTS) -count=1 -timeout 50m $(GO_ONLY) ./...
 test-helm: ## The Helm chart, by Helm itself and by Kubernetes' own types; no cluster runs
-	@cd infra/helm && if go tool helm version >/dev/null; then go test -count=1 -v .; \
+	@cd infra/helm && if go tool helm version >/dev/null; then $(GO_TESTS) -count=1 .; \
 		else echo "SKIPPED: HELM COULD NOT BE HAD; THE CHART WAS NOT TESTED"; fi
 test-dashboards: ## Grafana's dashboards, by its published schema; no Grafana runs
-	@cd infra/observability && if go mod download; then go test -count=1 -v .; \
+	@cd infra/observability && if go mod download; then $(GO_TESTS) -count=1 .; \
 		else echo "SKIPPED: GRAFANA'S SCHEMA COULD NOT BE HAD; THE DASHBOARDS WERE NOT COMPARED WITH IT"; fi
 test-stack: build ## What `make up` is made of, against real stacks
 	@$(WITH_MYSQL); $(HOUSE_TESTS) stack/tests
@@ -201,9 +212,9 @@ test-house: build cli ## Compose file, documents with their examples, and this s
 lint: lint-engine lint-python lint-frontend lint-terraform lint-shell ## Every linter
 lint-engine:
 	@$(CARGO) fmt --all --check
-	@$(CARGO) clippy --locked --quiet --workspace --all-targets --features fqc-tests/mysql -- -D warnings
+	@$(CARGO) clippy --locked --quiet --workspace --all-targets --features fqc-tests/mysql --target-dir $(LINT_DIR) -- -D warnings
 	@# Nothing is linked, so the fuzzer's own library is not built.
-	@cd engine/fuzz && CUSTOM_LIBFUZZER_PATH=/nowhere/libfuzzer.a CARGO_TARGET_DIR=$(or $(CARGO_TARGET_DIR),../target) \
+	@cd engine/fuzz && CUSTOM_LIBFUZZER_PATH=/nowhere/libfuzzer.a CARGO_TARGET_DIR=../$(LINT_DIR) \
 		cargo clippy --locked --quiet -- -D warnings
 lint-python: backend
 	@cd backend && $(PYTHON) -m ruff check $(PYTHON_CODE) && $(PYTHON) -m ruff format --check $(PYTHON_CODE)
@@ -270,6 +281,6 @@ ready-%:
 help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
-.PHONY: clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
+.PHONY: soak clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-line test-backend-postgres test-backend-sqlite test-frontend e2e test-cli test-sdk \
 	test-terraform test-helm test-dashboards test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near bench-cold listeners bench-backend test-faults faults

@@ -10,6 +10,9 @@ const ALONE = /(channels|drafts|many|second-person|settings)\.spec\.ts$/;
 /** Without windows where there is such a build, because it takes a third less of the processor. */
 const CHROMIUMS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 
+/** The folder for reports of a whole check. */
+const REPORTS = process.env.FQC_TEST_REPORTS;
+
 export default defineConfig({
   testDir: 'e2e',
   globalSetup: './e2e/stack.ts',
@@ -22,10 +25,8 @@ export default defineConfig({
   ],
   // Limits, not expectations: a build machine is shared, and a condition that comes late is not a failure.
   timeout: 600_000,
-  // There a test gets a second chance, and the summary names it, before the whole suite does.
-  retries: process.env.CI ? 1 : 0,
   expect: { timeout: 90_000 },
-  reporter: [['list']],
+  reporter: REPORTS ? [['list'], ['junit', { outputFile: `${REPORTS}/playwright.xml` }]] : [['list']],
   use: {
     // Set by the global set-up, before the workers read this file.
     baseURL: process.env.FQC_E2E_URL,

@@ -7,6 +7,9 @@ import { defineConfig } from 'vitest/config';
 // The host stays as the browser sent it: the backend compares it with the origin of every write.
 const backend = { target: process.env.FQC_BACKEND_URL ?? 'http://127.0.0.1:8000', changeOrigin: false };
 
+// The folder for reports of a whole check.
+const reports = process.env.FQC_TEST_REPORTS;
+
 export default defineConfig({
   plugins: [react()],
   resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
@@ -15,6 +18,8 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'src/**/*.test.tsx'],
     environment: 'node',
+    reporters: reports ? ['default', 'junit'] : ['default'],
+    outputFile: reports && { junit: `${reports}/vitest.xml` },
     // A limit, not an expectation: a build machine is shared.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -1,6 +1,7 @@
-"""`--database`: only the tests whose outcome can hang on which database it is, for a second one beside the whole run.
+"""`--database`: only tests whose outcome can depend on the database, for a second one next to the whole run; `--every N`: of these
+each Nth, in the order of their names.
 
-That is what uses it and no server of a fleet. What asks every path of the API the same is left to the whole run.
+Such a test uses the database and no server of a fleet. What asks every path of the API the same is left to the whole run.
 """
 
 from __future__ import annotations
@@ -14,18 +15,20 @@ OF_EVERY_PATH = {"access", "answers", "bodies", "callers", "contract", "event_co
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--database", action="store_true", help="only tests whose outcome can hang on the database")
+    parser.addoption("--database", action="store_true", help="only tests whose outcome can depend on the database")
+    parser.addoption("--every", type=int, default=1, help="with --database: each Nth of these tests")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--database"):
         return
-    left = [item for item in items if not hangs_on_it(item)]
-    config.hook.pytest_deselected(items=left)
-    items[:] = [item for item in items if hangs_on_it(item)]
+    found = sorted((item.nodeid for item in items if depends_on_it(item)))[:: config.getoption("--every")]
+    chosen = set(found)
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
+    items[:] = [item for item in items if item.nodeid in chosen]
 
 
-def hangs_on_it(item: pytest.Item) -> bool:
+def depends_on_it(item: pytest.Item) -> bool:
     fixtures = set(getattr(item, "fixturenames", ()))
     uses_it = item.get_closest_marker("django_db") is not None or bool(fixtures & {"db", "transactional_db"})
     return uses_it and not fixtures & SERVERS and _subject(item.path) not in OF_EVERY_PATH

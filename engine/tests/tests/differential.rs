@@ -1,4 +1,4 @@
-//! The plugin against a plain server, byte for byte. `FQC_TEST_STATEMENTS` (30 000) and `FQC_TEST_SEED` shape the run; it
+//! The plugin against a plain server, byte for byte. `FQC_TEST_STATEMENTS` (8000) and `FQC_TEST_SEED` shape the run; it
 //! ends early only on a machine that needs more than three minutes for it.
 
 mod plugin;
@@ -11,7 +11,7 @@ use fqc_tests::server::{Options, Server};
 #[test]
 fn a_cached_server_answers_like_a_plain_one() {
     let time = Duration::from_secs(180);
-    let statements = plugin::number("FQC_TEST_STATEMENTS", 30_000);
+    let statements = plugin::number("FQC_TEST_STATEMENTS", 8000);
     let plan = Plan { time, statements, seed: plugin::number("FQC_TEST_SEED", 1), ..Plan::default() };
     let arguments: Vec<_> = differential::ARGUMENTS.iter().map(|one| one.to_string()).collect();
     let options = Options { arguments, ..Options::default() };

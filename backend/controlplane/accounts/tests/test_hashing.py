@@ -72,7 +72,9 @@ def test_log_ins_beyond_what_is_hashed_at_a_time_are_told_to_wait_and_nothing_el
         for writer in writers:
             writer.result()
     refused = [(headers, problem) for status, headers, problem in answers if status == 429]
-    assert {status for status, _, _ in answers} == {200, 403, 429}
+    # On a busy machine few passwords are hashed before the others stop waiting, and all of these few may be wrong.
+    hashed = {status for status, _, _ in answers} - {429}
+    assert refused and hashed and hashed <= {200, 403}
     for headers, problem in refused:
         assert (problem["code"], headers["Content-Type"]) == ("busy", "application/problem+json")
         assert int(headers["Retry-After"]) > 0

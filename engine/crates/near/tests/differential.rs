@@ -1,4 +1,4 @@
-//! A server whose log is followed, asked through `fqc-near`, against a plain one, byte for byte. `FQC_TEST_STATEMENTS` (1500, of each
+//! A server whose log is followed, asked through `fqc-near`, against a plain one, byte for byte. `FQC_TEST_STATEMENTS` (1000, of each
 //! product and aim) and `FQC_TEST_SEED` shape it; it ends early only on a machine that needs more than a minute for each.
 
 mod beside;
@@ -39,7 +39,7 @@ fn what_is_answered_by_the_log_is_what_a_plain_server_answers() {
     for kind in kinds() {
         let mut pair = Pair::of(&kind);
         for aim in [Aim::Everything, Aim::Rows] {
-            let (statements, seed) = (number("FQC_TEST_STATEMENTS", 1500), number("FQC_TEST_SEED", 1));
+            let (statements, seed) = (number("FQC_TEST_STATEMENTS", 1000), number("FQC_TEST_SEED", 1));
             let plan = Plan { statements, seed, aim, time: Duration::from_secs(60), ..Plan::default() };
             let (summary, difference) = pair.compare(plan);
             println!("{}: {summary}", kind.name);

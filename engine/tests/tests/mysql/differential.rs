@@ -1,5 +1,5 @@
 //! The plugin against a plain server, byte for byte, in MySQL's words; and two plain servers against each other.
-//! `FQC_TEST_STATEMENTS` (12 000, over all aims) and `FQC_TEST_SEED` shape it; it ends early only on a machine that needs more than
+//! `FQC_TEST_STATEMENTS` (4000, over all aims) and `FQC_TEST_SEED` shape it; it ends early only on a machine that needs more than
 //! two minutes for it.
 
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ fn server() -> Server {
 fn judge(aim: Aim, further: &[&str]) {
     let (mut plain, mut cached) = (start(None, further), start(Some(plugin::path()), further));
     let is_any_case = further.contains(&differential::IN_ANY_CASE);
-    let statements = plugin::number("FQC_TEST_STATEMENTS", 12_000) / 4;
+    let statements = plugin::number("FQC_TEST_STATEMENTS", 4000) / 4;
     let (seed, time) = (plugin::number("FQC_TEST_SEED", 1), Duration::from_secs(60));
     let plan = Plan { time, statements, seed, aim, is_any_case, ..Plan::default() };
     let (summary, difference) = differential::run(&mut plain, &mut cached, &plan).expect("both servers answer");
@@ -58,7 +58,7 @@ fn a_cached_server_answers_like_a_plain_one_where_innodb_itself_follows_foreign_
 #[test]
 fn two_plain_servers_do_not_differ_and_understand_what_they_are_asked() {
     let (mut plain, mut other) = (server(), server());
-    let plan = Plan { statements: 6000, epoch: 1500, ..Plan::default() };
+    let plan = Plan { statements: 2000, epoch: 1000, ..Plan::default() };
     let (summary, difference) = differential::run(&mut plain, &mut other, &plan).expect("both servers answer");
     if let Some(difference) = difference {
         panic!("{difference}");

@@ -1,0 +1,141 @@
+"""What runners report reaches the summary, whichever runner it is."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import cargo_tests
+import go_tests
+import junit
+
+HERE = Path(__file__).resolve().parent
+PYTEST = """
+import pytest
+class TestA:
+    @pytest.mark.parametrize("value", [1, 2])
+    def test_b(self, value):
+        print("\\x1b[31m")
+        assert value == 1
+def test_c():
+    pytest.skip("not here")
+"""
+GO = """package a
+import "testing"
+func TestA(t *testing.T) { t.Run("x", func(t *testing.T) {}) }
+func TestB(t *testing.T) { t.Fatal("no") }
+"""
+CARGO = """
+#[test] fn passes() {}
+#[test] fn fails() { println!("\\u{1}"); panic!("no {}", 7) }
+#[test] #[ignore] fn rests() {}
+"""
+
+
+class Reports(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        reports = mock.patch.dict(os.environ, {junit.FOLDER: folder.name})
+        reports.start()
+        self.addCleanup(reports.stop)
+
+    def outcomes(self) -> dict[str, str]:
+        return {case.name: case.outcome for case in junit.read(self.folder)}
+
+    def test_pytest(self):
+        (self.folder / "test_a.py").write_text(PYTEST)
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:django", "-c", os.devnull, f"--rootdir={self.folder}"]
+        words += [
+            "-p",
+            "no:cacheprovider",
+            "-o",
+            "junit_family=xunit1",
+            f"--junitxml={self.folder}/pytest.xml",
+            "test_a.py",
+        ]
+        subprocess.run(words, cwd=self.folder, capture_output=True, check=False)
+        expected = {"test_a.py::TestA::test_b[1]": "passed", "test_a.py::TestA::test_b[2]": "failed"}
+        self.assertEqual(expected | {"test_a.py::test_c": "skipped"}, self.outcomes())
+        failed = next(case for case in junit.read(self.folder) if case.outcome == "failed")
+        self.assertEqual("test_a.py::TestA::test_b", failed.again)
+        self.assertIn("assert 2 == 1", failed.message)
+
+    def test_cargo(self):
+        source, program = self.folder / "a.rs", self.folder / "a"
+        source.write_text(CARGO)
+        subprocess.run(["rustc", "--test", "-o", program, source], check=True, capture_output=True)
+        with mock.patch("builtins.print"):
+            code, cases = cargo_tests.run(cargo_tests.Program("p", "t", str(program), self.folder), [])
+            self.assertEqual(
+                0, cargo_tests.run(cargo_tests.Program("p", "t", str(program), self.folder), ["passes"])[0]
+            )
+        junit.write("cargo", cases)
+        self.assertEqual(101, code)
+        self.assertEqual({"passes": "passed", "fails": "failed", "rests": "skipped"}, self.outcomes())
+        self.assertIn("no 7", next(case.message for case in junit.read(self.folder) if case.outcome == "failed"))
+
+    def test_a_test_program_that_dies_has_failed(self):
+        program = cargo_tests.Program("p", "t", "/bin/false", self.folder)
+        with mock.patch("builtins.print"):
+            code, cases = cargo_tests.run(program, [])
+        self.assertEqual((1, ["failed"]), (code, [case.outcome for case in cases]))
+
+    def test_cargo_names_its_programs(self):
+        said = (
+            '{"executable":"/t/a","profile":{"test":true},"manifest_path":"/w/crates/near/Cargo.toml",'
+            '"package_id":"path+file:///w/crates/near#fqc-near@0.1.0","target":{"name":"rules"}}\n'
+            '{"executable":"/t/b","profile":{"test":false},"manifest_path":"/w/crates/near/Cargo.toml",'
+            '"package_id":"path+file:///w/crates/near#fqc-near@0.1.0","target":{"name":"fqc-near"}}\n{"reason":"x"}\n'
+        )
+        (found,) = cargo_tests.programs(said)
+        self.assertEqual(("fqc-near", "rules", Path("/w/crates/near")), (found.package, found.target, found.folder))
+        for choice, expected in (
+            ("fqc-near", True),
+            ("fqc-near:a,rules", True),
+            ("fqc-near:a", False),
+            ("near", False),
+        ):
+            self.assertEqual(expected, cargo_tests.is_among(found, [choice]), choice)
+
+    def test_go(self):
+        (self.folder / "go.mod").write_text("module a\n")
+        (self.folder / "a_test.go").write_text(GO)
+        words = [sys.executable, HERE / "go_tests.py", "-count=1", "./..."]
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(1, done.returncode)
+        self.assertEqual({"TestA": "passed", "TestB": "failed"}, self.outcomes())
+        self.assertIn("--- PASS: TestA/x", done.stdout)
+        self.assertIn("a_test.go:4: no", next(case.message for case in junit.read(self.folder) if case.message))
+
+    def test_go_that_does_not_compile_has_failed(self):
+        (self.folder / "go.mod").write_text("module a\n")
+        (self.folder / "a_test.go").write_text("package a\nfunc x() { y() }\n")
+        with mock.patch("builtins.print"), mock.patch.object(os, "environ", os.environ):
+            before = Path.cwd()
+            os.chdir(self.folder)
+            try:
+                self.assertNotEqual(0, go_tests.main(["./..."]))
+            finally:
+                os.chdir(before)
+        self.assertEqual(["failed"], list(self.outcomes().values()))
+
+    def test_a_report_that_its_runner_could_not_finish_counts_nothing(self):
+        (self.folder / "cut.xml").write_text("<testsuites><testsuite><testcase name='a'>")
+        self.assertEqual([], junit.read(self.folder))
+
+    def test_playwright_and_vitest_name_the_file(self):
+        (self.folder / "a.xml").write_text(
+            '<testsuites><testsuite><testcase classname="drafts.spec.ts" name="a form is kept" time="1.5">'
+            '<failure message="drafts.spec.ts:63:1 a form">Error: no</failure></testcase></testsuite></testsuites>'
+        )
+        (case,) = junit.read(self.folder)
+        self.assertEqual(("drafts.spec.ts > a form is kept", "drafts.spec.ts"), (case.name, case.again))
+
+
+if __name__ == "__main__":
+    unittest.main()
