@@ -20,7 +20,7 @@ PYTHON_CODE := . ../.ci ../engine/bench ../engine/tests/peers ../scripts/package
 HOUSE_TESTS := cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack --confcutdir=stack -p no:django -p no:cacheprovider
 # The epoch reclamation that the cache builds on keeps to tree borrows, and never frees its own last garbage.
 MIRI := -Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation
-# The line that this machine's own server, on which everything is tested, is not of; and what fits into two minutes.
+# The line that this machine's own server, on which everything is tested, is not of; and what of the suites runs there.
 LINE ?= $(if $(findstring Ver 11.8.,$(shell PATH="$(PATH):/usr/sbin" mariadbd --version 2>/dev/null)),10.11,11.8)
 LINE_TESTS := adaptation differential histories insight lasting surface \
 	$(addprefix traps_,definitions identity prepared refusals rows transactions wire writes)
