@@ -39,12 +39,14 @@ const SETTINGS: &[&str] = &[
     "--event-scheduler=OFF",
 ];
 
+/// The size of its log is given when the data directory is made, too: a server that finds another size writes a new log at its start.
+const MARIADB_LOG: &str = "--innodb-log-file-size=32M";
 /// From 11.4 on it would make a key of its own at each start, which some builds take minutes for. Files that a test gives count.
-const MARIADB_SETTINGS: &[&str] = &["--innodb-log-file-size=32M", "--skip-ssl"];
+const MARIADB_SETTINGS: &[&str] = &[MARIADB_LOG, "--skip-ssl"];
 /// Its classic protocol alone, no folder that its package would have made, and none of the kernel's native I/O, without which no
 /// server starts once many run. Older lines know less of this.
 const MYSQL_SETTINGS: &[&str] = &[
-    "--loose-innodb-redo-log-capacity=64M",
+    "--loose-innodb-redo-log-capacity=32M",
     "--loose-mysqlx=OFF",
     "--secure-file-priv=NULL",
     "--innodb-use-native-aio=OFF",
@@ -406,13 +408,16 @@ fn lasting(options: &Options) -> Vec<&String> {
     options.arguments.iter().filter(is_lasting).collect()
 }
 
-/// A data directory as the installer leaves it, made once per server binary and kept.
+/// A data directory as the installer leaves it, made once for each version of a server and kept: in `FQC_CACHE` for all checkouts
+/// of a user, else in the system's temporary directory.
 fn template(options: &Options, program: &Path) -> io::Result<PathBuf> {
     let version = Command::new(program).args(["--no-defaults", "--version"]).output();
     let version = version.map_err(|error| io::Error::other(format!("{}: {error}", program.display())))?.stdout;
     let mut hasher = DefaultHasher::new();
-    (program, version, lasting(options)).hash(&mut hasher);
-    let template = std::env::temp_dir().join(format!("fqc-tests-template-{:016x}", hasher.finish()));
+    (version, MARIADB_LOG, MYSQL_SETTINGS, lasting(options)).hash(&mut hasher);
+    let place = std::env::var_os("FQC_CACHE").map_or_else(std::env::temp_dir, PathBuf::from);
+    fs::create_dir_all(&place)?;
+    let template = place.join(format!("fqc-tests-template-{:016x}", hasher.finish()));
     if template.is_dir() {
         return Ok(template);
     }
@@ -420,7 +425,9 @@ fn template(options: &Options, program: &Path) -> io::Result<PathBuf> {
     let turn = File::create(template.with_extension("lock"))?;
     turn.lock()?;
     if !template.is_dir() {
-        let draft = fresh_directory()?;
+        let draft = template.with_extension("draft");
+        let _ = fs::remove_dir_all(&draft);
+        fs::create_dir(&draft)?;
         install(options, program, &draft)?;
         fs::rename(draft.join("data"), &template)?;
         fs::remove_dir_all(&draft)?;
@@ -438,7 +445,9 @@ fn install(options: &Options, program: &Path, draft: &Path) -> io::Result<()> {
     command.args(common_arguments(product, program)).arg(path_argument("datadir", &draft.join("data")));
     command.arg(path_argument("tmpdir", draft));
     match product {
-        Product::MariaDb => command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--force"]),
+        Product::MariaDb => {
+            command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--force", MARIADB_LOG])
+        }
         Product::MySql => {
             fs::write(draft.join("accounts.sql"), MYSQL_ACCOUNTS)?;
             command.arg("--initialize-insecure").args(MYSQL_SETTINGS).args(lasting(options));
