@@ -39,6 +39,7 @@ INSTALLED_APPS = [
     "controlplane.metrics",
     "controlplane.alerts",
     "controlplane.rpc",
+    "config",
 ]
 
 MIDDLEWARE = [
@@ -57,38 +58,6 @@ MIDDLEWARE = [
 OTLP_ENDPOINT = ENV.otlp_endpoint
 if OTLP_ENDPOINT:
     MIDDLEWARE.insert(0, "config.telemetry.Traced")
-
-# What an app calls of those above it, which it may not import (controlplane/core/hooks.py).
-HOOKS = {
-    # Whether those who are being told of events still may be.
-    "standing": {
-        "holder_of": "controlplane.accounts.standing.holder_of",
-        "still_standing": "controlplane.accounts.standing.still_standing",
-    },
-    # Facts of events by topic, for a reader who named some instances: too much to keep with each event.
-    "events": {
-        "samples": "controlplane.metrics.live.sample_facts",
-        "fleet_apply": "controlplane.rollouts.selectors.progress_facts",
-    },
-    # What line a new template is for, if nobody says.
-    "fleet_line": {"fleet": "controlplane.fleet.selectors.fleet_line"},
-    # What ends with an instance, in the transaction that deletes it.
-    "instance_forget": {"incidents": "controlplane.alerts.incidents.instance_leave"},
-    # States of all instances that alert rules watch (`alerts.states` defines them).
-    "alert_states": {
-        "unreachable": "controlplane.fleet.alarms.unreachable",
-        "engine_lost": "controlplane.fleet.alarms.engine_lost",
-        "drifted_parameters": "controlplane.fleet.alarms.drifted_parameters",
-        "change_failed": "controlplane.changes.alarms.change_failed",
-    },
-    # Models with secrets in `secret_sealed`, which a rotation of keys seals anew.
-    "sealed": {"channels": "controlplane.alerts.models.Channel"},
-    # What Prometheus reads of the control plane itself.
-    "exposition": {
-        "fleet": "controlplane.metrics.exposition.FleetCollector",
-        "alerts": "controlplane.alerts.exposition.AlertCollector",
-    },
-}
 
 ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from controlplane.core.hooks import hooks
+from controlplane.changes.alarms import change_failed
+from controlplane.fleet.alarms import Alarms, drifted_parameters, engine_lost, unreachable
+
+# Of each state that `states` defines.
+READINGS: Mapping[str, Callable[[], Alarms]] = {
+    "unreachable": unreachable,
+    "engine_lost": engine_lost,
+    "drifted_parameters": drifted_parameters,
+    "change_failed": change_failed,
+}
 
 
 @dataclass(frozen=True)
@@ -18,4 +27,4 @@ class StateReading:
 
 
 def state_reading(name: str) -> StateReading:
-    return StateReading(hooks("alert_states")[name]())
+    return StateReading(READINGS[name]())

@@ -17,7 +17,7 @@ def _state(name: str, title: str, formula: str, description: str) -> MetricDefin
     return MetricDefinition(name, title, "count", "state", formula, description, {VALUE: 1})
 
 
-# Each has its reading in `settings.HOOKS["alert_states"]`.
+# Each has its reading in `readings`.
 STATES: Mapping[str, MetricDefinition] = {
     definition.name: definition
     for definition in (

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-from controlplane.core.hooks import hooks
+from controlplane.core.hooks import Hook
 from controlplane.core.models import Event
 
 TOPICS = ("change", "fleet_apply", "incident", "instance", "samples")
+# Facts of events by topic and id, for a reader who named some instances: too much to keep with each event.
+Teller = Callable[[Sequence[Event], Collection[str]], dict[int, dict[str, Any]]]
+TELLERS: Hook[Teller] = Hook("core.events.TELLERS")
 
 
 def event_publish(topic: str, subject: str, facts: dict[str, Any]) -> None:
@@ -21,13 +24,13 @@ def events_publish(topic: str, told: Iterable[tuple[str, dict[str, Any]]]) -> No
 
 
 def has_teller(topic: str) -> bool:
-    return topic in hooks("events")
+    return topic in TELLERS.parts
 
 
 def events_told(events: Sequence[Event], instances: Collection[str]) -> list[dict[str, Any]]:
     """What each of them says to a reader who named these instances (maybe none)."""
     more: dict[int, dict[str, Any]] = {}
-    for topic, teller in hooks("events").items():
+    for topic, teller in TELLERS.parts.items():
         if theirs := [event for event in events if event.topic == topic]:
             more |= teller(theirs, instances)
     return [

@@ -1,15 +1,46 @@
-"""What an app calls of those above it, which it may not import: `settings.HOOKS` names it, here it is found."""
+"""What an app calls of the apps above it, which it may not import.
+
+The app that calls declares a hook beside the call, with the type of what it needs. Each app above imports that hook
+and fills it in its `AppConfig.ready`, so both ends are imports that import-linter sees. `declared` is the graph of all
+hooks; `core/tests/test_hooks.py` compares it with the edges that are allowed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from typing import Any
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Generic, TypeVar
 
-from django.conf import settings
-from django.utils.module_loading import import_string
+Part = TypeVar("Part")
 
 
-@cache
-def hooks(place: str) -> dict[str, Callable[..., Any]]:
-    return {name: import_string(path) for name, path in settings.HOOKS[place].items()}
+class Hook(Generic[Part]):
+    """Named parts: functions, or classes. No app may fill a name that is taken."""
+
+    def __init__(self, path: str) -> None:
+        """`path` is where this hook is declared: its module without `controlplane.`, and its name there."""
+        self._parts: dict[str, Part] = {}
+        _DECLARED[path] = self
+
+    def fill(self, name: str, part: Part) -> None:
+        if name in self._parts:
+            raise ValueError(f"{name} is filled twice: by {self._parts[name]} and by {part}")
+        self._parts[name] = part
+
+    @property
+    def parts(self) -> Mapping[str, Part]:
+        return MappingProxyType(self._parts)
+
+    @property
+    def part(self) -> Part:
+        """The part of a hook that one app alone fills."""
+        (only,) = self._parts.values()
+        return only
+
+
+_DECLARED: dict[str, Hook[Any]] = {}
+
+
+def declared() -> Mapping[str, Hook[Any]]:
+    """Every hook by its path."""
+    return MappingProxyType(_DECLARED)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable
+from collections.abc import Callable, Collection, Hashable
+from typing import Any
 
 from rest_framework.request import Request
 
-from controlplane.core.hooks import hooks
+from controlplane.core.hooks import Hook
 
 Holder = Hashable  # by what somebody was let in, and what he might do then
+HOLDER_OF: Hook[Callable[[Request], Holder]] = Hook("core.standing.HOLDER_OF")
+STILL_STANDING: Hook[Callable[[Collection[Any]], set[Any]]] = Hook("core.standing.STILL_STANDING")
 
 
 def holder_of(request: Request) -> Holder:
-    holder: Holder = hooks("standing")["holder_of"](request)
-    return holder
+    return HOLDER_OF.part(request)
 
 
 def still_standing(holders: Collection[Holder]) -> set[Holder]:
     """Those of them that nothing has changed for."""
-    standing: set[Holder] = hooks("standing")["still_standing"](holders)
-    return standing
+    return STILL_STANDING.part(holders)

@@ -4,3 +4,9 @@ from django.apps import AppConfig
 class FleetConfig(AppConfig):
     name = "controlplane.fleet"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from controlplane.fleet.selectors import fleet_line
+        from controlplane.parameters.selectors import FLEET_LINE
+
+        FLEET_LINE.fill("fleet", fleet_line)

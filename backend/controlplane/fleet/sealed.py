@@ -9,7 +9,7 @@ from typing import Any
 from django.db import models
 
 from controlplane.accounts.models import AccessKey
-from controlplane.core.hooks import hooks
+from controlplane.core.hooks import Hook
 from controlplane.core.models import KeptAnswer
 from controlplane.fleet.models import Instance
 from controlplane.settings.models import Settings
@@ -24,11 +24,13 @@ COLUMNS: list[Column] = [
     (KeptAnswer, "answer_sealed", attrgetter("secret_context")),
     (Settings, "smtp_password_sealed", lambda _: SMTP_CONTEXT),
 ]
+# Models of the apps above with a secret in `secret_sealed`.
+SEALED_ABOVE: Hook[type[models.Model]] = Hook("fleet.sealed.SEALED_ABOVE")
 
 
 def columns() -> list[Column]:
     """With those of the apps above, which are not imported here."""
-    above: list[Any] = list(hooks("sealed").values())
+    above = SEALED_ABOVE.parts.values()
     return [*COLUMNS, *((model, "secret_sealed", attrgetter("secret_context")) for model in above)]
 
 

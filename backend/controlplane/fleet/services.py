@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
@@ -14,7 +15,7 @@ from controlplane.audit.services import audit_record
 from controlplane.core.errors import Conflict, FieldError, Invalid, PasswordRequired
 from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
 from controlplane.core.events import event_publish
-from controlplane.core.hooks import hooks
+from controlplane.core.hooks import Hook
 from controlplane.core.one_at_a_time import one_at_a_time
 from controlplane.core.unique_names import name_claimed
 from controlplane.fleet.models import Instance, InstanceClass, PrivilegeLook
@@ -24,6 +25,8 @@ from controlplane.gateway.errors import RefusedEndpoint, Unreachable
 from controlplane.gateway.local import is_free
 from controlplane.settings.selectors import settings_get
 
+# What ends with an instance, in the transaction that deletes it.
+ENDS_WITH_INSTANCE: Hook[Callable[[Instance], None]] = Hook("fleet.services.ENDS_WITH_INSTANCE")
 LOCAL_HOST = "127.0.0.1"
 CUSTOM = "custom-"  # what names of classes begin with that were made for one size
 CLASS_FACTS = ("name", "cpu_count", "memory_bytes", "memory_reserve_bytes", "max_connections", "storage_bytes")
@@ -171,7 +174,7 @@ def instance_tell(instance: Instance) -> None:
 def instance_forget(instance: Instance) -> None:
     # Locked first: nothing new is written about it meanwhile that would keep it from being deleted.
     Instance.objects.select_for_update().get(pk=instance.pk)
-    for end in hooks("instance_forget").values():
+    for end in ENDS_WITH_INSTANCE.parts.values():
         end(instance)
     reporters_end(instance.pk)
     audit_record("instance.deleted", instance, before=instance_facts(instance))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from controlplane.core.hooks import hooks
+from controlplane.core.hooks import Hook
 from controlplane.core.models import Clock
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_polled
@@ -21,6 +21,8 @@ from controlplane.metrics.models import Latest
 from controlplane.metrics.rollups import MARK
 from controlplane.settings.selectors import settings_get
 
+# What the apps above tell Prometheus.
+COLLECTORS: Hook[Callable[[], Collector]] = Hook("metrics.exposition.COLLECTORS")
 SILENT_AFTER_SECONDS, SILENT_ROUNDS = 120, 3  # whichever is longer
 
 
@@ -65,6 +67,6 @@ class FleetCollector(Collector):
 def registry() -> CollectorRegistry:
     """With the collectors of all apps."""
     made = CollectorRegistry()
-    for collector in hooks("exposition").values():
+    for collector in (FleetCollector, *COLLECTORS.parts.values()):
         made.register(collector())
     return made

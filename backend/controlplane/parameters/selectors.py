@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django.db.models import Q, QuerySet
 
 from controlplane.core.errors import NotFound
+from controlplane.core.hooks import Hook
 from controlplane.parameters.models import Template, TemplateVersion
+
+# The line of a new template that names none.
+FLEET_LINE: Hook[Callable[[], str]] = Hook("parameters.selectors.FLEET_LINE")
 
 
 def template_list() -> QuerySet[Template]:

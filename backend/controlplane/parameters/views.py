@@ -13,7 +13,6 @@ from controlplane.accounts.permissions import ReadViewerWriteOperator, ViewerOnl
 from controlplane.catalogue.line import with_engine
 from controlplane.catalogue.selectors import line_get
 from controlplane.core.etag import if_match
-from controlplane.core.hooks import hooks
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
 from controlplane.parameters import selectors, services
 from controlplane.parameters import serializers as shapes
@@ -49,7 +48,7 @@ class TemplateViewSet(ApiViewSet):
     @extend_schema(request=shapes.TemplateCreateSerializer, responses={201: shapes.TemplateDetailSerializer})
     def create(self, request: Request) -> Response:
         given = _given(shapes.TemplateCreateSerializer, request.data)
-        line = given.pop("engine_line", None) or hooks("fleet_line")["fleet"]()
+        line = given.pop("engine_line", None) or selectors.FLEET_LINE.part()
         return self._detail(services.template_create(engine_line=line, **given), 201)
 
     @extend_schema(request=shapes.TemplateUpdateSerializer, responses=shapes.TemplateDetailSerializer)

@@ -4,3 +4,9 @@ from django.apps import AppConfig
 class RolloutsConfig(AppConfig):
     name = "controlplane.rollouts"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from controlplane.core.events import TELLERS
+        from controlplane.rollouts.selectors import progress_facts
+
+        TELLERS.fill("fleet_apply", progress_facts)

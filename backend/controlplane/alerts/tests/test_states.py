@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from controlplane.alerts.evaluation import evaluate
 from controlplane.alerts.models import Incident
+from controlplane.alerts.readings import READINGS
 from controlplane.alerts.states import STATES
 from controlplane.changes.models import ChangeSet
-from controlplane.core.hooks import hooks
 from controlplane.fleet.models import Instance, InstanceParameter
 from controlplane.fleet.observation import identity_of, note_identity
 from controlplane.metrics.tests.fleet import instance_make
@@ -29,7 +29,7 @@ def looks(*, minutes: float, start: float = 0) -> list[tuple[str, str]]:
 
 
 def test_each_state_has_its_reading() -> None:
-    assert STATES.keys() == hooks("alert_states").keys()
+    assert STATES.keys() == READINGS.keys()
 
 
 def test_a_server_that_does_not_answer_for_a_minute_opens_an_incident_and_closes_it_when_it_is_back() -> None:
