@@ -85,6 +85,12 @@ terraform: ## Build the Terraform provider
 packages: $(RUN_DIR)/packages.venv/ready backend frontend ## Build what others install, into .run/packages: Debian packages, and `fqc` as wheel and sdist
 	@$(RUN_DIR)/packages.venv/bin/python scripts/packages/build.py "$(RUN_DIR)/packages"
 
+version: ## Write VERSION=1.1.0 into every part, or show what each states
+	@scripts/packages/versions.py $(VERSION)
+release: ready-test $(RUN_DIR)/packages.venv/ready backend frontend ## Build all of VERSION=1.0.0 into .run/release, and tag the commit as its last step
+	@test -n "$(VERSION)" || { echo "which version? For example: make release VERSION=1.0.0" >&2; exit 1; }
+	@$(RUN_DIR)/packages.venv/bin/python scripts/packages/release.py "$(RUN_DIR)/release" $(VERSION)
+
 $(RUN_DIR)/packages.venv/ready: scripts/packages/requirements.lock
 	@test -x $(@D)/bin/python || python3 -m venv $(@D)
 	@$(@D)/bin/python -m pip install --quiet --require-hashes --requirement scripts/packages/requirements.lock
@@ -281,6 +287,6 @@ ready-%:
 help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
-.PHONY: soak clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
+.PHONY: soak version release packages clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-line test-backend-postgres test-backend-sqlite test-frontend e2e test-cli test-sdk \
 	test-terraform test-helm test-dashboards test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near bench-cold listeners bench-backend test-faults faults

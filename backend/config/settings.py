@@ -6,6 +6,7 @@ from pathlib import Path
 
 from config import environment, logs, private
 from config.secrets_file import kept_secret
+from config.version import VERSION
 
 ENV = environment.read()
 RUN_DIR = ENV.run_dir
@@ -134,7 +135,7 @@ REST_FRAMEWORK = {
 SPECTACULAR_SETTINGS = {
     "TITLE": "Fast Query Cache control plane",
     "DESCRIPTION": "Instances, parameters, change sets, metrics and alerts of a fleet with the fast query cache.",
-    "VERSION": "1.0.0",
+    "VERSION": VERSION,
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,

@@ -26,14 +26,19 @@ def checksums(out: Path) -> None:
     print(text, end="")
 
 
-def main(folder: str) -> int:
-    out = Path(folder).resolve()
+def build_all(out: Path) -> None:
+    """Every package, without the checksums."""
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     engine.package_plugin(out)
     engine.package_near(out)
     control_plane.package(out)
     cli.package(out)
+
+
+def main(folder: str) -> int:
+    out = Path(folder).resolve()
+    build_all(out)
     checksums(out)
     return 0
 

@@ -94,7 +94,7 @@ def server_name(instance: Gated) -> str:
 
 
 def engine_name(instance: Gated) -> str:
-    """FQC 0.1.0 (2026-11-20): what the managed service calls a minor version is a day. Empty without the engine."""
+    """FQC 1.0.0 (2026-11-20): what the managed service calls a minor version is a day. Empty without the engine."""
     if instance.minor_version is None:
         return ""
     return " ".join(filter(None, ["FQC", instance.fqc_version, f"({_day(instance.minor_version)})"]))

@@ -7,6 +7,7 @@ import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-route
 import { useEffect } from 'react';
 import { sessionQuery } from '@/api/session';
 import { useT } from '@/lib/i18n/context';
+import { version } from '../../package.json';
 import { Brand } from './Brand';
 import { ConnectionBanner } from './ConnectionBanner';
 import { Keyboard } from './Keyboard';
@@ -53,6 +54,7 @@ export function Shell() {
         data-open={isOpen || undefined}
       >
         <Navigation onNavigate={menu.close} />
+        <small className={classes.version}>Fast Query Cache {version}</small>
       </nav>
       <main className={classes.main}>
         <ConnectionBanner />

@@ -55,7 +55,7 @@ def release_day(minor_version: int | None) -> str | None:
 
 
 def engine_name(version: str | None, minor_version: int | None) -> str | None:
-    """FQC 0.1.0 (2026-11-20); none without the engine."""
+    """FQC 1.0.0 (2026-11-20); none without the engine."""
     day = release_day(minor_version)
     return " ".join(filter(None, ["FQC", version, f"({day})"])) if day else None
 

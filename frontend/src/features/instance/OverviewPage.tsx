@@ -48,7 +48,7 @@ function serverText({ product, engine_version: version, edition }: Instance) {
   return [product, version, edition && `(${edition})`].filter(Boolean).join(' ');
 }
 
-/** `FQC 0.1.0 (2026-11-20)`: the number that the engine gives is a day. */
+/** `FQC 1.0.0 (2026-11-20)`: the number that the engine gives is a day. */
 function engineName({ fqc_version: version, minor_version: number }: Instance) {
   const day = number?.toString().replace(/^(\d+)(\d\d)(\d\d)$/, '($1-$2-$3)');
   return day && ['FQC', version, day].filter(Boolean).join(' ');

@@ -1,0 +1,102 @@
+"""One version in all parts, which the programs tell, and a release that is made of that commit alone."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts" / "packages"))
+
+import release  # noqa: E402
+import versions  # noqa: E402
+
+VERSION = versions.version_of()
+CRATES = sorted((ROOT / "engine").glob("crates/*/Cargo.toml"))
+
+
+def told_by(*command: str | Path) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+class EveryPart(unittest.TestCase):
+    def test_each_part_states_the_same_version(self) -> None:
+        self.assertEqual({VERSION}, {version for _, version in versions.stated()})
+
+    def test_no_crate_has_a_version_of_its_own(self) -> None:
+        self.assertGreater(len(CRATES), 5)
+        for crate in CRATES:
+            self.assertIn("\nversion.workspace = true\n", crate.read_text(), crate)
+
+    def test_each_lock_names_each_crate_of_ours_in_the_same_version(self) -> None:
+        for lock in ("engine/Cargo.lock", "engine/fuzz/Cargo.lock"):
+            ours = re.findall(r'^name = "(fqc-.+)"\nversion = "(.+)"$', (ROOT / lock).read_text(), re.MULTILINE)
+            self.assertEqual({VERSION}, {version for name, version in ours if name != "fqc-fuzz"}, lock)
+
+    def test_the_built_programs_tell_it(self) -> None:
+        self.assertEqual(f"fqc {VERSION}\n", told_by(ROOT / "backend/fqc/.venv/bin/fqc", "--version"))
+        self.assertEqual(f"fqc-near {VERSION}\n", told_by(ROOT / "engine/dist/fqc-near", "--version"))
+        self.assertIn(f"{VERSION}\0".encode(), (ROOT / "engine/dist/fqc.so").read_bytes())
+
+    def test_the_console_shows_it(self) -> None:
+        scripts = list((ROOT / "frontend/dist/assets").glob("*.js"))
+        self.assertTrue(any(VERSION in script.read_text() for script in scripts))
+
+
+class Releasing(unittest.TestCase):
+    """In a repository of its own with the files that state a version."""
+
+    def setUp(self) -> None:
+        self.root = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for path in {place.path for place in versions.PLACES} | {"CHANGELOG.md"}:
+            (self.root / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / path, self.root / path)
+        self.git("init", "--quiet")
+        self.commit()
+
+    def git(self, *words: str) -> None:
+        identity = ("-c", "user.name=release", "-c", "user.email=release@localhost")
+        subprocess.run(("git", *identity, *words), cwd=self.root, check=True)
+
+    def commit(self) -> None:
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", "all")
+
+    def refused_for(self, version: str) -> str:
+        return "\n".join(release.refusals(self.root, version))
+
+    def test_a_clean_tree_whose_parts_agree_can_be_released(self) -> None:
+        self.assertEqual("", self.refused_for(VERSION))
+
+    def test_a_change_that_is_not_committed_is_named(self) -> None:
+        (self.root / "README.md").write_text((self.root / "README.md").read_text() + "more\n")
+        (self.root / "new").touch()
+        self.assertEqual("The tree has changes that are not committed: README.md, new", self.refused_for(VERSION))
+
+    def test_a_version_that_is_tagged_is_not_released_again(self) -> None:
+        self.git("tag", f"v{VERSION}")
+        self.assertEqual(f"The tag v{VERSION} exists.", self.refused_for(VERSION))
+
+    def test_another_version_is_written_to_every_part_before_it_is_released(self) -> None:
+        self.assertIn("run make version VERSION=77.0.1", self.refused_for("77.0.1"))
+        self.assertIn("CHANGELOG.md has no heading: ## 77.0.1", self.refused_for("77.0.1"))
+        for place in versions.PLACES:
+            place.write(self.root, "77.0.1")
+        self.assertEqual("77.0.1", versions.version_of(self.root))
+        changes = self.root / "CHANGELOG.md"
+        changes.write_text(changes.read_text().replace(f"## {VERSION}\n", "## 77.0.1\n"))
+        self.commit()
+        self.assertEqual("", self.refused_for("77.0.1"))
+
+    def test_a_part_that_differs_is_named(self) -> None:
+        versions.Place("backend/config/version.py", r'^VERSION = "(.+)"$').write(self.root, "77.0.1")
+        with self.assertRaisesRegex(SystemExit, "backend/config/version.py"):
+            versions.version_of(self.root)
+        self.assertIn("backend/config/version.py (77.0.1)", self.refused_for(VERSION))
+
+
+if __name__ == "__main__":
+    unittest.main()

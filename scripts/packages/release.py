@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Builds everything that a release consists of, into one folder, and tags the commit that it was built from.
+
+    scripts/packages/release.py FOLDER VERSION
+
+Beyond the packages (build.py): the plugin and `fqc-near` as bare files, the Terraform provider and the Helm chart. The
+tag is the last step, so there is none of a release that could not be built. Nothing is published.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+import build
+import chart
+import engine
+import provider
+import versions
+from commands import ROOT, put, run
+
+
+def refusals(root: Path, version: str) -> list[str]:
+    """Why this commit cannot be released as this version; empty if it can."""
+    found = []
+    others = sorted({f"{path} ({stated})" for path, stated in versions.stated(root) if stated != version})
+    if others:
+        found.append(f"Other versions are in {', '.join(others)}: run make version VERSION={version}, and commit.")
+    if not re.search(rf"^## {re.escape(version)}$", (root / "CHANGELOG.md").read_text(), re.MULTILINE):
+        found.append(f"CHANGELOG.md has no heading: ## {version}")
+    if changed := run("git", "status", "--porcelain", cwd=root).splitlines():
+        found.append(f"The tree has changes that are not committed: {', '.join(line[3:] for line in changed)}")
+    if run("git", "tag", "--list", tag_of(version), cwd=root):
+        found.append(f"The tag {tag_of(version)} exists.")
+    return found
+
+
+def tag_of(version: str) -> str:
+    return f"v{version}"
+
+
+def bare(out: Path) -> None:
+    """What is copied to a machine without a package: the files are those in the Debian packages."""
+    put(out / "fqc.so", (engine.TARGET / "libfqc.so").read_bytes())
+    put(out / "fqc-near", (engine.TARGET / "fqc-near").read_bytes(), 0o755)
+
+
+def main(folder: str, version: str) -> int:
+    if found := refusals(ROOT, version):
+        raise SystemExit("\n".join(("release: refused.", *found)))
+    commit = run("git", "rev-parse", "HEAD").strip()
+    out = Path(folder).resolve()
+    build.build_all(out)
+    bare(out)
+    provider.package(out, version)
+    chart.package(out, version)
+    build.checksums(out)
+    if found := refusals(ROOT, version):
+        raise SystemExit("\n".join(("release: built, but not tagged.", *found)))
+    run("git", "tag", "--annotate", tag_of(version), "--message", f"Fast Query Cache {version}", commit)
+    print(f"release: {tag_of(version)} is {commit}, and its files are in {out}. Neither is published.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
