@@ -46,12 +46,27 @@ LINT_DIR := $(or $(CARGO_TARGET_DIR),target)/lint
 ENGINE_PROFILE ?= release
 BUILT := $(or $(CARGO_TARGET_DIR),target)/$(if $(filter dev,$(ENGINE_PROFILE)),debug,release)
 BUILD_ENGINE = $(if $(filter dev,$(ENGINE_PROFILE)),$(ENGINE_TESTS) --build,$(CARGO) build --release --locked --quiet -p $(1))
+STEP := scripts/step
+STEPS := 7
+# The time of the last build for users; there is none while engine/dist has what was built for tests.
+BUILT_AT = dist/.$(1).release
+NOTE_BUILD = rm -f $(BUILT_AT) && $(if $(filter dev,$(ENGINE_PROFILE)),true,touch $(BUILT_AT))
+# Whether something of engine/dist may be older than its source. Cargo would know, but it waits for a build that is at work.
+IS_OLDER = $(shell cd engine && { test -e $(BUILT_AT) && ! find crates Cargo.toml Cargo.lock -newer $(BUILT_AT) | grep -q . ; } || echo it is)
 
 ##@ Use it
-up: ready-run ## Build everything and start it: console, API, worker, scheduler and two MariaDB servers, or FLEET=mysql
-	@$(MAKE) --jobs=3 build
+up: ## Build it and start it: console, API, worker, scheduler and two MariaDB servers, or FLEET=mysql; `fqc-near` follows in the background
+	@$(STEP) 1 $(STEPS) "system packages and toolchains" scripts/bootstrap run
+	@$(MAKE) --jobs=3 up-plugin up-backend up-console
 	@$(if $(filter mysql,$(FLEET)),$(if $(FQC_MYSQLD),,scripts/fetch-server MySQL 9.7))
-	@$(STACK) up --run-dir "$(RUN_DIR)" $(if $(filter mysql,$(FLEET)),--product MySQL)
+	@$(STACK) up --run-dir "$(RUN_DIR)" --steps-before 4 $(if $(filter mysql,$(FLEET)),--product MySQL) \
+		$(if $(call IS_OLDER,fqc-near),--near-build "$(MAKE) near")
+up-plugin:
+	@$(STEP) 2 $(STEPS) "the plugin" $(if $(call IS_OLDER,fqc.so),$(MAKE) engine,true)
+up-backend:
+	@$(STEP) 3 $(STEPS) "the backend" $(MAKE) backend
+up-console:
+	@$(STEP) 4 $(STEPS) "the console" $(MAKE) frontend
 down: ## Stop everything that `make up` started, and only that
 	@$(STACK) down --run-dir "$(RUN_DIR)"
 reset: ## Stop it and forget its data
@@ -69,10 +84,10 @@ engine: ## Build the plugin into engine/dist/fqc.so
 	@echo "engine: building the plugin, the first time in minutes, then in seconds"
 	@$(call BUILD_ENGINE,fqc-plugin)
 # A server may have the old file mapped: `install` puts a new file in its place and never writes into the old one.
-	@cd engine && mkdir -p dist && { cmp -s $(BUILT)/libfqc.so dist/fqc.so || install -m 755 $(BUILT)/libfqc.so dist/fqc.so; }
+	@cd engine && mkdir -p dist && { cmp -s $(BUILT)/libfqc.so dist/fqc.so || install -m 755 $(BUILT)/libfqc.so dist/fqc.so; } && $(call NOTE_BUILD,fqc.so)
 near: ## Build fqc-near, which runs beside an application, and its man page into engine/dist
 	@$(call BUILD_ENGINE,fqc-near)
-	@cd engine && { cmp -s $(BUILT)/fqc-near dist/fqc-near || { install -D -m 755 $(BUILT)/fqc-near dist/fqc-near && dist/fqc-near --man > dist/fqc-near.8; }; }
+	@cd engine && { cmp -s $(BUILT)/fqc-near dist/fqc-near || { install -D -m 755 $(BUILT)/fqc-near dist/fqc-near && dist/fqc-near --man > dist/fqc-near.8; }; } && $(call NOTE_BUILD,fqc-near)
 backend: backend/.venv/ready ## Install the backend and its pinned dependencies into backend/.venv
 frontend: frontend/dist/index.html ## Build the console into frontend/dist
 cli: backend/fqc/.venv/ready ## Install the `fqc` command into backend/fqc/.venv/bin
@@ -287,6 +302,6 @@ ready-%:
 help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
-.PHONY: soak version release packages clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
+.PHONY: soak version release packages up-plugin up-backend up-console clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-line test-backend-postgres test-backend-sqlite test-frontend e2e test-cli test-sdk \
 	test-terraform test-helm test-dashboards test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near bench-cold listeners bench-backend test-faults faults

@@ -3,19 +3,20 @@
 import argparse
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from stack import report
+from stack import near_build, report
 from stack.demo import demo
 from stack.down import down, reset
 from stack.layout import RunDir
 from stack.problem import Problem
 from stack.status import status
 from stack.step import progress
-from stack.up import up
+from stack.up import Wish, up
 
 Command = Callable[[argparse.Namespace], int | None]
 
@@ -48,7 +49,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     start.add_argument("--count", type=int, default=2, help="how many servers")
     start.add_argument("--product", choices=["MariaDB", "MySQL"], default="MariaDB", help="of these servers")
+    start.add_argument("--near-build", default="", help="builds fqc-near; it is run in the background")
+    start.add_argument("--steps-before", type=int, default=0, help="how many steps of the whole are done")
     start.add_argument("--json", action="store_true")
+    build = add(near_build.NAME, _near_build, "what `up` runs in the background")
+    build.add_argument("--before", required=True, help="the server that it will stand before")
+    build.add_argument("build", nargs="+", help="the command that builds fqc-near")
     add("down", _down, "stop what it started, and only that")
     add("reset", _reset, "stop it and forget its data")
     add("status", _status, "what runs, and where").add_argument("--json", action="store_true")
@@ -60,8 +66,13 @@ def _parser() -> argparse.ArgumentParser:
 
 def _up(options: argparse.Namespace) -> None:
     run_dir = _run_dir(options)
-    running = up(run_dir, is_auto=options.ports == "auto", fleet_size=options.count, product=options.product)
+    command = shlex.split(options.near_build)
+    running = up(run_dir, Wish(options.ports == "auto", options.count, options.product, command, options.steps_before))
     print(json.dumps(asdict(running), indent=2) if options.json else report.started(running, run_dir))
+
+
+def _near_build(options: argparse.Namespace) -> None:
+    near_build.build(_run_dir(options), options.before, options.build)
 
 
 def _down(options: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pymysql
 
-from stack import fleet, near, record, workload
+from stack import fleet, near, near_build, record, workload
 from stack.enabling import Api, enable
 from stack.environment import for_children, web_address
 from stack.fleet import Instance
@@ -41,6 +41,8 @@ def _accounts(run_dir: RunDir, kept: record.Record, instances: Sequence[Instance
     accounts = {instance.name: _make_account(instance) for instance in instances}
     found = near.placed(run_dir, instances) if near.NAME in kept.running() else None
     if found is None:
+        if near_build.NAME in kept.running():
+            progress("the near cache is still being built: all of it goes to the servers")
         return [*accounts.values()] * workload.CONNECTIONS_PER_SERVER
     progress(f"half of it goes through the near cache before {found.instance}")
     return [*accounts.values(), *[replace(accounts[found.instance], socket=found.socket)] * len(accounts)]

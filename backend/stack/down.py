@@ -1,6 +1,7 @@
 """`down` and `reset`: stop everything this stack started, and only that; `reset` forgets its data too."""
 
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 
 from stack import fleet, process, record
@@ -9,6 +10,8 @@ from stack.problem import Problem
 
 # A worker finishes the task it is in; a change set in mid-step must not be cut off without need.
 _GRACE_SECONDS = 20.0
+# A near cache that was just built is started meanwhile, which takes a moment.
+_PATIENCE_SECONDS = 30.0
 # Kept by `reset`: what did not come from the stack, and the lock that is being held.
 _NOT_OURS = {"test", "stack.lock"}
 
@@ -16,7 +19,7 @@ _NOT_OURS = {"test", "stack.lock"}
 def down(run_dir: RunDir) -> None:
     if not run_dir.record.exists():
         return
-    with record.locked(run_dir.lock):
+    with record.locked(run_dir.lock, _PATIENCE_SECONDS):
         stop_everything(run_dir, record.load(run_dir.record))
 
 
@@ -25,16 +28,16 @@ def reset(run_dir: RunDir) -> None:
         return
     if not run_dir.record.exists():
         raise Problem(f"{run_dir.root} holds no stack.json, so it is not a stack's run directory; nothing was removed")
-    with record.locked(run_dir.lock):
+    with record.locked(run_dir.lock, _PATIENCE_SECONDS):
         stop_everything(run_dir, record.load(run_dir.record))
         for entry in run_dir.root.iterdir():
             if entry.name not in _NOT_OURS:
                 _remove(entry)
 
 
-def stop_services(run_dir: RunDir, kept: record.Record) -> None:
+def stop_services(run_dir: RunDir, kept: record.Record, spared: Collection[str] = ()) -> None:
     try:
-        process.stop(list(kept.processes.values()), _GRACE_SECONDS)
+        process.stop([each for name, each in kept.processes.items() if name not in spared], _GRACE_SECONDS)
     finally:
         kept.processes = kept.running()
         record.save(run_dir.record, kept)
@@ -49,6 +52,7 @@ def stop_everything(run_dir: RunDir, kept: record.Record) -> None:
         finally:
             # Whatever outlived its parent, or a fleet that could not be asked.
             process.stop(process.marked(kept.stack_id), _GRACE_SECONDS)
+            run_dir.near_build.unlink(missing_ok=True)
 
 
 def _remove(entry: Path) -> None:

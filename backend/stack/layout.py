@@ -3,7 +3,7 @@
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,8 @@ PYTHON = BACKEND / ".venv" / "bin" / "python"
 # A socket's path has 107 characters at most, and a server's takes 40 of them below the run directory.
 _LONGEST_PATH = 67
 ENGINE_LIBRARY = REPOSITORY / "engine" / "dist" / "fqc.so"
-NEAR_PROGRAM = REPOSITORY / "engine" / "dist" / "fqc-near"
+# Tests name another one, which is not there yet.
+NEAR_PROGRAM = Path(os.environ.get("FQC_NEAR_PROGRAM") or REPOSITORY / "engine" / "dist" / "fqc-near")
 CONSOLE_PAGE = REPOSITORY / "frontend" / "dist" / "index.html"
 
 
@@ -30,6 +31,11 @@ class RunDir:
     @property
     def lock(self) -> Path:
         return self.root / "stack.lock"
+
+    @property
+    def near_build(self) -> Path:
+        """What is known of the build of `fqc-near` in the background (`near_build.py`)."""
+        return self.root / "near-build.json"
 
     @property
     def logs(self) -> Path:
@@ -66,9 +72,18 @@ class RunDir:
 
 
 def revision() -> str:
-    """Changes when a file does that running processes have loaded."""
+    """Changes when a file does that web, worker or scheduler have loaded."""
+    return _digest(sorted(_loaded_files()))
+
+
+def near_revision() -> str:
+    """Changes when `fqc-near` does."""
+    return _digest([NEAR_PROGRAM])
+
+
+def _digest(paths: Iterable[Path]) -> str:
     digest = hashlib.sha256()
-    for path in sorted(_loaded_files()):
+    for path in paths:
         stat = path.stat()
         digest.update(f"{path}\0{stat.st_mtime_ns}\0{stat.st_size}\n".encode())
     return digest.hexdigest()
@@ -77,4 +92,4 @@ def revision() -> str:
 def _loaded_files() -> Iterator[Path]:
     for package in ("config", "controlplane"):
         yield from (path for path in (BACKEND / package).rglob("*.py") if "tests" not in path.parts)
-    yield from (path for path in (CONSOLE_PAGE, NEAR_PROGRAM, BACKEND / "requirements.lock") if path.exists())
+    yield from (path for path in (CONSOLE_PAGE, BACKEND / "requirements.lock") if path.exists())

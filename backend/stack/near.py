@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pymysql
 
-from stack import record, service
+from stack import process, record, service
 from stack.fleet import Instance
-from stack.layout import NEAR_PROGRAM, RunDir
+from stack.layout import NEAR_PROGRAM, RunDir, near_revision
 from stack.owner import as_owner
 from stack.problem import Problem
 from stack.service import Service
@@ -21,6 +21,8 @@ from stack.step import progress
 NAME = "near"
 _FEED_USER = "near"
 _PRIVILEGE = "REPLICATION MASTER ADMIN"
+# It lets its clients finish.
+_DRAIN_SECONDS = 40.0
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,14 @@ class NearCache:
     instance: str
 
 
+def wanted(instances: Sequence[Instance]) -> Instance | None:
+    """The server that it stands before. None: no server takes one; a MySQL server admits none."""
+    return next((each for each in instances if each.is_serving and each.product == "MariaDB"), None)
+
+
 def placed(run_dir: RunDir, instances: Sequence[Instance]) -> NearCache | None:
-    """None: it was not built, or there is no server that it could be told by."""
-    before = next((instance for instance in instances if instance.is_serving), None)
+    """None: it was not built, or no server takes one."""
+    before = wanted(instances)
     return NearCache(str(_socket(run_dir)), before.name) if before and NEAR_PROGRAM.exists() else None
 
 
@@ -39,14 +46,18 @@ def ensure(
     run_dir: RunDir, kept: record.Record, instances: Sequence[Instance], environment: Mapping[str, str]
 ) -> NearCache | None:
     near = placed(run_dir, instances)
-    if near is None or NAME in kept.running():
+    now = near_revision() if near else ""
+    if near is None or (NAME in kept.running() and kept.near_revision == now):
         return near
+    if NAME in kept.running():
+        process.stop([kept.processes[NAME]], _DRAIN_SECONDS)
     progress(f"starting a near cache before {near.instance}")
     before = next(instance for instance in instances if instance.name == near.instance)
     declared = _declare(run_dir, before)
     _make_account(before, run_dir)
     _socket(run_dir).unlink(missing_ok=True)
     kept.processes[NAME] = service.start(declared, run_dir, environment)
+    kept.near_revision = now
     record.save(run_dir.record, kept)
     service.await_ready(declared, run_dir, kept.processes[NAME])
     return near

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from stack.ports import Ports
 from stack.problem import Problem
 from stack.process import Identity, is_alive
+from stack.waiting import wait_until
 
 
 @dataclass
@@ -20,6 +22,7 @@ class Record:
     fleet_size: int = 0
     # What the running processes were started from; another value means that they are out of date.
     revision: str = ""
+    near_revision: str = ""
     processes: dict[str, Identity] = field(default_factory=dict)
 
     def running(self) -> dict[str, Identity]:
@@ -38,6 +41,7 @@ def load(path: Path) -> Record:
         ports=Ports(**stored["ports"]) if stored["ports"] else None,
         fleet_size=stored["fleet_size"],
         revision=stored["revision"],
+        near_revision=stored.get("near_revision", ""),
         processes={name: Identity(**values) for name, values in stored["processes"].items()},
     )
 
@@ -49,6 +53,7 @@ def save(path: Path, record: Record) -> None:
             "ports": record.ports.as_dict() if record.ports else None,
             "fleet_size": record.fleet_size,
             "revision": record.revision,
+            "near_revision": record.near_revision,
             "processes": {name: identity.as_dict() for name, identity in record.processes.items()},
         },
         indent=2,
@@ -59,11 +64,18 @@ def save(path: Path, record: Record) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def locked(path: Path, patience_seconds: float = 0.0) -> Iterator[None]:
     """One command at a time per run directory."""
     with path.open("w") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise Problem(f"another stack command is at work on {path.parent}; wait for it to end") from error
+        if not wait_until(lambda: lock_taken(handle), patience_seconds):
+            raise Problem(f"another stack command is at work on {path.parent}; wait for it to end")
         yield
+
+
+def lock_taken(handle: IO[str]) -> bool:
+    """Takes the lock of an open file, which ends with its process. False: another process has it."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,5 +1,6 @@
 """What the commands print for people."""
 
+from stack import near_build
 from stack.layout import RunDir
 from stack.status import State
 from stack.up import Running
@@ -28,12 +29,13 @@ def started(running: Running, run_dir: RunDir) -> str:
 
 
 def _near_cache(running: Running) -> str:
-    if running.near_cache is None:
-        return ""
-    return f"""
-  near cache
-    {running.near_cache.instance:<12} {running.near_cache.socket}
-"""
+    lines = []
+    if running.near_cache is not None:
+        lines.append(f"{running.near_cache.instance:<12} {running.near_cache.socket}")
+    if running.is_near_being_built:
+        how = "a newer one" if running.near_cache else "it"
+        lines.append(f"fqc-near is being built in the background, for some minutes; {how} is started when it is ready")
+    return "".join(["\n  near cache\n", *(f"    {line}\n" for line in lines)]) if lines else ""
 
 
 def state(found: State) -> str:
@@ -41,6 +43,8 @@ def state(found: State) -> str:
     for service in found.services:
         word = f"running, pid {service.pid}" if service.is_running else "stopped"
         lines.append(f"{service.name:<12} {word:<22} {service.log}")
+    if found.near_build:
+        lines.append(f"{near_build.NAME:<12} {found.near_build.words:<22} {found.near_build.log}")
     for instance in found.instances:
         word = f"running, pid {instance.pid}" if instance.is_running else "stopped"
         lines.append(f"{instance.name:<12} {word:<22} {instance.folder}/error.log")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from stack import fleet, near, record
+from stack import fleet, near, near_build, record
 from stack.environment import web_address
 from stack.layout import RunDir
 from stack.process import is_alive
@@ -19,10 +19,18 @@ class ServiceState:
 
 
 @dataclass(frozen=True)
+class NearBuild:
+    words: str
+    log: str
+
+
+@dataclass(frozen=True)
 class State:
     address: str | None
     services: list[ServiceState]
     instances: list[fleet.Instance]
+    # None: `fqc-near` is neither being built nor has its build failed.
+    near_build: NearBuild | None
 
     @property
     def is_running(self) -> bool:
@@ -32,9 +40,18 @@ class State:
 def status(run_dir: RunDir) -> State:
     kept = record.load(run_dir.record)
     instances = fleet.listed(run_dir, kept)
-    names = [*SERVICES, near.NAME] if near.placed(run_dir, instances) else SERVICES
+    building = _near_build(kept, run_dir)
+    is_near_expected = near.placed(run_dir, instances) and (near.NAME in kept.running() or building is None)
+    names = [*SERVICES, near.NAME] if is_near_expected else SERVICES
     services = [_service(name, kept, run_dir) for name in names]
-    return State(web_address(kept.ports) if kept.ports else None, services, instances)
+    return State(web_address(kept.ports) if kept.ports else None, services, instances, building)
+
+
+def _near_build(kept: record.Record, run_dir: RunDir) -> NearBuild | None:
+    log = str(run_dir.log(near_build.NAME))
+    if near_build.NAME in kept.running():
+        return NearBuild(f"being built, pid {kept.processes[near_build.NAME].pid}", log)
+    return NearBuild("not built: it failed", log) if near_build.has_failed(run_dir) else None
 
 
 def _service(name: str, kept: record.Record, run_dir: RunDir) -> ServiceState:

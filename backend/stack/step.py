@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import IO
 
 from stack.layout import BACKEND, PYTHON, RunDir
@@ -48,6 +50,21 @@ def _run(
     if done.returncode != 0:
         raise failure(name, run_dir, f"failed with exit code {done.returncode}")
     return bytes(done.stdout or b"")
+
+
+class Steps:
+    """Says which of how many steps is at work, and how long it took; `scripts/step` does the same before these."""
+
+    def __init__(self, before: int, count: int) -> None:
+        self._number, self._total = before, before + count
+
+    @contextmanager
+    def next(self, words: str) -> Iterator[None]:
+        self._number += 1
+        begun = time.monotonic()
+        progress(f"step {self._number} of {self._total}: {words}")
+        yield
+        progress(f"step {self._number} of {self._total}: done after {time.monotonic() - begun:.0f} s")
 
 
 def progress(words: str) -> None:

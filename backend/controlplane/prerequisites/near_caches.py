@@ -14,10 +14,12 @@ from controlplane.catalogue.normal import is_off
 from controlplane.fleet.connection import connected
 from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import note_identity, read_identity
+from controlplane.fleet.states import Provider
 from controlplane.gateway import reports
 from controlplane.gateway.errors import GatewayError, PrivilegeMissing
 from controlplane.gateway.local_accounts import Need
 from controlplane.gateway.server import Server
+from controlplane.near_caches.building import near_build
 from controlplane.near_caches.commands import start_command
 from controlplane.near_caches.reading import near_rows
 from controlplane.near_caches.selectors import reporting_near_caches
@@ -41,6 +43,7 @@ def near_caches_check(instance: Instance) -> dict[str, Any]:
         findings = _live_findings(instance)
     except GatewayError as error:
         findings = [unreachable(error)]
+    findings = [*findings, *build_findings(instance)]
     return {
         "is_ready": not any(finding.is_blocking for finding in findings),
         "checked_at": timezone.now(),
@@ -48,6 +51,34 @@ def near_caches_check(instance: Instance) -> dict[str, Any]:
         "statements": feed_statements(),
         "command": start_command(instance.host, instance.port, FEED_LOGIN),
     }
+
+
+def build_findings(instance: Instance) -> list[InstanceFinding]:
+    """Of a near cache that this machine builds and starts by itself, as `make up` does before a local server."""
+    state = near_build(instance.name) if instance.provider == Provider.LOCAL else None
+    if state == "building":
+        return [
+            InstanceFinding(
+                Severity.ADVICE,
+                "near_being_built",
+                "",
+                seen="fqc-near is being built on this machine",
+                needed="fqc-near",
+                remedy="Wait some minutes: it is started before this server as soon as it is built.",
+            )
+        ]
+    if state == "failed":
+        return [
+            InstanceFinding(
+                Severity.ADVICE,
+                "near_build_failed",
+                "",
+                seen="fqc-near could not be built on this machine",
+                needed="fqc-near",
+                remedy="Read near-build.log beside the other logs (make status names them), then run make up again.",
+            )
+        ]
+    return []
 
 
 def feed_statements() -> tuple[str, ...]:

@@ -1,0 +1,31 @@
+"""Whether this machine's stack is building `fqc-near`, to start it before an instance.
+
+`backend/stack/near_build.py` writes the file, and holds its lock while the build is at work. A lock ends with its
+process, so a build that was killed is not taken for one that is at work.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from typing import Literal
+
+from django.conf import settings
+
+NAME = "near-build.json"
+
+
+def near_build(instance_name: str) -> Literal["building", "failed"] | None:
+    """None: nothing is being built for this instance, or it was built."""
+    try:
+        with (settings.RUN_DIR / NAME).open() as file:
+            told = json.load(file)
+            if told["before"] != instance_name:
+                return None
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return "building"
+            return "failed" if told["has_failed"] else None
+    except (FileNotFoundError, ValueError):
+        return None
