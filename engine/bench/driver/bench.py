@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from driver import cold, configuration, ideal, load, memory, near, near_write, peer, write_cost
+from driver import cold, configuration, ideal, load, memory, near, near_write, peer, raw, write_cost
 from driver.stage import MySqlStage, Stage
 from driver.workload import Profile, Workload, axis_value
 
@@ -43,8 +43,8 @@ def run_all(profile: Profile, workloads: list[Workload], folder: Path, say: Say)
             say(f"{_clock(begun)} {workload.title}")
             workload = present(stage, workload)
             runs = list(measure_workload(stage, workload, profile, say))
-            write_raw(folder / "raw" / f"{workload.name}.json", workload, profile, runs)
-        write_json(folder / "settings.json", stage.settings)
+            write_raw(folder / "raw" / f"{workload.name}{raw.SUFFIX}", workload, profile, runs)
+        raw.write(folder / f"settings{raw.SUFFIX}", stage.settings)
     say(f"{_clock(begun)} measured")
 
 
@@ -94,11 +94,8 @@ def measure_round(stage: Any, workload: Workload, conditions: dict[str, Any]) ->
 
 
 def write_raw(path: Path, workload: Workload, profile: Profile, runs: list[dict[str, Any]]) -> None:
-    """One line for each run."""
-    head = json.dumps({"workload": vars(workload), "profile": vars(profile)})
-    lines = ",\n".join(json.dumps(run) for run in runs)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f'{head[:-1]}, "runs": [\n{lines}\n]}}\n')
+    document = {"workload": vars(workload), "profile": vars(profile), "runs": raw.kept(workload.axis, runs)}
+    raw.write(path, document)
 
 
 def write_json(path: Path, document: Any) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from driver import raw
 from driver.statistic import DifferentConditions, Series
 from driver.workload import axis_value
 
@@ -55,7 +56,7 @@ class Kept:
 
 
 def read_folder(folder: Path) -> Kept:
-    documents = [json.loads(path.read_text()) for path in (folder / "raw").glob("*.json")]
+    documents = [raw.read(path) for path in (folder / "raw").glob(f"*{raw.SUFFIX}")]
     measured = [Measured(one["workload"], one["profile"], tuple(one["runs"])) for one in documents]
     order = documents[0]["profile"]["workloads"] if documents else []
     measured.sort(key=lambda one: order.index(one.workload["name"]))

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from driver import raw
 from driver.kept import read_folder
 from driver.statistic import DifferentConditions
 from driver.summary import render
@@ -34,10 +35,9 @@ def summary_of(tmp_path, fqc, off=(100, 100, 100), fqc_conditions=None, foreign=
         for name, own, values in (("OFF", conditions, off), ("FQC", fqc_conditions or conditions, fqc))
         for number, qps in enumerate(values, 1)
     ]
-    (tmp_path / "raw").mkdir()
     (tmp_path / "machine.json").write_text(json.dumps(MACHINE))
     document = {"workload": WORKLOAD, "profile": PROFILE, "runs": runs}
-    (tmp_path / "raw" / "one.json").write_text(json.dumps(document))
+    raw.write(tmp_path / "raw" / "one.json.xz", document)
     return render(read_folder(tmp_path))
 
 
@@ -89,9 +89,8 @@ def memory_summary(tmp_path, entries, overhead):
     workload = {**WORKLOAD, "kind": "memory", "axis": "statement", "published": None, "targets": []}
     conditions = {"statement": "point_selects"}
     runs = [{"configuration": "FQC", "conditions": conditions, "round": 1, "results": found}]
-    (tmp_path / "raw").mkdir()
     (tmp_path / "machine.json").write_text(json.dumps(MACHINE))
-    (tmp_path / "raw" / "one.json").write_text(json.dumps({"workload": workload, "profile": PROFILE, "runs": runs}))
+    raw.write(tmp_path / "raw" / "one.json.xz", {"workload": workload, "profile": PROFILE, "runs": runs})
     return render(read_folder(tmp_path))
 
 
@@ -120,11 +119,10 @@ def test_a_cold_start_pays_by_speed_and_by_what_it_uses(tmp_path):
         for percent, (qps, used) in points.items()
         for number in (1, 2, 3)
     ]
-    (tmp_path / "raw").mkdir()
     (tmp_path / "machine.json").write_text(json.dumps(MACHINE))
     workload = {**WORKLOAD, "kind": "cold", "axis": "hit-percent", "published": None, "targets": []}
     document = {"workload": workload, "profile": PROFILE, "runs": runs}
-    (tmp_path / "raw" / "one.json").write_text(json.dumps(document))
+    raw.write(tmp_path / "raw" / "one.json.xz", document)
     by_speed, by_use = render(read_folder(tmp_path)).split("By the processor time")
     assert "MEMORY pays from 25 % hits on." in by_speed
     assert "MEMORY pays from 67 % hits on." in by_use

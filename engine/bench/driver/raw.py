@@ -1,0 +1,57 @@
+"""What a run keeps of its measurements, in files that are small enough for the repository.
+
+Kept is what summary and plots are made from. Of the distributions of latency, which are nearly all of what is measured,
+that is those at the middle of the axis. The rest of a run fits into a few kilobytes once it is compressed.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from driver.workload import axis_value
+
+SUFFIX = ".json.xz"
+
+
+def write(path: Path, document: Any) -> None:
+    """The same document gives the same bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(document, separators=(",", ":")).encode()
+    path.write_bytes(lzma.compress(text, check=lzma.CHECK_CRC32, preset=9 | lzma.PRESET_EXTREME))
+
+
+def read(path: Path) -> Any:
+    return json.loads(lzma.decompress(path.read_bytes()))
+
+
+def middle(values: Sequence[Any]) -> Any:
+    """At which value of the axis latency is plotted."""
+    return values[len(values) // 2]
+
+
+def kept(axis: str, runs: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The runs as they are kept, in their order."""
+    every = list(runs)
+    values = list(dict.fromkeys(axis_value(run["conditions"], axis) for run in every))
+    return [_kept(run, axis_value(run["conditions"], axis) == middle(values)) for run in every]
+
+
+def _kept(run: Mapping[str, Any], is_middle: bool) -> dict[str, Any]:
+    results = dict(run["results"])
+    histogram = results.pop("histogram", None)
+    if histogram and is_middle:
+        results["histogram"] = _summed(histogram)
+    return {**run, "results": results}
+
+
+def _summed(histogram: Iterable[tuple[float, int]]) -> list[list[float | int]]:
+    """The load generator has several buckets whose limits are the same once they are rounded."""
+    counts: Counter[float] = Counter()
+    for bucket, count in histogram:
+        counts[bucket] += count
+    return [[bucket, counts[bucket]] for bucket in sorted(counts)]
