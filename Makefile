@@ -89,7 +89,9 @@ near: ## Build fqc-near, which runs beside an application, and its man page into
 	@$(call BUILD_ENGINE,fqc-near)
 	@cd engine && { cmp -s $(BUILT)/fqc-near dist/fqc-near || { install -D -m 755 $(BUILT)/fqc-near dist/fqc-near && dist/fqc-near --man > dist/fqc-near.8; }; } && $(call NOTE_BUILD,fqc-near)
 backend: backend/.venv/ready ## Install the backend and its pinned dependencies into backend/.venv
+	@:
 frontend: frontend/dist/index.html ## Build the console into frontend/dist
+	@:
 cli: backend/fqc/.venv/ready ## Install the `fqc` command into backend/fqc/.venv/bin
 # Without the commit's name: a program changes with its source, and with nothing else.
 sdk-clients: backend/rpc_clients/.venv/ready backend/rpc_clients/node/node_modules/ready ## Install the managed service's official clients
