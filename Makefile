@@ -56,17 +56,23 @@ IS_OLDER = $(shell cd engine && { test -e $(BUILT_AT) && ! find crates Cargo.tom
 
 ##@ Use it
 up: ## Build it and start it: console, API, worker, scheduler and two MariaDB servers, or FLEET=mysql; `fqc-near` follows in the background
-	@$(STEP) 1 $(STEPS) "system packages and toolchains" scripts/bootstrap run
+	@$(STEP) 1 $(STEPS) "system packages" scripts/bootstrap system
 	@$(MAKE) --jobs=3 up-plugin up-backend up-console
 	@$(if $(filter mysql,$(FLEET)),$(if $(FQC_MYSQLD),,scripts/fetch-server MySQL 9.7))
 	@$(STACK) up --run-dir "$(RUN_DIR)" --steps-before 4 $(if $(filter mysql,$(FLEET)),--product MySQL) \
 		$(if $(call IS_OLDER,fqc-near),--near-build "$(MAKE) near")
 up-plugin:
-	@$(STEP) 2 $(STEPS) "the plugin" $(if $(call IS_OLDER,fqc.so),$(MAKE) engine,true)
+	@$(STEP) 2 $(STEPS) "the plugin" $(MAKE) with-rust
 up-backend:
 	@$(STEP) 3 $(STEPS) "the backend" $(MAKE) backend
 up-console:
-	@$(STEP) 4 $(STEPS) "the console" $(MAKE) frontend
+	@$(STEP) 4 $(STEPS) "the console" $(MAKE) with-node
+with-rust:
+	@scripts/bootstrap rust
+	@$(if $(call IS_OLDER,fqc.so),$(MAKE) engine)
+with-node:
+	@scripts/bootstrap node
+	@$(MAKE) frontend
 down: ## Stop everything that `make up` started, and only that
 	@$(STACK) down --run-dir "$(RUN_DIR)"
 reset: ## Stop it and forget its data
@@ -304,6 +310,6 @@ ready-%:
 help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
-.PHONY: soak version release packages up-plugin up-backend up-console clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
+.PHONY: soak version release packages up-plugin up-backend up-console with-rust with-node clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-line test-backend-postgres test-backend-sqlite test-frontend e2e test-cli test-sdk \
 	test-terraform test-helm test-dashboards test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near bench-cold listeners bench-backend test-faults faults

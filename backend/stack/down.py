@@ -10,7 +10,7 @@ from stack.problem import Problem
 
 # A worker finishes the task it is in; a change set in mid-step must not be cut off without need.
 _GRACE_SECONDS = 20.0
-# A near cache that was just built is started meanwhile, which takes a moment.
+# The build in the background holds the lock for a moment, while it starts what it built.
 _PATIENCE_SECONDS = 30.0
 # Kept by `reset`: what did not come from the stack, and the lock that is being held.
 _NOT_OURS = {"test", "stack.lock"}

@@ -34,7 +34,7 @@ class RunDir:
 
     @property
     def near_build(self) -> Path:
-        """What is known of the build of `fqc-near` in the background (`near_build.py`)."""
+        """State of the build of `fqc-near` in the background (`near_build.py`)."""
         return self.root / "near-build.json"
 
     @property

@@ -26,7 +26,7 @@ _NICE = ["nice", "-n", "10"]
 _OF_MAKE = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CARGO_MAKEFLAGS"}
 # `up` and `down` hold the lock of the run directory for less.
 _PATIENCE_SECONDS = 600.0
-# Who reads whether the lock is held holds it for a moment.
+# A reader takes a shared lock for a moment, to see whether the build holds the lock.
 _READERS_SECONDS = 10.0
 
 
@@ -42,7 +42,7 @@ def begin(
 
 
 def build(run_dir: RunDir, before: str, command: Sequence[str]) -> None:
-    """What the process in the background does."""
+    """Builds, then starts the near cache: this is the process in the background."""
     with _told(run_dir, before):
         _build(command)
         with record.locked(run_dir.lock, _PATIENCE_SECONDS):

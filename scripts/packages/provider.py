@@ -43,7 +43,7 @@ def module() -> str:
 
 
 def modules() -> list[dict[str, str]]:
-    """What is linked into it, without what only its tests and its tools need."""
+    """The modules that are linked into it, without those that only its tests and tools need."""
     form = "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}"
     told = run("go", "list", "-deps", "-f", form, ".", cwd=PROVIDER, CGO_ENABLED="0")
     found = sorted({tuple(line.split()) for line in told.splitlines() if line})

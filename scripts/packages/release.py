@@ -39,7 +39,7 @@ def tag_of(version: str) -> str:
 
 
 def bare(out: Path) -> None:
-    """What is copied to a machine without a package: the files are those in the Debian packages."""
+    """The plugin and `fqc-near` as bare files, the same as in the Debian packages."""
     put(out / "fqc.so", (engine.TARGET / "libfqc.so").read_bytes())
     put(out / "fqc-near", (engine.TARGET / "fqc-near").read_bytes(), 0o755)
 

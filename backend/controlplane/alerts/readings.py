@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from controlplane.changes.alarms import change_failed
 from controlplane.fleet.alarms import Alarms, drifted_parameters, engine_lost, unreachable
 
-# Of each state that `states` defines.
+# The function that reads each state which `states` defines.
 READINGS: Mapping[str, Callable[[], Alarms]] = {
     "unreachable": unreachable,
     "engine_lost": engine_lost,

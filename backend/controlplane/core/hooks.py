@@ -1,8 +1,8 @@
-"""What an app calls of the apps above it, which it may not import.
+"""Typed hooks for calls of the apps above, which an app may not import.
 
-The app that calls declares a hook beside the call, with the type of what it needs. Each app above imports that hook
-and fills it in its `AppConfig.ready`, so both ends are imports that import-linter sees. `declared` is the graph of all
-hooks; `core/tests/test_hooks.py` compares it with the edges that are allowed.
+The app that calls declares a hook in the module of the call, with the type of what it needs. Each app above imports
+that hook and fills it in its `AppConfig.ready`, so both ends are imports that import-linter sees. `declared` is the
+graph of all hooks; `core/tests/test_hooks.py` compares it with the edges that are allowed.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from controlplane.metrics.models import Latest
 from controlplane.metrics.rollups import MARK
 from controlplane.settings.selectors import settings_get
 
-# What the apps above tell Prometheus.
+# The apps above add their own collectors here.
 COLLECTORS: Hook[Callable[[], Collector]] = Hook("metrics.exposition.COLLECTORS")
 SILENT_AFTER_SECONDS, SILENT_ROUNDS = 120, 3  # whichever is longer
 

@@ -54,7 +54,7 @@ def near_caches_check(instance: Instance) -> dict[str, Any]:
 
 
 def build_findings(instance: Instance) -> list[InstanceFinding]:
-    """Of a near cache that this machine builds and starts by itself, as `make up` does before a local server."""
+    """`make up` builds `fqc-near` and starts it before a local server. This finding says whether it is still built."""
     state = near_build(instance.name) if instance.provider == Provider.LOCAL else None
     if state == "building":
         return [

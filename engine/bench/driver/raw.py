@@ -1,7 +1,7 @@
-"""What a run keeps of its measurements, in files that are small enough for the repository.
+"""The files in which a run keeps its measurements, small enough for the repository.
 
-Kept is what summary and plots are made from. Of the distributions of latency, which are nearly all of what is measured,
-that is those at the middle of the axis. The rest of a run fits into a few kilobytes once it is compressed.
+They have what summary and plots are made from. The distributions of latency are nearly all of what is measured; only
+those at the middle of the axis are kept. The rest of a run fits into a few kilobytes once it is compressed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def read(path: Path) -> Any:
 
 
 def middle(values: Sequence[Any]) -> Any:
-    """At which value of the axis latency is plotted."""
+    """The value of the axis at which latency is plotted."""
     return values[len(values) // 2]
 
 

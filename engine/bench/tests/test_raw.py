@@ -1,4 +1,4 @@
-"""What is kept of a run: all that the summary and the plots are made from, and no more."""
+"""A kept run has all that its summary and its plots are made from, and is small."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a stack on this machine tells of the build of `fqc-near`, and what is shown of it."""
+"""The control plane knows whether the stack on this machine is building `fqc-near`, and shows it at the instance."""
 
 import fcntl
 import json
