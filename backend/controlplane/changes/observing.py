@@ -21,7 +21,9 @@ from controlplane.changes.states import Kind
 from controlplane.core.errors import Conflict, Problem
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.connection import connected
+from controlplane.fleet.isolation import isolated
 from controlplane.fleet.models import Instance, Observation
+from controlplane.fleet.states import Duty
 from controlplane.prerequisites.advice import observed
 from controlplane.prerequisites.check import observe
 from controlplane.prerequisites.recommendation import counted, result_of
@@ -31,7 +33,7 @@ from controlplane.prerequisites.status import cache_curve
 
 log = structlog.get_logger(__name__)
 MOST_BYTES = 64 * 1024**2
-TRY_AGAIN = timedelta(seconds=60)
+TRY_AGAIN = timedelta(minutes=5)  # longer than an end takes
 
 
 def observation_begin(instance: Instance, *, hours: int) -> ChangeSet:
@@ -81,7 +83,9 @@ def _end(instance: Instance, found: Observation) -> ChangeSet | None:
     seen = observed(instance, observe(instance), cache_curve(instance))
     preview = _preview_end(instance, found)
     with transaction.atomic():
-        Observation.objects.filter(pk=found.pk).update(is_running=False, result=seen and result_of(seen))
+        Observation.objects.filter(pk=found.pk).update(
+            is_running=False, ends_at=found.ends_at, result=seen and result_of(seen)
+        )
         if not preview.lines:
             return None
         return change_request(instance, Kind.PARAMETERS, preview, **AT_ONCE, note="the observation has ended")
@@ -105,10 +109,12 @@ def _is_off(instance: Instance) -> bool:
 def observations_end_due() -> None:
     """Those whose time is over. One whose server does not answer, or is being changed, is tried again later."""
     now = timezone.now()
-    for found in Observation.objects.filter(is_running=True, ends_at__lte=now).select_related("instance"):
-        try:
-            with acting_as("system"):
-                _end(found.instance, found)
-        except Problem as error:
-            log.warning("observation_not_ended", instance=found.pk, code=error.code, detail=error.detail)
+    with isolated(Duty.OBSERVATIONS) as work, acting_as("system"):
+        for found in Observation.objects.filter(is_running=True, ends_at__lte=now).select_related("instance"):
+            # Postponed first, so that no other worker tries the same meanwhile, and the others have their turn.
             Observation.objects.filter(pk=found.pk).update(ends_at=now + TRY_AGAIN)
+            with work.on(found.pk):
+                try:
+                    _end(found.instance, found)
+                except Problem as error:
+                    log.warning("observation_not_ended", instance=found.pk, code=error.code, detail=error.detail)

@@ -29,7 +29,6 @@ SLACK = timedelta(seconds=60)  # between reading the clock and writing the lease
 
 
 def sweep() -> None:
-    observations_end_due()
     leases_cut()
     for change_id in orphans():
         try:
@@ -38,6 +37,7 @@ def sweep() -> None:
             log.exception("orphan_not_ended", change=change_id)
     for change_id in due():
         deliver(change_id)
+    observations_end_due()  # last: it asks servers
 
 
 def due() -> list[str]:

@@ -30,6 +30,7 @@ from controlplane.core.turns import turn_claim, turn_end
 from controlplane.fleet.connection import connected
 from controlplane.fleet.connection import limits as usual_limits
 from controlplane.fleet.definitions import instance_lines
+from controlplane.fleet.isolation import Work, isolated
 from controlplane.fleet.kept_connections import PROCESS, Connections
 from controlplane.fleet.local import accounts_ensure
 from controlplane.fleet.models import Instance
@@ -37,6 +38,7 @@ from controlplane.fleet.observation import (
     IDENTITY_NAMES,
     STATUS_NAMES,
     Identity,
+    clock_of,
     has_restarted,
     identity_of,
     learn_line,
@@ -46,7 +48,7 @@ from controlplane.fleet.observation import (
 )
 from controlplane.fleet.selectors import instance_list
 from controlplane.fleet.services import instance_state_set, instance_tell
-from controlplane.fleet.states import Provider, State
+from controlplane.fleet.states import Duty, Provider, State
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.name_values import Values
 from controlplane.gateway.names import ENGINE_NAMES
@@ -56,6 +58,7 @@ log = structlog.get_logger(__name__)
 TURN, SILENT_TURN = "watch", "watch_silent"
 EVERY_SECONDS, LEASE_SECONDS = 15.0, 120.0
 CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5
+LEARN_SECONDS = 10.0  # the others wait behind it
 WRITE_BATCH = 5000
 SILENT_BATCH = 640  # asked well within the lease, though each of them waits for its time to be over
 # An external instance that could not be reached when it was registered may answer by now.
@@ -90,16 +93,18 @@ def _if_due(turn: str, work: Callable[[], None]) -> None:
 def watch(connections: Connections = PROCESS) -> None:
     instances = list(instance_list().filter(state=State.RUNNING))
     connections.keep_only({instance.pk for instance in instances})
-    for instance in instances:
-        _ensure_accounts(instance)
-    _look(instances, connections)
+    with isolated(Duty.WATCH) as work:
+        for instance in instances:
+            _ensure_accounts(instance, work)
+        _look(instances, connections, work)
 
 
-def _ensure_accounts(instance: Instance) -> None:
-    try:
-        accounts_ensure(instance)
-    except Problem as error:
-        log.warning("accounts_not_made", instance=instance.pk, code=error.code, detail=error.detail)
+def _ensure_accounts(instance: Instance, work: Work) -> None:
+    with work.on(instance.pk):
+        try:
+            accounts_ensure(instance)
+        except Problem as error:
+            log.warning("accounts_not_made", instance=instance.pk, code=error.code, detail=error.detail)
 
 
 def watch_silent() -> None:
@@ -108,11 +113,13 @@ def watch_silent() -> None:
         turn_end(SILENT_TURN, clock.shared_time() + LEASE_SECONDS)  # the lease begins anew with each batch
         connections = Connections()
         # Asked for again: some may run by now.
-        _look(list(instance_list().filter(SILENT, pk__in=waiting[first : first + SILENT_BATCH])), connections)
+        instances = list(instance_list().filter(SILENT, pk__in=waiting[first : first + SILENT_BATCH]))
+        with isolated(Duty.WATCH) as work:
+            _look(instances, connections, work)
         connections.keep_only(())
 
 
-def _look(instances: list[Instance], connections: Connections) -> None:
+def _look(instances: list[Instance], connections: Connections, work: Work) -> None:
     if not instances:
         return
     prefetch_related_objects(instances, "parameters")
@@ -124,10 +131,11 @@ def _look(instances: list[Instance], connections: Connections) -> None:
     with acting_as("system"):
         for instance in instances:
             outcome = found[instance.pk]
-            if isinstance(outcome, GatewayError):
-                _note_silence(instance, outcome)
-            else:
-                _note(instance, _sighting(*outcome.values), lines[instance.pk])
+            with work.on(instance.pk):
+                if isinstance(outcome, GatewayError):
+                    _note_silence(instance, outcome)
+                else:
+                    _note(instance, _sighting(*outcome.values), lines[instance.pk])
 
 
 def _seen(instance_ids: list[str]) -> None:
@@ -151,7 +159,7 @@ def _statements(instance: Instance) -> list[str]:
 
 def _sighting(variables: Values, clocks: Values, status: Values) -> Sighting:
     running = variables | {name: variables[own] for name, own in ENGINE_NAMES.items() if own in variables}
-    return Sighting(identity_of(variables, status, int(clocks["clock"])), running)
+    return Sighting(identity_of(variables, status, clock_of(clocks.get("clock"))), running)
 
 
 def _note(instance: Instance, sighting: Sighting, line: Line) -> None:
@@ -204,10 +212,10 @@ def _is_as_loaded(instance: Instance) -> bool:
 
 def _learn(instance: Instance, version: str) -> None:
     try:
-        with connected(instance) as server:
+        with connected(instance, seconds=LEARN_SECONDS) as server:
             learn_line(server, version)
-    except GatewayError as error:
-        log.warning("line_not_read", instance=instance.pk, detail=error.detail)
+    except (GatewayError, ValueError) as error:  # the latter: its version is no release
+        log.warning("line_not_read", instance=instance.pk, detail=str(error))
 
 
 def repush(instance: Instance, names: list[str]) -> bool:

@@ -28,3 +28,12 @@ def turn_renew(name: str, due_at: float, next_due_at: float) -> bool:
 
 def turn_end(name: str, due_at: float) -> None:
     Clock.objects.filter(name=name).update(due_at=due_at)
+
+
+def moment_note(name: str, at: float) -> None:
+    """When something was done last."""
+    Clock.objects.update_or_create(name=name, defaults={"due_at": at})
+
+
+def moment_of(name: str) -> float | None:
+    return Clock.objects.filter(name=name).values_list("due_at", flat=True).first()

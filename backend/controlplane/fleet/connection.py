@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.conf import settings as process_settings
 
@@ -48,13 +49,20 @@ def address_of(instance: Instance, use: Use = Use.WATCH) -> Address:
     return Address(*place, public_key_of(instance))
 
 
-def opened(instance: Instance, use: Use = Use.WATCH, *, is_counted: bool = False) -> Server:
-    """A connection that the caller closes. What it reads is counted by the cache only if that is what it is for."""
+def opened(
+    instance: Instance, use: Use = Use.WATCH, *, is_counted: bool = False, seconds: float = math.inf
+) -> Server:
+    """A connection that the caller closes. What it reads is counted by the cache only if that is what it is for.
+
+    `seconds`: after which the conversation ends, however far it is.
+    """
     address = address_of(instance, use)
     accounts_ensure(instance)
     within = limits()
     connection_give_back()
-    server = open_server(address, within)
+    until = time.monotonic() + seconds
+    server = open_server(address, replace(within, connect_seconds=min(within.connect_seconds, seconds)))
+    server.until = until
     if not is_counted:
         server.stay_uncounted()
     return server
@@ -69,9 +77,13 @@ def limits() -> Limits:
 
 
 @contextmanager
-def connected(instance: Instance, use: Use = Use.WATCH, *, is_counted: bool = False) -> Iterator[Server]:
-    server = opened(instance, use, is_counted=is_counted)
-    server.until = time.monotonic() + CONVERSATION_STATEMENTS * server.statement_seconds
+def connected(
+    instance: Instance, use: Use = Use.WATCH, *, is_counted: bool = False, seconds: float | None = None
+) -> Iterator[Server]:
+    if seconds is None:
+        seconds = process_settings.CONNECT_TIMEOUT_SECONDS
+        seconds += CONVERSATION_STATEMENTS * process_settings.STATEMENT_TIMEOUT_SECONDS
+    server = opened(instance, use, is_counted=is_counted, seconds=seconds)
     try:
         yield server
     finally:

@@ -8,7 +8,7 @@ Connections that are open are asked all at once on this thread; opening one, whi
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,9 +17,10 @@ from typing import TypeVar
 import structlog
 
 from controlplane.fleet.connection import address_of
+from controlplane.fleet.latecomers import Latecomers
 from controlplane.fleet.models import Instance
 from controlplane.gateway import bulk
-from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.errors import GatewayError, NotUsable, Unreachable
 from controlplane.gateway.name_values import Values
 from controlplane.gateway.server import Limits, Server, open_server
 
@@ -38,14 +39,16 @@ class Connections:
 
     def __init__(self) -> None:
         self._open: dict[str, tuple[Key, Server]] = {}
+        self.latecomers = Latecomers()
 
-    def _get(self, instance: Instance, limits: Limits) -> Server:
+    def _get(self, instance: Instance, limits: Limits, until: float) -> Server:
         key, (kept_key, server) = _key(instance), self._open.get(instance.pk, (None, None))
         if server is not None and key == kept_key:
             return server
         self.drop(instance.pk)
         server = open_server(address_of(instance), replace(limits, answer_bytes=ANSWER_BYTES))
         self._open[instance.pk] = (key, server)
+        server.until = until
         server.stay_uncounted()
         return server
 
@@ -53,12 +56,20 @@ class Connections:
         self, instances: Sequence[Instance], limits: Limits, statements_of: Callable[[Instance], list[str]]
     ) -> dict[str, Outcome]:
         """Per instance the name-value rows of each statement, or why there are none."""
-        questions = {each.pk: question for each in instances if (question := self._question(each, statements_of))}
-        answered = bulk.ask_all(questions, limits.statement_seconds)
-        for instance_id in questions.keys() - answered.keys():
+        found: dict[str, Outcome] = {}
+        questions = {}
+        for each in instances:
+            question = self._outcome(each, lambda each: self._question(each, statements_of))
+            if isinstance(question, GatewayError):
+                found[each.pk] = question
+            elif question is not None:
+                questions[each.pk] = question
+        by_id = {each.pk: each for each in instances}
+        for instance_id, answer in bulk.ask_all(questions, limits.statement_seconds).items():
+            found[instance_id] = answer or self._late(by_id[instance_id])
+        for instance_id in questions.keys() - _answered(found):
             self.drop(instance_id)
-        left = [each for each in instances if each.pk not in answered]
-        found: dict[str, Outcome] = {**answered}
+        left = [each for each in instances if each.pk not in found]
         return found | self._each(left, lambda each: self._answer(each, limits, statements_of(each)))
 
     def rows_all(self, instances: Sequence[Instance], limits: Limits, statement: str) -> dict[str, Rows | GatewayError]:
@@ -79,12 +90,18 @@ class Connections:
         try:
             return ask(instance)
         except GatewayError as error:
+            if error.is_late:
+                self.latecomers.note(instance.pk)
             return error
         except Exception as error:
             # Whatever listens there: one instance must not spoil the round.
             log.exception("ask_failed", instance=instance.pk)
             self.drop(instance.pk)
-            return GatewayError(f"{instance.host}:{instance.port}: {type(error).__name__}; the log says more.")
+            return NotUsable(f"{instance.host}:{instance.port}: {type(error).__name__}; the log says more.")
+
+    def _late(self, instance: Instance) -> GatewayError:
+        self.latecomers.note(instance.pk)
+        return Unreachable(f"{instance.host}:{instance.port}: the answer did not arrive in time.")
 
     def _answer(self, instance: Instance, limits: Limits, statements: list[str]) -> bulk.Answer:
         return bulk.Answer(time.time(), self.ask(instance, limits, statements))
@@ -99,19 +116,22 @@ class Connections:
         try:
             return self._ask(instance, limits, statements)
         except GatewayError as error:
-            if error.is_permanent or not was_kept:
+            if error.is_permanent or error.is_late or not was_kept:
                 raise
         return self._ask(instance, limits, statements)
 
     def _ask(self, instance: Instance, limits: Limits, statements: list[str]) -> list[Values]:
         with self._conversation(instance, limits) as server:
-            return [dict(server.rows(statement)) for statement in statements]
+            return [server.name_values(statement) for statement in statements]
 
     @contextmanager
     def _conversation(self, instance: Instance, limits: Limits) -> Iterator[Server]:
+        """All of it ends in time, with what opening the connection takes: many wait behind this one."""
+        opening = 0 if instance.pk in self._open else limits.connect_seconds
+        until = time.monotonic() + opening + limits.statement_seconds
         try:
-            server = self._get(instance, limits)
-            server.until = time.monotonic() + limits.statement_seconds  # for all of it: many wait behind this one
+            server = self._get(instance, limits, until)
+            server.until = until
             yield server
         except GatewayError:
             self.drop(instance.pk)
@@ -122,6 +142,10 @@ class Connections:
         if server is not None:
             server.close()
 
+    def in_time(self, instances: Iterable[Instance]) -> list[Instance]:
+        """Without those that are left out because they were late."""
+        return [each for each in instances if not self.latecomers.is_out(each.pk)]
+
     def keep_only(self, instance_ids: Collection[str]) -> None:
         for instance_id in set(self._open) - set(instance_ids):
             self.drop(instance_id)
@@ -131,6 +155,17 @@ class Connections:
 
 
 PROCESS = Connections()  # polls and watches use the same, in the one process that looks at the servers
+
+
+def answered(outcome: T | GatewayError) -> T:
+    """What was answered; raises why there is no answer."""
+    if isinstance(outcome, GatewayError):
+        raise outcome
+    return outcome
+
+
+def _answered(found: Mapping[str, Outcome]) -> set[str]:
+    return {instance_id for instance_id, outcome in found.items() if not isinstance(outcome, GatewayError)}
 
 
 def _key(instance: Instance) -> Key:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from functools import partial
 
 from django.conf import settings
@@ -13,7 +14,7 @@ from django.db import models
 
 from controlplane.core.ids import ID_LENGTH, new_id
 from controlplane.core.sealing import open_sealed, seal
-from controlplane.fleet.states import Provider, State
+from controlplane.fleet.states import Duty, Provider, State
 from controlplane.gateway.engine import is_loaded_by
 from controlplane.gateway.known_servers import is_refused
 from controlplane.gateway.product import local_product
@@ -21,6 +22,7 @@ from controlplane.parameters.models import Template
 
 OBSTACLE_LENGTH = 200
 FQC_VERSION_LENGTH = 32
+DETAIL_LENGTH = 500
 
 
 class InstanceClass(models.Model):
@@ -132,6 +134,24 @@ class Instance(models.Model):
     def trial_password(self, plain: str) -> None:
         sealed = seal(plain, settings.SEALING_KEYS, self.trial_secret_context) if plain else ""
         self.trial_password_sealed = sealed
+
+
+class LookFault(models.Model):
+    """That a duty could make nothing of what an instance's server answers: see `isolation`."""
+
+    RENEWED = timedelta(hours=1)
+
+    # No constraint: an instance deleted in the middle of a round must not spoil the round.
+    instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="look_faults", db_constraint=False)
+    duty = models.CharField(max_length=16, choices=Duty.choices)
+    detail = models.CharField(max_length=DETAIL_LENGTH)
+    at = models.DateTimeField(db_index=True, help_text="When it failed last, give or take an hour.")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["instance", "duty"], name="one_fault_per_instance_and_duty")]
+
+    def is_to_be_noted(self, detail: str, now: datetime) -> bool:
+        return detail != self.detail or now - self.at > self.RENEWED
 
 
 class Observation(models.Model):

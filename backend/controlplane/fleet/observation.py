@@ -18,13 +18,17 @@ from controlplane.catalogue.sameness import is_same
 from controlplane.catalogue.selectors import line_list
 from controlplane.catalogue.server_variables import line_id
 from controlplane.catalogue.services import engine_line_store
-from controlplane.fleet.models import FQC_VERSION_LENGTH, OBSTACLE_LENGTH, Instance, InstanceParameter
+from controlplane.fleet.models import Instance, InstanceParameter
+from controlplane.gateway.errors import NotAServer
+from controlplane.gateway.numbers import whole
 from controlplane.gateway.product import EDITIONS, edition_of, product_of
-from controlplane.gateway.server import Server
+from controlplane.gateway.server import Server, printable
 from controlplane.gateway.variables import variable_rows
 
 STATUS_NAMES = ("Uptime", "Fqc_obstacle")
 START_SLACK = timedelta(seconds=10)  # clock and uptime are whole seconds, read one after the other
+MOST_MINOR_VERSION = 2**31 - 1
+MOST_CLOCK = 2**32  # the year 2106
 IDENTITY_NAMES = (
     "version", "fqc_version", "fqc_minor_version", "fqc_compatibility", "fqc_type", "fqc_size",
     *sorted({each.variable for each in EDITIONS} - {"version"}),
@@ -62,28 +66,40 @@ class Identity:
 
 
 def read_identity(server: Server) -> Identity:
-    rows = server.rows("SHOW GLOBAL VARIABLES WHERE Variable_name IN %s", [IDENTITY_NAMES])
+    variables = server.name_values("SHOW GLOBAL VARIABLES WHERE Variable_name IN %s", [IDENTITY_NAMES])
     clock = server.value("SELECT UNIX_TIMESTAMP()")
-    status = server.rows("SHOW GLOBAL STATUS WHERE Variable_name IN %s", [STATUS_NAMES])
-    return identity_of(dict(rows), dict(status), int(clock))
+    status = server.name_values("SHOW GLOBAL STATUS WHERE Variable_name IN %s", [STATUS_NAMES])
+    return identity_of(variables, status, clock_of(str(clock)))
 
 
 def identity_of(variables: Mapping[str, str], status: Mapping[str, str], clock: int) -> Identity:
     """`clock`: epoch seconds by the server's clock."""
-    minor_version = variables.get("fqc_minor_version", "")
     version = variables.get("version", "")
     return Identity(
         product=product_of(version).name,
         edition=edition_of(variables),
-        engine_version=version[:100],
-        compatibility=variables.get("fqc_compatibility", ""),
-        fqc_version=variables.get("fqc_version", "")[:FQC_VERSION_LENGTH],
-        minor_version=int(minor_version) if minor_version.isdigit() else None,
-        cache_type=variables.get("fqc_type", ""),
-        cache_size_bytes=int(size) if (size := variables.get("fqc_size", "")).isdigit() else None,
-        engine_obstacle=status.get("Fqc_obstacle", "")[:OBSTACLE_LENGTH],
-        started_at=datetime.fromtimestamp(clock - int(status.get("Uptime", "0")), UTC),
+        engine_version=_told(version, "engine_version"),
+        compatibility=_told(variables.get("fqc_compatibility", ""), "compatibility"),
+        fqc_version=_told(variables.get("fqc_version", ""), "fqc_version"),
+        minor_version=whole(variables.get("fqc_minor_version"), MOST_MINOR_VERSION),
+        cache_type=_told(variables.get("fqc_type", ""), "cache_type"),
+        cache_size_bytes=whole(variables.get("fqc_size")),
+        engine_obstacle=_told(status.get("Fqc_obstacle", ""), "engine_obstacle"),
+        started_at=datetime.fromtimestamp(clock - (whole(status.get("Uptime", "0"), clock) or 0), UTC),
     )
+
+
+def clock_of(text: str | None) -> int:
+    """A server's clock in epoch seconds. Raises NotAServer for what is no time."""
+    found = whole(text, MOST_CLOCK)
+    if found is None:
+        raise NotAServer("the server does not say what time it is: what it answers is not what it was asked.")
+    return found
+
+
+def _told(text: str, column: str) -> str:
+    """What the column of an instance takes: a server may say anything."""
+    return printable(text)[: Instance._meta.get_field(column).max_length]
 
 
 def has_restarted(instance: Instance, identity: Identity) -> bool:

@@ -16,3 +16,14 @@ class State(TextChoices):
     UNREACHABLE = "unreachable", "unreachable"
     FAILED = "failed", "failed"
     DELETING = "deleting", "deleting"
+
+
+class Duty(TextChoices):
+    """What is done again and again with many instances."""
+
+    POLL = "poll", "poll"
+    NEAR_CACHES = "near_caches", "near caches"
+    WATCH = "watch", "watch"
+    STATEMENTS = "statements", "statements"
+    PRIVILEGES = "privileges", "privileges"
+    OBSERVATIONS = "observations", "observations"

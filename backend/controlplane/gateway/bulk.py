@@ -2,8 +2,8 @@
 
 PyMySQL waits for one server at a time, and builds much that a round throws away. Here statements that answer with
 names and values (SHOW VARIABLES, SHOW STATUS) are written to PyMySQL's sockets and read from them directly. Between two
-rounds the connections are PyMySQL's again. Who does not answer as expected is simply not in the result: its connection
-is in no known state and must be closed.
+rounds the connections are PyMySQL's again. Who does not answer as expected is simply not in the result, and who does not
+answer in time is there without an answer: such a connection is in no known state and must be closed.
 """
 
 from __future__ import annotations
@@ -15,11 +15,15 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import structlog
+
 from controlplane.gateway.name_values import AnswerReader, NotNameValues, Values, query_packet
 
 AT_ONCE = 512
 CHUNK_BYTES = 65536
 LOOK_EVERY_SECONDS = 0.5  # for those that are overdue
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,8 @@ class Answer:
     values: Sequence[Values]  # of each statement
 
 
-def ask_all(asked: Mapping[str, Question], seconds: float) -> dict[str, Answer]:
-    """The values of each statement. Whoever answers a statement with nothing in `seconds` is given up."""
+def ask_all(asked: Mapping[str, Question], seconds: float) -> dict[str, Answer | None]:
+    """The values of each statement. None: all of them together took longer than `seconds`."""
     with selectors.DefaultSelector() as selector:
         return _Round(asked, seconds, selector).run()
 
@@ -48,9 +52,9 @@ class _Talk:
     sock: socket.socket
     statements: Sequence[str]
     timeout: float | None  # to be given back
+    deadline: float  # for all of them
     reader: AnswerReader = field(default_factory=AnswerReader)
     answers: list[Values] = field(default_factory=list)
-    deadline: float = 0
 
 
 class _Round:
@@ -58,10 +62,10 @@ class _Round:
         self.seconds, self.selector = seconds, selector
         self.waiting = deque(asked.items())
         self.at_work: set[_Talk] = set()
-        self.found: dict[str, Answer] = {}
+        self.found: dict[str, Answer | None] = {}
         self.looked_at = time.monotonic()
 
-    def run(self) -> dict[str, Answer]:
+    def run(self) -> dict[str, Answer | None]:
         while self.waiting or self.at_work:
             while self.waiting and len(self.at_work) < AT_ONCE:
                 self._begin(*self.waiting.popleft())
@@ -71,7 +75,8 @@ class _Round:
         return self.found
 
     def _begin(self, key: str, question: Question) -> None:
-        talk = _Talk(key, question.sock, question.statements, question.sock.gettimeout())
+        deadline = time.monotonic() + self.seconds
+        talk = _Talk(key, question.sock, question.statements, question.sock.gettimeout(), deadline)
         talk.sock.setblocking(False)
         self.selector.register(talk.sock, selectors.EVENT_READ, talk)
         self.at_work.add(talk)
@@ -81,7 +86,6 @@ class _Round:
             self._end(talk)
 
     def _ask(self, talk: _Talk) -> None:
-        talk.deadline = time.monotonic() + self.seconds
         talk.sock.sendall(query_packet(talk.statements[len(talk.answers)]))
 
     def _receive(self, talk: _Talk) -> None:
@@ -98,6 +102,8 @@ class _Round:
             return
         except (OSError, NotNameValues, IndexError):  # the last: what arrives is no MySQL
             pass
+        except Exception:  # one that nobody thought of must not cost the others their answers
+            log.exception("answer_not_read", instance=talk.key)
         self._end(talk)
 
     def _give_up_overdue(self) -> None:
@@ -106,6 +112,7 @@ class _Round:
         if now - self.looked_at >= LOOK_EVERY_SECONDS:
             self.looked_at = now
             for talk in [each for each in self.at_work if each.deadline < now]:
+                self.found[talk.key] = None
                 self._end(talk)
 
     def _end(self, talk: _Talk) -> None:

@@ -14,6 +14,14 @@ class GatewayError(Problem):
         super().__init__(detail)
         self.number = number  # as the server names the error; 0: it named none
 
+    @property
+    def is_late(self) -> bool:
+        """The time ran out, at whatever depth."""
+        cause: BaseException | None = self
+        while cause is not None and not isinstance(cause, TimeoutError):
+            cause = cause.__cause__
+        return cause is not None
+
 
 class Unreachable(GatewayError):
     """No connection, or it broke: the server may be down, restarting or slow."""
@@ -31,6 +39,12 @@ class AccessDenied(GatewayError):
 
 class NotAServer(GatewayError):
     status, code, title, is_permanent = 422, "not_a_server", "No MySQL-compatible server responds at this address", True
+
+
+class NotUsable(GatewayError):
+    """It answered, and this program could make nothing of it: the log has the reason."""
+
+    status, code, title = 502, "answer_not_usable", "The server's answer could not be used"
 
 
 class PasswordNotOpened(GatewayError):

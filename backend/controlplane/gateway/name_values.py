@@ -66,7 +66,8 @@ class AnswerReader:
                 length = data[end_of_name]
                 if length != NULL:
                     value_at = end_of_name + (1 if length < NULL else 3 if length == TWO_BYTES else 4)
-                    values[data[start + 1 : end_of_name].decode()] = data[value_at:end].decode(errors="replace")
+                    name = data[start + 1 : end_of_name].decode(errors="replace")
+                    values[name] = data[value_at:end].decode(errors="replace")
             packets += 1
         if packets > MOST_PACKETS:
             raise NotNameValues(f"more than {MOST_PACKETS:,} packets")

@@ -37,6 +37,7 @@ from controlplane.gateway.errors import (
     RefusedStatement,
     Unreachable,
 )
+from controlplane.gateway.name_values import Values
 from controlplane.gateway.names import ENGINE_NAMES
 from controlplane.gateway.product import LACKS_PRIVILEGE_ERRORS, PRODUCTS
 
@@ -77,13 +78,19 @@ class Endpoint(Protocol):
 @dataclass(frozen=True)
 class Limits:
     networks: tuple[str, ...]
-    connect_seconds: int = 5
+    connect_seconds: float = 5
     statement_seconds: int = 30
     answer_bytes: int = ANSWER_BYTES
 
 
+def printable(said: str) -> str:
+    """Text of a server without what no database or terminal takes, such as NUL."""
+    return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in said)
+
+
 def translate(error: Exception, place: str) -> GatewayError:
-    code, said = (error.args[0], str(error.args[-1])[:SHOWN]) if error.args else (0, str(error)[:SHOWN])
+    code, said = (error.args[0], str(error.args[-1])) if error.args else (0, str(error))
+    said = printable(said[:SHOWN])
     if isinstance(error, Withheld):
         return PasswordWithheld(f"{place}: {said}")
     if isinstance(error, TooMuch):
@@ -135,6 +142,13 @@ class Server:
             cursor.execute(statement, None if arguments is None else tuple(arguments))
             return list(cursor.fetchall())
 
+    def name_values(self, statement: str, arguments: Iterable[Any] | None = None) -> Values:
+        """Rows of two columns: names and values, as text. What has no value is left out."""
+        rows = self.rows(statement, arguments)
+        if any(len(row) != len(("name", "value")) for row in rows):
+            raise NotAServer(f"{self.place}: the answer has no names and values. Check host and port.")
+        return {_text(name) or "": text for name, value in rows if (text := _text(value)) is not None}
+
     def named_rows(self, statement: str) -> list[dict[str, str | None]]:
         """Rows by column name, every value as text."""
         with self._asking() as cursor:
@@ -151,7 +165,8 @@ class Server:
     def _asking(self, most_bytes: int = 0) -> Iterator[Any]:
         now = time.monotonic()
         if now >= self.until:
-            raise Unreachable(f"{self.place}: no time is left for another statement. Does the server answer slowly?")
+            late = f"{self.place}: no time is left for another statement. Does the server answer slowly?"
+            raise Unreachable(late) from TimeoutError()
         try:
             self.connection.end_by(min(now + self.statement_seconds, self.until), most_bytes or self.answer_bytes)
             with self.connection.cursor() as cursor:
@@ -250,7 +265,9 @@ class Server:
 
 
 def _text(value: Any) -> str | None:
-    return value.decode() if isinstance(value, bytes) else None if value is None else str(value)
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return None if value is None else str(value)
 
 
 def _typed(value: str | int) -> str | int | float:

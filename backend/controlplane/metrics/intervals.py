@@ -3,12 +3,17 @@
 A counter that went down was reset: what it shows now has grown since then. A restart resets all of them, and the time
 they cover is the server's uptime. If more time has passed here than on the server, the clock here has jumped ahead, and
 the server's is believed. An interval that is too long says little about any moment in it: it is not counted.
+
+A server may answer anything. Readings are bounded where they are parsed, and growth is bounded so that the sums of
+rollups fit their columns: what no server can reach in an interval is not counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+
+from controlplane.gateway.numbers import MOST_COUNTED, whole
 
 from .columns import ANSWERED_WITHIN, COUNTERS, GAUGES, LOOKUPS, P95_SUM, VARIABLES
 from .definitions import SECONDS
@@ -17,6 +22,8 @@ from .quantiles import quantile
 LONGEST_SECONDS = 900.0
 JUMP_SECONDS = 5.0  # uptimes are whole seconds, and answers take their time
 UPTIME = "uptime_seconds"
+# A minute of a fleet of 10 000, polled every 5 s, adds up 120 000 samples.
+MOST_GROWN = 2**63 // 120_000
 Numbers = dict[str, float | None]
 
 
@@ -49,7 +56,8 @@ def growth(before: Reading | None, now: Reading, longest_seconds: float = LONGES
     within = {bound: _grown(before, now, name, has_restarted) for bound, name in ANSWERED_WITHIN.items()}
     answered = grown["answered"] or 0
     grown[P95_SUM] = round(quantile(0.95, answered, within.items()) * answered)
-    return {SECONDS: seconds, **grown, **gauges}
+    counted = {column: number if (number or 0) <= MOST_GROWN else 0 for column, number in grown.items()}
+    return {SECONDS: seconds, **counted, **gauges}
 
 
 def _covered(before: Reading | None, now: Reading, longest_seconds: float) -> float:
@@ -88,10 +96,5 @@ def _sum(status: Mapping[str, str], names: tuple[str, ...]) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    """Counters stay exact: whole numbers are read as int."""
-    if text is None:
-        return None
-    try:
-        return int(text)
-    except ValueError:
-        return None
+    """Counters stay exact: they are whole numbers."""
+    return whole(text, MOST_COUNTED)

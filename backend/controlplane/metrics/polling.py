@@ -1,26 +1,27 @@
 """One round: every instance is asked once, and its sample and newest reading are written in bulk.
 
 The caller's thread alone speaks to the database.
-A server that fails leaves no sample: a gap in the plot is the truth.
+A server that fails leaves no sample: a gap in the plot is the truth. One that was late is left out of some rounds.
+If all samples cannot be written at once, each is written by itself.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
-from django.db import transaction
 
 from controlplane.core import clock
 from controlplane.core.events import event_publish
-from controlplane.core.turns import turn_claim, turn_end
+from controlplane.core.turns import moment_note, turn_claim, turn_end
 from controlplane.fleet.connection import limits as usual_limits
-from controlplane.fleet.kept_connections import PROCESS, Connections
+from controlplane.fleet.isolation import Work, isolated
+from controlplane.fleet.kept_connections import PROCESS, Connections, answered
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import endpoint_list
-from controlplane.gateway.errors import GatewayError
+from controlplane.fleet.states import Duty
 from controlplane.gateway.reports import NEAR
 from controlplane.gateway.server import Limits
 from controlplane.metrics.columns import STATUS_NAMES, VARIABLE_NAMES
@@ -35,6 +36,7 @@ from controlplane.near_caches.services import Listed, near_caches_note
 from controlplane.settings.selectors import settings_get
 
 TURN = "poll"
+ROUND_ENDED = "poll_ended"
 LEASE_SECONDS = 120.0
 CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5  # a slow server must not hold up the round
 LONGEST_ROUNDS = 3  # missed in a row before growth is not counted, however long the interval
@@ -66,17 +68,25 @@ def poll_if_due(now: float | None = None) -> Round | None:
     # Rounds start on multiples of the interval, so that a plot's buckets get one sample each.
     slot = int(now // interval * interval)
     try:
-        return poll_round(slot)
+        done = poll_round(slot)
     finally:
         turn_end(TURN, slot + interval)
+    moment_note(ROUND_ENDED, clock.shared_time())
+    return done
 
 
 def poll_round(at: int, connections: Connections = PROCESS) -> Round:
     started = time.perf_counter()
     instances = list(endpoint_list())
     connections.keep_only({instance.pk for instance in instances})
-    readings = _read_all(instances, connections)
-    _write(at, readings, _near_caches(instances, readings, connections))
+    asked = connections.in_time(instances)
+    with isolated(Duty.POLL) as work:
+        readings = _read_all(asked, connections, work)
+        partitions_ensure(Sample, at, at)
+        work.together(readings, lambda found: _write(at, found))
+    with isolated(Duty.NEAR_CACHES) as work:
+        work.together(_near_caches(asked, readings, connections, work), near_caches_note)
+    event_publish("samples", "fleet", {"sampled_at": at, "answered": len(readings), "fleet": fleet_values(at)})
     done = Round(at, len(readings), len(instances) - len(readings), time.perf_counter() - started)
     log.info("poll_round", answered=done.answered_count, failed=done.failed_count, seconds=round(done.seconds, 3))
     return done
@@ -86,33 +96,29 @@ def _limits() -> Limits:
     return replace(usual_limits(), connect_seconds=CONNECT_SECONDS, statement_seconds=STATEMENT_SECONDS)
 
 
-def _read_all(instances: Sequence[Instance], connections: Connections) -> dict[str, Reading]:
+def _read_all(instances: Sequence[Instance], connections: Connections, work: Work) -> dict[str, Reading]:
     readings = {}
-    for instance_id, outcome in connections.ask_all(instances, _limits(), lambda _: STATEMENTS).items():
-        if isinstance(outcome, GatewayError):
-            log.warning("poll_failed", instance=instance_id, code=outcome.code, detail=outcome.detail)
-        else:
-            readings[instance_id] = reading_of(outcome.at, *outcome.values)
+    for pk, outcome in connections.ask_all(instances, _limits(), lambda _: STATEMENTS).items():
+        with work.on(pk):
+            answer = answered(outcome)
+            readings[pk] = reading_of(answer.at, *answer.values)
     return readings
 
 
 def _near_caches(
-    instances: Sequence[Instance], readings: dict[str, Reading], connections: Connections
+    instances: Sequence[Instance], readings: Mapping[str, Reading], connections: Connections, work: Work
 ) -> dict[str, Listed]:
     """Of each instance that answered. Only those that count any are asked for the list."""
     listed = {pk: Listed(reading.at) for pk, reading in readings.items() if not reading.numbers.get("near_caches")}
     having = [each for each in instances if each.pk in readings and each.pk not in listed]
-    for instance_id, rows in connections.rows_all(having, _limits(), f"SHOW FQC {NEAR}").items():
-        if isinstance(rows, GatewayError):
-            log.warning("near_caches_failed", instance=instance_id, code=rows.code, detail=rows.detail)
-        else:
-            listed[instance_id] = Listed(time.time(), rows)
+    for pk, rows in connections.rows_all(having, _limits(), f"SHOW FQC {NEAR}").items():
+        with work.on(pk):
+            listed[pk] = Listed(time.time(), answered(rows))
     return listed
 
 
-@transaction.atomic
-def _write(at: int, readings: dict[str, Reading], near_caches: dict[str, Listed]) -> None:
-    partitions_ensure(Sample, at, at)
+def _write(at: int, readings: Mapping[str, Reading]) -> None:
+    """In the caller's transaction."""
     before = _readings_before(readings)
     reported = reported_take(at, readings)
     longest = max(LONGEST_SECONDS, LONGEST_ROUNDS * settings_get().poll_interval_seconds)
@@ -120,8 +126,6 @@ def _write(at: int, readings: dict[str, Reading], near_caches: dict[str, Listed]
     for pk in reported.keys() & grown.keys():
         _add_reported(grown[pk], reported[pk])
     round_write(at, {pk: Found(reading, grown[pk]) for pk, reading in readings.items()})
-    near_caches_note(near_caches)
-    event_publish("samples", "fleet", {"sampled_at": at, "answered": len(readings), "fleet": fleet_values(at)})
 
 
 def _add_reported(grown: Numbers, reported: Reported) -> None:

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from controlplane.gateway import reports
+from controlplane.gateway.numbers import MOST_STORED, whole
 
 NAME = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 ADDRESS = re.compile(r"[!-~]{0,80}")
 MOST_ROWS = 1000  # of one server
-MOST, MOST_PROTOCOL = 2**63 - 1, 2**31 - 1
+MOST_PROTOCOL = 2**31 - 1
 
 Row = Mapping[str, str | None]  # as the server wrote it, by column
 
@@ -27,11 +28,12 @@ def _fields(row: Row) -> dict[str, Any] | None:
     name, address = row.get(reports.NEAR_NAME) or "", row.get(reports.NEAR_ADDRESS) or ""
     if not NAME.fullmatch(name) or not ADDRESS.fullmatch(address):
         return None
+    most = dict.fromkeys(reports.NEAR_NUMBERS, MOST_STORED) | {"protocol": MOST_PROTOCOL}
+    counts = {field: whole(row.get(reports.NEAR_NUMBERS[field]) or "0", limit) for field, limit in most.items()}
     try:
-        whole = {field: int(row.get(column) or 0) for field, column in reports.NEAR_NUMBERS.items()}
         times = {field: float(row.get(column) or 0) for field, column in reports.NEAR_MILLISECONDS.items()}
     except ValueError:
         return None
-    is_sound = all(0 <= number <= MOST for number in whole.values()) and whole["protocol"] <= MOST_PROTOCOL
+    is_sound = None not in counts.values()
     is_sound = is_sound and all(math.isfinite(number) and number >= 0 for number in times.values())
-    return {"name": name, "address": address, **whole, **times} if is_sound else None
+    return {"name": name, "address": address, **counts, **times} if is_sound else None

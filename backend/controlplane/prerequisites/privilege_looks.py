@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from datetime import timedelta
 from itertools import chain
 
-import structlog
 from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
@@ -20,10 +19,10 @@ from controlplane.core import clock
 from controlplane.core.turns import turn_claim, turn_end
 from controlplane.fleet.connection import connected
 from controlplane.fleet.definitions import instance_line
+from controlplane.fleet.isolation import isolated
 from controlplane.fleet.models import Instance, PrivilegeLook
 from controlplane.fleet.selectors import instance_list
-from controlplane.fleet.states import Provider, State
-from controlplane.gateway.errors import GatewayError
+from controlplane.fleet.states import Duty, Provider, State
 from controlplane.gateway.local_accounts import Use
 from controlplane.gateway.privileges import missing_to_set
 from controlplane.gateway.server import Server
@@ -33,8 +32,7 @@ CACHE_PARAMETERS = ("query_cache_type", "query_cache_size", "innodb_buffer_pool_
 LOOK_AGAIN = timedelta(hours=6)
 TURN, EVERY_SECONDS, LEASE_SECONDS = "privilege_looks", 15.0, 300.0
 ROUND_COUNT, ROUND_SECONDS = 1000, 60.0
-
-log = structlog.get_logger(__name__)
+LOOK_SECONDS = 15.0  # at one instance: the others wait behind it
 
 
 def look(instance: Instance, server: Server, names: Iterable[str] = ()) -> PrivilegeLook:
@@ -66,16 +64,14 @@ def look_if_due() -> None:
 
 def look_round() -> None:
     until = time.monotonic() + ROUND_SECONDS
-    for instance in list(_due()[:ROUND_COUNT]):
-        # Noted first: whatever it meets, the others have their turn before it is tried again.
-        PrivilegeLook.objects.update_or_create(instance=instance, defaults={"tried_at": timezone.now()})
-        try:
-            with connected(instance, Use.CHANGE) as server:
+    with isolated(Duty.PRIVILEGES) as work:
+        for instance in list(_due()[:ROUND_COUNT]):
+            # Noted first: whatever it meets, the others have their turn before it is tried again.
+            PrivilegeLook.objects.update_or_create(instance=instance, defaults={"tried_at": timezone.now()})
+            with work.on(instance.pk), connected(instance, Use.CHANGE, seconds=LOOK_SECONDS) as server:
                 look(instance, server)
-        except GatewayError as error:
-            log.warning("privilege_look_failed", instance=instance.pk, code=error.code, detail=error.detail)
-        if time.monotonic() > until:
-            return
+            if time.monotonic() > until:
+                return
 
 
 def _due() -> QuerySet[Instance]:

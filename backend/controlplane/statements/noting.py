@@ -4,22 +4,23 @@ polls do not wait long behind it. A server that does not answer leaves no note.
 
 from __future__ import annotations
 
-import structlog
+from collections.abc import Mapping
+from dataclasses import replace
 
 from controlplane.core import clock
 from controlplane.fleet.connection import limits
-from controlplane.fleet.kept_connections import PROCESS, Connections
+from controlplane.fleet.isolation import isolated
+from controlplane.fleet.kept_connections import PROCESS, Connections, answered
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import endpoint_list
-from controlplane.gateway.errors import GatewayError
+from controlplane.fleet.states import Duty
 from controlplane.gateway.reports import QUERIES
 from controlplane.statements.counting import counts_of
 from controlplane.statements.models import StatementNote
 
 HOUR, KEPT_SECONDS = 3600, 8 * 24 * 3600
 AT_A_TIME = 8
-
-log = structlog.get_logger(__name__)
+CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5  # polls wait behind it
 
 
 class Noting:
@@ -46,13 +47,18 @@ class Noting:
         self._due = list(with_engine.exclude(pk__in=noted).values_list("pk", flat=True))
 
     def _note(self, instances: list[Instance], at: int) -> None:
-        notes = []
-        for instance_id, rows in self._connections.rows_all(instances, limits(), f"SHOW FQC {QUERIES}").items():
-            if isinstance(rows, GatewayError):
-                log.warning("statements_not_noted", instance=instance_id, code=rows.code, detail=rows.detail)
-            else:
-                notes.append(StatementNote(instance_id=instance_id, at=at, counts=counts_of(rows)))
-        StatementNote.objects.bulk_create(notes, ignore_conflicts=True)
+        within = replace(limits(), connect_seconds=CONNECT_SECONDS, statement_seconds=STATEMENT_SECONDS)
+        asked = self._connections.in_time(instances)
+        notes = {}
+        with isolated(Duty.STATEMENTS) as work:
+            for pk, rows in self._connections.rows_all(asked, within, f"SHOW FQC {QUERIES}").items():
+                with work.on(pk):
+                    notes[pk] = StatementNote(instance_id=pk, at=at, counts=counts_of(answered(rows)))
+            work.together(notes, _keep)
+
+
+def _keep(notes: Mapping[str, StatementNote]) -> None:
+    StatementNote.objects.bulk_create(notes.values(), ignore_conflicts=True)
 
 
 NOTING = Noting(PROCESS)

@@ -58,7 +58,7 @@ def pretender():
 
 
 def test_who_says_nothing_is_given_up(pretender):
-    assert ask_all({"silent": Question(pretender[0], STATEMENTS)}, 0.1) == {}
+    assert ask_all({"silent": Question(pretender[0], STATEMENTS)}, 0.1) == {"silent": None}
 
 
 def test_who_says_nothing_holds_nobody_up(servers, pretender, monkeypatch):
@@ -88,7 +88,7 @@ def test_who_answers_byte_by_byte_is_given_up_too(pretender):
     thread = threading.Thread(target=drip)
     thread.start()
     try:
-        assert ask_all({"dripping": Question(near, STATEMENTS)}, 0.3) == {}
+        assert ask_all({"dripping": Question(near, STATEMENTS)}, 0.3) == {"dripping": None}
     finally:
         stop.set()
         thread.join()

@@ -1,0 +1,101 @@
+"""Work on many instances, of which each may fail alone.
+
+Servers are foreign: whatever one of them answers, asking it, understanding it and noting what it said must cost the
+others nothing. Every duty that goes through many instances does its work on each of them in here. What fails is logged,
+and noted on the instance (`LookFault`); it stays noted until the same duty succeeds on the instance. A database that is
+away is no instance's fault, and ends the round as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeVar
+
+import structlog
+from django.db import InterfaceError, OperationalError, transaction
+from django.utils import timezone
+
+from controlplane.fleet.models import DETAIL_LENGTH, Instance, LookFault
+from controlplane.fleet.states import Duty
+from controlplane.gateway.errors import AnswerTooLong, GatewayError, NotAServer, NotUsable
+
+DATABASE_AWAY = (OperationalError, InterfaceError)
+NOT_UNDERSTOOD = (AnswerTooLong, NotAServer, NotUsable)  # what else may go wrong with a server is expected
+
+log = structlog.get_logger(__name__)
+T = TypeVar("T")
+
+
+class Work:
+    """One round of one duty."""
+
+    def __init__(self, duty: Duty) -> None:
+        self.duty = duty
+        self._done: set[str] = set()
+        self._failed: dict[str, str] = {}
+
+    @contextmanager
+    def on(self, instance_id: str) -> Iterator[None]:
+        """What is done with this instance. A failure ends the block, and nothing else."""
+        try:
+            yield
+        except GatewayError as error:
+            self.fail(instance_id, error)
+        except DATABASE_AWAY:
+            raise
+        except Exception as error:
+            log.exception("instance_failed", duty=self.duty.value, instance=instance_id)
+            self._failed[instance_id] = f"{type(error).__name__}; the log says more."
+        else:
+            self._done.add(instance_id)
+
+    def fail(self, instance_id: str, error: GatewayError) -> None:
+        log.warning(f"{self.duty.value}_failed", instance=instance_id, code=error.code, detail=error.detail)
+        if isinstance(error, NOT_UNDERSTOOD):
+            self._failed[instance_id] = error.detail[:DETAIL_LENGTH]
+
+    def together(self, found: Mapping[str, T], write: Callable[[Mapping[str, T]], None]) -> None:
+        """Writes what was found of all instances in one transaction; if that fails, of each in its own."""
+        try:
+            with transaction.atomic():
+                write(found)
+        except DATABASE_AWAY:
+            raise
+        except Exception:
+            log.warning("round_not_written_at_once", duty=self.duty.value)
+            for instance_id, each in found.items():
+                with self.on(instance_id), transaction.atomic():
+                    write({instance_id: each})
+        else:
+            self._done |= found.keys()
+
+    def note(self) -> None:
+        """What did not change is not written."""
+        noted = {fault.instance_id: fault for fault in LookFault.objects.filter(duty=self.duty)}
+        over = [fault.pk for pk, fault in noted.items() if pk in self._done and pk not in self._failed]
+        if over:
+            LookFault.objects.filter(pk__in=over).delete()
+        now = timezone.now()
+        due = {pk: text for pk, text in self._failed.items() if pk not in noted or noted[pk].is_to_be_noted(text, now)}
+        if due:
+            _keep(LookFault(instance_id=pk, duty=self.duty, detail=text, at=now) for pk, text in due.items())
+
+
+def _keep(faults: Iterator[LookFault]) -> None:
+    """Not of instances that were deleted meanwhile."""
+    wanted = list(faults)
+    there = set(Instance.objects.filter(pk__in=[each.instance_id for each in wanted]).values_list("pk", flat=True))
+    LookFault.objects.bulk_create(
+        [each for each in wanted if each.instance_id in there],
+        update_conflicts=True,
+        unique_fields=["instance", "duty"],
+        update_fields=["detail", "at"],
+    )
+
+
+@contextmanager
+def isolated(duty: Duty) -> Iterator[Work]:
+    work = Work(duty)
+    yield work
+    work.note()
