@@ -41,6 +41,16 @@ ADVICE: Mapping[str, Advice] = {
         "Open the change in History and read the step that failed. Fix the cause, then make the change again.",
         "questions_per_second",
     ),
+    "answers_unusable": Advice(
+        "Another program listens at this address, or the server or a proxy before it answers differently.",
+        "Check which server runs at the address. If it is the right one, report what the log of the workers says.",
+        "questions_per_second",
+    ),
+    "samples_missing": Advice(
+        "The server answers late or not at all; or, if it concerns all servers, no round of polls ends.",
+        "Look in the log of the workers for poll_failed, instance_failed and lookout_duty_failed.",
+        "questions_per_second",
+    ),
     "hit_ratio": Advice(
         "Tables change more often than their results are asked for, or statements seldom repeat.",
         "Look in Queries for what misses and why. Set query_cache_type to 2 for the statements that repeat, or "

@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from controlplane.changes.alarms import change_failed
-from controlplane.fleet.alarms import Alarms, drifted_parameters, engine_lost, unreachable
+from controlplane.fleet.alarms import Alarms, answers_unusable, drifted_parameters, engine_lost, unreachable
+from controlplane.metrics.alarms import samples_missing
 
 # The function that reads each state which `states` defines.
 READINGS: Mapping[str, Callable[[], Alarms]] = {
     "unreachable": unreachable,
     "engine_lost": engine_lost,
     "drifted_parameters": drifted_parameters,
+    "answers_unusable": answers_unusable,
+    "samples_missing": samples_missing,
     "change_failed": change_failed,
 }
 

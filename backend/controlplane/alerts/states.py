@@ -37,6 +37,14 @@ STATES: Mapping[str, MetricDefinition] = {
             "change_failed", "Change failed", "1 if the last change failed or was rolled back within 24 h, else 0",
             "The instance runs as it did before the change, unless the change says otherwise.",
         ),
+        _state(
+            "answers_unusable", "Answers that cannot be used", "kinds of answers that the control plane cannot use",
+            "The server answers, but not as a server does: its figures or reports cannot be read or stored.",
+        ),
+        _state(
+            "samples_missing", "Samples missing", "1 while a running server lacks the last three samples, else 0",
+            "The server runs, but no counters of it are stored, so its charts and alerts stand still.",
+        ),
     )
 }  # fmt: skip
 

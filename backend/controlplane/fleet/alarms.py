@@ -6,6 +6,7 @@ A value of None says that the state cannot be told at the moment, so nothing ope
 from __future__ import annotations
 
 from controlplane.fleet.models import Instance, InstanceParameter
+from controlplane.fleet.selectors import look_faults
 from controlplane.fleet.states import State
 
 MOST_NAMED = 5
@@ -36,6 +37,13 @@ def drifted_parameters() -> Alarms:
     for pk, name in drifted.values_list("instance_id", "name"):
         names.setdefault(pk, []).append(name)
     return {pk: (float(len(each)), _listed(each)) for pk, each in names.items()}
+
+
+def answers_unusable() -> Alarms:
+    told: dict[str, list[str]] = {}
+    for fault in look_faults():
+        told.setdefault(fault.instance_id, []).append(fault.told)
+    return {pk: (float(len(each)), "; ".join(each)) for pk, each in told.items()}
 
 
 def _listed(names: list[str]) -> str:

@@ -49,9 +49,7 @@ def address_of(instance: Instance, use: Use = Use.WATCH) -> Address:
     return Address(*place, public_key_of(instance))
 
 
-def opened(
-    instance: Instance, use: Use = Use.WATCH, *, is_counted: bool = False, seconds: float = math.inf
-) -> Server:
+def opened(instance: Instance, use: Use = Use.WATCH, *, is_counted: bool = False, seconds: float = math.inf) -> Server:
     """A connection that the caller closes. What it reads is counted by the cache only if that is what it is for.
 
     `seconds`: after which the conversation ends, however far it is.

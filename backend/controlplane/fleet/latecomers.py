@@ -1,5 +1,7 @@
-"""Instances whose answers come too late. A round waits for its slowest instance, so one that is always late would hold up
-the whole fleet. Each time that it is late it is left out of rounds for a while, which doubles.
+"""Instances whose answers come too late.
+
+A round waits for its slowest instance, so one that is always late would hold up the whole fleet. Each time that it is
+late it is left out of rounds for a while, and each while is twice as long as the one before.
 """
 
 from __future__ import annotations

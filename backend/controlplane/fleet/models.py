@@ -139,7 +139,7 @@ class Instance(models.Model):
 class LookFault(models.Model):
     """That a duty could make nothing of what an instance's server answers: see `isolation`."""
 
-    RENEWED = timedelta(hours=1)
+    RENEWED, LASTS = timedelta(hours=1), timedelta(days=1)
 
     # No constraint: an instance deleted in the middle of a round must not spoil the round.
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="look_faults", db_constraint=False)
@@ -152,6 +152,10 @@ class LookFault(models.Model):
 
     def is_to_be_noted(self, detail: str, now: datetime) -> bool:
         return detail != self.detail or now - self.at > self.RENEWED
+
+    @property
+    def told(self) -> str:
+        return f"{self.get_duty_display()}: {self.detail}"
 
 
 class Observation(models.Model):

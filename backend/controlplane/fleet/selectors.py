@@ -5,11 +5,12 @@ from collections.abc import Iterable
 
 from django.db.models import Count, Q, QuerySet
 from django.db.models.fields.json import KeyTransform
+from django.utils import timezone
 
 from controlplane.catalogue.selectors import line_list
 from controlplane.catalogue.server_variables import line_id
 from controlplane.core.errors import NotFound
-from controlplane.fleet.models import Instance, InstanceClass
+from controlplane.fleet.models import Instance, InstanceClass, LookFault
 from controlplane.fleet.states import State
 
 CONNECTED_BY = (
@@ -30,11 +31,26 @@ def instance_list_counted() -> QuerySet[Instance]:
     return (
         instance_list()
         .select_related("instance_class", "latest")
+        .prefetch_related("look_faults")
         .annotate(
             drifted_count=Count("parameters", filter=Q(parameters__is_drifted=True)),
             pending_restart_count=Count("parameters", filter=Q(parameters__is_pending_restart=True)),
         )
     )
+
+
+def look_faults() -> QuerySet[LookFault]:
+    """What the control plane cannot make use of. One that is not answering has other troubles."""
+    fresh = timezone.now() - LookFault.LASTS
+    return LookFault.objects.filter(at__gt=fresh, instance__state__in=ANSWERING).order_by("instance_id", "duty")
+
+
+def answers_unusable(instance: Instance) -> str:
+    """The same of one, in words."""
+    if instance.state not in ANSWERING:
+        return ""
+    fresh = timezone.now() - LookFault.LASTS
+    return "; ".join(fault.told for fault in instance.look_faults.all() if fault.at > fresh)
 
 
 def instance_polled() -> QuerySet[Instance]:

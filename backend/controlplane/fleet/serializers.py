@@ -9,6 +9,7 @@ from rest_framework import serializers
 from controlplane.catalogue.access import CLASSES
 from controlplane.fleet.cache_state import CACHE_STATES, cache_state
 from controlplane.fleet.models import Instance, InstanceClass, TemplateUse
+from controlplane.fleet.selectors import answers_unusable
 from controlplane.fleet.states import Provider
 from controlplane.fleet.template_uses import use_differences
 from controlplane.gateway.endpoint import HOST_SYNTAX
@@ -130,6 +131,9 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
     minor_version = serializers.IntegerField(allow_null=True, help_text="@@fqc_minor_version; null without the engine.")
     engine_obstacle = serializers.CharField(allow_blank=True, help_text=OBSTACLE_HELP)
     cache = serializers.SerializerMethodField()
+    state_reason = serializers.SerializerMethodField(
+        help_text="Why it is in this state; of one that answers, what of its answers cannot be used."
+    )
     drifted_count = serializers.IntegerField(default=0)
     pending_restart_count = serializers.IntegerField(default=0)
 
@@ -147,6 +151,9 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
     @extend_schema_field(CacheStateSerializer)
     def get_cache(self, instance: Instance) -> dict[str, Any]:
         return cache_state(instance)
+
+    def get_state_reason(self, instance: Instance) -> str:
+        return instance.state_reason or answers_unusable(instance)
 
     def get_has_engine(self, instance: Instance) -> bool:
         return instance.minor_version is not None

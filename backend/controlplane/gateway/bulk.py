@@ -2,8 +2,8 @@
 
 PyMySQL waits for one server at a time, and builds much that a round throws away. Here statements that answer with
 names and values (SHOW VARIABLES, SHOW STATUS) are written to PyMySQL's sockets and read from them directly. Between two
-rounds the connections are PyMySQL's again. Who does not answer as expected is simply not in the result, and who does not
-answer in time is there without an answer: such a connection is in no known state and must be closed.
+rounds the connections are PyMySQL's again. Who does not answer as expected is simply not in the result, and who is late
+is there without an answer: such a connection is in no known state and must be closed.
 """
 
 from __future__ import annotations

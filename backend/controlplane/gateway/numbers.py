@@ -1,7 +1,7 @@
 """Whole numbers as servers write them. Pure.
 
-A server may answer anything. What is not a plain number within the given limit is None, so that nothing that is computed
-or stored afterwards can overflow.
+A server may answer anything. What is not a plain number within the given limit is None, so that nothing that is
+computed or stored afterwards can overflow.
 """
 
 from __future__ import annotations

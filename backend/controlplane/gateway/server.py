@@ -193,7 +193,7 @@ class Server:
 
     def variables(self) -> dict[str, str]:
         """Every global variable, by its lower-case name; the cache's are the engine's where there is one."""
-        found = {name.lower(): value for name, value in self.rows("SHOW GLOBAL VARIABLES")}
+        found = {name.lower(): value for name, value in self.name_values("SHOW GLOBAL VARIABLES").items()}
         return found | {name: found[own] for name, own in ENGINE_NAMES.items() if own in found}
 
     def variable(self, name: str) -> str | None:
@@ -206,7 +206,7 @@ class Server:
             raise
 
     def status(self, pattern: str = "%") -> dict[str, str]:
-        return dict(self.rows("SHOW GLOBAL STATUS LIKE %s", [pattern]))
+        return self.name_values("SHOW GLOBAL STATUS LIKE %s", [pattern])
 
     def set_global(self, name: str, value: str | int) -> None:
         self.run(f"SET GLOBAL {quoted(self.engine_name(name))} = %s", [_typed(value)])

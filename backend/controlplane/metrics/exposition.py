@@ -17,13 +17,13 @@ from controlplane.core.models import Clock
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_polled
 from controlplane.fleet.states import State
+from controlplane.metrics.alarms import silence_seconds
 from controlplane.metrics.models import Latest
 from controlplane.metrics.rollups import MARK
 from controlplane.settings.selectors import settings_get
 
 # The apps above add their own collectors here.
 COLLECTORS: Hook[Callable[[], Collector]] = Hook("metrics.exposition.COLLECTORS")
-SILENT_AFTER_SECONDS, SILENT_ROUNDS = 120, 3  # whichever is longer
 
 
 def counted(name: str, told: str, rows: QuerySet[Any], field: str, choices: type[TextChoices]) -> Metric:
@@ -49,8 +49,7 @@ class FleetCollector(Collector):
         yield GaugeMetricFamily(
             "fqc_poll_interval_seconds", "How often servers are polled, as the settings say.", interval
         )
-        silence = max(SILENT_AFTER_SECONDS, SILENT_ROUNDS * interval)
-        fresh = Latest.objects.filter(at__gte=time.time() - silence).values("pk")
+        fresh = Latest.objects.filter(at__gte=time.time() - silence_seconds()).values("pk")
         silent = instance_polled().exclude(pk__in=fresh).count()
         told = "Instances without a sample for two minutes, or three polls if that is longer."
         yield GaugeMetricFamily("fqc_silent_instances", told, silent)

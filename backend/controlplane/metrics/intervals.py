@@ -35,10 +35,10 @@ class Reading:
 
 def reading_of(at: float, status: Mapping[str, str], variables: Mapping[str, str]) -> Reading:
     numbers: Numbers = {column: _sum(status, names) for column, names in COUNTERS.items()}
-    numbers |= {name: _number(status.get(name)) for name in ANSWERED_WITHIN.values()}
-    numbers |= {column: _number(status.get(name)) for column, name in GAUGES.items()}
+    numbers |= {name: _counter(status.get(name)) for name in ANSWERED_WITHIN.values()}
+    numbers |= {column: whole(status.get(name)) for column, name in GAUGES.items()}
     for column, names in VARIABLES.items():
-        found = (_number(variables.get(name)) for name in names)
+        found = (whole(variables.get(name)) for name in names)
         numbers[column] = next((number for number in found if number is not None), None)
     return Reading(at, numbers)
 
@@ -91,10 +91,10 @@ def _grown(before: Reading, now: Reading, column: str, has_restarted: bool) -> f
 
 
 def _sum(status: Mapping[str, str], names: tuple[str, ...]) -> float | None:
-    found = [number for number in (_number(status.get(name)) for name in names) if number is not None]
+    found = [number for number in (_counter(status.get(name)) for name in names) if number is not None]
     return sum(found) if found else None
 
 
-def _number(text: str | None) -> float | None:
-    """Counters stay exact: they are whole numbers."""
+def _counter(text: str | None) -> int | None:
+    """What it grows by is stored, not the counter itself."""
     return whole(text, MOST_COUNTED)

@@ -2772,6 +2772,7 @@ export interface components {
                 [key: string]: string;
             };
             readonly state: components["schemas"]["InstanceState"];
+            /** @description Why it is in this state; of one that answers, what of its answers cannot be used. */
             readonly state_reason: string;
             maintenance_window: components["schemas"]["Window"];
             /** @default 0 */
@@ -2963,6 +2964,7 @@ export interface components {
         };
         /**
          * @description * `answered_per_second` - answered_per_second
+         *     * `answers_unusable` - answers_unusable
          *     * `buffer_pool_hit_ratio` - buffer_pool_hit_ratio
          *     * `buffer_pool_reads_per_second` - buffer_pool_reads_per_second
          *     * `buffer_pool_requests_per_second` - buffer_pool_requests_per_second
@@ -3001,6 +3003,7 @@ export interface components {
          *     * `prunes_per_second` - prunes_per_second
          *     * `questions_per_second` - questions_per_second
          *     * `running_threads` - running_threads
+         *     * `samples_missing` - samples_missing
          *     * `saved_bytes_per_second` - saved_bytes_per_second
          *     * `saved_time` - saved_time
          *     * `select_hit_ratio` - select_hit_ratio
@@ -3016,7 +3019,7 @@ export interface components {
          *     * `writes_per_second` - writes_per_second
          * @enum {string}
          */
-        MetricEnum: "answered_per_second" | "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "change_failed" | "connections" | "contained_errors_per_second" | "differences_per_second" | "drifted_parameters" | "engine_lost" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lookups_per_second" | "memory_used_ratio" | "misses_per_second" | "near_caches" | "near_caches_detached" | "near_hit_ratio" | "near_hits_per_second" | "near_misses_per_second" | "near_waits_per_second" | "near_writer_wait" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "p95_answer_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "running_threads" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "server_reads_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "unreachable" | "uptime_seconds" | "used_bytes" | "verified_per_second" | "write_share" | "writes_per_second";
+        MetricEnum: "answered_per_second" | "answers_unusable" | "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "change_failed" | "connections" | "contained_errors_per_second" | "differences_per_second" | "drifted_parameters" | "engine_lost" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lookups_per_second" | "memory_used_ratio" | "misses_per_second" | "near_caches" | "near_caches_detached" | "near_hit_ratio" | "near_hits_per_second" | "near_misses_per_second" | "near_waits_per_second" | "near_writer_wait" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "p95_answer_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "running_threads" | "samples_missing" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "server_reads_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "unreachable" | "uptime_seconds" | "used_bytes" | "verified_per_second" | "write_share" | "writes_per_second";
         MetricSeries: {
             name: string;
             title: string;

@@ -57,6 +57,8 @@ const METRICS: Record<string, [title: string, formula: string]> = {
   engine_lost: ['插件丢失', '曾安装插件的服务器当前未加载插件时为 1，否则为 0'],
   drifted_parameters: ['漂移的参数', '运行值与配置值不同的参数个数'],
   change_failed: ['变更失败', '24 小时内最近一次变更失败或回滚时为 1，否则为 0'],
+  answers_unusable: ['无法使用的应答', '控制面无法使用的应答种类数'],
+  samples_missing: ['缺少采样', '运行中的服务器在最近三次轮询中没有采样时为 1，否则为 0'],
 };
 
 const UNITS: ToldWords = {
@@ -193,6 +195,7 @@ const PROBLEMS: ToldWords = {
   server_unreachable: '无法连接服务器',
   endpoint_refused: '地址不在允许的网段内',
   not_a_server: '该地址上没有 MySQL 兼容的服务器',
+  answer_not_usable: '服务器的应答无法使用',
   server_denied: '服务器拒绝了该账号',
   server_refused: '服务器拒绝了该语句',
   privilege_missing: '账号缺少权限',
@@ -434,6 +437,7 @@ const ERRORS: Record<string, [needed: string, remedy: string]> = {
   endpoint_refused: ['服务器可连接', '请排除上述错误，然后重新检查。'],
   server_denied: ['服务器可连接', '请排除上述错误，然后重新检查。'],
   not_a_server: ['服务器可连接', '请排除上述错误，然后重新检查。'],
+  answer_not_usable: ['服务器可连接', '请重试。'],
   server_refused: ['服务器可连接', '请排除上述错误，然后重新检查。'],
   password_withheld: ['服务器可连接', '请排除上述错误，然后重新检查。'],
   answer_too_long: ['服务器可连接', '请排除上述错误，然后重新检查。'],
@@ -746,6 +750,8 @@ const ALERT_RULES: ToldWords = {
   'change failed': '变更失败',
   'cache too small': '缓存过小',
   'near cache detached': '近端缓存断开',
+  'samples missing': '缺少采样',
+  'answers that cannot be used': '无法使用的应答',
 };
 
 /** The likely cause of an incident, and what to do: by the metric or state that the rule watches. */
@@ -765,6 +771,14 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
   change_failed: [
     '服务器拒绝了变更中的某一步，或变更过程中无法连接。',
     '在“变更历史”中打开该变更并查看失败的步骤，排除原因后重新变更。',
+  ],
+  answers_unusable: [
+    '该地址上运行的是其他程序，或服务器（或其前面的代理）的应答方式不同。',
+    '检查该地址上运行的是哪台服务器。如服务器无误，请反馈工作进程日志中的内容。',
+  ],
+  samples_missing: [
+    '服务器应答过慢或无应答；若涉及所有服务器，则没有任何一轮轮询完成。',
+    '在工作进程日志中查找 poll_failed、instance_failed 和 lookout_duty_failed。',
   ],
   hit_ratio: [
     '表的更新比其结果被查询更频繁，或语句很少重复。',

@@ -327,6 +327,7 @@ func (e InstanceState) Valid() bool {
 // Defines values for MetricEnum.
 const (
 	MetricEnumAnsweredPerSecond             MetricEnum = "answered_per_second"
+	MetricEnumAnswersUnusable               MetricEnum = "answers_unusable"
 	MetricEnumBufferPoolHitRatio            MetricEnum = "buffer_pool_hit_ratio"
 	MetricEnumBufferPoolReadsPerSecond      MetricEnum = "buffer_pool_reads_per_second"
 	MetricEnumBufferPoolRequestsPerSecond   MetricEnum = "buffer_pool_requests_per_second"
@@ -365,6 +366,7 @@ const (
 	MetricEnumPrunesPerSecond               MetricEnum = "prunes_per_second"
 	MetricEnumQuestionsPerSecond            MetricEnum = "questions_per_second"
 	MetricEnumRunningThreads                MetricEnum = "running_threads"
+	MetricEnumSamplesMissing                MetricEnum = "samples_missing"
 	MetricEnumSavedBytesPerSecond           MetricEnum = "saved_bytes_per_second"
 	MetricEnumSavedTime                     MetricEnum = "saved_time"
 	MetricEnumSelectHitRatio                MetricEnum = "select_hit_ratio"
@@ -384,6 +386,8 @@ const (
 func (e MetricEnum) Valid() bool {
 	switch e {
 	case MetricEnumAnsweredPerSecond:
+		return true
+	case MetricEnumAnswersUnusable:
 		return true
 	case MetricEnumBufferPoolHitRatio:
 		return true
@@ -460,6 +464,8 @@ func (e MetricEnum) Valid() bool {
 	case MetricEnumQuestionsPerSecond:
 		return true
 	case MetricEnumRunningThreads:
+		return true
+	case MetricEnumSamplesMissing:
 		return true
 	case MetricEnumSavedBytesPerSecond:
 		return true
@@ -995,6 +1001,7 @@ type AlertRuleWriteRequest struct {
 	IsEnabled  *bool   `json:"is_enabled,omitempty"`
 
 	// Metric * `answered_per_second` - answered_per_second
+	// * `answers_unusable` - answers_unusable
 	// * `buffer_pool_hit_ratio` - buffer_pool_hit_ratio
 	// * `buffer_pool_reads_per_second` - buffer_pool_reads_per_second
 	// * `buffer_pool_requests_per_second` - buffer_pool_requests_per_second
@@ -1033,6 +1040,7 @@ type AlertRuleWriteRequest struct {
 	// * `prunes_per_second` - prunes_per_second
 	// * `questions_per_second` - questions_per_second
 	// * `running_threads` - running_threads
+	// * `samples_missing` - samples_missing
 	// * `saved_bytes_per_second` - saved_bytes_per_second
 	// * `saved_time` - saved_time
 	// * `select_hit_ratio` - select_hit_ratio
@@ -1638,15 +1646,17 @@ type Instance struct {
 	PendingRestartCount *int   `json:"pending_restart_count,omitempty"`
 
 	// Product MariaDB or MySQL; empty until it was reached.
-	Product         string            `json:"product"`
-	Provider        Provider          `json:"provider"`
-	ProxyEnabled    bool              `json:"proxy_enabled"`
-	ServerStartedAt *time.Time        `json:"server_started_at"`
-	State           InstanceState     `json:"state"`
-	StateReason     string            `json:"state_reason"`
-	Tags            map[string]string `json:"tags"`
-	UpdatedAt       time.Time         `json:"updated_at"`
-	Version         int               `json:"version"`
+	Product         string        `json:"product"`
+	Provider        Provider      `json:"provider"`
+	ProxyEnabled    bool          `json:"proxy_enabled"`
+	ServerStartedAt *time.Time    `json:"server_started_at"`
+	State           InstanceState `json:"state"`
+
+	// StateReason Why it is in this state; of one that answers, what of its answers cannot be used.
+	StateReason string            `json:"state_reason"`
+	Tags        map[string]string `json:"tags"`
+	UpdatedAt   time.Time         `json:"updated_at"`
+	Version     int               `json:"version"`
 }
 
 // InstanceClass defines model for InstanceClass.
@@ -1779,6 +1789,7 @@ type InstanceParameters struct {
 type InstanceState string
 
 // MetricEnum * `answered_per_second` - answered_per_second
+// * `answers_unusable` - answers_unusable
 // * `buffer_pool_hit_ratio` - buffer_pool_hit_ratio
 // * `buffer_pool_reads_per_second` - buffer_pool_reads_per_second
 // * `buffer_pool_requests_per_second` - buffer_pool_requests_per_second
@@ -1817,6 +1828,7 @@ type InstanceState string
 // * `prunes_per_second` - prunes_per_second
 // * `questions_per_second` - questions_per_second
 // * `running_threads` - running_threads
+// * `samples_missing` - samples_missing
 // * `saved_bytes_per_second` - saved_bytes_per_second
 // * `saved_time` - saved_time
 // * `select_hit_ratio` - select_hit_ratio
