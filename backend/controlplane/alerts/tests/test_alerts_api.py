@@ -91,6 +91,8 @@ def test_rules_for_states_ship_enabled(viewer: APIClient) -> None:
         "engine_lost",
         "drifted_parameters",
         "change_failed",
+        "answers_unusable",
+        "samples_missing",
         "prune_ratio",
         "near_caches_detached",
     }

@@ -13,8 +13,12 @@ from controlplane.alerts.models import Incident
 from controlplane.alerts.readings import READINGS
 from controlplane.alerts.states import STATES
 from controlplane.changes.models import ChangeSet
-from controlplane.fleet.models import Instance, InstanceParameter
+from controlplane.core.turns import moment_note, moment_of
+from controlplane.fleet.models import Instance, InstanceParameter, LookFault
 from controlplane.fleet.observation import identity_of, note_identity
+from controlplane.metrics import polling
+from controlplane.metrics.models import Latest
+from controlplane.metrics.polling import ROUND_ENDED
 from controlplane.metrics.tests.fleet import instance_make
 
 pytestmark = pytest.mark.django_db
@@ -102,3 +106,55 @@ def test_neither_what_somebody_aborted_nor_what_is_long_past_is_an_incident() ->
     changed(instance, "rolled_back", timedelta(minutes=5), code="aborted")
     changed(instance, "failed", timedelta(hours=25))
     assert looks(minutes=1) == []
+
+
+def test_answers_that_cannot_be_used_are_an_incident_until_they_can() -> None:
+    instance = instance_make(name="shop-1")
+    for duty in ("poll", "watch"):
+        fault = LookFault.objects.create(instance=instance, duty=duty, detail="KeyError", at=timezone.now())
+    assert looks(minutes=2) == [("answers_unusable", "shop-1")]
+    incident = Incident.objects.get()
+    assert (incident.opened_value, incident.events.get(kind="opened").detail) == (2, "poll: KeyError; watch: KeyError")
+    LookFault.objects.all().delete()
+    assert looks(minutes=2, start=3) == []
+    fault.pk, fault.at = None, timezone.now() - timedelta(days=2)
+    fault.save(force_insert=True)
+    assert looks(minutes=2, start=6) == [], "nobody has met it for two days"
+
+
+def sampled(instance: Instance, ago: timedelta) -> None:
+    Instance.objects.filter(pk=instance.pk).update(created_at=timezone.now() - timedelta(days=1))
+    at = (timezone.now() - ago).timestamp()
+    Latest.objects.update_or_create(instance=instance, defaults={"at": at, "readings": {}, "growth": {}})
+
+
+def test_a_running_server_without_samples_is_an_incident_until_it_has_them() -> None:
+    moment_note(ROUND_ENDED, timezone.now().timestamp())
+    instance = instance_make(name="shop-1")
+    assert looks(minutes=2) == [], "it was registered just now"
+    sampled(instance_make(name="shop-2"), timedelta(seconds=30))
+    sampled(instance, timedelta(minutes=3))
+    assert looks(minutes=2, start=3) == [("samples_missing", "shop-1")]
+    assert Incident.objects.get().events.get(kind="opened").detail.startswith("no sample could be taken since 20")
+    sampled(instance, timedelta())
+    assert looks(minutes=2, start=6) == []
+
+
+def test_if_no_round_of_polls_has_ended_for_three_intervals_every_running_server_says_so() -> None:
+    for name in ("shop-1", "shop-2"):
+        sampled(instance_make(name=name), timedelta(minutes=10))
+    sampled(instance_make(name="stopped", state="stopped"), timedelta(minutes=10))
+    moment_note(ROUND_ENDED, (timezone.now() - timedelta(minutes=5)).timestamp())
+    assert sorted(looks(minutes=2)) == [("samples_missing", "shop-1"), ("samples_missing", "shop-2")]
+    for incident in Incident.objects.all():
+        assert incident.events.get(kind="opened").detail.startswith("no round of polls has ended since 20")
+
+
+def test_a_round_that_ends_is_noted_and_one_that_fails_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    polling.poll_if_due(T)
+    ended = moment_of(ROUND_ENDED)
+    assert ended is not None
+    monkeypatch.setattr(polling, "poll_round", lambda at: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        polling.poll_if_due(T + 60)
+    assert moment_of(ROUND_ENDED) == ended

@@ -10,6 +10,8 @@ from django.utils import timezone
 from controlplane.changes import upkeep
 from controlplane.changes.models import ChangeSet
 from controlplane.fleet.models import Observation
+from controlplane.gateway.tests.hostile import hostile, tells
+from controlplane.metrics.tests.fleet import instance_make
 from testing.changes import changed, run
 from testing.workers import until
 
@@ -168,3 +170,15 @@ def test_a_server_that_does_not_answer_is_tried_again_later(operator, instance):
     upkeep.observations_end_due()
     found = Observation.objects.get()
     assert found.is_running and found.ends_at > timezone.now()
+
+
+def test_a_server_that_says_nonsense_keeps_no_other_observation_from_its_end(operator, instance, table):
+    begin(operator, instance)
+    with hostile(tells(lambda name: b"7", clock=b"time")) as listener:
+        odd = instance_make(name="an odd one", port=listener.port)
+        facts = {"started_at": timezone.now(), "counted_before": {}}
+        Observation.objects.create(instance=odd, ends_at=timezone.now() - timedelta(hours=1), **facts)
+        Observation.objects.filter(instance=instance).update(ends_at=timezone.now())
+        upkeep.sweep()
+    assert not Observation.objects.get(instance=instance).is_running
+    assert Observation.objects.get(instance=odd).ends_at > timezone.now()

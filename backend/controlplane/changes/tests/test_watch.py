@@ -9,6 +9,7 @@ from controlplane.changes.watch import watch, watch_silent
 from controlplane.core.models import Event
 from controlplane.fleet.kept_connections import Connections
 from controlplane.fleet.models import Instance
+from controlplane.gateway.tests.hostile import hostile, tells
 from controlplane.metrics.tests.fleet import instance_make
 from controlplane.prerequisites.check import instance_check
 from testing.changes import asked, changed, run
@@ -166,3 +167,31 @@ def test_of_many_that_are_silent_each_is_asked_in_its_turn(shared_server, monkey
     assert set(Instance.objects.filter(state="running")) == set(back)
     gone.refresh_from_db()
     assert gone.state == "unreachable"
+
+
+ODD = {
+    "another first column": tells(lambda name: b"7", clock=b"time"),
+    "no version": tells(lambda name: b""),
+    "versions without a release": tells(lambda name: b"a\0server"),
+    "NULL": tells(lambda name: None),
+    "numbers of 300 digits": tells(lambda name: b"9" * 300),
+    "digits of another script": tells(lambda name: "\N{SUPERSCRIPT TWO}".encode()),
+}
+
+
+@pytest.mark.parametrize("play", ODD.values(), ids=ODD.keys())
+def test_what_one_server_says_hides_no_other(own_server, connections, play):
+    server = own_server()
+    killed = row_for(server)
+    with hostile(play) as listener:
+        for state in ("running", "unreachable"):
+            instance_make(port=listener.port, state=state)
+        server.stop(force=True)
+        watch(connections)
+        killed.refresh_from_db()
+        assert killed.state == "unreachable"
+        server.start()
+        watch_silent()
+        killed.refresh_from_db()
+        assert killed.state == "running"
+        connections.keep_only(())

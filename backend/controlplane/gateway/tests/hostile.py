@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 import threading
@@ -161,3 +162,29 @@ def answers(*first: bytes, then: bytes) -> Callable[[Talk], None]:
         forever(talk, then)
 
     return play
+
+
+def tells(value_of: Callable[[str], bytes | None], clock: bytes = b"clock") -> Callable[[Talk], None]:
+    """A server that is asked for variables: it tells of each whatever it likes; of its clock, under that name."""
+
+    def play(talk: Talk) -> None:
+        talk.let_in()
+        while True:
+            names = QUOTED.findall(talk.statement())
+            rows = (
+                [(clock, b"1800000000")] if names == ["clock"] else [(each.encode(), value_of(each)) for each in names]
+            )
+            packets = [_cell(name) + _cell(value) for name, value in rows]
+            for body in (b"\x02", column(), column(), END, *packets, END):
+                talk.say(body)
+
+    return play
+
+
+QUOTED = re.compile(r"'(\w+)'")
+
+
+def _cell(value: bytes | None) -> bytes:
+    if value is None:
+        return b"\xfb"
+    return (bytes([len(value)]) if len(value) < 251 else b"\xfc" + len(value).to_bytes(2, "little")) + value

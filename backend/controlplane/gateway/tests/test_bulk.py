@@ -119,3 +119,14 @@ def test_what_is_no_mysql_is_left_out(pretender):
     far.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" * 100)
     far.shutdown(socket.SHUT_WR)
     assert ask_all({"web": Question(near, STATEMENTS)}, 60) == {}
+
+
+def test_names_that_are_no_text_hold_nobody_up(servers, pretender):
+    near, far = pretender
+    column = bytes([5, 0, 0, 2]) + b"?????"
+    row = bytes([4, 0, 0, 3]) + b"\x01\xff\x01b"
+    end = bytes([5, 0, 0, 4]) + b"\xfe\x00\x00\x02\x00"
+    far.sendall(bytes([1, 0, 0, 1, 2]) + column * 2 + end + row + end)
+    found = ask_all({"odd": Question(near, STATEMENTS[:1]), **questions(servers)}, 600)
+    assert {"0", "1", "2", "3", "4"} <= set(found)
+    assert found["odd"].values == [{"\N{REPLACEMENT CHARACTER}": "b"}]

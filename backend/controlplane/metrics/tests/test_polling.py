@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,12 +14,13 @@ from controlplane.core.models import Event
 from controlplane.core.sealing import seal
 from controlplane.core.turns import turn_claim, turn_end
 from controlplane.fleet.kept_connections import Connections
-from controlplane.fleet.models import Instance
+from controlplane.fleet.models import Instance, LookFault
 from controlplane.gateway.tests.dribble import dribbling
-from controlplane.gateway.tests.hostile import END, answers, column, hostile
+from controlplane.gateway.tests.hostile import END, Talk, answers, column, hostile, tells
 from controlplane.gateway.tests.stranger import GREETINGS, stranger
-from controlplane.metrics import polling
-from controlplane.metrics.models import Latest, Sample
+from controlplane.metrics import intervals, polling
+from controlplane.metrics.models import FleetMinute, Latest, Sample
+from controlplane.metrics.rollups import rollup
 from controlplane.metrics.tests.fleet import instance_make
 from testing.workers import until
 
@@ -68,6 +71,84 @@ def test_an_instance_that_answers_without_end_costs_the_others_nothing(
             [failed] = [entry for entry in logs if entry["event"] == "poll_failed"]
             assert (failed["instance"], failed["code"]) == (endless.pk, "answer_too_long")
         connections.keep_only(())
+
+
+FIGURES: dict[str, Callable[[str, int], str]] = {
+    "a counter that grows by 10^25": lambda name, seen: str(10**25 * seen) if name == "Questions" else "7",
+    "a counter of 10^19 that appears": lambda name, seen: str(10**19) if name == "Questions" and seen > 1 else "7",
+    "a gauge of 10^400": lambda name, seen: str(10**400) if name == "Qcache_free_memory" else "7",
+    "a gauge of 2^64 - 1": lambda name, seen: str(2**64 - 1) if name == "Qcache_free_memory" else "7",
+    "a size of 2^70": lambda name, seen: str(2**70) if name == "query_cache_size" else "7",
+    "a negative number": lambda name, seen: "-9223372036854775809",
+    "no numbers": lambda name, seen: ("nan", "1e308", "\N{SUPERSCRIPT TWO}", "a\0b")[seen % 4],
+    "a counter near its end": lambda name, seen: str(2**64 - 1 if seen % 2 else 0),
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("told", FIGURES.values(), ids=FIGURES.keys())
+def test_figures_of_one_server_cost_no_other_its_sample(
+    shared_server: Any, connections: Connections, told: Callable[[str, int], str]
+) -> None:
+    healthy, seen = reached(shared_server), Counter[str]()
+
+    def value(name: str) -> bytes:
+        seen[name] += 1
+        return told(name, seen[name]).encode()
+
+    with hostile(tells(value)) as listener:
+        odd = instance_make(port=listener.port)
+        for at in (T, T + 15, T + 30):
+            assert polling.poll_round(at, connections).answered_count == 2
+        connections.keep_only(())
+    for instance in (healthy, odd):
+        assert Sample.objects.filter(instance_id=instance.pk).count() == 3
+    rollup(T + 120)
+    assert FleetMinute.objects.get(at=T).questions >= 0
+
+
+@pytest.mark.django_db
+def test_what_cannot_be_written_of_one_server_is_noted_on_it_until_it_can(
+    shared_server: Any, connections: Connections, viewer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    healthy = reached(shared_server)
+    with hostile(tells(lambda name: str(10**30).encode())) as listener:
+        odd = instance_make(port=listener.port)
+        with monkeypatch.context() as patched:
+            patched.setattr(intervals, "whole", lambda text, most=0: text and int(text))  # as if nothing were bounded
+            polling.poll_round(T, connections)
+        assert list(Sample.objects.values_list("instance_id", flat=True)) == [healthy.pk]
+        [fault] = LookFault.objects.all()
+        assert (fault.instance_id, fault.duty) == (odd.pk, "poll")
+        told = {pk: viewer.get(f"/api/v1/instances/{pk}").json()["state_reason"] for pk in (healthy.pk, odd.pk)}
+        assert told == {healthy.pk: "", odd.pk: f"poll: {fault.detail}"}
+        polling.poll_round(T + 15, connections)
+        assert not LookFault.objects.exists()
+        connections.keep_only(())
+
+
+@pytest.mark.django_db
+def test_a_server_that_was_late_is_left_out_of_the_next_rounds(
+    shared_server: Any, connections: Connections, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    healthy = reached(shared_server)
+    polling.poll_round(T, connections)
+
+    def says_nothing(talk: Talk) -> None:
+        talk.let_in()
+        talk.statement()
+        talk.hear()  # until the client hangs up
+
+    with hostile(says_nothing) as listener:
+        instance_make(port=listener.port)
+        with monkeypatch.context() as patched:
+            patched.setattr(polling, "STATEMENT_SECONDS", 1)
+            patched.setattr(polling, "CONNECT_SECONDS", 1)
+            assert polling.poll_round(T + 15, connections).failed_count == 1
+        assert len(listener.talks) == 1
+        assert polling.poll_round(T + 30, connections).failed_count == 1
+        assert len(listener.talks) == 1
+    assert Sample.objects.filter(instance_id=healthy.pk).count() == 3
 
 
 @pytest.mark.django_db
