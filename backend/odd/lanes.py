@@ -74,13 +74,13 @@ class Lane:
         self.rounds = 0
 
     def begin(self) -> None:
-        """What the healthy server needs."""
+        """Prepares the healthy server for this lane."""
 
     def round(self) -> None:
         raise NotImplementedError
 
     def lost(self) -> list[str]:
-        """What the healthy server should have got in this round, and has not."""
+        """Lists what the healthy server should have got in this round and has not."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -144,7 +144,7 @@ class NearCaches(Lane):
         polling.poll_round(self.at, self.connections)
 
     def _attach(self) -> set[str]:
-        """Anew, too: one that is late with its lease, in a process that is busy with odd answers, is detached."""
+        """Attaches a near cache again: its server detaches one that renews late because this process was busy."""
         with suppress(OSError):
             self.near.close()
         self.near.enter_context(PlayedNear(self.fleet.healthy, "shop-1"))
@@ -154,7 +154,7 @@ class NearCaches(Lane):
         return {row["Attachment"] or "" for row in self.server.named_rows("SHOW FQC NEAR")}
 
     def lost(self) -> list[str]:
-        """Of what its server lists before and after the round."""
+        """Compares with the near caches that the server itself lists before and after the round."""
         found = NearCache.objects.filter(instance=self.fleet.healthy_row, is_attached=True, seen_at__gte=self.begun)
         noted = {str(number) for number in found.values_list("attachment", flat=True)}
         lost = (self.before & self._attachments()) - noted
@@ -243,7 +243,7 @@ class Observations(Lane):
 
 
 class Living(Lane):
-    """What the lookout does with servers that answer, at its pace: no slot is lost to those that answer late."""
+    """Does what the lookout does with servers that answer, at its pace. Late answers must cost no slot."""
 
     name, duties, looks = "living", set(), set()
 

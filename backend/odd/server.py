@@ -146,7 +146,7 @@ class _Conversation:
         self._talk.sock.sendall(self._random.choice(said))
         self._server.wait(self._random)
 
-    # What a server would answer, with values that it would not.
+    # These answers have the shape that a server would give them, and other values.
 
     def _bodies(self, asked: str) -> list[bytes]:
         if asked.startswith("SET "):

@@ -9,24 +9,37 @@ from django.db import transaction
 from django.utils import timezone
 
 from controlplane.audit.services import audit_record
+from controlplane.catalogue.line import line_from
 from controlplane.catalogue.models import EngineLine
-from controlplane.catalogue.server_variables import entries_from, line_id
+from controlplane.catalogue.server_variables import entries_from, line_id, own_default_left_out
+from controlplane.gateway.errors import NotAServer
 
 
 @transaction.atomic
 def engine_line_store(*, server_version: str, rows: Iterable[tuple[Any, ...]]) -> EngineLine:
     """`server_version` is `@@version`, `rows` of `gateway.variables`."""
     id, product, version = line_id(server_version)
+    entries = _entries(rows, {"id": id, "product": product, "version": version})
     line, is_new = EngineLine.objects.update_or_create(
         id=id,
         defaults={
             "product": product,
             "version": version,
             "server_version": server_version,
-            "definitions": entries_from(rows),
+            "definitions": entries,
             "read_at": timezone.now(),
         },
     )
     after = {"server_version": server_version, "parameters": len(line.definitions)}
     audit_record("engine_line.created" if is_new else "engine_line.updated", line, after=after)
     return line
+
+
+def _entries(rows: Iterable[tuple[Any, ...]], line: dict[str, Any]) -> list[dict[str, Any]]:
+    """Raises NotAServer for rows that make no line: one that was stored would be read for every server of the line."""
+    try:
+        entries = entries_from(rows)
+        line_from({**line, "parameters": [own_default_left_out(entry) for entry in entries]}, "server")
+    except Exception as error:
+        raise NotAServer(f"The server describes its variables in a way that makes no sense: {error!r}"[:500]) from error
+    return entries

@@ -111,7 +111,7 @@ def observations_end_due() -> None:
     now = timezone.now()
     with isolated(Duty.OBSERVATIONS) as work, acting_as("system"):
         for found in Observation.objects.filter(is_running=True, ends_at__lte=now).select_related("instance"):
-            # Postponed first, so that no other worker tries the same meanwhile, and the others have their turn.
+            # Postponed first, so that no other worker tries the same one and the others have their turn.
             Observation.objects.filter(pk=found.pk).update(ends_at=now + TRY_AGAIN)
             with work.on(found.pk):
                 try:

@@ -1,4 +1,4 @@
-"""Work on many instances, of which each may fail alone.
+"""Work on many instances in which one may fail alone.
 
 Servers are foreign: whatever one of them answers, asking it, understanding it and noting what it said must cost the
 others nothing. Every duty that goes through many instances does its work on each of them in here. What fails is logged,
@@ -37,7 +37,7 @@ class Work:
 
     @contextmanager
     def on(self, instance_id: str) -> Iterator[None]:
-        """What is done with this instance. A failure ends the block, and nothing else."""
+        """Runs the work on this instance. A failure ends the block, and nothing else."""
         try:
             yield
         except GatewayError as error:
@@ -83,7 +83,7 @@ class Work:
 
 
 def _keep(faults: Iterator[LookFault]) -> None:
-    """Not of instances that were deleted meanwhile."""
+    """Leaves out instances that were deleted during the round."""
     wanted = list(faults)
     there = set(Instance.objects.filter(pk__in=[each.instance_id for each in wanted]).values_list("pk", flat=True))
     LookFault.objects.bulk_create(

@@ -158,7 +158,7 @@ PROCESS = Connections()  # polls and watches use the same, in the one process th
 
 
 def answered(outcome: T | GatewayError) -> T:
-    """What was answered; raises why there is no answer."""
+    """Returns the answer, or raises the reason why there is none."""
     if isinstance(outcome, GatewayError):
         raise outcome
     return outcome

@@ -21,7 +21,7 @@ class _Pause:
 
 
 class Latecomers:
-    """By the id of an instance. Safe for threads."""
+    """Remembers by id which instances are left out, and until when. It is safe for threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()

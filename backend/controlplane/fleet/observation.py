@@ -98,7 +98,7 @@ def clock_of(text: str | None) -> int:
 
 
 def _told(text: str, column: str) -> str:
-    """What the column of an instance takes: a server may say anything."""
+    """Cuts and cleans what a server said so that the column of the instance takes it."""
     return printable(text)[: Instance._meta.get_field(column).max_length]
 
 

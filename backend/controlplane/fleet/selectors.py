@@ -40,13 +40,13 @@ def instance_list_counted() -> QuerySet[Instance]:
 
 
 def look_faults() -> QuerySet[LookFault]:
-    """What the control plane cannot make use of. One that is not answering has other troubles."""
+    """Faults of the last day, of instances that answer. Of the others it is known that they do not answer."""
     fresh = timezone.now() - LookFault.LASTS
     return LookFault.objects.filter(at__gt=fresh, instance__state__in=ANSWERING).order_by("instance_id", "duty")
 
 
 def answers_unusable(instance: Instance) -> str:
-    """The same of one, in words."""
+    """Describes the faults of one instance in words; empty if there are none."""
     if instance.state not in ANSWERING:
         return ""
     fresh = timezone.now() - LookFault.LASTS

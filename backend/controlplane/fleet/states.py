@@ -19,7 +19,7 @@ class State(TextChoices):
 
 
 class Duty(TextChoices):
-    """What is done again and again with many instances."""
+    """Names the work that the control plane repeats on many instances."""
 
     POLL = "poll", "poll"
     NEAR_CACHES = "near_caches", "near caches"

@@ -96,5 +96,5 @@ def _sum(status: Mapping[str, str], names: tuple[str, ...]) -> float | None:
 
 
 def _counter(text: str | None) -> int | None:
-    """What it grows by is stored, not the counter itself."""
+    """Counters may need 64 bits, since only their growth is stored in columns."""
     return whole(text, MOST_COUNTED)

@@ -7,10 +7,11 @@ import pytest
 from controlplane.catalogue.models import EngineLine
 from controlplane.catalogue.normal import NotOfType, normal
 from controlplane.catalogue.sameness import is_same
-from controlplane.catalogue.selectors import line_get
+from controlplane.catalogue.selectors import line_get, line_list
 from controlplane.catalogue.server_variables import line_id
 from controlplane.catalogue.services import engine_line_store
 from controlplane.core.errors import NotFound
+from controlplane.gateway.errors import NotAServer
 from controlplane.gateway.product import MARIADB, MYSQL
 from controlplane.gateway.variables import variable_rows
 
@@ -161,3 +162,20 @@ def test_what_is_one_machines_own_is_no_default_of_other_servers(shared_server) 
     assert line.definitions["aria_log_dir_path"].default is None
     assert line.definitions["wsrep_node_name"].default is None
     assert line.definitions["innodb_data_file_path"].default == "ibdata1:12M:autoextend"
+
+
+SOUND = ("max_connections", "BIGINT UNSIGNED", "151", "GLOBAL", "", "10", "100000", "1", None, "NO", "REQUIRED")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "odd",
+    [SOUND[:4], (None, *SOUND[1:]), (*SOUND[:2], 151, *SOUND[3:]), (*SOUND[:5], "x", "y", *SOUND[7:])],
+    ids=["too few columns", "no name", "a default that is a number", "a range of letters"],
+)
+def test_a_line_that_could_not_be_read_is_not_learned_for_other_servers(odd):
+    with pytest.raises(NotAServer):
+        engine_line_store(server_version="10.11.19-MariaDB", rows=[SOUND, odd])
+    assert "mariadb-10.11" not in {line.id for line in line_list()}
+    engine_line_store(server_version="10.11.19-MariaDB", rows=[SOUND])
+    assert line_get("mariadb-10.11").get("max_connections").allowed.notation == "[10-100000]"

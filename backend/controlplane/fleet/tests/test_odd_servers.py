@@ -1,4 +1,4 @@
-"""Servers that answer at random, beside a healthy one, in every lane. `python -m odd` does the same for longer."""
+"""Servers that answer at random run next to a healthy one in every lane. `python -m odd` does the same for longer."""
 
 from __future__ import annotations
 

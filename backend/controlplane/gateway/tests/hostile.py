@@ -165,7 +165,7 @@ def answers(*first: bytes, then: bytes) -> Callable[[Talk], None]:
 
 
 def tells(value_of: Callable[[str], bytes | None], clock: bytes = b"clock") -> Callable[[Talk], None]:
-    """A server that is asked for variables: it tells of each whatever it likes; of its clock, under that name."""
+    """Plays a server that answers questions about variables with `value_of`, and names its clock `clock`."""
 
     def play(talk: Talk) -> None:
         talk.let_in()
