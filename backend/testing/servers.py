@@ -151,7 +151,7 @@ def _install_engine(server: TestServer) -> None:
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounds over all servers give up sooner than a loaded machine may allow; tests of that say when."""
-    for module in ("controlplane.metrics.polling", "controlplane.changes.watch"):
+    for module in ("controlplane.metrics.polling", "controlplane.changes.watch", "controlplane.statements.noting"):
         monkeypatch.setattr(f"{module}.CONNECT_SECONDS", LIMITS.connect_seconds)
         monkeypatch.setattr(f"{module}.STATEMENT_SECONDS", LIMITS.statement_seconds)
 

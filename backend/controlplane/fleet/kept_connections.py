@@ -67,7 +67,7 @@ class Connections:
         by_id = {each.pk: each for each in instances}
         for instance_id, answer in bulk.ask_all(questions, limits.statement_seconds).items():
             found[instance_id] = answer or self._late(by_id[instance_id])
-        for instance_id in questions.keys() - _answered(found):
+        for instance_id in questions.keys() - _with_answers(found):
             self.drop(instance_id)
         left = [each for each in instances if each.pk not in found]
         return found | self._each(left, lambda each: self._answer(each, limits, statements_of(each)))
@@ -164,7 +164,7 @@ def answered(outcome: T | GatewayError) -> T:
     return outcome
 
 
-def _answered(found: Mapping[str, Outcome]) -> set[str]:
+def _with_answers(found: Mapping[str, Outcome]) -> set[str]:
     return {instance_id for instance_id, outcome in found.items() if not isinstance(outcome, GatewayError)}
 
 
