@@ -1,12 +1,15 @@
 """Who may set a variable through this product: nobody, administrators, or operators; and why. Pure.
 
-The classes are data (`access.yaml`). Names that it does not list are judged by their type, name and default, and
-refused where these leave a doubt: what an unknown text is used for cannot be seen (docs/adr/variables-by-class.md).
+The classes are data (`access.yaml`). Names that it does not list are judged by their type, name, default and choices,
+and refused where these leave a doubt: what an unknown text is used for cannot be seen
+(docs/adr/variables-by-class.md). Servers also take names that are no variable's: an abbreviation of an option, and a
+name behind a prefix such as `skip_`. Such a name is refused if it could reach what operators may not set.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +19,7 @@ import yaml
 
 FILE = Path(__file__).with_name("access.yaml")
 OPERATOR, ADMIN, NEVER = CLASSES = ("operator", "admin", "never")
+CHOSEN = ("enum", "set")
 
 
 @dataclass(frozen=True)
@@ -26,14 +30,40 @@ class Access:
 
 
 FIXED = Access(NEVER, "fixed", "It cannot be changed: the server states it, or this engine line fixes it.")
+OTHER_OPTION = Access(
+    NEVER,
+    "other_option",
+    "A server could take this name for another option: one that it abbreviates, or one behind a prefix such as skip_.",
+)
+# Servers take these off an option's name, one after the other, and look for what is left.
+PREFIXES = ("loose_", "skip_", "enable_", "disable_", "maximum_", "autoset_")
+_NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*")
+_WORD = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def access_of(name: str, type: str = "string", default: str | None = None, *, is_fixed: bool = False) -> Access:
+def access_of(
+    name: str, type: str = "string", default: str | None = None, choices: Sequence[str] = (), *, is_fixed: bool = False
+) -> Access:
     """A name alone, without a definition, is taken for one of a text."""
-    found = listed().get(name)
+    full = as_option(name)
+    found = listed().get(full)
     if is_fixed and (found is None or found.who != NEVER):
         return FIXED
-    return found or next(each.access for each in _unlisted() if each.fits(name, type, default))
+    if found is None and is_other_option(full):
+        return OTHER_OPTION
+    return found or next(each.access for each in _unlisted() if each.fits(full, type, default, choices))
+
+
+def as_option(name: str) -> str:
+    """The name as servers compare it."""
+    return name.lower().replace("-", "_")
+
+
+def is_other_option(name: str) -> bool:
+    """Whether a server could take an unlisted name for an option that operators may not set, or for no plain name."""
+    if not _NAME.fullmatch(name) or name.startswith(PREFIXES):
+        return True
+    return any(kept.startswith(name) for kept, access in listed().items() if access.who != OPERATOR)
 
 
 @cache
@@ -45,6 +75,7 @@ def reasons() -> Iterator[Access]:
     """Each once, in the order of the table."""
     yield from (_access(group) for group in _table()["groups"])
     yield from (each.access for each in _unlisted() if each.access.who != OPERATOR)
+    yield OTHER_OPTION
     yield FIXED
 
 
@@ -53,12 +84,21 @@ class _Unlisted:
     access: Access
     types: frozenset[str]
     words: frozenset[str]
+    text_words: frozenset[str]
 
-    def fits(self, name: str, type: str, default: str | None) -> bool:
+    def fits(self, name: str, type: str, default: str | None, choices: Sequence[str]) -> bool:
         if not self.types and not self.words:
             return True
-        looks = bool(self.words) and (is_path(default) or not self.words.isdisjoint(name.split("_")))
-        return type in self.types or looks
+        parts = set(re.split(r"[_.]", name))
+        looks = bool(self.words) and (is_path(default) or not self.words.isdisjoint(parts))
+        is_text = type in self.types or (type in CHOSEN and self._takes_text(parts, choices))
+        return is_text or looks
+
+    def _takes_text(self, parts: set[str], choices: Sequence[str]) -> bool:
+        """Whether a choice is one by its type alone: without choices, or where these or the name are a text's."""
+        if not self.text_words:
+            return False
+        return not choices or not self.text_words.isdisjoint(parts) or not all(map(_WORD.fullmatch, choices))
 
 
 def is_path(value: str | None) -> bool:
@@ -68,7 +108,12 @@ def is_path(value: str | None) -> bool:
 @cache
 def _unlisted() -> tuple[_Unlisted, ...]:
     return tuple(
-        _Unlisted(_access(rule), frozenset(rule.get("types", ())), frozenset(rule.get("words", "").split()))
+        _Unlisted(
+            _access(rule),
+            types=frozenset(rule.get("types", ())),
+            words=frozenset(rule.get("words", "").split()),
+            text_words=frozenset(rule.get("text_words", "").split()),
+        )
         for rule in _table()["unlisted"]
     )
 

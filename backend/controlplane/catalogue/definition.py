@@ -46,16 +46,17 @@ def definition_from(raw: Mapping[str, Any]) -> Definition:
     """One entry of a line's file, or of a line read from a server."""
     rounds_to = raw.get("rounds_to", [])
     is_fixed = raw.get("readonly", False)
+    allowed = parse_allowed(raw.get("allowed", ""))
     return Definition(
         name=raw["name"],
         type=raw["type"],
         default=raw.get("default"),
-        allowed=parse_allowed(raw.get("allowed", "")),
+        allowed=allowed,
         unit=raw.get("unit", ""),
         aliases=raw.get("aliases", {}),
         divisor=raw.get("divisor", 1),
         rounds_to=tuple(rounds_to) if isinstance(rounds_to, list) else (rounds_to,),
-        access=access_of(raw["name"], raw["type"], raw.get("default"), is_fixed=is_fixed),
+        access=access_of(raw["name"], raw["type"], raw.get("default"), allowed.choices, is_fixed=is_fixed),
         needs_restart=raw.get("restart", False),
         description=raw.get("about", ""),
     )

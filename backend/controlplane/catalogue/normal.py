@@ -77,6 +77,8 @@ def _boolean(definition: Definition, text: str) -> str:
     for spellings in (_TRUE, _FALSE):
         if text.upper() in spellings:
             return next((choice for choice in choices if choice.upper() in spellings), text.upper())
+    if not choices:
+        raise NotOfType("ON or OFF")
     return _choice(definition, text)
 
 

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
-from controlplane.catalogue.access import ADMIN, CLASSES, NEVER, OPERATOR, access_of, is_path, listed, reasons
+from controlplane.catalogue.access import (
+    ADMIN,
+    CLASSES,
+    NEVER,
+    OPERATOR,
+    access_of,
+    as_option,
+    is_path,
+    listed,
+    reasons,
+)
+from controlplane.catalogue.definition import definition_from
 from controlplane.catalogue.line import shipped_lines
 from controlplane.catalogue.reference import page
 from controlplane.catalogue.selectors import line_get
 from controlplane.catalogue.services import engine_line_store
-from controlplane.gateway.product import LOCAL_PRODUCTS, MARIADB
+from controlplane.catalogue.validation import violations
+from controlplane.gateway.local import server_program
+from controlplane.gateway.product import LOCAL_PRODUCTS, MARIADB, LocalProduct
 from controlplane.gateway.variables import variable_rows
+
+# Options that are no variables, and name nothing.
+SWITCHES = {"character_set_client_handshake"}
+WORDS = ["fast", "slow_2", "READ-COMMITTED"]
 
 # Texts that operators may set: names of engines, tables, counters, variables, zones, languages and character sets,
 # formats, operators, rules.
@@ -114,12 +134,75 @@ def test_what_a_dba_needs_and_an_operator_could_abuse_is_for_administrators(name
         ("new_plugin_maturity", "enum", "stable", NEVER),
         ("wsrep_new_threads", "integer", "1", NEVER),
         ("new_place", "enum", "/var/lib/new", NEVER),
+        ("new_switches", "flags", "a=on", NEVER),
     ],
 )
 def test_what_is_not_listed_is_refused_where_there_is_a_doubt(
     name: str, type: str, default: str | None, who: str
 ) -> None:
-    assert access_of(name, type, default).who == who
+    assert access_of(name, type, default, WORDS).who == who
+
+
+@pytest.mark.parametrize("type", ["enum", "set"])
+@pytest.mark.parametrize(
+    ("name", "choices"),
+    [
+        ("new_choice", []),
+        ("new_choice", ["/etc/passwd", "b"]),
+        ("new_choice", ["a", "../b"]),
+        ("new_choice", ["a", "b.so"]),
+        ("new_choice", ["a", "two words"]),
+        ("new_choice", ["a", ""]),
+        ("new_log_file", WORDS),
+        ("new_dir", WORDS),
+        ("component.file", WORDS),
+    ],
+)
+def test_an_unlisted_choice_that_could_be_a_text_is_refused_like_one(name: str, type: str, choices: list[str]) -> None:
+    assert access_of(name, type, "a", choices).who == NEVER
+    assert access_of("new_choice", type, "a", WORDS).who == OPERATOR
+
+
+@pytest.mark.parametrize("type", ["integer", "boolean", "enum", "string"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "general_log_fi", "GENERAL-log_fi", "basedi", "character_sets_di", "g", "loose_general_log_file",
+        "skip_general_log_fi", "enable_basedi", "disable-basedi", "Maximum_basedi", "autoset_datadi",
+        "loose_loose_basedir", "skip_enable_loose_tmpdi", "event_schedule", "init_conn", "loose_x", "maximum_x",
+        "a=1\ngeneral_log_file", "a b", "a\x00", "", "general_log_file=", ".a", "[mysqld]",
+    ],
+)  # fmt: skip
+def test_a_name_that_a_server_could_take_for_an_option_of_others_is_never_set(name: str, type: str) -> None:
+    assert access_of(name, type, "a", WORDS).who == NEVER
+
+
+def test_spelling_hides_no_listed_name() -> None:
+    assert access_of("General-Log-File") == access_of("general_log_file")
+    assert access_of("SORT-buffer_size", "integer").who == OPERATOR
+
+
+@pytest.mark.parametrize("type", ["boolean", "integer", "decimal"])
+@pytest.mark.parametrize("text", ["/tmp/x", "a", "on.log", "1\n"])
+def test_a_number_or_a_switch_without_bounds_and_choices_still_takes_no_text(type: str, text: str) -> None:
+    assert violations(definition_from({"name": "new_switch", "type": type}), text)
+    assert not violations(definition_from({"name": "new_switch", "type": type}), "1")
+
+
+@pytest.mark.parametrize("product", LOCAL_PRODUCTS, ids=lambda product: product.name)
+def test_no_name_that_people_may_set_abbreviates_an_option_that_nobody_may(product) -> None:  # type: ignore[no-untyped-def]
+    """Tried with every option that the real program has, also those that are no variable."""
+    options = _options(product)
+    assert len(options) > 500 and {"general_log_file", "init_file", "plugin_dir"} < options
+    nobodys = {each for each in options if access_of(each).who == NEVER} - SWITCHES
+    names = [name for name, access in listed().items() if access.who != NEVER and name not in options]
+    assert [(name, each) for name in names for each in nobodys if each.startswith(name)] == []
+
+
+def _options(product: LocalProduct) -> set[str]:
+    program = server_program(product, settings.LOCAL_PROGRAMS.get(product.name, ""))
+    told = subprocess.run([program, "--no-defaults", "--verbose", "--help"], capture_output=True, text=True).stdout
+    return {as_option(name) for name in re.findall(r"^ {1,6}(?:-\S, )?--([\w.-]+)", told, re.MULTILINE)}
 
 
 def test_the_reference_lists_what_is_kept_from_operators_and_why() -> None:
