@@ -1,6 +1,7 @@
 """The three roles and their order, and what a token may be for beside them."""
 
 from controlplane.core.choices import TextChoices
+from controlplane.core.request_context import caller
 
 
 class Role(TextChoices):
@@ -24,6 +25,11 @@ ORDER = [str(scope) for scope in Scope]
 
 def covers(held: str, wanted: str) -> bool:
     return ORDER.index(held) >= ORDER.index(wanted)
+
+
+def is_by_admin() -> bool:
+    """Of the request at work, by the role in force."""
+    return caller().role == Role.ADMIN
 
 
 def lesser(one: str, other: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -26,6 +27,9 @@ class Line:
     version: str
     source: str  # shipped, or server: read from a running one
     definitions: Mapping[str, Definition]
+    server_version: str = ""
+    read_at: datetime | None = None
+    read_from: str = ""
 
     def get(self, name: str) -> Definition | None:
         return self.definitions.get(name.lower())
@@ -35,10 +39,10 @@ class Line:
         return next(iter(get_close_matches(name.lower(), self.definitions, 1, 0.8)), None)
 
 
-def line_from(raw: Mapping[str, Any], source: str) -> Line:
+def line_from(raw: Mapping[str, Any], source: str, **facts: Any) -> Line:
     definitions = [definition_from(entry) for entry in raw["parameters"]]
     by_name = {definition.name: definition for definition in sorted(definitions, key=lambda each: each.name)}
-    return Line(raw["id"], raw["product"], raw["version"], source, by_name)
+    return Line(raw["id"], raw["product"], raw["version"], source, by_name, **facts)
 
 
 def with_engine(line: Line) -> Line:
@@ -61,3 +65,8 @@ def rounding_parts() -> frozenset[str]:
 def shipped_lines() -> Mapping[str, Line]:
     raws = (yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.yaml")))
     return {raw["id"]: line_from(raw, "shipped") for raw in raws}
+
+
+@cache
+def shipped_names() -> frozenset[str]:
+    return frozenset(name for line in shipped_lines().values() for name in line.definitions)

@@ -6,7 +6,7 @@ from django.db import models
 
 
 class EngineLine(models.Model):
-    """Replaced as a whole when a newer server of the line is read; definitions are never edited."""
+    """As one server described it. Definitions are never edited: an admin may forget a line, which is then read anew."""
 
     id = models.CharField(primary_key=True, max_length=32)  # "mariadb-10.11"
     product = models.CharField(max_length=16)
@@ -14,6 +14,7 @@ class EngineLine(models.Model):
     server_version = models.CharField(max_length=128)
     definitions = models.JSONField()
     read_at = models.DateTimeField()
+    read_from = models.CharField(max_length=64, blank=True)  # name of the instance; empty: an older version kept none
 
     class Meta:
         ordering = ("id",)

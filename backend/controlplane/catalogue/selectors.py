@@ -30,12 +30,18 @@ def line_list() -> list[Line]:
     return [*shipped_lines().values(), *read]
 
 
+def known_server_lines(ids: Iterable[str]) -> set[str]:
+    """Those of them that were read from a server."""
+    return set(EngineLine.objects.filter(id__in=set(ids)).values_list("id", flat=True))
+
+
 @lru_cache(maxsize=32)
 def _read_line(id: str, read_at: datetime) -> Line:
     row = EngineLine.objects.get(id=id)
     entries = [own_default_left_out(entry) for entry in row.definitions]
     raw = {"id": row.id, "product": row.product, "version": row.version, "parameters": entries}
-    return line_from(raw, "server")
+    facts = {"server_version": row.server_version, "read_at": row.read_at, "read_from": row.read_from}
+    return line_from(raw, "server", **facts)
 
 
 def parameter_search(

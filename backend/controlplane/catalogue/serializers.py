@@ -16,6 +16,11 @@ class EngineLineSerializer(serializers.Serializer[Any]):
     source = serializers.ChoiceField(
         choices=["shipped", "server"], help_text="Part of the product, or read from a running server."
     )
+    server_version = serializers.CharField(help_text="Of the server that it was read from; empty for a shipped line.")
+    read_from = serializers.CharField(
+        help_text="Name of the instance that it was read from; empty for a shipped line, and if it is not known."
+    )
+    read_at = serializers.DateTimeField(allow_null=True)
     parameter_count = serializers.SerializerMethodField()
 
     def get_parameter_count(self, line: Line) -> int:

@@ -1,4 +1,4 @@
-"""Storing a line that was read from a server."""
+"""Storing a line that was read from a server, and forgetting it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from django.utils import timezone
 from controlplane.audit.services import audit_record
 from controlplane.catalogue.line import line_from
 from controlplane.catalogue.models import EngineLine
+from controlplane.catalogue.selectors import line_get
 from controlplane.catalogue.server_variables import entries_from, line_id, own_default_left_out
+from controlplane.core.errors import Conflict
 from controlplane.gateway.errors import NotAServer
 
 
 @transaction.atomic
-def engine_line_store(*, server_version: str, rows: Iterable[tuple[Any, ...]]) -> EngineLine:
-    """`server_version` is `@@version`, `rows` of `gateway.variables`."""
+def engine_line_store(*, server_version: str, rows: Iterable[tuple[Any, ...]], read_from: str = "") -> EngineLine:
+    """`server_version` is `@@version`, `rows` of `gateway.variables`, `read_from` the name of an instance."""
     id, product, version = line_id(server_version)
     entries = _entries(rows, {"id": id, "product": product, "version": version})
     line, is_new = EngineLine.objects.update_or_create(
@@ -28,10 +30,10 @@ def engine_line_store(*, server_version: str, rows: Iterable[tuple[Any, ...]]) -
             "server_version": server_version,
             "definitions": entries,
             "read_at": timezone.now(),
+            "read_from": read_from,
         },
     )
-    after = {"server_version": server_version, "parameters": len(line.definitions)}
-    audit_record("engine_line.created" if is_new else "engine_line.updated", line, after=after)
+    audit_record("engine_line.created" if is_new else "engine_line.updated", line, after=_facts(line))
     return line
 
 
@@ -43,3 +45,22 @@ def _entries(rows: Iterable[tuple[Any, ...]], line: dict[str, Any]) -> list[dict
     except Exception as error:
         raise NotAServer(f"The server describes its variables in a way that makes no sense: {error!r}"[:500]) from error
     return entries
+
+
+@transaction.atomic
+def engine_line_forget(id: str) -> None:
+    """The next look at a server of this line that is a source of definitions reads it anew."""
+    line = EngineLine.objects.select_for_update().filter(id=id).first()
+    if line is None:
+        line_get(id)  # says which lines there are
+        raise Conflict(f"Engine line {id} is part of the product: it was read from no server.", code="shipped_line")
+    audit_record("engine_line.deleted", line, before=_facts(line))
+    line.delete()
+
+
+def _facts(line: EngineLine) -> dict[str, Any]:
+    return {
+        "server_version": line.server_version,
+        "read_from": line.read_from,
+        "parameters": len(line.definitions),
+    }

@@ -6,7 +6,8 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.catalogue import selectors
+from controlplane.accounts.permissions import ReadViewerWriteAdmin
+from controlplane.catalogue import selectors, services
 from controlplane.catalogue.serializers import (
     EngineLineListSerializer,
     EngineLineSerializer,
@@ -25,9 +26,18 @@ class EngineLines(ApiView):
 
 
 class EngineLineDetail(ApiView):
+    permission_classes = (ReadViewerWriteAdmin,)
+
     @extend_schema(operation_id="engine_lines_retrieve", responses=EngineLineSerializer)
     def get(self, request: Request, id: str) -> Response:
         return Response(EngineLineSerializer(selectors.line_get(id)).data)
+
+    @extend_schema(operation_id="engine_lines_destroy", responses={204: None})
+    def delete(self, request: Request, id: str) -> Response:
+        """Forget what was read from a server. A server that is a source of definitions is read anew at the next look;
+        until then, instances of the line have the parameters of the shipped line only."""
+        services.engine_line_forget(id)
+        return Response(status=204)
 
 
 class Parameters(ApiView):

@@ -113,6 +113,7 @@ def _run(change: ChangeSet) -> None:
     run = Run(change, lambda: renew(change))
     try:
         run.check_unmoved()
+        run.check_allowed()
         done: ChangeStep | None = None
         for step in change.steps.all():
             _do(run, step, done)

@@ -6,6 +6,8 @@ from typing import Any
 
 from django.db import transaction
 
+from controlplane.accounts.roles import is_by_admin
+from controlplane.catalogue.selectors import line_get
 from controlplane.changes import planning
 from controlplane.changes.models import ChangeSet
 from controlplane.changes.plan import Step, plan
@@ -16,7 +18,7 @@ from controlplane.core.errors import Conflict
 from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
 from controlplane.fleet import services as fleet
 from controlplane.fleet.models import Instance
-from controlplane.fleet.selectors import class_get
+from controlplane.fleet.selectors import DEFAULT_LINE, class_get
 from controlplane.fleet.states import Provider
 from controlplane.prerequisites.gate import engine_obstacle
 
@@ -29,10 +31,13 @@ LOCAL_PARAMETERS = {
 
 def instance_create(*, instance_class: str, **facts: Any) -> Instance:
     window = facts.pop("maintenance_window", {})
+    line_get(facts.get("engine_line", DEFAULT_LINE))
     fleet.endpoint_check(facts.get("host", fleet.LOCAL_HOST))
     with transaction.atomic():
         if facts["provider"] == Provider.LOCAL:
             facts |= fleet.local_endpoint(facts["name"])
+        else:
+            facts["is_catalogue_source"] = is_by_admin()
         instance = fleet.instance_record(instance_class=class_get(instance_class), **facts, **window)
         change_request(instance, Kind.CREATE, _preview_create(instance), **AT_ONCE)
     return instance

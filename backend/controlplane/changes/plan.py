@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from controlplane.catalogue.definition import Definition
-from controlplane.catalogue.line import Line
+from controlplane.catalogue.line import Line, shipped_names
 from controlplane.catalogue.normal import NotOfType, integer, normal
 from controlplane.catalogue.sameness import is_same
 from controlplane.parameters.findings import Finding, Severity
@@ -56,6 +56,7 @@ class Situation:
     running: Mapping[str, str]
     is_live: bool  # running values were read from the server just now
     is_local: bool
+    is_silent: bool = False  # the server was asked and did not answer; a plan for many servers asks none
     keeps_dynamic: bool = False  # the server itself keeps values beyond its next start, and lets this account say which
     keeps_static: bool = False
 
@@ -99,6 +100,13 @@ def is_never(line: Line, name: str) -> bool:
     return definition is not None and not definition.is_modifiable
 
 
+def is_taken_off(situation: Situation, line: PlannedLine) -> bool:
+    """Whether it only ends to be configured: the server is told nothing, since nobody sets it or it has no such one."""
+    if line.new_submitted is not None:
+        return False
+    return is_never(situation.line, line.name) or (situation.is_live and line.old_value is None)
+
+
 def _text(line: Line, name: str, submitted: str | None) -> str | None:
     definition = line.get(name)
     return definition.default if submitted is None and definition else submitted
@@ -122,7 +130,7 @@ def _line(
     definition: Definition, old: str | None, new: str | None, value: str | None, situation: Situation
 ) -> PlannedLine:
     running = situation.running.get(definition.name)
-    if new is None and not definition.is_modifiable:
+    if new is None and (not definition.is_modifiable or (situation.is_live and running is None)):
         waits = situation.is_local  # the server's option file is written without it, and read at the next start
         found = shown(definition, running)
         return PlannedLine(definition.name, definition.unit, old, None, found, None, waits, is_running=not waits)
@@ -142,16 +150,28 @@ def shown(definition: Definition, running: str | None) -> str | None:
 
 
 def _not_on_server(situation: Situation, lines: list[PlannedLine]) -> list[Finding]:
-    if not situation.is_live:
+    """What a server was last seen with does not count: it may be another one by now, or have lost the variable."""
+    to_set = [line for line in lines if not is_never(situation.line, line.name)]
+    if situation.is_live:
+        return [_not_there(line.name) for line in to_set if line.old_value is None and line.new_submitted is not None]
+    if not situation.is_silent:
         return []
-    return [
-        Finding(
-            Severity.BLOCKING, "not_on_server", line.name, f"the server has no variable {line.name}",
-            "a parameter that this server has", f"Leave out {line.name} for this instance.",
-        )
-        for line in lines
-        if line.old_value is None and not is_never(situation.line, line.name)
-    ]  # fmt: skip
+    unsure = [line for line in to_set if line.new_submitted is not None and line.name not in shipped_names()]
+    return [_not_confirmed(line.name) for line in unsure]
+
+
+def _not_there(name: str) -> Finding:
+    return Finding(
+        Severity.BLOCKING, "not_on_server", name, f"the server has no variable {name}",
+        "a parameter that this server has", f"Leave out {name} for this instance.",
+    )  # fmt: skip
+
+
+def _not_confirmed(name: str) -> Finding:
+    return Finding(
+        Severity.BLOCKING, "not_confirmed", name, f"the server does not answer, so nobody knows whether it has {name}",
+        "an answer of this server", "Try again when the server answers.",
+    )  # fmt: skip
 
 
 def _admin_only(lines: list[PlannedLine], *, by_admin: bool) -> list[Finding]:
@@ -173,7 +193,7 @@ def _taken_off(situation: Situation, lines: list[PlannedLine]) -> list[Finding]:
             "a new start, at which the server takes its own value", "Restart the server at a convenient time.",
         )
         for line in lines
-        if line.new_submitted is None and is_never(situation.line, line.name)
+        if is_taken_off(situation, line)
     ]  # fmt: skip
 
 
@@ -194,7 +214,7 @@ def _kept(lines: list[PlannedLine], situation: Situation) -> list[Step]:
     return [
         Step("persist", line.name, new=None if line.new_submitted is None else line.new_value)
         for line in lines
-        if not is_never(situation.line, line.name) and keeps(situation, line)
+        if not is_taken_off(situation, line) and keeps(situation, line)
     ]
 
 

@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from controlplane.accounts.roles import Role
+from controlplane.accounts.roles import is_by_admin
 from controlplane.catalogue.line import CACHE_PREFIX
 from controlplane.catalogue.normal import is_off
 from controlplane.changes.plan import Plan, PlannedLine, Situation, Step, plan
 from controlplane.core.errors import FieldError, Refused
-from controlplane.core.request_context import caller
 from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.showing import kept_by_server, obstacle_look_again, running_values
@@ -22,6 +21,7 @@ from controlplane.prerequisites import rule_list
 from controlplane.prerequisites.findings import Action, InstanceFinding, of_parameters
 from controlplane.prerequisites.gate import known_gate_findings
 from controlplane.prerequisites.privileges import privileges_to_set
+from controlplane.prerequisites.unknown_line import line_unknown
 
 TURNS_CACHE_ON = ("query_cache_type", "query_cache_size")
 EMPTIES_CACHE = ("query_cache_size", "fqc_size", "fqc_rules")
@@ -86,6 +86,7 @@ def situation_of(instance: Instance, target: InstanceClass | None = None) -> Sit
         configured={row.name: row.submitted for row in rows},
         running=known if live is None else live,
         is_live=live is not None,
+        is_silent=live is None,
         is_local=instance.provider == Provider.LOCAL,
         keeps_dynamic=keeps_dynamic,
         keeps_static=keeps_static,
@@ -120,14 +121,10 @@ def preview_wanted(
     others = [each for each in found.findings if not (gate and each.code == "not_on_server" and _is_of_cache(each))]
     findings = [*more_findings, *gate, *of_parameters(others)]
     findings += _pending(instance, situation, found, allow_restart) + _silent(instance, situation)
-    findings += _wrong_rules(found)
+    findings += _wrong_rules(found) + (line_unknown(instance) if wanted else [])
     findings += _not_allowed(instance, situation, found) + _empties_cache(situation, found)
     preview = build(instance, [*first_steps, *found.steps], situation.is_live, found.lines, findings)
     return replace(preview, needs_admin=found.needs_admin)
-
-
-def is_by_admin() -> bool:
-    return caller().role == Role.ADMIN
 
 
 def build(

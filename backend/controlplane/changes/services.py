@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from controlplane.accounts.roles import is_by_admin
 from controlplane.audit.services import audit_record
 from controlplane.changes import cache_planning, planning, resize_planning
 from controlplane.changes.delivery import deliver
@@ -138,7 +139,7 @@ def change_approve_held(change: ChangeSet, when: str = When.NOW, at: datetime | 
 
 
 def refuse_unless_admin(change: ChangeSet) -> None:
-    if change.needs_admin and not planning.is_by_admin():
+    if change.needs_admin and not is_by_admin():
         raise Denied(
             f"{change.pk} sets parameters reserved for administrators: one of them must start it.", code="admin_only"
         )

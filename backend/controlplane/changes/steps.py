@@ -14,12 +14,13 @@ from django.conf import settings
 from controlplane.catalogue.definition import Definition
 from controlplane.catalogue.line import Line
 from controlplane.catalogue.sameness import is_same
+from controlplane.catalogue.validation import violations
 from controlplane.changes.models import ChangeLine, ChangeSet, ChangeStep
 from controlplane.changes.states import Kind
 from controlplane.core.errors import Conflict, Problem
 from controlplane.fleet.connection import opened
 from controlplane.fleet.definitions import instance_line
-from controlplane.fleet.local import local_server, written
+from controlplane.fleet.local import configure, known_to_server, local_server
 from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import Identity, learn_line, note_identity, read_identity
 from controlplane.fleet.states import Provider
@@ -106,6 +107,21 @@ class Run:
         for step in self.change.steps.all():
             if step.kind == "set_global":
                 self._check_old(step)
+
+    def check_allowed(self) -> None:
+        """What was allowed at the preview still is: definitions and classes may have changed since."""
+        for line in self.lines:
+            if line.new_value is not None:
+                self._check_line(line)
+
+    def _check_line(self, line: ChangeLine) -> None:
+        definition = self.definition(line.name)
+        if not definition.is_modifiable:
+            raise StepFailed(f"{line.name} is not set through this product.")
+        if definition.is_admin_only and line.new_submitted != line.old_submitted and not self.change.needs_admin:
+            raise Conflict(f"{line.name} is for administrators: preview the change again.", code="admin_only")
+        if found := violations(definition, str(line.new_value)):
+            raise StepFailed(f"{line.name}: {found[0].detail}.")
 
     def _check_old(self, step: ChangeStep) -> None:
         running = self.server.variable(step.name)
@@ -209,15 +225,18 @@ def _configured(run: Run, *, with_lines: bool) -> dict[str, str]:
             values.pop(line.name, None)
         elif line.new_value is not None:
             values[line.name] = line.new_value
-    return written(run.instance, values)
+    return values
 
 
 def _write_configuration(run: Run, step: ChangeStep) -> None:
-    local_server(run.instance).configure(_configured(run, with_lines=True))
+    set_ = {line.name for line in run.lines if line.new_value is not None}
+    if unknown := set_ - known_to_server(run.instance, set_):
+        raise StepFailed(f"{run.instance.name} has no variable {min(unknown)}.")
+    configure(run.instance, _configured(run, with_lines=True))
 
 
 def _restore_configuration(run: Run, step: ChangeStep) -> None:
-    local_server(run.instance).configure(_configured(run, with_lines=False))
+    configure(run.instance, _configured(run, with_lines=False))
 
 
 def _restart(run: Run, step: ChangeStep) -> None:
@@ -234,7 +253,8 @@ def _nothing(run: Run, step: ChangeStep) -> None:
 
 def _provision(run: Run, step: ChangeStep) -> None:
     server = local_server(run.instance)
-    server.make(_configured(run, with_lines=True))
+    server.make()
+    configure(run.instance, _configured(run, with_lines=True))
     run.renew()
     server.start()
 
@@ -259,7 +279,7 @@ def _install_engine(run: Run, step: ChangeStep) -> None:
 
 def _connect(run: Run, step: ChangeStep) -> None:
     identity = read_identity(run.server)
-    learn_line(run.server, identity.engine_version)
+    learn_line(run.instance, run.server, identity.engine_version)
     run.note(identity)
     step.new = identity.engine_version
 

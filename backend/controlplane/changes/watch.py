@@ -19,6 +19,7 @@ from django.db.models import Q, prefetch_related_objects
 from django.utils import timezone
 
 from controlplane.catalogue.line import Line, rounding_parts
+from controlplane.catalogue.selectors import known_server_lines
 from controlplane.changes.plan import is_never
 from controlplane.changes.planning import preview_wanted, situation_of
 from controlplane.changes.services import AT_ONCE, change_request
@@ -46,7 +47,7 @@ from controlplane.fleet.observation import (
     note_identity,
     parameters_keep,
 )
-from controlplane.fleet.selectors import instance_list
+from controlplane.fleet.selectors import instance_list, server_line_id
 from controlplane.fleet.services import instance_state_set, instance_tell
 from controlplane.fleet.states import Duty, Provider, State
 from controlplane.gateway.errors import GatewayError
@@ -60,6 +61,7 @@ EVERY_SECONDS, LEASE_SECONDS = 15.0, 120.0
 CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5
 LEARN_SECONDS = 10.0  # the others wait behind it
 WRITE_BATCH = 5000
+MOST_ASKED = 3  # servers that are asked for the definitions of one line in a round
 SILENT_BATCH = 640  # asked well within the lease, though each of them waits for its time to be over
 # An external instance that could not be reached when it was registered may answer by now.
 SILENT = Q(state__in=(State.UNREACHABLE, State.STOPPED)) | Q(state=State.FAILED, provider=Provider.EXTERNAL)
@@ -136,6 +138,7 @@ def _look(instances: list[Instance], connections: Connections, work: Work) -> No
                     _note_silence(instance, outcome)
                 else:
                     _note(instance, _sighting(*outcome.values), lines[instance.pk])
+        _learn_lines(instances, work)
 
 
 def _seen(instance_ids: list[str]) -> None:
@@ -164,10 +167,6 @@ def _sighting(variables: Values, clocks: Values, status: Values) -> Sighting:
 
 def _note(instance: Instance, sighting: Sighting, line: Line) -> None:
     was_running = instance.state == State.RUNNING
-    if not was_running:
-        _learn(
-            instance, sighting.identity.engine_version
-        )  # what a server may be set to shows which values are the same
     is_new_start = has_restarted(instance, sighting.identity)
     moved = moved_parameters(instance, line, sighting.running, has_restarted=is_new_start)
     facts = sighting.identity.facts
@@ -210,12 +209,20 @@ def _is_as_loaded(instance: Instance) -> bool:
     return same.values_list("pk", flat=True).first() is not None
 
 
-def _learn(instance: Instance, version: str) -> None:
-    try:
-        with connected(instance, seconds=LEARN_SECONDS) as server:
-            learn_line(server, version)
-    except (GatewayError, ValueError) as error:  # the latter: its version is no release
-        log.warning("line_not_read", instance=instance.pk, detail=str(error))
+def _learn_lines(instances: list[Instance], work: Work) -> None:
+    """Of each line that is not known, or was forgotten, servers that may describe it are asked until one does."""
+    sources = [each for each in instances if each.describes_line and each.state == State.RUNNING]
+    by_line: dict[str, list[Instance]] = {}
+    for each in sources:
+        by_line.setdefault(server_line_id(each.engine_version), []).append(each)
+    for line in by_line.keys() - known_server_lines(by_line) - {""}:
+        any(_learn(each, work) for each in by_line[line][:MOST_ASKED])
+
+
+def _learn(instance: Instance, work: Work) -> bool:
+    with work.on(instance.pk), connected(instance, seconds=LEARN_SECONDS) as server:
+        return learn_line(instance, server, server.value("SELECT @@version"))
+    return False
 
 
 def repush(instance: Instance, names: list[str]) -> bool:

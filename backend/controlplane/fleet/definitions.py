@@ -12,10 +12,10 @@ from functools import lru_cache
 
 from controlplane.catalogue.definition import Definition
 from controlplane.catalogue.line import CACHE_PREFIX, Line
-from controlplane.catalogue.models import EngineLine
-from controlplane.catalogue.selectors import line_get
+from controlplane.catalogue.selectors import known_server_lines, line_get
+from controlplane.core.errors import NotFound
 from controlplane.fleet.models import Instance
-from controlplane.fleet.selectors import server_line_id
+from controlplane.fleet.selectors import DEFAULT_LINE, server_line_id
 
 
 def instance_line(instance: Instance) -> Line:
@@ -28,7 +28,7 @@ def instance_lines(instances: Iterable[Instance]) -> dict[str, Line]:
     servers = _server_lines({server_line_id(each.engine_version) for each in wanted})
     return {
         each.pk: _merged(
-            _ById(line_get(each.engine_line)),
+            _ById(_own_line(each.engine_line)),
             servers.get(server_line_id(each.engine_version)),
             each.minor_version is not None,
         )
@@ -36,9 +36,22 @@ def instance_lines(instances: Iterable[Instance]) -> dict[str, Line]:
     }
 
 
+def _own_line(id: str) -> Line:
+    """A line that was forgotten since must not keep its instances from being looked at."""
+    try:
+        return line_get(id)
+    except NotFound:
+        return line_get(DEFAULT_LINE)
+
+
 def _server_lines(ids: set[str]) -> dict[str, _ById]:
-    known = EngineLine.objects.filter(id__in=ids).values_list("id", flat=True)
-    return {id: _ById(line_get(id)) for id in known}
+    return {id: _ById(line_get(id)) for id in known_server_lines(ids)}
+
+
+def unknown_line(instance: Instance) -> str:
+    """Of a server whose variables nobody has described yet; empty: they are known, or its line is not."""
+    id = server_line_id(instance.engine_version)
+    return "" if not id or known_server_lines([id]) else id
 
 
 class _ById:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from django.conf import settings
 
 from controlplane.catalogue.access import NEVER, access_of
+from controlplane.catalogue.line import shipped_names
 from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.models import Instance
 from controlplane.fleet.states import Provider
 from controlplane.gateway.local import LocalServer
+from controlplane.gateway.names import ENGINE_NAMES
 from controlplane.gateway.product import local_product
 
 
@@ -31,7 +33,17 @@ def accounts_ensure(instance: Instance) -> None:
         local_server(instance).accounts_ensure()
 
 
-def written(instance: Instance, values: Mapping[str, str]) -> dict[str, str]:
+def configure(instance: Instance, values: Mapping[str, str]) -> None:
+    """For the next start: what may be set, of what the server itself says that it has.
+
+    Any other name could be an abbreviation of an option. A variable that is left out gets the server's own value.
+    """
+    allowed = may_set(instance, values)
+    known = known_to_server(instance, allowed)
+    local_server(instance).configure({name: value for name, value in allowed.items() if name in known})
+
+
+def may_set(instance: Instance, values: Mapping[str, str]) -> dict[str, str]:
     """Without what is never set: a server that has such a value from before runs its own at the next start."""
     line = instance_line(instance)
     known = {name: line.get(name) for name in values}
@@ -39,7 +51,14 @@ def written(instance: Instance, values: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in values.items() if access[name].who != NEVER}
 
 
+def known_to_server(instance: Instance, names: Iterable[str]) -> set[str]:
+    """The names of variables that the server has; of one that has never answered, the names that the product ships."""
+    told = local_server(instance).variable_names()
+    if not told:
+        return set(names) & shipped_names()
+    return {name for name in names if ENGINE_NAMES.get(name, name) in told}
+
+
 def configure_anew(instance: Instance) -> None:
     """Before a start without a change set: the file may have been written by an older version of the product."""
-    configured = dict(instance.parameters.values_list("name", "resolved"))
-    local_server(instance).configure(written(instance, configured))
+    configure(instance, dict(instance.parameters.values_list("name", "resolved")))

@@ -78,6 +78,9 @@ class Instance(models.Model):
         max_length=OBSTACLE_LENGTH, blank=True
     )
     engine_lost_at = models.DateTimeField(null=True)  # the server had the engine, and now answers without it
+    is_catalogue_source = models.BooleanField(  # an admin registered or approved this server as it is reached now
+        default=False
+    )
     proxy_enabled = models.BooleanField(default=False)
     tags = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=12, choices=State.choices, default=State.CREATING)
@@ -101,6 +104,11 @@ class Instance(models.Model):
             models.Index(fields=["state"], name="instance_state"),
             models.Index(fields=["-created_at", "-id"], name="instance_newest"),
         ]
+
+    @property
+    def describes_line(self) -> bool:
+        """Whether definitions of variables may be read from it: what an operator registered may be no server at all."""
+        return self.provider == Provider.LOCAL or self.is_catalogue_source
 
     @property
     def takes_engine(self) -> bool:

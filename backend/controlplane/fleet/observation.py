@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from controlplane.catalogue.line import Line
 from controlplane.catalogue.sameness import is_same
-from controlplane.catalogue.selectors import line_list
+from controlplane.catalogue.selectors import known_server_lines
 from controlplane.catalogue.server_variables import line_id
 from controlplane.catalogue.services import engine_line_store
 from controlplane.fleet.models import Instance, InstanceParameter
@@ -123,11 +123,17 @@ def note_identity(instance: Instance, identity: Identity, *, is_new_start: bool 
         setattr(instance, name, value)
 
 
-def learn_line(server: Server, version: str) -> None:
-    """The first server of a line teaches the catalogue all of its variables, if it can describe them."""
-    known = {line.id for line in line_list()}
-    if line_id(version)[0] not in known and (rows := variable_rows(server, product_of(version))):
-        engine_line_store(server_version=version, rows=rows)
+def learn_line(instance: Instance, server: Server, version: str) -> bool:
+    """The first trusted server of a line gives the catalogue all of its variables, if it can describe them.
+
+    Returns whether the catalogue now has the line from this server.
+    """
+    if not instance.describes_line or known_server_lines([line_id(version)[0]]):
+        return False
+    rows = variable_rows(server, product_of(version))
+    if rows:
+        engine_line_store(server_version=version, rows=rows, read_from=instance.name)
+    return bool(rows)
 
 
 def moved_parameters(

@@ -28,6 +28,10 @@ PUBLIC_KEY = (
     "TLS. Copy it from the server's machine (public_key.pem)."
 )
 
+SOURCE = (
+    "Whether definitions of variables may be read from this server: a local one, or one that an admin registered or "
+    "approved as it is reached now."
+)
 OBSTACLE_HELP = "Why the engine serves nothing on this server, in its own words; empty if nothing is in the way."
 PRODUCT_NAMES = " or ".join(each.name for each in LOCAL_PRODUCTS)
 
@@ -134,6 +138,7 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
     state_reason = serializers.SerializerMethodField(
         help_text="Why it is in this state; of one that answers, what of its answers cannot be used."
     )
+    is_catalogue_source = serializers.BooleanField(source="describes_line", help_text=SOURCE)
     drifted_count = serializers.IntegerField(default=0)
     pending_restart_count = serializers.IntegerField(default=0)
 
@@ -143,7 +148,7 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
             "id", "name", "provider", "endpoint", "instance_class", "engine_line", "product", "edition",
             "engine_version", "compatibility", "fqc_version", "minor_version", "has_engine", "engine_obstacle", "cache",
             "proxy_enabled", "tags", "state", "state_reason", "maintenance_window", "drifted_count",
-            "pending_restart_count", "version",
+            "pending_restart_count", "is_catalogue_source", "version",
             "server_started_at", "last_seen_at", "created_at", "updated_at",
         )  # fmt: skip
         read_only_fields = fields
@@ -265,6 +270,7 @@ class InstanceUpdateSerializer(serializers.Serializer[Instance]):
     public_key = serializers.CharField(
         max_length=20_000, required=False, allow_blank=True, validators=[rsa_key], help_text=PUBLIC_KEY
     )
+    is_catalogue_source = serializers.BooleanField(required=False, help_text=f"{SOURCE} Only an admin alters it.")
     tags = TagsField(required=False)
     maintenance_window = WindowSerializer(required=False)
 

@@ -10,9 +10,10 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 
+from controlplane.accounts.roles import is_by_admin
 from controlplane.accounts.services import reporters_end
 from controlplane.audit.services import audit_record
-from controlplane.core.errors import Conflict, FieldError, Invalid, PasswordRequired
+from controlplane.core.errors import Conflict, Denied, FieldError, Invalid, PasswordRequired
 from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
 from controlplane.core.events import event_publish
 from controlplane.core.hooks import Hook
@@ -32,7 +33,7 @@ CUSTOM = "custom-"  # what names of classes begin with that were made for one si
 CLASS_FACTS = ("name", "cpu_count", "memory_bytes", "memory_reserve_bytes", "max_connections", "storage_bytes")
 INSTANCE_FACTS = (
     "name", "provider", "host", "port", "username", "trial_username", "is_tls_required", "product", "proxy_enabled",
-    "tags", "state", "window_weekday", "window_minutes",
+    "tags", "state", "window_weekday", "window_minutes", "is_catalogue_source",
 )  # fmt: skip
 OWN_OF_LOCAL = {"password", "trial_username", "trial_password"}
 # Who gets the stored password, and how.
@@ -114,9 +115,18 @@ def instance_record(*, password: str = "", trial_password: str = "", **facts: An
 def instance_update(instance: Instance, changes: dict[str, Any], expected: IfMatch = ANY_VERSION) -> Instance:
     if instance.provider == "local" and (changes.keys() & OWN_OF_LOCAL or _moved(instance, changes)):
         raise Conflict("The endpoint and account of a local instance are its own.", code="local_endpoint")
+    if changes.get("is_catalogue_source", instance.is_catalogue_source) != instance.is_catalogue_source:
+        _refuse_as_source(instance)
     if "host" in changes:
         endpoint_check(changes["host"])
     return _instance_update(instance, changes, expected)
+
+
+def _refuse_as_source(instance: Instance) -> None:
+    if instance.provider == "local":
+        raise Conflict("A local instance is always a source of definitions.", code="local_source")
+    if not is_by_admin():
+        raise Denied("Only an administrator decides which servers describe their variables.", code="admin_only")
 
 
 def _moved(instance: Instance, changes: dict[str, Any]) -> list[str]:
@@ -143,6 +153,7 @@ def _instance_update(instance: Instance, changes: dict[str, Any], expected: IfMa
         raise PasswordRequired("password", moved)
     if _moved(instance, changes):
         PrivilegeLook.objects.filter(instance=instance).delete()
+        changes.setdefault("is_catalogue_source", is_by_admin())
     _settle_trial_account(instance, changes)
     for name, value in {**changes.pop("maintenance_window", {}), **changes}.items():
         setattr(instance, name, value)

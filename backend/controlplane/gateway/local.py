@@ -3,6 +3,7 @@
 <root>/<name>/my.cnf          what the control plane needs of the server
               configured.cnf  what people configured; rewritten by change sets
               accounts        which accounts the server has been given
+              variables       the process that answered last, and the names of its variables
               data/ plugins/ tmp/ files/ error.log server.pid server.sock
 
 All of it is its owner's alone, whom the server lets in through its socket with every right (`LocalProduct.owner`).
@@ -19,10 +20,11 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import ClassVar
 
 import pymysql
@@ -40,6 +42,7 @@ OTHERS = 0o077  # what a mode allows other users of the machine
 ANSWER_SECONDS = 5
 MOST_LINE_BYTES = 4000  # the server reads 4096 at a time, and takes what is left for a line of its own
 ENGINE_FILE = "fqc.so"
+PLAIN_NAME = re.compile(r"[a-z0-9_.]+")
 QUOTED = re.compile(r"""(?<!\w)['"`](.*?)(['"`][^'"`]*)?$""")  # to the last quote: what is quoted may hold quotes
 
 
@@ -112,7 +115,7 @@ class LocalServer:
     def is_made(self) -> bool:
         return (self.folder / "data" / "mysql").is_dir()
 
-    def make(self, configured: Mapping[str, str]) -> None:
+    def make(self, configured: Mapping[str, str] = MappingProxyType({})) -> None:
         """Folder, configuration, empty databases. Safe to repeat after a failure in the middle."""
         self._make_folders()
         self.configure(configured)
@@ -164,14 +167,48 @@ class LocalServer:
         return [f"{option}={machine_bytes * 3 // 4 // 1024**2}M"] if option else []
 
     def configure(self, configured: Mapping[str, str]) -> None:
-        """What people configured, for the next start. Replaced in one move: a reader sees the old file or the new."""
+        """What people configured, for the next start. The caller sees to it that the server has these variables."""
         lines = [f"[{self.product.section}]"]
         for name, value in sorted(configured.items()):
             # Some variables have no option: the server starts without them, and is given them afterwards.
-            lines.append(_line(f"loose-{ENGINE_NAMES.get(name, name)}", value))
-        draft = self.folder / "configured.cnf.new"
-        _write(draft, "\n".join(lines) + "\n")
-        draft.replace(self.folder / "configured.cnf")
+            lines.append(_line(ENGINE_NAMES.get(name, name), value))
+        _replace(self.folder / "configured.cnf", lines)
+
+    def variable_names(self) -> frozenset[str]:
+        """Of the running server, asked now; of the last one while none runs. Empty: no server has answered yet.
+
+        What a hung server said since its start counts: somebody may want to restart it.
+        """
+        pid = self.pid
+        noted_pid, noted = self._noted_names()
+        if pid is None:
+            return noted
+        try:
+            names = self._ask_names()
+        except pymysql.MySQLError as error:
+            if noted_pid == pid:
+                return noted
+            raise LocalServerError(
+                f"the server in {self.folder} does not say which variables it has: try again when it answers."
+            ) from error
+        if (noted_pid, noted) != (pid, names):
+            _replace(self._names, [str(pid), *sorted(names)])
+        return names
+
+    def _ask_names(self) -> frozenset[str]:
+        with self.as_owner() as connection, connection.cursor() as cursor:
+            cursor.execute("SHOW GLOBAL VARIABLES")
+            return frozenset(str(name).lower() for name, _ in cursor.fetchall())
+
+    def _noted_names(self) -> tuple[int | None, frozenset[str]]:
+        if not self._names.exists():
+            return None, frozenset()
+        pid, *names = self._names.read_text().split()
+        return int(pid), frozenset(names)
+
+    @property
+    def _names(self) -> Path:
+        return self.folder / "variables"
 
     def _install_databases(self) -> None:
         shutil.rmtree(self.folder / "data", ignore_errors=True)
@@ -206,6 +243,7 @@ class LocalServer:
                 raise LocalServerError(self._failure(before))
         (self.folder / "server.sock").chmod(0o700)
         self.accounts_ensure()
+        self.variable_names()
 
     def _start(self) -> int:
         if not is_free(self.port):
@@ -309,10 +347,18 @@ def _user() -> str:
     return pwd.getpwuid(os.geteuid()).pw_name
 
 
-def _line(option: str, value: str) -> str:
-    line = f"{option}={_option(value)}"
-    if any(ord(character) < ord(" ") for character in value) or len(line.encode()) > MOST_LINE_BYTES:
-        raise LocalServerError(f"the value of {option} cannot be written as one line of a configuration file.")
+def _replace(file: Path, lines: Iterable[str]) -> None:
+    """In one move: a reader sees the old file or the new."""
+    draft = file.with_name(f"{file.name}.new")
+    _write(draft, "\n".join(lines) + "\n")
+    draft.replace(file)
+
+
+def _line(name: str, value: str) -> str:
+    line = f"loose-{name}={_option(value)}"
+    is_one_line = not any(ord(character) < ord(" ") for character in value) and len(line.encode()) <= MOST_LINE_BYTES
+    if not is_one_line or not PLAIN_NAME.fullmatch(name):
+        raise LocalServerError(f"the value of {name!r} cannot be written as one line of a configuration file.")
     return line
 
 

@@ -118,6 +118,7 @@ MARIADB = LocalProduct(
     ),
     section="mariadbd",
     options=(
+        "loose-getopt-prefix-matching=OFF",  # before all others, none of which may be an abbreviation from here on
         "skip-name-resolve",
         "skip-log-bin",
         "innodb-log-file-size=32M",

@@ -12,8 +12,9 @@ from typing import Any
 
 from django.db.models import prefetch_related_objects
 
+from controlplane.accounts.roles import is_by_admin
 from controlplane.changes.plan import Plan, Situation, plan
-from controlplane.changes.planning import TURNS_CACHE_ON, is_by_admin, names_set
+from controlplane.changes.planning import TURNS_CACHE_ON, names_set
 from controlplane.fleet.definitions import instance_lines
 from controlplane.fleet.models import Instance, PrivilegeLook
 from controlplane.fleet.states import Provider

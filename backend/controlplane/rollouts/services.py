@@ -11,9 +11,9 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
+from controlplane.accounts.roles import is_by_admin
 from controlplane.audit.services import audit_record
 from controlplane.changes.models import ChangeSet
-from controlplane.changes.planning import is_by_admin
 from controlplane.changes.services import change_abort
 from controlplane.changes.states import ChangeState, When
 from controlplane.core.errors import Conflict, Denied, FieldError, Invalid

@@ -30,6 +30,7 @@ ADMINISTRATION = {
     "api/v1/channels/(?P<pk>[A-Za-z0-9_.-]{1,64})/test",
     "api/v1/instance-classes",  # reading them is everybody's
     "api/v1/instance-classes/(?P<pk>[A-Za-z0-9_.-]{1,64})",
+    "api/v1/engine-lines/<str:id>",  # likewise
 }
 REPORTERS_ALONE = {"api/v1/near-caches/reports"}  # no role lets in there
 VIEWERS_MAY_POST = {  # they change nothing

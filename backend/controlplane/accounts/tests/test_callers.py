@@ -31,7 +31,7 @@ from controlplane.core.request_context import acting_as
 pytestmark = pytest.mark.django_db
 
 SESSION = "/api/v1/auth/session"
-READ_BY_ALL = "api/v1/instance-classes"
+READ_BY_ALL = ("api/v1/instance-classes", "api/v1/engine-lines")
 # With what may be data, so to the role that may run trials.
 SHOWN_TO_OPERATORS = {"api/v1/instances/<str:pk>/cache/queries/<str:digest>/example"}
 CLOSED = [case for case in CASES if case[0] not in OPEN]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from controlplane.accounts.roles import is_by_admin
 from controlplane.catalogue.definition import Definition
 from controlplane.catalogue.line import Line
 from controlplane.catalogue.sameness import is_same
@@ -107,7 +108,7 @@ def _template_record(definition: Definition) -> Answer:
 
 def _may_modify(definition: Definition) -> bool:
     """Whether the caller may: the dialect has no other word for who else may."""
-    return definition.is_modifiable and (planning.is_by_admin() or not definition.is_admin_only)
+    return definition.is_modifiable and (is_by_admin() or not definition.is_admin_only)
 
 
 def modify(given: Given) -> Answer:

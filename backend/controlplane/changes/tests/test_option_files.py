@@ -1,0 +1,226 @@
+"""What reaches a local server's option file: nothing by which an operator could make it write where he likes.
+
+An operator registers a program that speaks the protocol and describes variables that no server has, or has a poisoned
+catalogue from an older version. Each door that leads to a change is tried with such names.
+"""
+
+import os
+import signal
+from datetime import UTC, datetime
+
+import pytest
+
+from controlplane.catalogue.models import EngineLine
+from controlplane.catalogue.server_variables import entries_from
+from controlplane.changes.models import ChangeSet
+from controlplane.fleet.local import configure, configure_anew, local_server
+from controlplane.fleet.models import Instance, InstanceParameter
+from controlplane.fleet.selectors import server_line_id
+from controlplane.gateway.local import LocalServerError
+from controlplane.parameters.models import Template, TemplateVersion
+from controlplane.rollouts import execution as rollouts
+from controlplane.rollouts.models import FleetApplyItem
+from testing.changes import asked, changed, run
+from testing.ports import free_port
+from testing.servers import row_for
+
+pytestmark = pytest.mark.django_db
+
+PATH = "/tmp/elsewhere.pth"
+# Each would make a server write to a file, or load one, if it came into its option file.
+ABBREVIATED = (
+    "general_log_fi", "basedi", "character_sets_di", "loose_general_log_file", "skip_general_log_fi",
+    "maximum_general_log_file", "enable_basedir", "disable_basedi", "autoset_datadi", "slow_query_log_f",
+)  # fmt: skip
+# No name of it means anything to a server, and no class forbids it: only the server can tell that it has none.
+INVENTED = "new_page_count"
+
+
+def taught(name: str, kind: str, choices: str | None = None):
+    bounds = ("0", "100") if kind == "BIGINT" else (None, None)
+    return (name, kind, choices and choices.split(",")[0], "GLOBAL", "", *bounds, None, choices, "YES", "REQUIRED")
+
+
+@pytest.fixture
+def poisoned(instance):
+    """The catalogue as an older version has let an operator teach it."""
+    rows = [taught(name, "ENUM", f"{PATH},other") for name in ABBREVIATED] + [taught(INVENTED, "BIGINT")]
+    line = EngineLine.objects.get(id=server_line_id(instance.engine_version))
+    line.definitions += entries_from(rows)
+    line.read_at = datetime.now(UTC)
+    line.save()
+    return instance
+
+
+def file_of(instance) -> str:
+    return (local_server(instance).folder / "configured.cnf").read_text()
+
+
+def silent(instance) -> None:
+    """Its process runs, and none of its accounts gets an answer."""
+    Instance.objects.filter(pk=instance.pk).update(port=free_port())
+    instance.refresh_from_db()
+
+
+def template_of(name: str, values: dict[str, str]) -> Template:
+    """As an older version has kept it."""
+    template = Template.objects.create(name=name, engine_line="5.7")
+    TemplateVersion.objects.create(template=template, number=1, values=values, actor="somebody")
+    return template
+
+
+def codes(answer) -> set[str]:
+    return {each["code"] for each in answer.json()["findings"] if each["severity"] == "blocking"}
+
+
+@pytest.mark.parametrize("is_silent", [False, True])
+@pytest.mark.parametrize("name", ABBREVIATED)
+def test_an_abbreviated_option_is_refused_to_everybody_whatever_the_server_says(
+    operator, admin, poisoned, name, is_silent
+):
+    if is_silent:
+        silent(poisoned)
+    for client in (operator, admin):
+        body = {"parameters": {name: PATH}, "apply": True, "allow_restart": True}
+        answer = client.post(f"/api/v1/instances/{poisoned.pk}/changes", body, format="json")
+        assert (answer.status_code, answer.json()["code"]) == (422, "not_modifiable")
+    assert not ChangeSet.objects.exists()
+
+
+@pytest.mark.parametrize(("is_silent", "code"), [(False, "not_on_server"), (True, "not_confirmed")])
+def test_a_name_that_the_server_does_not_confirm_is_refused_at_each_door(operator, poisoned, is_silent, code):
+    if is_silent:
+        silent(poisoned)
+    wanted, path = {INVENTED: "7"}, f"/api/v1/instances/{poisoned.pk}"
+    template_of("from-before", wanted)
+    doors = {
+        "change": (f"{path}/changes", {"parameters": wanted, "apply": True, "allow_restart": True}),
+        "template": (f"{path}/changes", {"template": "from-before", "apply": True, "allow_restart": True}),
+        "resize": (f"{path}/resize", {"instance_class": "local.small", "parameters": wanted}),
+    }
+    for door, (route, body) in doors.items():
+        answer = operator.post(route, body, format="json")
+        assert (answer.status_code, answer.json()["code"]) == (422, code), door
+    shown = operator.post("/api/v1/changes/preview", {"instance": poisoned.pk, "parameters": wanted}, format="json")
+    assert codes(shown) == {code}
+    assert not ChangeSet.objects.exists()
+
+
+def test_a_silent_server_still_takes_what_the_product_ships_and_gives_up_what_it_was_set_to(operator, poisoned):
+    InstanceParameter.objects.create(instance=poisoned, name=INVENTED, submitted="7", resolved="7", running="7")
+    silent(poisoned)
+    for wanted in ({"long_query_time": "3"}, {INVENTED: None}):
+        shown = operator.post("/api/v1/changes/preview", {"instance": poisoned.pk, "parameters": wanted}, format="json")
+        assert codes(shown) == set(), wanted
+
+
+@pytest.mark.parametrize(
+    ("facts", "why"),
+    [
+        ({"name": INVENTED, "new_value": "7"}, "has no variable new_page_count"),
+        ({"name": "general_log_fi", "new_value": PATH}, "not set through this product"),
+        ({"name": "general_log_file", "new_value": PATH}, "not set through this product"),
+        ({"name": "unheard_of", "new_value": "1"}, "is not in the catalogue"),
+        ({"name": "general_log", "new_value": "ON"}, "for administrators"),
+        ({"new_value": "70\ngeneral_log_file=/tmp/x"}, "control character"),
+        ({"new_value": "7" * 4000}, "too long"),
+        ({"new_value": "many"}, "is not a whole number"),
+        ({"new_value": "70000000"}, "above the maximum"),
+    ],
+)
+def test_what_was_planned_by_other_rules_is_checked_again_before_anything_is_written(poisoned, facts, why):
+    """As a change waits that an older version has planned, or whose definitions were read anew since."""
+    made = asked(poisoned, {"back_log": "70"})
+    assert [step.kind for step in made.steps.all()] == ["write_configuration"]
+    made.lines.update(**facts)
+    ended = run(made)
+    assert ended.state == "rolled_back" and why in ended.outcome_detail
+    assert not any(word in file_of(poisoned) for word in ("back_log", "general_log", INVENTED, "unheard_of"))
+
+
+def test_what_was_configured_and_the_server_has_not_is_left_out_of_its_file(poisoned):
+    for name, value in {INVENTED: "7", "general_log_fi": PATH, "slow_query_log_f": PATH, "unheard_of": "1"}.items():
+        InstanceParameter.objects.create(instance=poisoned, name=name, submitted=value, resolved=value, running=value)
+    changed(poisoned, {"long_query_time": "3"})
+    assert file_of(poisoned).split() == ["[mariadbd]", "loose-long_query_time=3"]
+    configure_anew(poisoned)
+    assert file_of(poisoned).split() == ["[mariadbd]", "loose-long_query_time=3"]
+
+
+def test_a_rollback_brings_back_no_name_that_the_server_has_not(operator, poisoned):
+    InstanceParameter.objects.create(instance=poisoned, name=INVENTED, submitted="7", resolved="7", running="7")
+    taken_off = changed(poisoned, {INVENTED: None})
+    assert INVENTED not in poisoned.parameters.values_list("name", flat=True)
+    answer = operator.post(f"/api/v1/changes/{taken_off.pk}/rollback")
+    assert (answer.status_code, answer.json()["code"]) == (422, "not_on_server")
+
+
+def test_a_rollout_writes_no_name_that_the_server_has_not(operator, poisoned):
+    template_of("from-before", {INVENTED: "7"})
+    body = {"template": "from-before", "instances": [poisoned.pk], "allow_restart": True, "start": True}
+    before = file_of(poisoned)
+    made = operator.post("/api/v1/fleet-applies", body, format="json").json()
+    rollouts.advance(made["id"])
+    for item in FleetApplyItem.objects.all():
+        rollouts.run_items(item.pk)
+    [item] = operator.get(f"/api/v1/fleet-applies/{made['id']}/items").json()["items"]
+    assert (item["state"], file_of(poisoned)) == ("failed", before)
+    assert f"the server has no variable {INVENTED}" in item["detail"]
+
+
+def test_a_stopped_server_is_given_what_it_said_of_itself_when_it_ran(own_server):
+    server = own_server()
+    instance = row_for(server)
+    server.stop()
+    configure(instance, {"aria_pagecache_age_threshold": "400", INVENTED: "7"})
+    assert file_of(instance).split() == ["[mariadbd]", "loose-aria_pagecache_age_threshold=400"]
+    server.start()
+    connection = server.connect()
+    assert connection.variable("aria_pagecache_age_threshold") == "400"
+    connection.close()
+
+
+def test_a_server_that_never_answered_is_given_names_that_ship_alone(own_server):
+    server = own_server()
+    instance = row_for(server)
+    server.stop()
+    (server.folder / "variables").unlink()
+    configure(instance, {"aria_pagecache_age_threshold": "400", "long_query_time": "3"})
+    assert file_of(instance).split() == ["[mariadbd]", "loose-long_query_time=3"]
+
+
+def test_a_hung_server_is_believed_what_it_said_since_its_start_and_nothing_older(own_server, monkeypatch):
+    monkeypatch.setattr("controlplane.gateway.local.ANSWER_SECONDS", 1)
+    server = own_server()
+    instance = row_for(server)
+    record = server.folder / "variables"
+    os.kill(server.pid, signal.SIGSTOP)
+    try:
+        configure(instance, {"aria_pagecache_age_threshold": "400", INVENTED: "7"})
+        assert file_of(instance).split() == ["[mariadbd]", "loose-aria_pagecache_age_threshold=400"]
+        record.write_text(record.read_text().replace(str(server.pid), "1", 1))
+        with pytest.raises(LocalServerError, match="does not say which variables it has"):
+            configure(instance, {"aria_pagecache_age_threshold": "500"})
+    finally:
+        os.kill(server.pid, signal.SIGCONT)
+
+
+def test_a_server_takes_no_abbreviation_whoever_wrote_it(own_server):
+    """Should a name come into the file by a way that nobody has thought of."""
+    server = own_server()
+    before = server.folder / "general.log"
+    server.configure({"general_log_fi": str(before), "general_log": "ON"})
+    server.restart()
+    connection = server.connect()
+    assert connection.variable("general_log") == "1"
+    assert connection.variable("general_log_file") != str(before)
+    connection.close()
+    assert not before.exists()
+
+
+@pytest.mark.parametrize("name", ["a=1\ngeneral_log_file", "[mysqld]", "a b", "!include", "", "a-b"])
+def test_a_name_that_is_no_plain_one_is_never_written(shared_server, name):
+    before = (shared_server.folder / "configured.cnf").read_text()
+    with pytest.raises(LocalServerError, match="one line"):
+        shared_server.configure({name: "1"})
+    assert (shared_server.folder / "configured.cnf").read_text() == before
