@@ -21,6 +21,7 @@ from urllib.parse import SplitResult, urlsplit
 from controlplane.gateway.dial import dial, ended_by
 from controlplane.gateway.endpoint import is_allowed, resolve
 from controlplane.gateway.errors import GatewayError, PasswordWithheld, RefusedEndpoint, Unreachable
+from controlplane.gateway.public import is_public
 
 TIMEOUT_SECONDS = 10.0  # from looking up the receiver's name to its last word
 MOST_SAID_BYTES = 4096
@@ -28,8 +29,6 @@ MOST_QUOTED = 200
 LONGEST_RETRY_SECONDS = 3600
 TRY_AGAIN = {408, 425, 429}
 PORTS = {"http": 80, "https": 443}
-# IPv6 addresses that stand for IPv4 ones: behind such a "public" address may be any network.
-TRANSLATED = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "::/96")))
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def receiver_addresses(receiver: Receiver) -> list[str]:
         raise ReceiverDelayed(error.detail) from error
     is_https = receiver.parts.scheme == "https"
     for address in addresses:
-        if not (is_allowed(address, receiver.networks) or (is_https and _is_public(address))):
+        if not (is_allowed(address, receiver.networks) or (is_https and is_public(address))):
             raise ReceiverForbidden(_outside(receiver, address))
     if receiver.is_secret and not is_https and not _are_this_machine(addresses):
         raise ReceiverInClear(f"{receiver.place}: a secret is not sent without TLS. Use an https address.")
@@ -111,16 +110,9 @@ def receiver_addresses(receiver: Receiver) -> list[str]:
 
 def _outside(receiver: Receiver, address: str) -> str:
     place = receiver.host if receiver.host == address else f"{receiver.host} is {address}, which"
-    if _is_public(address):
+    if is_public(address):
         return f"{place} is reached over https alone, unless an administrator allows its network in the settings."
     return f"{place} is outside the allowed networks: an administrator can add its network in the settings."
-
-
-def _is_public(address: str) -> bool:
-    plain = ipaddress.ip_address(address.split("%")[0])
-    real = getattr(plain, "ipv4_mapped", None) or plain
-    is_translated = any(real in network for network in TRANSLATED if network.version == real.version)
-    return real.is_global and not real.is_multicast and not is_translated
 
 
 def _are_this_machine(addresses: Iterable[str]) -> bool:

@@ -93,7 +93,9 @@ def test_bad_channels_name_the_field(admin: APIClient, desk: Desk, fields: dict[
     assert (answer.status_code, answer.json()["errors"][0]["field"]) == (400, field), answer.json()
 
 
-@pytest.mark.parametrize("url", ["http://169.254.169.254/latest", "https://10.0.0.1/", "http://[::1]:8000/"])
+@pytest.mark.parametrize(
+    "url", ["http://169.254.169.254/latest", "https://10.0.0.1/", "http://[::1]:8000/", "https://[fec0::1]/"]
+)
 def test_an_address_outside_the_allowed_networks_is_not_kept(admin: APIClient, desk: Desk, url: str) -> None:
     assert refusal(admin.post(PATH, webhook(desk, url=url))) == (422, "endpoint_refused", "url")
     slack = {"name": "s", "kind": "slack", "secret": url}

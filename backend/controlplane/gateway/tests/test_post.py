@@ -80,15 +80,41 @@ def test_the_whole_has_an_end(drips: bool) -> None:
         assert time.monotonic() - started < 30
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["127.0.0.1", "10.0.0.1", "169.254.169.254", "192.168.0.1", "[::1]", "[fe80::1]", "[::ffff:10.0.0.1]", "0.0.0.0",
-     "[64:ff9b::a00:1]", "[2002:a00:1::]", "224.0.0.1", "localhost", "100.64.0.1"],
-)  # fmt: skip
+NOT_PUBLIC = [
+    "0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "127.0.0.1", "169.254.169.254", "172.31.255.255", "192.0.0.1",
+    "192.0.0.9", "192.0.0.170", "192.0.2.1", "192.88.99.1", "192.168.0.1", "198.19.255.255", "198.51.100.1",
+    "203.0.113.1", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255",
+    "::", "::1", "::10.0.0.1", "::ffff:10.0.0.1", "::ffff:192.88.99.1", "::ffff:0:10.0.0.1", "::ffff:0:808:808",
+    "64:ff9b::a00:1", "64:ff9b::808:808", "64:ff9b:1::1", "100::1", "100:0:0:1::1", "200::1", "2001::1", "2001:1::1",
+    "2001:2::1", "2001:10::1", "2001:20::1", "2001:30::1", "2001:1ff::1", "2001:db8::1", "2002:a00:1::",
+    "2002:808:808::", "3fff::1", "3fff:fff::1", "4000::1", "5f00::1", "fc00::1", "fd00::1", "fe80::1", "fec0::1",
+    "feff::1", "ff02::1", "ffff::1",
+]  # fmt: skip
+PUBLIC = [
+    "1.1.1.1", "8.8.8.8", "100.63.255.255", "172.32.0.1", "192.0.1.1", "192.88.98.1", "223.255.255.255",
+    "2001:200::1", "2001:4860:4860::8888", "2003::1", "2606:4700::1111", "2a00::1", "3ffe:ffff::1", "::ffff:8.8.8.8",
+]  # fmt: skip
+
+
+def _url(scheme: str, address: str) -> str:
+    return f"{scheme}://[{address}]/" if ":" in address else f"{scheme}://{address}/"
+
+
+@pytest.mark.parametrize("host", [*NOT_PUBLIC, "localhost"])
 @pytest.mark.parametrize("scheme", ["http", "https"])
-def test_what_is_not_public_is_not_spoken_to_unless_its_network_is_allowed(scheme: str, host: str) -> None:
+def test_what_is_not_public_is_not_spoken_to_unless_its_network_is_allowed(
+    monkeypatch: pytest.MonkeyPatch, scheme: str, host: str
+) -> None:
+    tried: list[object] = []
+    monkeypatch.setattr("controlplane.gateway.post.dial", lambda *given: tried.append(given))
     with pytest.raises(ReceiverForbidden):
-        receiver_addresses(Receiver(f"{scheme}://{host}/"))
+        post(Receiver(_url(scheme, host)), b"{}", {})
+    assert tried == []
+
+
+@pytest.mark.parametrize("host", PUBLIC)
+def test_what_is_public_may_be_spoken_to(host: str) -> None:
+    assert receiver_addresses(Receiver(_url("https", host))) == [host]
 
 
 def test_a_public_address_is_spoken_to_over_https_alone() -> None:
