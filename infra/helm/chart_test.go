@@ -115,11 +115,11 @@ func TestItRendersWhatItDid(t *testing.T) {
 }
 
 func TestKubernetesKnowsEveryField(t *testing.T) {
-	if count := len(objects(t, "small")); count != 5 {
-		t.Errorf("four of programs and a service are expected, not %d", count)
+	if count := len(objects(t, "small")); count != 6 {
+		t.Errorf("four of programs, a service and its policy are expected, not %d", count)
 	}
 	if count := len(objects(t, "full")); count != 7 {
-		t.Errorf("a policy and an ingress beside them are expected, not %d in all", count)
+		t.Errorf("an ingress beside them is expected, not %d in all", count)
 	}
 }
 
@@ -217,6 +217,26 @@ func TestWhatIsMissingOrWrongIsNamed(t *testing.T) {
 		if err == nil || !strings.Contains(told, each[1]) {
 			t.Errorf("%s: %v %s", each[0], err, told)
 		}
+	}
+}
+
+func TestNoPodButTheProxyIsBelievedAboutCallers(t *testing.T) {
+	with := func(words ...string) (string, error) {
+		shared := []string{"template", "fqc", chart, "--kube-version", kubernetes, "--values", values("small")}
+		return helm(append(shared, words...)...)
+	}
+	for _, words := range [][]string{{"--set", "web.allowedFrom=null"}, {"--set-json", "web.allowedFrom=[]"}} {
+		if told, err := with(words...); err == nil || !strings.Contains(told, "web.allowedFrom: ") {
+			t.Errorf("%v: %v %s", words, err, told)
+		}
+	}
+	if told, err := with("--set-json", "web.allowedFrom=[{}]"); err == nil || !strings.Contains(told, "allowedFrom") {
+		t.Errorf("a peer that is nobody in particular: %v %s", err, told)
+	}
+	plain := []string{"--set", "web.allowedFrom=null", "--set", "trustedProxies=0", "--set", "publicUrl=http://fqc.example.com"}
+	told, err := with(plain...)
+	if err != nil || strings.Contains(told, "NetworkPolicy") {
+		t.Errorf("where nothing in front is believed: %v %s", err, told)
 	}
 }
 
