@@ -416,7 +416,11 @@ export interface paths {
         get: operations["engine_lines_retrieve"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * @description Forget what was read from a server. A server that is a source of definitions is read anew at the next look;
+         *     until then, instances of the line have the parameters of the shipped line only.
+         */
+        delete: operations["engine_lines_destroy"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2383,6 +2387,12 @@ export interface components {
              *     * `server` - server
              */
             source: components["schemas"]["EngineLineSourceEnum"];
+            /** @description Of the server that it was read from; empty for a shipped line. */
+            server_version: string;
+            /** @description Name of the instance that it was read from; empty for a shipped line, and if it is not known. */
+            read_from: string;
+            /** Format: date-time */
+            read_at: string | null;
             readonly parameter_count: number;
         };
         EngineLineList: {
@@ -2779,6 +2789,8 @@ export interface components {
             drifted_count: number;
             /** @default 0 */
             pending_restart_count: number;
+            /** @description Whether definitions of variables may be read from this server: a local one, or one that an admin registered or approved as it is reached now. */
+            is_catalogue_source: boolean;
             readonly version: number;
             /** Format: date-time */
             readonly server_started_at: string | null;
@@ -3492,6 +3504,8 @@ export interface components {
             tls_ca?: string;
             /** @description The server's own RSA key in PEM: with it, an account of caching_sha2_password or sha256_password logs in without TLS. Copy it from the server's machine (public_key.pem). */
             public_key?: string;
+            /** @description Whether definitions of variables may be read from this server: a local one, or one that an admin registered or approved as it is reached now. Only an admin alters it. */
+            is_catalogue_source?: boolean;
             tags?: {
                 [key: string]: string;
             };
@@ -5702,6 +5716,35 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["EngineLine"];
                 };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    engine_lines_destroy: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No response body */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The request failed; the body says what, on what, and what to do next. */
             default: {

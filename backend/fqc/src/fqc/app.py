@@ -29,6 +29,7 @@ MODULES = {
     "instance": "fqc.instance",
     "class": "fqc.instance_class",
     "param": "fqc.param",
+    "line": "fqc.line",
     "template": "fqc.template",
     "cache": "fqc.cache",
     "near": "fqc.near",

@@ -1529,9 +1529,16 @@ type Endpoint struct {
 
 // EngineLine defines model for EngineLine.
 type EngineLine struct {
-	Id             string `json:"id"`
-	ParameterCount int    `json:"parameter_count"`
-	Product        string `json:"product"`
+	Id             string     `json:"id"`
+	ParameterCount int        `json:"parameter_count"`
+	Product        string     `json:"product"`
+	ReadAt         *time.Time `json:"read_at"`
+
+	// ReadFrom Name of the instance that it was read from; empty for a shipped line, and if it is not known.
+	ReadFrom string `json:"read_from"`
+
+	// ServerVersion Of the server that it was read from; empty for a shipped line.
+	ServerVersion string `json:"server_version"`
 
 	// Source Part of the product, or read from a running server.
 	//
@@ -1633,10 +1640,13 @@ type Instance struct {
 	EngineVersion  string `json:"engine_version"`
 
 	// FqcVersion @@fqc_version; empty without the engine.
-	FqcVersion        string     `json:"fqc_version"`
-	HasEngine         bool       `json:"has_engine"`
-	Id                string     `json:"id"`
-	InstanceClass     string     `json:"instance_class"`
+	FqcVersion    string `json:"fqc_version"`
+	HasEngine     bool   `json:"has_engine"`
+	Id            string `json:"id"`
+	InstanceClass string `json:"instance_class"`
+
+	// IsCatalogueSource Whether definitions of variables may be read from this server: a local one, or one that an admin registered or approved as it is reached now.
+	IsCatalogueSource bool       `json:"is_catalogue_source"`
 	LastSeenAt        *time.Time `json:"last_seen_at"`
 	MaintenanceWindow Window     `json:"maintenance_window"`
 
@@ -2074,7 +2084,10 @@ type ParameterTypeEnum string
 // PatchedInstanceUpdateRequest What may be altered without touching the server. The password is given again with a new host, port, username,
 // is_tls_required, tls_ca or public_key; without it, that is refused as `password_required`.
 type PatchedInstanceUpdateRequest struct {
-	Host              *string        `json:"host,omitempty"`
+	Host *string `json:"host,omitempty"`
+
+	// IsCatalogueSource Whether definitions of variables may be read from this server: a local one, or one that an admin registered or approved as it is reached now. Only an admin alters it.
+	IsCatalogueSource *bool          `json:"is_catalogue_source,omitempty"`
 	IsTlsRequired     *bool          `json:"is_tls_required,omitempty"`
 	MaintenanceWindow *WindowRequest `json:"maintenance_window,omitempty"`
 	Name              *string        `json:"name,omitempty"`
