@@ -28,7 +28,7 @@ def covers(held: str, wanted: str) -> bool:
 
 
 def is_by_admin() -> bool:
-    """Of the request at work, by the role in force."""
+    """Whether the caller of this request has the role admin in force."""
     return caller().role == Role.ADMIN
 
 

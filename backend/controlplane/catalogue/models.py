@@ -6,7 +6,7 @@ from django.db import models
 
 
 class EngineLine(models.Model):
-    """As one server described it. Definitions are never edited: an admin may forget a line, which is then read anew."""
+    """A line as one server described it. Definitions are never edited; a line that an admin forgets is read again."""
 
     id = models.CharField(primary_key=True, max_length=32)  # "mariadb-10.11"
     product = models.CharField(max_length=16)

@@ -31,7 +31,7 @@ def line_list() -> list[Line]:
 
 
 def known_server_lines(ids: Iterable[str]) -> set[str]:
-    """Those of them that were read from a server."""
+    """Ids of the lines among these that were read from a server."""
     return set(EngineLine.objects.filter(id__in=set(ids)).values_list("id", flat=True))
 
 

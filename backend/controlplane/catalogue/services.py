@@ -49,7 +49,7 @@ def _entries(rows: Iterable[tuple[Any, ...]], line: dict[str, Any]) -> list[dict
 
 @transaction.atomic
 def engine_line_forget(id: str) -> None:
-    """The next look at a server of this line that is a source of definitions reads it anew."""
+    """Deletes a line that was read from a server. The next watch round reads it again from a trusted server."""
     line = EngineLine.objects.select_for_update().filter(id=id).first()
     if line is None:
         line_get(id)  # says which lines there are

@@ -101,7 +101,7 @@ def is_never(line: Line, name: str) -> bool:
 
 
 def is_taken_off(situation: Situation, line: PlannedLine) -> bool:
-    """Whether it only ends to be configured: the server is told nothing, since nobody sets it or it has no such one."""
+    """Whether the line is only removed from the configuration: it is never set, or the server has no such variable."""
     if line.new_submitted is not None:
         return False
     return is_never(situation.line, line.name) or (situation.is_live and line.old_value is None)
@@ -150,7 +150,7 @@ def shown(definition: Definition, running: str | None) -> str | None:
 
 
 def _not_on_server(situation: Situation, lines: list[PlannedLine]) -> list[Finding]:
-    """What a server was last seen with does not count: it may be another one by now, or have lost the variable."""
+    """Names that the server had earlier do not count: it may be another server now, or have lost the variable."""
     to_set = [line for line in lines if not is_never(situation.line, line.name)]
     if situation.is_live:
         return [_not_there(line.name) for line in to_set if line.old_value is None and line.new_submitted is not None]

@@ -109,7 +109,7 @@ class Run:
                 self._check_old(step)
 
     def check_allowed(self) -> None:
-        """What was allowed at the preview still is: definitions and classes may have changed since."""
+        """Checks each line again by today's definitions and classes: they may have changed since the preview."""
         for line in self.lines:
             if line.new_value is not None:
                 self._check_line(line)

@@ -210,7 +210,7 @@ def _is_as_loaded(instance: Instance) -> bool:
 
 
 def _learn_lines(instances: list[Instance], work: Work) -> None:
-    """Of each line that is not known, or was forgotten, servers that may describe it are asked until one does."""
+    """Reads each unknown or forgotten line from the first trusted server of the line that describes it."""
     sources = [each for each in instances if each.describes_line and each.state == State.RUNNING]
     by_line: dict[str, list[Instance]] = {}
     for each in sources:

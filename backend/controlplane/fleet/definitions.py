@@ -49,7 +49,7 @@ def _server_lines(ids: set[str]) -> dict[str, _ById]:
 
 
 def unknown_line(instance: Instance) -> str:
-    """Of a server whose variables nobody has described yet; empty: they are known, or its line is not."""
+    """Id of the server's line if no trusted server has described it yet; empty if it is known or has no release."""
     id = server_line_id(instance.engine_version)
     return "" if not id or known_server_lines([id]) else id
 

@@ -175,9 +175,9 @@ class LocalServer:
         _replace(self.folder / "configured.cnf", lines)
 
     def variable_names(self) -> frozenset[str]:
-        """Of the running server, asked now; of the last one while none runs. Empty: no server has answered yet.
+        """Names of the running server's variables, asked now; while it is stopped, those of its last run.
 
-        What a hung server said since its start counts: somebody may want to restart it.
+        Empty if the server has never answered. A hung server may need a restart, so its answer since its start counts.
         """
         pid = self.pid
         noted_pid, noted = self._noted_names()

@@ -417,8 +417,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * @description Forget what was read from a server. A server that is a source of definitions is read anew at the next look;
-         *     until then, instances of the line have the parameters of the shipped line only.
+         * @description Forget what was read from a server. A server that is a source of definitions is read again within seconds;
+         *     until then, instances of the line have only the parameters of the shipped line.
          */
         delete: operations["engine_lines_destroy"];
         options?: never;

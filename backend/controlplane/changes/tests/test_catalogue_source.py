@@ -156,7 +156,7 @@ def test_only_what_was_read_from_a_server_can_be_forgotten(admin, line, status, 
 
 
 def test_an_instance_of_a_forgotten_line_keeps_nobody_from_being_looked_at(operator, admin, instance, look):
-    """Whose own line, against which it is checked, was one that had been read from a server."""
+    """Its `engine_line` names a line that was read from a server."""
     line = server_line_id(instance.engine_version)
     Instance.objects.filter(pk=instance.pk).update(engine_line=line)
     admin.delete(f"/api/v1/engine-lines/{line}")

@@ -1,4 +1,4 @@
-"""What reaches a local server's option file: nothing by which an operator could make it write where he likes.
+"""An operator cannot make a local server write a file of his choice through its option file.
 
 An operator registers a program that speaks the protocol and describes variables that no server has, or has a poisoned
 catalogue from an older version. Each door that leads to a change is tried with such names.
@@ -32,7 +32,7 @@ ABBREVIATED = (
     "general_log_fi", "basedi", "character_sets_di", "loose_general_log_file", "skip_general_log_fi",
     "maximum_general_log_file", "enable_basedir", "disable_basedi", "autoset_datadi", "slow_query_log_f",
 )  # fmt: skip
-# No name of it means anything to a server, and no class forbids it: only the server can tell that it has none.
+# No class forbids this name: only the server itself shows that it has no such variable.
 INVENTED = "new_page_count"
 
 
@@ -129,7 +129,7 @@ def test_a_silent_server_still_takes_what_the_product_ships_and_gives_up_what_it
     ],
 )
 def test_what_was_planned_by_other_rules_is_checked_again_before_anything_is_written(poisoned, facts, why):
-    """As a change waits that an older version has planned, or whose definitions were read anew since."""
+    """A change may wait that an older version planned, or whose definitions were replaced after its preview."""
     made = asked(poisoned, {"back_log": "70"})
     assert [step.kind for step in made.steps.all()] == ["write_configuration"]
     made.lines.update(**facts)
@@ -206,7 +206,7 @@ def test_a_hung_server_is_believed_what_it_said_since_its_start_and_nothing_olde
 
 
 def test_a_server_takes_no_abbreviation_whoever_wrote_it(own_server):
-    """Should a name come into the file by a way that nobody has thought of."""
+    """The last lock, in case a name comes into the file by an unknown way."""
     server = own_server()
     before = server.folder / "general.log"
     server.configure({"general_log_fi": str(before), "general_log": "ON"})
