@@ -8,6 +8,7 @@ pytest_plugins = [
     "testing.workers",
     "testing.answers",
     "testing.broker",
+    "testing.catalogue",
     "testing.clock",
     "testing.database",
     "testing.faults",

@@ -6,12 +6,9 @@ catalogue from an older version. Each door that leads to a change is tried with 
 
 import os
 import signal
-from datetime import UTC, datetime
 
 import pytest
 
-from controlplane.catalogue.models import EngineLine
-from controlplane.catalogue.server_variables import entries_from
 from controlplane.changes.models import ChangeSet
 from controlplane.fleet.local import configure, configure_anew, local_server
 from controlplane.fleet.models import Instance, InstanceParameter
@@ -20,36 +17,12 @@ from controlplane.gateway.local import LocalServerError
 from controlplane.parameters.models import Template, TemplateVersion
 from controlplane.rollouts import execution as rollouts
 from controlplane.rollouts.models import FleetApplyItem
+from testing.catalogue import ABBREVIATED, INVENTED, PATH
 from testing.changes import asked, changed, run
 from testing.ports import free_port
 from testing.servers import row_for
 
 pytestmark = pytest.mark.django_db
-
-PATH = "/tmp/elsewhere.pth"
-# Each would make a server write to a file, or load one, if it came into its option file.
-ABBREVIATED = (
-    "general_log_fi", "basedi", "character_sets_di", "loose_general_log_file", "skip_general_log_fi",
-    "maximum_general_log_file", "enable_basedir", "disable_basedi", "autoset_datadi", "slow_query_log_f",
-)  # fmt: skip
-# No class forbids this name: only the server itself shows that it has no such variable.
-INVENTED = "new_page_count"
-
-
-def taught(name: str, kind: str, choices: str | None = None):
-    bounds = ("0", "100") if kind == "BIGINT" else (None, None)
-    return (name, kind, choices and choices.split(",")[0], "GLOBAL", "", *bounds, None, choices, "YES", "REQUIRED")
-
-
-@pytest.fixture
-def poisoned(instance):
-    """The catalogue as an older version has let an operator teach it."""
-    rows = [taught(name, "ENUM", f"{PATH},other") for name in ABBREVIATED] + [taught(INVENTED, "BIGINT")]
-    line = EngineLine.objects.get(id=server_line_id(instance.engine_version))
-    line.definitions += entries_from(rows)
-    line.read_at = datetime.now(UTC)
-    line.save()
-    return instance
 
 
 def file_of(instance) -> str:
@@ -85,6 +58,16 @@ def test_an_abbreviated_option_is_refused_to_everybody_whatever_the_server_says(
         answer = client.post(f"/api/v1/instances/{poisoned.pk}/changes", body, format="json")
         assert (answer.status_code, answer.json()["code"]) == (422, "not_modifiable")
     assert not ChangeSet.objects.exists()
+
+
+@pytest.mark.parametrize("name", ABBREVIATED)
+def test_a_template_takes_no_abbreviated_option_neither_made_nor_imported(operator, admin, poisoned, name):
+    body = {"name": "mine", "engine_line": server_line_id(poisoned.engine_version), "values": {name: PATH}}
+    for client in (operator, admin):
+        for route, more in (("templates", {}), ("templates/import", {"format": "fqc-template-1"})):
+            answer = client.post(f"/api/v1/{route}", body | more, format="json")
+            assert answer.status_code == 400, route
+            assert [each["code"] for each in answer.json()["errors"]] == ["not_modifiable"], route
 
 
 @pytest.mark.parametrize(("is_silent", "code"), [(False, "not_on_server"), (True, "not_confirmed")])

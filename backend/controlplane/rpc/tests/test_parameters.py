@@ -11,6 +11,7 @@ from controlplane.changes.models import ChangeSet
 from controlplane.core.ids import new_id
 from controlplane.fleet.models import Instance
 from controlplane.settings.models import Settings
+from testing.catalogue import ABBREVIATED, INVENTED, PATH
 
 pytestmark = pytest.mark.django_db
 POOL = "<DBInstanceClassMemory*63/100>"
@@ -59,6 +60,15 @@ def test_what_was_submitted_comes_back_byte_for_byte_beside_the_number(rpc, inst
     assert running["innodb_buffer_pool_size"] == str(memory * 63 // 100)
     assert running["query_cache_size"] == "8388608"
     assert len(running) > 300
+
+
+@pytest.mark.parametrize(
+    ("name", "refusal"), [*((name, "NotModifiable") for name in ABBREVIATED), (INVENTED, "NotOnServer")]
+)
+def test_no_name_that_a_server_could_take_for_another_option_is_modified(rpc, poisoned, name, refusal):
+    value = "7" if name == INVENTED else PATH
+    assert refused(rpc, poisoned, {name: value}, Forcerestart="true") == (400, f"OperationDenied.{refusal}")
+    assert not ChangeSet.objects.exists()
 
 
 def test_the_log_has_old_and_new_and_how_it_ended(rpc, instance):

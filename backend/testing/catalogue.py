@@ -1,0 +1,37 @@
+"""A catalogue that an operator has taught, as an older version of the product let him."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+PATH = "/tmp/elsewhere.pth"
+# Each would make a server write to a file, or load one, if it came into its option file.
+ABBREVIATED = (
+    "general_log_fi", "basedi", "character_sets_di", "loose_general_log_file", "skip_general_log_fi",
+    "maximum_general_log_file", "enable_basedir", "disable_basedi", "autoset_datadi", "slow_query_log_f",
+)  # fmt: skip
+# No class forbids this name: only the server itself shows that it has no such variable.
+INVENTED = "new_page_count"
+
+
+def taught(name: str, kind: str, choices: str | None = None) -> tuple[Any, ...]:
+    bounds = ("0", "100") if kind == "BIGINT" else (None, None)
+    return (name, kind, choices and choices.split(",")[0], "GLOBAL", "", *bounds, None, choices, "YES", "REQUIRED")
+
+
+@pytest.fixture
+def poisoned(instance: Any) -> Any:
+    """An instance whose line has these variables in addition to the real ones."""
+    from controlplane.catalogue.models import EngineLine
+    from controlplane.catalogue.server_variables import entries_from
+    from controlplane.fleet.selectors import server_line_id
+
+    rows = [taught(name, "ENUM", f"{PATH},other") for name in ABBREVIATED] + [taught(INVENTED, "BIGINT")]
+    line = EngineLine.objects.get(id=server_line_id(instance.engine_version))
+    line.definitions += entries_from(rows)
+    line.read_at = datetime.now(UTC)
+    line.save()
+    return instance
