@@ -1,9 +1,10 @@
-import { NumberInput, Select, SimpleGrid, TextInput } from '@mantine/core';
+import { NumberInput, Select, SimpleGrid, Switch, TextInput } from '@mantine/core';
 import { useFieldMessage } from '@/components/useFieldMessage';
 import type { Instance } from '@/api/instances';
 import { EndpointFields } from '@/components/EndpointFields';
 import { FormModal } from '@/components/FormModal';
 import { TagsField } from '@/components/TagsField';
+import { useCan } from '@/api/session';
 import { useT } from '@/lib/i18n/context';
 import { readTags } from '@/lib/tags';
 import { useKept } from '@/lib/useKept';
@@ -17,6 +18,7 @@ export function EditInstance({ instance, onClose }: { instance: Instance; onClos
   const t = useT();
   const said = useFieldMessage();
   const update = useInstanceUpdate(instance);
+  const isAdmin = useCan('admin');
   const [edit, setEdit, forget, startOver] = useKept(
     `instance.${instance.id}.${instance.version}`,
     () => editOf(instance),
@@ -55,6 +57,15 @@ export function EditInstance({ instance, onClose }: { instance: Instance; onClos
           stored={{ isPasswordDue: isMoved(edit, instance) }}
           error={update.error}
           onChange={set}
+        />
+      )}
+      {instance.provider === 'external' && isAdmin && (
+        <Switch
+          label={t('instance.catalogueSource')}
+          description={t('instance.catalogueSourceHint')}
+          checked={edit.isCatalogueSource}
+          error={said(update.error, 'is_catalogue_source')}
+          onChange={(event) => set({ isCatalogueSource: event.currentTarget.checked })}
         />
       )}
     </FormModal>

@@ -5,6 +5,7 @@ import { editOf, isMoved, patchOf } from './instanceEdit';
 const instance = {
   name: 'shop-1',
   tags: { env: 'prod' },
+  is_catalogue_source: false,
   maintenance_window: { weekday: null, start: '02:00:00', minutes: 60 },
   endpoint: { host: 'db.example', port: 3306, username: 'fqc', trial_username: '', is_tls_required: true },
 } as unknown as Instance;
@@ -18,6 +19,12 @@ test('the trial account is sent with its password', () => {
   expect(patchOf(edit, instance)).toEqual({ trial_username: 'fqc_trial', trial_password: 'new' });
   const named = { ...instance, endpoint: { ...instance.endpoint, trial_username: 'fqc_trial' } } as Instance;
   expect(patchOf({ ...editOf(named), trialUsername: '' }, named)).toEqual({ trial_username: '' });
+});
+
+test('a server becomes a source of definitions, or ends to be one, by a field of its own', () => {
+  const edit = { ...editOf(instance), isCatalogueSource: true };
+  expect(patchOf(edit, instance)).toEqual({ is_catalogue_source: true });
+  expect(isMoved(edit, instance)).toBe(false);
 });
 
 test('the maintenance window is sent whole, a password only when there is one', () => {

@@ -13,6 +13,7 @@ export interface InstanceEdit extends Endpoint {
   weekday: string;
   start: string;
   minutes: number;
+  isCatalogueSource: boolean;
 }
 
 export function editOf(instance: Instance): InstanceEdit {
@@ -23,6 +24,7 @@ export function editOf(instance: Instance): InstanceEdit {
     weekday: window.weekday === null ? '' : String(window.weekday),
     start: window.start.slice(0, 5),
     minutes: window.minutes,
+    isCatalogueSource: instance.is_catalogue_source,
     host: endpoint.host,
     port: endpoint.port,
     username: endpoint.username,
@@ -62,5 +64,6 @@ export function patchOf(edit: InstanceEdit, instance: Instance): InstancePatch {
     ...(trialPassword && { trial_username: trialUsername, trial_password: trialPassword }),
     ...(isChanged('isTlsRequired') && { is_tls_required: edit.isTlsRequired }),
     ...(isChanged('publicKey') && { public_key: edit.publicKey }),
+    ...(isChanged('isCatalogueSource') && { is_catalogue_source: edit.isCatalogueSource }),
   };
 }

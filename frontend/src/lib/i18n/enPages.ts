@@ -289,6 +289,9 @@ export const enPages = {
   'instance.editTitle': 'Edit {name}',
   'instance.windowStart': 'Start (UTC)',
   'instance.windowMinutes': 'Duration (minutes)',
+  'instance.catalogueSource': 'Trust this server’s list of variables',
+  'instance.catalogueSourceHint':
+    'All instances of its version are checked against the list. It ends when an operator changes the address or account.',
   'instance.tags': 'Tags',
   'instance.choose': 'Choose an instance',
   'instance.startedAt': 'Server started',

@@ -383,6 +383,8 @@ export const zh: Messages = {
   'instance.editTitle': '编辑 {name}',
   'instance.windowStart': '开始（UTC）',
   'instance.windowMinutes': '持续时间（分钟）',
+  'instance.catalogueSource': '信任此服务器的变量列表',
+  'instance.catalogueSourceHint': '同版本的所有实例均按该列表检查。操作员修改地址或账号后，信任即终止。',
   'instance.tags': '标签',
   'instance.choose': '选择实例',
   'instance.startedAt': '服务器启动',
