@@ -30,11 +30,10 @@ class Access:
 
 
 FIXED = Access(NEVER, "fixed", "It cannot be changed: the server states it, or this engine line fixes it.")
-OTHER_OPTION = Access(
-    NEVER,
-    "other_option",
-    "A server could take this name for another option: one that it abbreviates, or one behind a prefix such as skip_.",
+_OTHER = (
+    "A server could take this name for another option: one that it abbreviates, or one behind a prefix such as skip_."
 )
+OTHER_OPTION = Access(NEVER, "other_option", _OTHER)
 # Servers take these off an option's name, one after the other, and look for what is left.
 PREFIXES = ("loose_", "skip_", "enable_", "disable_", "maximum_", "autoset_")
 _NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*")
