@@ -1,7 +1,7 @@
-"""`--database`: only tests whose outcome can depend on the database, for a second one next to the whole run; `--every N`: of these
-each Nth, in the order of their names.
+"""`--database`: only tests whose outcome can depend on the database, for a second one next to the whole run.
 
-Such a test uses the database and no server of a fleet. What asks every path of the API the same is left to the whole run.
+`--every N`: each Nth of these, in the order of their names. Such a test uses the database and no server of a fleet.
+What asks every path of the API the same is left to the whole run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--database"):
         return
-    found = sorted((item.nodeid for item in items if depends_on_it(item)))[:: config.getoption("--every")]
+    found = sorted(item.nodeid for item in items if depends_on_it(item))[:: config.getoption("--every")]
     chosen = set(found)
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
     items[:] = [item for item in items if item.nodeid in chosen]

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('fleet', '0011_privilege_look'),
+        ('fleet', '0012_look_fault'),
     ]
 
     operations = [
