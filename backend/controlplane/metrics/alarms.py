@@ -27,8 +27,8 @@ def samples_missing() -> dict[str, tuple[float | None, str]]:
     since = now - silence_seconds()
     asked = Instance.objects.filter(state__in=ANSWERING, created_at__lt=datetime.fromtimestamp(since, UTC))
     silent = asked.exclude(latest__at__gte=since).annotate(sampled_at=F("latest__at"))
-    found = silent.values_list("pk", "state", "sampled_at")
-    why = _no_round(since)
+    found = list(silent.values_list("pk", "state", "sampled_at"))
+    why = _no_round(since) if found else ""
     return {
         pk: (1.0, why or _newest(at)) if state == State.RUNNING else (None, "")  # a change may restart it
         for pk, state, at in found
