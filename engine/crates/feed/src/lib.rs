@@ -28,14 +28,16 @@
 
 mod cells;
 mod connection;
+mod kept_out;
 pub mod message;
 mod near;
 mod server;
 
 pub use connection::{Connection, Protocol, Standing};
+pub use kept_out::{KeptOut, Pause};
 pub use message::{Counts, Frame, FromNear, Malformed, ToNear, Told};
 pub use near::{Heard, Lost, Near};
-pub use server::{Attached, Basis, NearId, Nears, Terms, Wait};
+pub use server::{Attached, Basis, NearId, Nears, Terms, Wait, Who};
 
 /// The newest version of the protocol that this crate speaks, and the oldest.
 pub const VERSION: u16 = 2;

@@ -159,6 +159,16 @@ impl FromNear {
 }
 
 impl ToNear {
+    /// How many cells it names.
+    pub fn cells(&self) -> usize {
+        match self {
+            ToNear::Attached { .. } | ToNear::Granted { .. } => 0,
+            ToNear::Closed { cells } => cells.len(),
+            ToNear::Opened { cells } => cells.len(),
+            ToNear::Told(told) => told.cells.len(),
+        }
+    }
+
     fn encode(&self, out: &mut Vec<u8>) {
         match self {
             ToNear::Attached { version, attachment, lease_ns } => {

@@ -23,6 +23,8 @@ const EVERYTHING: u32 = 0;
 const PREPARATIONS: u16 = 2;
 /// Messages that wait to be sent to one near cache; one that takes them more slowly is detached.
 const MOST_WAITING: usize = 1 << 16;
+/// Cells that these messages name together.
+const MOST_CELLS_WAITING: usize = 1 << 18;
 /// Messages of one frame, which has to fit into a packet.
 const MOST_AT_ONCE: usize = 512;
 
@@ -39,11 +41,18 @@ impl Default for Terms {
     }
 }
 
+/// Whose near cache it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Who {
+    pub account: String,
+    pub address: String,
+}
+
 /// An attached near cache, as the report shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Attached {
     pub name: String,
-    pub address: String,
+    pub who: Who,
     pub version: u16,
     pub counts: Counts,
     /// Writers that have waited for it, and for how long together.
@@ -56,6 +65,8 @@ pub struct Attached {
     is_gone: bool,
     attachment: [u64; 2],
     outgoing: Vec<ToNear>,
+    /// Cells that `outgoing` names.
+    cells_waiting: usize,
     /// Frames taken, and the last that was acknowledged.
     taken: u64,
     acknowledged: u64,
@@ -88,22 +99,24 @@ pub struct Nears {
     life: u64,
     next: NearId,
     attached: BTreeMap<NearId, Attached>,
+    /// Those whose near caches have missed their time, since this was last taken.
+    missed: Vec<Who>,
 }
 
 impl Nears {
     /// `life`: another number for each life of the server.
     pub fn new(terms: Terms, life: u64) -> Nears {
-        Nears { terms, life, next: 1, attached: BTreeMap::new() }
+        Nears { terms, life, next: 1, attached: BTreeMap::new(), missed: Vec::new() }
     }
 
-    pub fn attach(&mut self, name: &str, address: &str, version: u16, now: u64) -> NearId {
+    pub fn attach(&mut self, name: &str, who: Who, version: u16, now: u64) -> NearId {
         let id = self.next;
         self.next += 1;
         let attachment = [self.life, id];
         let first = ToNear::Attached { version, attachment, lease_ns: self.terms.lease_ns };
         let attached = Attached {
             name: name.to_owned(),
-            address: address.to_owned(),
+            who,
             version,
             counts: Counts::default(),
             waits: 0,
@@ -113,6 +126,7 @@ impl Nears {
             is_gone: false,
             attachment,
             outgoing: vec![first],
+            cells_waiting: 0,
             taken: 0,
             acknowledged: 0,
             asked: None,
@@ -166,6 +180,7 @@ impl Nears {
                 return false;
             }
             if *until <= now {
+                self.missed.extend(near.asked.take().map(|_| near.who.clone()));
                 near.go();
                 return false;
             }
@@ -235,7 +250,9 @@ impl Nears {
         let near = self.attached.get_mut(&id).filter(|near| !near.is_gone && !near.outgoing.is_empty())?;
         near.taken += 1;
         let count = near.outgoing.len().min(MOST_AT_ONCE);
-        Some(Frame { number: near.taken, messages: near.outgoing.drain(..count).collect() })
+        let messages: Vec<_> = near.outgoing.drain(..count).collect();
+        near.cells_waiting -= messages.iter().map(ToNear::cells).sum::<usize>();
+        Some(Frame { number: near.taken, messages })
     }
 
     /// Those to whom something is to be sent.
@@ -280,7 +297,18 @@ impl Nears {
 
     /// Those whose lease is over hold nothing that they may serve.
     pub fn forget_gone(&mut self, now: u64) {
-        self.attached.retain(|_, near| !near.is_gone || near.until > now);
+        for (_, near) in self.attached.extract_if(.., |_, near| near.is_gone && near.until <= now) {
+            self.missed.extend(near.asked.map(|_| near.who));
+        }
+    }
+
+    /// Those for whose near caches writers have waited until a lease was over: one for each such near cache.
+    pub fn take_missed(&mut self) -> Vec<Who> {
+        std::mem::take(&mut self.missed)
+    }
+
+    pub fn terms(&self) -> Terms {
+        self.terms
     }
 }
 
@@ -290,7 +318,8 @@ impl Attached {
     }
 
     fn say(&mut self, message: ToNear) {
-        if self.outgoing.len() >= MOST_WAITING {
+        self.cells_waiting += message.cells();
+        if self.outgoing.len() >= MOST_WAITING || self.cells_waiting > MOST_CELLS_WAITING {
             self.go();
         }
         if !self.is_gone {
@@ -306,7 +335,8 @@ impl Attached {
 
     fn go(&mut self) {
         self.is_gone = true;
-        self.outgoing.clear();
+        self.outgoing = Vec::new();
+        self.cells_waiting = 0;
     }
 
     pub fn holds(&self) -> usize {
@@ -331,7 +361,7 @@ mod tests {
 
     fn with_result(stamp: u64, version: u64) -> (Nears, NearId) {
         let mut nears = Nears::new(Terms::default(), 1);
-        let id = nears.attach("near", "", 1, 0);
+        let id = nears.attach("near", Who::default(), 1, 0);
         nears.hear(id, &FromNear::Renew { sent: 0 }, 0);
         assert!(nears.tell(id, Basis { tables: &[TABLE], cells: &[TABLE] }, told(stamp), |_| Some(version)));
         (nears, id)
@@ -356,12 +386,47 @@ mod tests {
     fn near_caches_of_the_first_version_are_told_in_its_words() {
         for (version, knows) in [(1, false), (2, true)] {
             let mut nears = Nears::new(Terms::default(), 1);
-            let id = nears.attach("near", "", version, 0);
+            let id = nears.attach("near", Who::default(), version, 0);
             assert!(nears.tell(id, Basis { tables: &[], cells: &[] }, told(1), |_| Some(1)));
             let messages = nears.take(id).expect("a frame").messages;
             let said = |message: &ToNear| matches!(message, ToNear::Told(told) if told.holds_over_preparations);
             assert_eq!(messages.iter().any(said), knows, "version {version}");
         }
+    }
+
+    #[test]
+    fn who_takes_nothing_is_detached_before_much_waits_for_it() {
+        for cells in [0, 1 << 10] {
+            let (mut nears, id) = with_result(1, 1);
+            let mut said = 0;
+            while nears.is_attached(id) {
+                nears.close(&vec![TABLE; cells + 1], 1);
+                said += 1;
+                assert!(said * cells <= MOST_CELLS_WAITING && said <= MOST_WAITING);
+            }
+            assert_eq!(nears.attached[&id].outgoing.capacity(), 0, "its memory is given back");
+        }
+    }
+
+    #[test]
+    fn who_lets_a_writer_wait_for_its_whole_lease_has_missed_its_time_also_if_its_feed_has_ended() {
+        let after = Terms::default().lease_ns + Terms::default().margin_ns;
+        for (ends, asks) in [(false, true), (true, true), (true, false)] {
+            let (mut nears, id) = with_result(1, 1);
+            let mut wait = nears.close(&[TABLE], 0);
+            ends.then(|| nears.detach(id, 0));
+            assert!(!nears.is_over(&mut wait, after - 1));
+            assert_eq!(nears.take_missed(), []);
+            if asks {
+                assert!(nears.is_over(&mut wait, after));
+            }
+            nears.forget_gone(after);
+            assert_eq!(nears.take_missed(), [Who::default()]);
+        }
+        let (mut nears, id) = with_result(1, 1);
+        let mut wait = nears.close(&[TABLE], 0);
+        nears.hear(id, &FromNear::Left, 1);
+        assert!(nears.is_over(&mut wait, after) && nears.take_missed().is_empty());
     }
 
     #[test]

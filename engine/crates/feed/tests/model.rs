@@ -8,7 +8,7 @@
 //!
 //! Each flaw below makes the search find a violation; so it can.
 
-use feed::{Basis, Frame, FromNear, Heard, Near, NearId, Nears, Terms, ToNear, Told, Wait};
+use feed::{Basis, Frame, FromNear, Heard, Near, NearId, Nears, Terms, ToNear, Told, Wait, Who};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -165,7 +165,7 @@ impl System {
             repeated: bounds.repeated,
         };
         for cache in &mut system.caches {
-            cache.feed = Some(system.nears.attach("", "", 1, system.now));
+            cache.feed = Some(system.nears.attach("", Who::default(), 1, system.now));
         }
         system.send();
         system
@@ -225,6 +225,7 @@ impl Search {
             let mut next = system.clone();
             if change(&mut next).is_some() {
                 next.send();
+                next.nears.take_missed();
                 open.push(next);
             }
         };
@@ -404,7 +405,7 @@ impl Search {
         let cache = &mut system.caches[index];
         cache.feed.is_none().then_some(())?;
         cache.attachments = cache.attachments.checked_sub(1)?;
-        cache.feed = Some(system.nears.attach("", "", 1, system.now));
+        cache.feed = Some(system.nears.attach("", Who::default(), 1, system.now));
         Some(())
     }
 

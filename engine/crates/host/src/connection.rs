@@ -374,7 +374,7 @@ impl Connection {
     fn greet(&mut self, engine: &Engine, bytes: &[u8]) {
         if !self.has_greeted && !self.session.is_foreign() {
             self.has_greeted = true;
-            if !self.session.on_greeting(bytes) {
+            if !self.session.on_greeting(engine, bytes) {
                 self.session.abandon(engine);
             }
         }

@@ -86,6 +86,7 @@ impl Worker {
         engine.sweep(SWEEP_SEGMENTS);
         engine.tick();
         tell_differences(engine);
+        engine.take_kept_out().iter().for_each(|words| log::warning(words));
         numbers::refresh(engine);
         if waking::is_leaving() {
             return;

@@ -6,6 +6,7 @@ pub mod durations;
 pub mod feed;
 pub mod insight;
 pub mod late;
+pub(crate) mod marks;
 pub mod near_counts;
 pub mod questions;
 pub mod settings;

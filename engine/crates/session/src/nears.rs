@@ -14,21 +14,25 @@ use crate::engine::feed::{Bell, Waker};
 use crate::engine::near_counts::NearCounts;
 use crate::entries::cells::whole_of;
 use cache::CellId;
-use feed::{Attached, Basis, FromNear, Malformed, NearId, Told};
+use feed::{Attached, Basis, FromNear, Malformed, NearId, Pause, Told, Who};
 use std::sync::atomic::{Ordering, fence};
 
 /// A near cache that asks for no lease for so long is detached.
 const SILENCE_NS: u64 = 5_000_000_000;
+/// Messages in one payload, besides marks: near caches send three at most, and writers need the lock under which they are handled.
+const MOST_SAID: usize = 64;
 
 impl Engine {
-    /// None while writes are not followed.
-    pub(crate) fn attach_near(&self, name: &str, address: &str, version: u16) -> Option<NearId> {
+    /// None while writes are not followed, and while they are kept out.
+    pub(crate) fn attach_near(&self, name: &str, who: Who, version: u16) -> Option<NearId> {
         let feed = self.feed();
         feed.is_wanted.store(true, Ordering::Relaxed);
         let mut state = feed.state();
         let is_off = self.settings().is_obstructed() || self.settings().is_faulty();
         (state.admits && !is_off && self.flavour().statements.admits_nears).then_some(())?;
-        let id = state.nears.attach(name, address, version, self.now_ns());
+        let now = self.now_ns();
+        state.kept_out.pause_of(&who, now).is_none().then_some(())?;
+        let id = state.nears.attach(name, who, version, now);
         state.counting.attached(id, name);
         feed.has_nears.store(true, Ordering::Relaxed);
         // Pairs with the fence in `announce_closed`.
@@ -49,31 +53,48 @@ impl Engine {
         Some(frame.encode())
     }
 
-    /// A payload from the near cache.
+    /// A payload from the near cache. Marks are handled one by one, and not under the lock that writers take.
     pub fn hear_near(&self, id: NearId, payload: &[u8]) -> Result<(), Malformed> {
         let messages = FromNear::decode_all(payload)?;
         let feed = self.feed();
-        let mut state = feed.state();
+        let mut said = Vec::new();
         for message in &messages {
             match message {
-                FromNear::Mark { connection, scramble } => {
-                    state.marks.insert(*connection, (id, *scramble));
-                    feed.marks_changed.fetch_add(1, Ordering::AcqRel);
-                }
-                FromNear::Unmark { connection } => {
-                    if state.marks.get(connection).is_some_and(|(owner, _)| *owner == id) {
-                        state.marks.remove(connection);
-                        feed.marks_changed.fetch_add(1, Ordering::AcqRel);
-                    }
-                }
-                message => {
-                    state.counting.hear(id, message);
-                    state.nears.hear(id, message, self.now_ns());
-                }
+                FromNear::Mark { connection, scramble } => feed.marks.mark(*connection, *scramble, id),
+                FromNear::Unmark { connection } => feed.marks.unmark(*connection, id),
+                message if said.len() < MOST_SAID => said.push(message),
+                _ => return Err(Malformed),
             }
         }
-        feed.heard.notify_all();
+        if !said.is_empty() {
+            self.hear_said(id, &said);
+        }
         Ok(())
+    }
+
+    fn hear_said(&self, id: NearId, said: &[&FromNear]) {
+        let feed = self.feed();
+        let mut state = feed.state();
+        for message in said {
+            state.counting.hear(id, message);
+            state.nears.hear(id, message, self.now_ns());
+        }
+        feed.heard.notify_all();
+    }
+
+    /// Why near caches of this account at this address may not attach now.
+    pub(crate) fn keeps_out(&self, who: &Who) -> Option<Pause> {
+        let mut state = self.feed().state();
+        let now = self.now_ns();
+        state.nears.forget_gone(now);
+        state.keep_out_missed(now);
+        state.kept_out.pause_of(who, now)
+    }
+
+    /// For the log: who has been kept out since this was last asked, in words.
+    pub fn take_kept_out(&self) -> Vec<String> {
+        let begun = self.feed().state().take_begun();
+        begun.iter().map(|(who, pause)| format!("{} at {}: {}", who.account, who.address, kept_out(pause))).collect()
     }
 
     /// Whether its feed goes on.
@@ -90,10 +111,10 @@ impl Engine {
         state.nears.detach(id, self.now_ns());
         state.counting.ended(id, self.now_ns());
         state.bells.remove(&id);
-        state.marks.retain(|_, (owner, _)| *owner != id);
         feed.is_wanted.store(state.nears.list().next().is_some(), Ordering::Relaxed);
-        feed.marks_changed.fetch_add(1, Ordering::AcqRel);
         feed.heard.notify_all();
+        drop(state);
+        feed.marks.unmark_all(id);
     }
 
     /// When this returns, no near cache has a lease that had one before.
@@ -144,6 +165,7 @@ impl Engine {
             let left = deadline.saturating_sub(self.now_ns());
             state = feed.wait(state, left);
         }
+        state.keep_out_missed(self.now_ns());
         let waited = self.now_ns() - began;
         state.nears.note_waited(&all, waited);
         state.counting.waited(waited);
@@ -191,6 +213,14 @@ impl Engine {
         let state = self.feed().state();
         state.counting.now(state.nears.list().count(), self.now_ns())
     }
+}
+
+/// Says nothing of the time that is left, so that who tries again gets the same words.
+pub(crate) fn kept_out(pause: &Pause) -> String {
+    let (misses, seconds) = (pause.misses, pause.length_ns / 1_000_000_000);
+    format!(
+        "writers waited in vain for near caches of this account and address (x{misses}): none may attach for {seconds} s"
+    )
 }
 
 fn numbers(cells: &[CellId]) -> Vec<u32> {

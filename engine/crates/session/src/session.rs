@@ -88,11 +88,11 @@ impl Session {
     }
 
     /// The server's first packet. False if this is not the beginning of a client connection.
-    pub fn on_greeting(&mut self, bytes: &[u8]) -> bool {
+    pub fn on_greeting(&mut self, engine: &Engine, bytes: &[u8]) -> bool {
         if let Some(packet) = wire::Packet::parse(bytes)
             && let Some(greeting) = wire::Greeting::parse(packet.payload)
         {
-            self.near.greet(greeting.connection_id, packet.payload);
+            self.near.greet(engine, greeting.connection_id, packet.payload);
         }
         self.identity.greet(bytes)
     }
@@ -115,6 +115,7 @@ impl Session {
         if let Some(id) = self.near.feed.take().flatten() {
             engine.detach_near(id);
         }
+        self.near.end();
         self.writes.is_locked = false;
         for cell in std::mem::take(&mut self.transaction.written) {
             self.writes.close(engine, cell);

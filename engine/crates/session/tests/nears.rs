@@ -3,15 +3,15 @@
 mod talk;
 
 use feed::{Frame, FromNear, NearId, ToNear, Told};
-use session::{Definition, Engine, Reply, ViewName, Views};
+use session::{Decision, Definition, Engine, Reply, ViewName, Views};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use talk::*;
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 const OF_VIEW: &str = "SELECT v FROM u AS x";
 
-/// A near cache of this version that has marked all connections: those of these tests have no number.
+/// A near cache of this version.
 fn attached(engine: &Engine, version: u16) -> NearId {
     attached_with(engine, version, Arc::new(|| {}))
 }
@@ -22,9 +22,23 @@ fn attached_with(engine: &Engine, version: u16, waker: Arc<dyn Fn() + Send + Syn
     feed.reply(&wire::ok_packet(1, 0, 0, AUTOCOMMIT, 0));
     let id = feed.session.feed().flatten().expect("it is attached");
     engine.begin_feed(id, waker);
-    let mark = FromNear::Mark { connection: 0, scramble: 0 };
-    engine.hear_near(id, &FromNear::encode_all(&[mark])).expect("it is understood");
     id
+}
+
+/// This connection is the near cache's, whose check of its greeting is `scramble`.
+fn mark_with(talk: &Talk, id: NearId, scramble: u64) {
+    let mark = FromNear::Mark { connection: talk.number, scramble };
+    talk.engine.hear_near(id, &FromNear::encode_all(&[mark])).expect("it is understood");
+}
+
+fn mark(talk: &Talk, id: NearId) {
+    mark_with(talk, id, feed::check_of(&greeting(talk.number)[wire::Header::SIZE..]));
+}
+
+fn connect_marked(engine: &Engine, id: NearId) -> Talk<'_> {
+    let talk = connect(engine);
+    mark(&talk, id);
+    talk
 }
 
 /// What was told since this was last asked.
@@ -58,6 +72,7 @@ fn of_a_read_that_makes_its_session_another_one_nothing_is_told() {
     let asked = views.take_asked();
     views.settle(&asked[0], Definition { against: None, views: Vec::new() });
     let near = attached(&engine, feed::VERSION);
+    mark(&a, near);
     a.read(OF_VIEW, "one", AUTOCOMMIT);
     assert_eq!(told(&engine, near).len(), 1, "it can be told of");
     grant(&engine);
@@ -76,7 +91,7 @@ fn that_it_holds_over_preparations_is_told_while_privileges_are_as_at_the_login(
     for version in [1, feed::VERSION] {
         let engine = engine();
         let near = attached(&engine, version);
-        let (mut a, mut b) = (connect(&engine), connect(&engine));
+        let (mut a, mut b) = (connect_marked(&engine, near), connect_marked(&engine, near));
         let holds = |talk: &mut Talk, is_served| {
             match is_served {
                 true => assert!(talk.is_served(READ)),
@@ -89,7 +104,7 @@ fn that_it_holds_over_preparations_is_told_while_privileges_are_as_at_the_login(
         assert_eq!([holds(&mut a, false), holds(&mut b, true)], [version > 1; 2]);
         grant(&engine);
         assert!(!holds(&mut a, true), "a preparation may make it look up privileges anew");
-        assert_eq!(holds(&mut connect(&engine), false), version > 1);
+        assert_eq!(holds(&mut connect_marked(&engine, near), false), version > 1);
     }
 }
 
@@ -101,7 +116,7 @@ fn whoever_moves_the_bytes_of_a_feed_is_woken_once_until_nothing_is_left() {
     let near = attached_with(&engine, feed::VERSION, Arc::new(move || _ = counter.fetch_add(1, Ordering::Relaxed)));
     let rings = || rung.swap(0, Ordering::Relaxed);
     assert_eq!(rings(), 1, "it is attached");
-    let mut a = connect(&engine);
+    let mut a = connect_marked(&engine, near);
     a.read(READ, "one", AUTOCOMMIT);
     assert!(a.is_served(READ));
     assert_eq!(rings(), 0, "it has not yet taken what there was");
@@ -114,4 +129,75 @@ fn whoever_moves_the_bytes_of_a_feed_is_woken_once_until_nothing_is_left() {
         assert_eq!(rings(), 0, "it goes on taking");
         assert_eq!(told(&engine, near).len(), 1);
     }
+}
+
+#[test]
+fn a_near_cache_does_not_take_another_ones_connection() {
+    let engine = engine();
+    let (near, other) = (attached(&engine, feed::VERSION), attached(&engine, feed::VERSION));
+    let mut a = connect_marked(&engine, near);
+    // Of the greeting it knows the number at most.
+    mark_with(&a, other, 0);
+    a.read(READ, "one", AUTOCOMMIT);
+    assert_eq!((told(&engine, near).len(), told(&engine, other).len()), (1, 0));
+    engine.detach_near(other);
+    assert!(a.is_served(READ));
+    assert_eq!(told(&engine, near).len(), 1);
+}
+
+#[test]
+fn a_near_cache_that_has_lost_its_feed_marks_its_connections_anew() {
+    let engine = engine();
+    let before = attached(&engine, feed::VERSION);
+    let mut a = connect_marked(&engine, before);
+    let after = attached(&engine, feed::VERSION);
+    mark(&a, after);
+    engine.detach_near(before);
+    a.read(READ, "one", AUTOCOMMIT);
+    assert_eq!(told(&engine, after).len(), 1);
+}
+
+#[test]
+fn a_payload_that_says_too_much_at_once_ends_the_feed() {
+    let engine = engine();
+    let near = attached(&engine, feed::VERSION);
+    let payload = |count| FromNear::encode_all(&vec![FromNear::Acknowledge { number: 0 }; count]);
+    assert!(engine.hear_near(near, &payload(64)).is_ok());
+    assert!(engine.hear_near(near, &payload(65)).is_err());
+    let marks: Vec<_> = (0..60_000).map(|connection| FromNear::Mark { connection, scramble: 0 }).collect();
+    assert!(engine.hear_near(near, &FromNear::encode_all(&marks)).is_ok(), "it may have many connections");
+}
+
+#[test]
+fn who_has_missed_its_time_may_attach_again_after_a_pause() {
+    static NOW: AtomicU64 = AtomicU64::new(0);
+    let engine = engine_at(|| NOW.load(Ordering::Relaxed));
+    let pass = |ns: u64| _ = NOW.fetch_add(ns, Ordering::Relaxed);
+    let near = attached(&engine, feed::VERSION);
+    let mut a = connect_marked(&engine, near);
+    a.read(READ, "one", AUTOCOMMIT);
+    engine.hear_near(near, &FromNear::encode_all(&[FromNear::Renew { sent: 0 }])).expect("it is understood");
+    // Its feed ends without a word, and a writer has to wait for its lease.
+    let mut writer = connect(&engine);
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| {
+            writer.ask("UPDATE t SET v = 2");
+            writer.session.report(&engine, locked(b"t", false));
+        });
+        while engine.near_counts().waits == 0 {
+            pass(1_000_000);
+            std::thread::yield_now();
+        }
+        waits.join().expect("it goes on");
+    });
+    let asks = || {
+        let mut feed = connect(&engine);
+        let decision = feed.ask(&format!("ATTACH FQC NEAR 'near' PROTOCOL {}", feed::VERSION));
+        let Decision::Replace(query) = decision else { panic!("{decision:?}") };
+        String::from_utf8_lossy(&query).contains("SIGNAL SQLSTATE '45000'")
+    };
+    assert!(asks(), "it is refused with words");
+    assert_eq!(engine.take_kept_out().len(), 1, "the log has it");
+    pass(1_000_000_000);
+    assert!(!asks(), "its pause is over");
 }

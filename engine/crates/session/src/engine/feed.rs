@@ -1,11 +1,12 @@
 //! What is known of the near caches that are attached to this server. What is done with it is in `nears`.
 
+use crate::engine::marks::Marks;
 use crate::engine::near_counts::Counting;
-use feed::{Frame, NearId, Nears, Terms};
+use feed::{Frame, KeptOut, NearId, Nears, Pause, Terms, Who};
 use locks::Mutex;
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -17,8 +18,7 @@ pub struct Feed {
     pub(crate) has_nears: AtomicBool,
     /// A near cache has come, and has not gone since.
     pub(crate) is_wanted: AtomicBool,
-    /// Changes whenever connections are marked or no longer.
-    pub(crate) marks_changed: AtomicU64,
+    pub(crate) marks: Arc<Marks>,
     state: Mutex<State>,
     pub(crate) heard: Condvar,
 }
@@ -26,9 +26,11 @@ pub struct Feed {
 pub(crate) struct State {
     pub nears: Nears,
     pub counting: Counting,
+    pub kept_out: KeptOut,
+    /// Pauses that have begun, for the log.
+    begun: Vec<(Who, Pause)>,
     /// Writes are followed: near caches may attach.
     pub admits: bool,
-    pub marks: HashMap<u32, (NearId, u64)>,
     pub bells: HashMap<NearId, Bell>,
 }
 
@@ -46,12 +48,13 @@ impl Default for Feed {
         Feed {
             has_nears: AtomicBool::new(false),
             is_wanted: AtomicBool::new(false),
-            marks_changed: AtomicU64::new(1),
+            marks: Arc::default(),
             state: Mutex::new(State {
                 nears,
                 counting: Counting::default(),
+                kept_out: KeptOut::default(),
+                begun: Vec::new(),
                 admits: false,
-                marks: HashMap::new(),
                 bells: HashMap::new(),
             }),
             heard: Condvar::new(),
@@ -74,15 +77,6 @@ impl Feed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub fn marks_changed(&self) -> u64 {
-        self.marks_changed.load(Ordering::Acquire)
-    }
-
-    /// The near cache that has marked this connection.
-    pub fn mark_of(&self, connection: u32, greeting: u64) -> Option<NearId> {
-        self.state().marks.get(&connection).filter(|(_, known)| *known == greeting).map(|(id, _)| *id)
-    }
-
     /// Whether writes are followed from here on. Before they are not, whoever is attached must go.
     pub fn admit(&self, admits: bool) {
         self.state().admits = admits;
@@ -102,7 +96,26 @@ impl Feed {
     }
 }
 
+/// Pauses that wait to be logged. Nothing is lost beyond it but lines of the log.
+const MOST_BEGUN: usize = 100;
+
 impl State {
+    /// Who has missed its time is kept out for a while.
+    pub fn keep_out_missed(&mut self, now: u64) {
+        let terms = self.nears.terms();
+        for who in self.nears.take_missed() {
+            if let Some(pause) = self.kept_out.missed(who.clone(), now, terms.lease_ns + terms.margin_ns)
+                && self.begun.len() < MOST_BEGUN
+            {
+                self.begun.push((who, pause));
+            }
+        }
+    }
+
+    pub fn take_begun(&mut self) -> Vec<(Who, Pause)> {
+        std::mem::take(&mut self.begun)
+    }
+
     /// Of those that have something to send and have not been woken for it.
     fn take_wakers(&mut self) -> Vec<Waker> {
         let State { nears, bells, .. } = self;

@@ -7,7 +7,7 @@ use crate::session::Session;
 use crate::session::near::What;
 use crate::statement::recording::Recording;
 use cache::{CellId, Entry, Stamp};
-use feed::NearId;
+use feed::{NearId, Who};
 
 impl Session {
     pub fn feed(&self) -> Option<Option<NearId>> {
@@ -40,11 +40,17 @@ impl Session {
     pub(crate) fn attach(&mut self, engine: &Engine, name: &[u8], protocol: u16) {
         let name = String::from_utf8_lossy(name);
         let name: String = name.chars().filter(|one| !one.is_control()).take(feed::LONGEST_NAME).collect();
-        let address = self.identity.account().map(|account| account.address.clone()).unwrap_or_default();
         let version = protocol.min(feed::VERSION);
         let is_spoken = protocol >= feed::OLDEST;
-        let address = String::from_utf8_lossy(&address);
-        let id = is_spoken.then(|| engine.attach_near(&name, &address, version)).flatten();
+        let id = is_spoken.then(|| engine.attach_near(&name, self.who(), version)).flatten();
         self.near.feed = Some(id);
+    }
+
+    /// By whom near caches are told apart that may and may not attach.
+    pub(crate) fn who(&self) -> Who {
+        let Some(account) = self.identity.account() else { return Who::default() };
+        let [user, host, address] =
+            [&account.user, &account.host, &account.address].map(|text| String::from_utf8_lossy(text).into_owned());
+        Who { account: format!("'{user}'@'{host}'"), address }
     }
 }

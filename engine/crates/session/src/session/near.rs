@@ -1,6 +1,7 @@
 //! A connection's part in near caches: one of theirs, whose results are told, or a feed.
 
 use crate::engine::Engine;
+use crate::engine::marks::Marked;
 use cache::{CellId, Stamp};
 use feed::{NearId, Told, check_of, command_check};
 
@@ -20,16 +21,22 @@ pub struct Near {
     check: u64,
     /// The next call is about the same command.
     is_repeated: bool,
-    /// What `Feed::marks_changed` said when `mark` was looked up.
-    looked: u64,
+    /// None before the greeting, and after the end.
+    marked: Option<Marked>,
     pub(crate) mark: Option<NearId>,
     /// This connection is a feed; of none if the near cache could not attach.
     pub feed: Option<Option<NearId>>,
 }
 
 impl Near {
-    pub fn greet(&mut self, connection: u32, greeting: &[u8]) {
+    pub fn greet(&mut self, engine: &Engine, connection: u32, greeting: &[u8]) {
         (self.connection, self.greeting) = (connection, check_of(greeting));
+        self.marked = Some(engine.feed().marks.enter(self.connection, self.greeting));
+    }
+
+    /// The connection is over.
+    pub fn end(&mut self) {
+        (self.marked, self.mark) = (None, None);
     }
 
     /// A command has arrived, perhaps once more.
@@ -40,16 +47,13 @@ impl Near {
         }
         self.commands += 1;
         if engine.feed().has_nears() {
-            self.look(engine, payload);
+            self.look(payload);
         }
     }
 
     #[cold]
-    fn look(&mut self, engine: &Engine, payload: &[u8]) {
-        let changed = engine.feed().marks_changed();
-        if self.looked != changed {
-            (self.looked, self.mark) = (changed, engine.feed().mark_of(self.connection, self.greeting));
-        }
+    fn look(&mut self, payload: &[u8]) {
+        self.mark = self.marked.as_ref().and_then(Marked::owner);
         if self.mark.is_some() {
             self.check = command_check(self.greeting, payload);
         }

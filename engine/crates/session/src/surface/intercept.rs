@@ -2,6 +2,7 @@
 
 use crate::decision::Decision;
 use crate::engine::Engine;
+use crate::nears;
 use crate::session::Session;
 use crate::statement::rendering::Rendering;
 use crate::surface::{misuse, report};
@@ -25,6 +26,13 @@ pub(crate) fn intercept(
                 }
                 Err(failing) => (Some(session.own_query(&failing)), None),
             }
+        }
+        Kind::AttachNear { .. }
+            if session.is_followed()
+                && let Some(pause) = engine.keeps_out(&session.who()) =>
+        {
+            let words = nears::kept_out(&pause);
+            (Some(session.own_query(&misuse::refusal(engine.flavour(), &words))), None)
         }
         Kind::AttachNear { .. } if session.is_followed() => {
             let test = engine.flavour().statements.attach_test;

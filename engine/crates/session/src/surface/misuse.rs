@@ -29,13 +29,25 @@ fn syntax_error(flavour: &Flavour, text: &[u8], at: Option<usize>) -> Vec<u8> {
     [statement.as_bytes(), &lines, rest].concat()
 }
 
-/// The message is written so that no setting can change what it means.
 fn unsupported(flavour: &Flavour, what: &str) -> Vec<u8> {
     let message = format!(
         "SHOW FQC does not support {what}: compare a column with a literal by =, <>, <, <=, >, >=, LIKE or IS NULL, \
          and join by AND, OR and NOT"
     );
+    signal(flavour, "42000", flavour.errors.not_supported, &message)
+}
+
+/// An error with words of our own, of which a server takes 128 characters.
+pub fn refusal(flavour: &Flavour, message: &str) -> Vec<u8> {
+    const LONGEST: usize = 128;
+    const SIGNALLED: u32 = 1644;
+    let message: String = message.chars().take(LONGEST).collect();
+    signal(flavour, "45000", SIGNALLED, &message)
+}
+
+/// The message is written so that no setting can change what it means.
+fn signal(flavour: &Flavour, state: &str, number: u32, message: &str) -> Vec<u8> {
     let digits: String = message.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let (number, utf8) = (flavour.errors.not_supported, flavour.catalogue.utf8);
-    format!("SIGNAL SQLSTATE '42000' SET MYSQL_ERRNO = {number}, MESSAGE_TEXT = {utf8} x'{digits}'").into_bytes()
+    let utf8 = flavour.catalogue.utf8;
+    format!("SIGNAL SQLSTATE '{state}' SET MYSQL_ERRNO = {number}, MESSAGE_TEXT = {utf8} x'{digits}'").into_bytes()
 }

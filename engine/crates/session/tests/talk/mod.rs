@@ -8,6 +8,7 @@ use footprint::KeyColumn;
 use session::{
     Account, Beginnings, Decision, Engine, Outlet, Past, Reply, Report, Session, SessionState, Verdict, Views,
 };
+use std::sync::atomic::{AtomicU32, Ordering};
 use wire::{ok_packet, status, surface::text_result};
 
 pub const AUTOCOMMIT: u16 = status::AUTOCOMMIT;
@@ -63,6 +64,20 @@ pub struct Talk<'a> {
     pub engine: &'a Engine,
     pub session: Session,
     pub client: Client,
+    /// Of the connection.
+    pub number: u32,
+}
+
+/// Connections that have been greeted.
+static GREETED: AtomicU32 = AtomicU32::new(1);
+
+/// The greeting's packet.
+pub fn greeting(number: u32) -> Vec<u8> {
+    let start = [&b"\x0a10.11.0\0"[..], &number.to_le_bytes(), b"12345678\0", &[0; 2], &[45], &2_u16.to_le_bytes()];
+    let payload = [&start.concat()[..], &[0; 2], &[21], &[0; 10], b"123456789012\0"].concat();
+    let mut packet = Vec::new();
+    wire::push_packet(&mut packet, &mut 0, &payload);
+    packet
 }
 
 /// A statement locks a table of database `d`.
@@ -116,11 +131,13 @@ fn begin<'a>(engine: &'a Engine, isolation: i32, address: &[u8]) -> Talk<'a> {
 
 fn enter<'a>(engine: &'a Engine, isolation: i32, address: &[u8]) -> Talk<'a> {
     let mut session = Session::accepted(engine.flavour(), engine.settings().inherited());
+    let number = GREETED.fetch_add(1, Ordering::Relaxed);
+    session.on_greeting(engine, &greeting(number));
     let state = SessionState { isolation, ..state() };
     let account = Account { user: b"u".to_vec(), host: b"%".to_vec(), address: address.to_vec() };
     session.report(engine, Report::Connected { account, state });
     session.report(engine, ended(state));
-    Talk { engine, session, client: Client::default() }
+    Talk { engine, session, client: Client::default(), number }
 }
 
 pub fn packet(text: &str) -> Vec<u8> {

@@ -25,7 +25,7 @@ pub fn rows(engine: &Engine) -> Rows {
     let one = |near: &feed::Attached| {
         row([
             near.name.as_str(),
-            &near.address,
+            &near.who.address,
             &near.version.to_string(),
             &ms(near.until.saturating_sub(now)),
             &ms(near.lag_ns),

@@ -1,0 +1,105 @@
+//! Who may not attach near caches for a while, because writers have waited in vain for one of theirs.
+//!
+//! A near cache that misses its time costs writers one lease. Without a pause, those that attach again and never acknowledge would
+//! cost one lease after the other. The pause doubles with each miss, has a limit, and misses are forgotten after a while without one.
+//!
+//! Near caches choose their names, so pauses are by account and address.
+
+use crate::server::Who;
+use std::collections::BTreeMap;
+
+const FIRST_NS: u64 = 1_000_000_000;
+/// The pause is doubled so often at most: 64 s.
+const MOST_DOUBLINGS: u32 = 6;
+/// After so long without a miss, the next one is a first one.
+const FORGIVEN_NS: u64 = 600_000_000_000;
+/// Accounts and addresses that are remembered. Beyond it the one whose last miss is the longest ago is forgotten.
+const MOST_REMEMBERED: usize = 1000;
+
+/// A pause that has begun.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    pub misses: u32,
+    pub length_ns: u64,
+    last: u64,
+}
+
+#[derive(Debug, Default)]
+pub struct KeptOut(BTreeMap<Who, Pause>);
+
+impl Pause {
+    fn is_over(&self, now: u64) -> bool {
+        now >= self.last + self.length_ns
+    }
+}
+
+impl KeptOut {
+    /// A writer has waited for a near cache of theirs until its lease was over. None if this is part of a miss that is counted: near
+    /// caches of one host that is stopped miss their time together. `lease_ns`: how far apart such misses may be.
+    pub fn missed(&mut self, who: Who, now: u64, lease_ns: u64) -> Option<Pause> {
+        self.0.retain(|_, pause| now < pause.last + FORGIVEN_NS);
+        let before = self.0.get(&who).map_or(0, |pause| pause.misses);
+        if self.0.get(&who).is_some_and(|pause| now < pause.last + lease_ns) {
+            return None;
+        }
+        let length_ns = FIRST_NS << before.min(MOST_DOUBLINGS);
+        let pause = Pause { misses: before + 1, length_ns, last: now };
+        self.0.insert(who, pause);
+        if self.0.len() > MOST_REMEMBERED {
+            let oldest = self.0.iter().min_by_key(|(_, pause)| pause.last).map(|(who, _)| who.clone());
+            oldest.into_iter().for_each(|who| _ = self.0.remove(&who));
+        }
+        Some(pause)
+    }
+
+    /// The pause that keeps them out now.
+    pub fn pause_of(&self, who: &Who, now: u64) -> Option<Pause> {
+        self.0.get(who).copied().filter(|pause| !pause.is_over(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEASE_NS: u64 = 102_000_000;
+
+    fn who(number: usize) -> Who {
+        Who { account: "'a'@'%'".into(), address: number.to_string() }
+    }
+
+    #[test]
+    fn pauses_double_up_to_a_limit_and_begin_anew_after_good_behaviour() {
+        let (mut kept_out, mut now) = (KeptOut::default(), 0);
+        let mut seconds = Vec::new();
+        for _ in 0..9 {
+            let pause = kept_out.missed(who(1), now, LEASE_NS).expect("it counts");
+            assert_eq!(kept_out.pause_of(&who(1), now + pause.length_ns - 1), Some(pause));
+            assert_eq!(kept_out.pause_of(&who(2), now), None, "others are not kept out");
+            now += pause.length_ns;
+            assert_eq!(kept_out.pause_of(&who(1), now), None);
+            seconds.push(pause.length_ns / FIRST_NS);
+        }
+        assert_eq!(seconds, [1, 2, 4, 8, 16, 32, 64, 64, 64]);
+        now += FORGIVEN_NS;
+        assert_eq!(kept_out.missed(who(1), now, LEASE_NS).map(|pause| pause.length_ns), Some(FIRST_NS));
+    }
+
+    #[test]
+    fn what_misses_its_time_together_has_missed_it_once() {
+        let mut kept_out = KeptOut::default();
+        assert!(kept_out.missed(who(1), 0, LEASE_NS).is_some());
+        assert_eq!(kept_out.missed(who(1), LEASE_NS - 1, LEASE_NS), None);
+        assert_eq!(kept_out.missed(who(1), LEASE_NS, LEASE_NS).map(|pause| pause.misses), Some(2));
+    }
+
+    #[test]
+    fn what_is_remembered_has_a_limit() {
+        let mut kept_out = KeptOut::default();
+        for number in 0..3 * MOST_REMEMBERED {
+            kept_out.missed(who(number), number as u64, LEASE_NS);
+        }
+        assert_eq!(kept_out.0.len(), MOST_REMEMBERED);
+        assert!(kept_out.pause_of(&who(3 * MOST_REMEMBERED - 1), 3000).is_some());
+    }
+}

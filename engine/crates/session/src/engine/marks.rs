@@ -1,0 +1,126 @@
+//! The connections of the server's clients, each with the near cache that has marked it as its own.
+//!
+//! Invariants:
+//! - a near cache marks only a connection that exists, and only with the check of its greeting, whose random bytes nobody knows but who
+//!   is at the other end. So there are never more marks than connections, and nobody takes a connection that is another's;
+//! - a mark ends with its connection.
+
+use feed::NearId;
+use locks::Mutex;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+/// No near cache has this number.
+const NOBODY: NearId = 0;
+
+#[derive(Default)]
+pub(crate) struct Marks(Mutex<HashMap<u32, Arc<Place>>>);
+
+/// One connection.
+struct Place {
+    /// [`check_of`](feed::check_of) its greeting.
+    greeting: u64,
+    owner: AtomicU64,
+}
+
+/// A connection's own entry among the marks, which it takes away when it ends.
+pub(crate) struct Marked {
+    marks: Arc<Marks>,
+    connection: u32,
+    place: Arc<Place>,
+}
+
+impl Marks {
+    /// A connection has been greeted, and the client has not seen the greeting yet.
+    pub fn enter(self: &Arc<Marks>, connection: u32, greeting: u64) -> Marked {
+        let place = Arc::new(Place { greeting, owner: AtomicU64::new(NOBODY) });
+        self.places().insert(connection, place.clone());
+        Marked { marks: self.clone(), connection, place }
+    }
+
+    pub fn mark(&self, connection: u32, greeting: u64, id: NearId) {
+        if let Some(place) = self.places().get(&connection).filter(|place| place.greeting == greeting) {
+            place.owner.store(id, Ordering::Release);
+        }
+    }
+
+    pub fn unmark(&self, connection: u32, id: NearId) {
+        self.places().get(&connection).into_iter().for_each(|place| place.end(id));
+    }
+
+    /// The near cache is gone.
+    pub fn unmark_all(&self, id: NearId) {
+        self.places().values().for_each(|place| place.end(id));
+    }
+
+    fn places(&self) -> MutexGuard<'_, HashMap<u32, Arc<Place>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Place {
+    fn end(&self, id: NearId) {
+        let _ = self.owner.compare_exchange(id, NOBODY, Ordering::AcqRel, Ordering::Relaxed);
+    }
+}
+
+impl Marked {
+    /// The near cache that has marked this connection.
+    pub fn owner(&self) -> Option<NearId> {
+        Some(self.place.owner.load(Ordering::Acquire)).filter(|id| *id != NOBODY)
+    }
+}
+
+impl Drop for Marked {
+    fn drop(&mut self) {
+        let mut places = self.marks.places();
+        // The server may have given its number to another connection.
+        if places.get(&self.connection).is_some_and(|place| Arc::ptr_eq(place, &self.place)) {
+            places.remove(&self.connection);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_connections_that_exist_are_marked_and_marks_end_with_them() {
+        let marks = Arc::new(Marks::default());
+        let (one, other) = (marks.enter(1, 11), marks.enter(2, 12));
+        (0..1_000_000).for_each(|number| marks.mark(number, 11, 7));
+        assert_eq!(marks.places().len(), 2);
+        assert_eq!((one.owner(), other.owner()), (Some(7), None));
+        drop(one);
+        assert_eq!(marks.places().len(), 1);
+    }
+
+    #[test]
+    fn a_mark_is_taken_over_only_by_who_knows_the_greeting_and_ended_only_by_its_owner() {
+        let marks = Arc::new(Marks::default());
+        let connection = marks.enter(1, 11);
+        marks.mark(1, 11, 7);
+        marks.mark(1, 12, 8);
+        marks.unmark(1, 8);
+        marks.unmark_all(8);
+        assert_eq!(connection.owner(), Some(7));
+        // The same near cache after it has lost its feed.
+        marks.mark(1, 11, 9);
+        marks.unmark_all(7);
+        assert_eq!(connection.owner(), Some(9));
+        marks.unmark(1, 9);
+        assert_eq!(connection.owner(), None);
+    }
+
+    #[test]
+    fn a_number_that_comes_again_is_its_new_connections() {
+        let marks = Arc::new(Marks::default());
+        let old = marks.enter(1, 11);
+        let new = marks.enter(1, 12);
+        drop(old);
+        marks.mark(1, 12, 7);
+        assert_eq!(new.owner(), Some(7));
+    }
+}
