@@ -39,7 +39,7 @@ impl Counts {
         ];
         tell(&mut out, "connections_refused_total", "counter", "Clients that did not get in.", &refused);
         tell(&mut out, "commands_total", "counter", "Commands of clients.", &[("", self.commands.get())]);
-        let labels = Unread::ALL.map(|why| format!("{{reason=\"{}\"}}", why.name()));
+        let labels = Unread::ALL.map(|why| label(&[("reason", why.name())]));
         let unread: Vec<_> =
             labels.iter().zip(&self.unread).map(|(label, counter)| (label.as_str(), counter.get())).collect();
         tell(&mut out, "unread_connections_total", "counter", "Connections that are passed on unread.", &unread);
@@ -54,7 +54,7 @@ pub fn tell_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, ob
     let one = |value: u64| [("", value as usize)];
     tell(out, "serving", "gauge", "Whether reads may be answered from memory now.", &one(may_serve.into()));
     if !obstacle.is_empty() {
-        let label = format!("{{reason={obstacle:?}}}");
+        let label = label(&[("reason", obstacle)]);
         tell(out, "obstacle", "gauge", "Why nothing is answered from memory.", &[(&label, 1)]);
     }
     tell(out, "hits_total", "counter", "Reads answered from memory.", &one(counted.hits));
@@ -65,8 +65,7 @@ pub fn tell_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, ob
 
 /// Why reads were not answered from memory, as far as any were not.
 pub fn tell_reasons(out: &mut String, reasons: &Reasons) {
-    let listed: Vec<_> =
-        reasons.list().iter().map(|(name, count, _)| (format!("{{reason=\"{name}\"}}"), *count)).collect();
+    let listed: Vec<_> = reasons.list().iter().map(|(name, count, _)| (label(&[("reason", name)]), *count)).collect();
     let values: Vec<_> = listed.iter().map(|(label, count)| (label.as_str(), *count)).collect();
     if !values.is_empty() {
         let help = "Why reads were answered by the server, or their results not kept.";
@@ -101,7 +100,7 @@ pub fn tell_rules(out: &mut String, rules: &Rules) {
         ("rule_refreshes_total", "Those among them that went there past soft_ttl.", |counts| &counts.refreshes),
         ("rule_waits_total", "Reads that have waited for another client's answer first.", |counts| &counts.waits),
     ];
-    let labels: Vec<_> = rules.counts().map(|(name, counts)| (format!("{{rule={name:?}}}"), counts)).collect();
+    let labels: Vec<_> = rules.counts().map(|(name, counts)| (label(&[("rule", name)]), counts)).collect();
     for (name, help, of) in told.iter().filter(|_| !labels.is_empty()) {
         let values: Vec<_> = labels.iter().map(|(label, counts)| (label.as_str(), of(counts).get())).collect();
         tell(out, name, "counter", help, &values);
@@ -116,7 +115,7 @@ pub fn tell_store(out: &mut String, store: &Store) {
     tell(out, "store_hits_total", "counter", "Reads answered with what was found there.", &one(store.hits.get()));
     tell(out, "store_inserts_total", "counter", "Results that were put there.", &one(store.inserts()));
     let lines = store.lines();
-    let labels: Vec<_> = lines.iter().map(|line| format!("{{server=\"{}\"}}", line.server())).collect();
+    let labels: Vec<_> = lines.iter().map(|line| label(&[("server", &line.server().to_string())])).collect();
     let of_lines = |value: fn(&Line) -> usize| {
         labels.iter().zip(&lines).map(|(label, line)| (label.as_str(), value(line))).collect::<Vec<_>>()
     };
@@ -124,19 +123,24 @@ pub fn tell_store(out: &mut String, store: &Store) {
     tell(out, "store_answers", "gauge", "Whether a server of the shared store has answered of late.", &answers);
     let troubles: Vec<_> = lines
         .iter()
-        .filter_map(|line| Some(format!("{{server=\"{}\",reason=\"{}\"}}", line.server(), escaped(&line.trouble()?))))
+        .filter_map(|line| Some(label(&[("server", &line.server().to_string()), ("reason", &line.trouble()?)])))
         .collect();
     if !troubles.is_empty() {
         let values: Vec<_> = troubles.iter().map(|label| (label.as_str(), 1)).collect();
         tell(out, "store_obstacle", "gauge", "Why a server of the shared store does not answer.", &values);
     }
+    let refused = [("{reason=\"damaged\"}", store.damaged.get()), ("{reason=\"response\"}", store.malformed.get())];
+    let help = "What was found in the shared store and not taken: damaged, or not one whole result.";
+    tell(out, "store_refused_total", "counter", help, &refused);
     let help = "How often a server of the shared store did not answer, or not in time.";
     tell(out, "store_failures_total", "counter", help, &of_lines(Line::failures));
 }
 
-/// As the format of metrics has it, which knows no other escapes.
-fn escaped(text: &str) -> String {
-    text.replace('\\', r"\\").replace('"', r#"\""#)
+/// Names with values, escaped as Prometheus's text format has it, which knows no other escapes.
+fn label(pairs: &[(&str, &str)]) -> String {
+    let escaped = |text: &str| text.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n");
+    let pairs: Vec<_> = pairs.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+    format!("{{{}}}", pairs.join(","))
 }
 
 fn tell(out: &mut String, name: &str, kind: &str, help: &str, values: &[(&str, usize)]) {
@@ -151,7 +155,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_between_quotes_does_not_end_them() {
-        assert_eq!(escaped(r#"it says "é" and \"#), r#"it says \"é\" and \\"#);
+    fn what_others_say_does_not_end_a_label() {
+        let mut out = String::new();
+        tell_memory(&mut out, &feed::Counts::default(), false, "it says \"é\"\u{7f} and \\\nfqc_near_serving 1");
+        let line = r#"fqc_near_obstacle{reason="it says \"é\" and \\\nfqc_near_serving 1"} 1"#.replace(r"", "\u{7f}");
+        assert!(out.lines().any(|one| one == line), "{out}");
     }
 }

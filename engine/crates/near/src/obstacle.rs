@@ -1,5 +1,6 @@
 //! What stands in the way of serving from memory.
 
+use crate::reporting::{LONGEST_SAID, plain};
 use locks::Mutex;
 use std::sync::PoisonError;
 
@@ -15,7 +16,9 @@ impl Obstacle {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// `what` may have words of a server. Logs and metrics get one line of them.
     pub fn set(&self, what: &str) {
+        let what = &plain(what, LONGEST_SAID);
         self.change(what, &format!("nothing is answered from memory: {what}"));
     }
 
@@ -39,5 +42,19 @@ impl Obstacle {
             eprintln!("{message}");
             *now = what.into();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_is_one_line_of_text() {
+        let obstacle = Obstacle::new();
+        obstacle.set(&format!("error 1045: \u{1b}[2Jno\nfqc_near_serving 1 {}", "x".repeat(5000)));
+        let said = obstacle.get();
+        assert!(said.starts_with("error 1045: [2Jnofqc_near_serving 1 x"), "{said}");
+        assert_eq!(said.len(), LONGEST_SAID);
     }
 }

@@ -125,6 +125,9 @@ fn drawn() -> u64 {
     random::bytes().map(u64::from_ne_bytes).unwrap_or_default()
 }
 
+/// Characters of what another program says.
+pub const LONGEST_SAID: usize = 1000;
+
 /// Of what others say, so that it is one line wherever it is told.
 pub fn plain(text: &str, most: usize) -> String {
     text.chars().filter(|one| !one.is_control()).take(most).collect()
