@@ -3,7 +3,7 @@
 use crate::kept::{Kept, Room};
 use crate::reason::Own;
 use std::sync::Arc;
-use wire::{Outcome, OutcomeKind, status};
+use wire::{Expect, Outcome, OutcomeKind, Progress, ResponseTracker, status};
 
 const LONGEST: usize = 1 << 20;
 
@@ -54,6 +54,14 @@ pub fn why_not_kept(outcome: Option<&Outcome>) -> Own {
     }
 }
 
+/// Whether these bytes are one whole result of so many rows and nothing else, in the words that such a command is answered with. What
+/// comes from elsewhere than the server is served only then.
+pub fn is_whole_result(bytes: &[u8], rows: u64, expect: Expect, capabilities: u64) -> bool {
+    let Progress::Done(outcome) = ResponseTracker::new(expect, capabilities).feed(bytes) else { return false };
+    let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows: found, .. } if found == rows);
+    has_rows && is_storable(&outcome) && bytes.get(3) == Some(&1)
+}
+
 fn is_storable(outcome: &Outcome) -> bool {
     let flags = outcome.status.unwrap_or(0);
     matches!(outcome.kind, OutcomeKind::ResultSet { .. })
@@ -63,4 +71,44 @@ fn is_storable(outcome: &Outcome) -> bool {
         && outcome.metadata_follows
         && flags & status::AUTOCOMMIT != 0
         && flags & !HARMLESS == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::capability::DEPRECATE_EOF;
+
+    fn result() -> Vec<u8> {
+        let rows = [vec![Some("one".to_owned()), None], vec![Some("x".repeat(300)), Some("2".to_owned())]];
+        wire::surface::text_result(&["a", "b"], &rows, DEPRECATE_EOF, status::AUTOCOMMIT)
+    }
+
+    #[test]
+    fn only_one_whole_result_is_one() {
+        let (whole, is_one) =
+            (result(), |bytes: &[u8], rows| is_whole_result(bytes, rows, Expect::Query, DEPRECATE_EOF));
+        assert!(is_one(&whole, 2));
+        assert!(!is_one(&whole, 1), "it has other rows than are told");
+        assert!((0..whole.len()).all(|length| !is_one(&whole[..length], 2)));
+        assert!(!is_one(&[&whole[..], &whole].concat(), 2));
+        assert!(!is_one(&[&whole[..], &[0]].concat(), 2));
+        assert!(!is_one(&wire::ok_packet(1, 0, 0, status::AUTOCOMMIT, 0), 0));
+        assert!(!is_one(&wire::ErrPacket::build(1, 1045, b"28000", "no"), 0));
+    }
+
+    /// Lengths and sequence numbers are in the headers of packets.
+    #[test]
+    fn a_changed_header_makes_it_none() {
+        let whole = result();
+        let mut at = 0;
+        while at < whole.len() {
+            let length = usize::from(whole[at]) | usize::from(whole[at + 1]) << 8;
+            for bit in 0..32 {
+                let mut changed = whole.clone();
+                changed[at + bit / 8] ^= 1 << (bit % 8);
+                assert!(!is_whole_result(&changed, 2, Expect::Query, DEPRECATE_EOF), "bit {bit} at {at}");
+            }
+            at += 4 + length;
+        }
+    }
 }

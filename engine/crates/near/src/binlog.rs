@@ -27,5 +27,5 @@ mod words;
 
 pub use changes::Privileges;
 pub use following::attend;
-pub use log::{Begun, Log, Noted, Progress, Read, Wording};
+pub use log::{Begun, Log, Noted, Progress, Read, Wording, answer_of};
 pub use product::tables_made;

@@ -28,6 +28,8 @@ pub struct Kept {
     pub hits: AtomicU64,
     /// Reads that could be kept, and went to the server.
     pub misses: AtomicU64,
+    /// In microseconds. By rules, no result that was read before is served: its account may be another one by now.
+    pub accounts_changed: AtomicU64,
 }
 
 impl Kept {
@@ -41,6 +43,7 @@ impl Kept {
             uses: Uses::default(),
             hits: AtomicU64::new(0),
             misses: AtomicU64::new(0),
+            accounts_changed: AtomicU64::new(0),
         }
     }
 

@@ -5,7 +5,8 @@
 //!   what it does not have, with the time that it may live, and the answer is put into that very place, or nowhere. Valkey tells
 //!   the time, and the answer is put there together with it, and with which process's clock that was: no other one takes it. So
 //!   it does not matter how long the answer was on its way, nor what the clocks of other machines say;
-//! - a value says which read it answers, and for whom. Whatever else comes in its place is not taken;
+//! - a value says which read it answers, and for whom, and has a hash of all of it. Whatever else comes in its place is not taken, and
+//!   nor is what was cut or changed on its way;
 //! - nothing has to be deleted because it has changed: what a result depends on is part of its key, and its time ends by itself;
 //! - a store that does not answer costs a read `timeout`, once a second, and never an error.
 //!
@@ -37,7 +38,7 @@ pub use line::Line;
 pub use tls::Tls;
 
 /// Of a key. Another one whenever keys or values mean something else.
-const FORMAT: &[u8] = b"2";
+const FORMAT: &[u8] = b"3";
 /// Whoever left an empty place for so long keeps nothing there.
 const ABANDONED: Duration = Duration::from_secs(5);
 
@@ -70,6 +71,10 @@ pub struct Store {
     pub selects: Counter,
     /// Those that were answered with what was here.
     pub hits: Counter,
+    /// What was found and is not what was put here.
+    pub damaged: Arc<Counter>,
+    /// What was found and is not one whole result.
+    pub malformed: Counter,
 }
 
 /// What became of a look.
@@ -118,7 +123,14 @@ impl Place {
 impl Store {
     pub fn new(options: Options) -> Store {
         let members = Members::begin(Common::new(&options), options.servers);
-        Store { members, name: options.name, selects: Counter::default(), hits: Counter::default() }
+        Store {
+            members,
+            name: options.name,
+            selects: Counter::default(),
+            hits: Counter::default(),
+            damaged: Arc::default(),
+            malformed: Counter::default(),
+        }
     }
 
     /// Of each server.
@@ -147,10 +159,11 @@ impl Store {
         let line = if lifetime > common.dialect.uncertain() { self.members.line(&id)? } else { return None };
         self.selects.add(1);
         let request = common.dialect.look(&id, lifetime.as_secs());
+        let damaged = self.damaged.clone();
         Some(async move {
             let begun = clock::now();
             let answer = line.ask(request, Wants::Item).await;
-            let look = Look { line, id, lifetime, begun };
+            let look = Look { line, id, lifetime, begun, damaged };
             match answer {
                 Some((Reply::Item(item), via)) => look.by_place(&item, via),
                 Some((Reply::Read(read), via)) => look.by_clock(&read, via),
@@ -164,10 +177,11 @@ impl Store {
         let id = self.id(OF_LOG, key);
         let (line, request) = (self.members.line(&id)?, self.members.common().dialect.find(&id));
         self.selects.add(1);
+        let damaged = self.damaged.clone();
         Some(async move {
             let (reply, _) = line.ask(request, Wants::Value).await?;
             let (Reply::Item(Item { value, .. }) | Reply::Read(Read { value, .. })) = reply else { return None };
-            read(&value, &id).map(|(value, rows)| (value.to_vec(), rows))
+            read(&value, &id, &damaged).map(|(value, rows)| (value.to_vec(), rows))
         })
     }
 
@@ -192,6 +206,7 @@ struct Look {
     lifetime: Duration,
     /// In nanoseconds by our clock, before the store was asked.
     begun: u64,
+    damaged: Arc<Counter>,
 }
 
 impl Look {
@@ -202,7 +217,7 @@ impl Look {
         }
         // What lives longer is none of ours.
         let Some(age) = self.lifetime.checked_sub(item.left) else { return Looked::Nothing };
-        if let Some(answer) = read(&item.value, &self.id) {
+        if let Some(answer) = read(&item.value, &self.id, &self.damaged) {
             return self.found(answer, age);
         }
         if item.value.is_empty() && item.version != 0 && age >= ABANDONED {
@@ -216,7 +231,7 @@ impl Look {
     fn by_clock(self, there: &Read, via: Via) -> Looked {
         let Some(process) = via.process else { return Looked::Nothing };
         let young = age(&there.value, &process, there.now).filter(|(age, _)| *age < self.lifetime);
-        match young.and_then(|(age, value)| Some((age, read(value, &self.id)?))) {
+        match young.and_then(|(age, value)| Some((age, read(value, &self.id, &self.damaged)?))) {
             Some((age, answer)) => self.found(answer, age),
             None => {
                 let lifetime = self.lifetime.as_secs();
@@ -248,13 +263,28 @@ fn age<'a>(stamped: &'a [u8], process: &Process, now: u64) -> Option<(Duration, 
 }
 
 fn value(id: &Id, answer: &[u8], rows: u64) -> Vec<u8> {
-    [&id[..], &rows.to_le_bytes(), answer].concat()
+    let rows = rows.to_le_bytes();
+    [&id[..], &hash(id, &rows, answer), &rows, answer].concat()
 }
 
-/// An answer, and its rows.
-fn read<'a>(value: &'a [u8], id: &Id) -> Option<(&'a [u8], u64)> {
-    let (rows, answer) = value.strip_prefix(id)?.split_first_chunk()?;
-    Some((answer, u64::from_le_bytes(*rows)))
+/// An answer, and its rows. None if there is nothing, or not what was put there.
+fn read<'a>(value: &'a [u8], id: &Id, damaged: &Counter) -> Option<(&'a [u8], u64)> {
+    if value.is_empty() {
+        return None;
+    }
+    let read = intact(value, id);
+    damaged.add(usize::from(read.is_none()));
+    read
+}
+
+fn intact<'a>(value: &'a [u8], id: &Id) -> Option<(&'a [u8], u64)> {
+    let (hashed, rest) = value.strip_prefix(id)?.split_first_chunk::<32>()?;
+    let (rows, answer) = rest.split_first_chunk::<8>()?;
+    (*hashed == hash(id, rows, answer)).then(|| (answer, u64::from_le_bytes(*rows)))
+}
+
+fn hash(id: &Id, rows: &[u8; 8], answer: &[u8]) -> [u8; 32] {
+    digest::of([&id[..], rows, answer].into_iter())
 }
 
 #[cfg(test)]
@@ -264,10 +294,27 @@ mod tests {
     #[test]
     fn a_value_is_read_only_by_whom_it_is_for() {
         let value = value(&[7; 32], b"answer", 3);
-        assert_eq!(read(&value, &[7; 32]), Some((&b"answer"[..], 3)));
-        assert_eq!(read(&value, &[8; 32]), None);
-        assert_eq!(read(&value[..39], &[7; 32]), None);
-        assert_eq!(read(b"", &[7; 32]), None);
+        let damaged = Counter::default();
+        assert_eq!(read(&value, &[7; 32], &damaged), Some((&b"answer"[..], 3)));
+        assert_eq!(read(b"", &[7; 32], &damaged), None);
+        assert_eq!(damaged.get(), 0, "nothing is no damage");
+        assert_eq!(read(&value, &[8; 32], &damaged), None);
+        assert_eq!(damaged.get(), 1);
+    }
+
+    #[test]
+    fn a_value_that_was_cut_or_changed_anywhere_is_not_read() {
+        let (whole, damaged) = (value(&[7; 32], b"answer", 3), Counter::default());
+        let cut = (1..whole.len()).map(|length| whole[..length].to_vec());
+        let flipped = (0..whole.len() * 8).map(|bit| {
+            let mut changed = whole.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            changed
+        });
+        let longer = std::iter::once([&whole[..], b"x"].concat());
+        let all: Vec<_> = cut.chain(flipped).chain(longer).collect();
+        assert!(all.iter().all(|value| read(value, &[7; 32], &damaged).is_none()));
+        assert_eq!(damaged.get(), all.len());
     }
 
     #[test]

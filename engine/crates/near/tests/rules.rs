@@ -228,6 +228,34 @@ fn nobody_gets_a_row_that_was_read_for_another_account() {
     }
 }
 
+/// Each statement stands for one way in which accounts change.
+#[test]
+fn an_account_that_is_made_anew_gets_nothing_that_was_read_before() {
+    const GRANT: &str = "GRANT SELECT ON d.* TO app@'127.0.0.1'";
+    for (line, server) in servers() {
+        let near = ruled(&server, LONG);
+        let mut root = near.client();
+        for change in [
+            &["DROP USER app@'127.0.0.1'", "CREATE USER app@'127.0.0.1'"][..],
+            &["RENAME USER app@'127.0.0.1' TO old@'127.0.0.1'", "CREATE USER app@'127.0.0.1'"],
+            &["REVOKE SELECT ON d.* FROM app@'127.0.0.1'"],
+        ] {
+            root.must("DROP USER IF EXISTS old@'127.0.0.1'").expect("it is gone");
+            root.must(GRANT).expect("it may read");
+            let mut before = near.login("app", "").expect("a connection");
+            wait_until("an answer from memory", || served(&near, &mut before, READ).1);
+            drop(before);
+            change.iter().for_each(|statement| root.must(statement).map(drop).expect(statement));
+            let mut after = near.login("app", "").expect("a connection");
+            // By the second read it is known who asks.
+            for _ in 0..3 {
+                let answer = ask(&mut after, READ);
+                assert_eq!(answer, "error 1142", "{line}: {change:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_connection_sees_its_own_writes() {
     for (line, server) in servers() {

@@ -310,6 +310,11 @@ impl Log {
     }
 }
 
+/// The answer in what near caches share.
+pub fn answer_of(shared: &[u8]) -> Option<&[u8]> {
+    Absolute::read(shared).map(|(_, answer)| answer)
+}
+
 /// What a read says.
 #[derive(Clone, Copy)]
 pub struct Wording<'a> {

@@ -42,6 +42,16 @@ pub fn may_set_variables(kind: &Kind, text: &[u8]) -> bool {
     is_set || text.windows(2).any(|two| two == b":=") || sql::says(text, b"into") && !matches!(kind, Kind::Write)
 }
 
+/// Whether a statement may create, drop or rename accounts and roles, or change what they may read.
+pub fn is_about_accounts(kind: &Kind, text: &[u8]) -> bool {
+    const VERBS: [&[u8]; 4] = [b"create", b"drop", b"rename", b"alter"];
+    const NOUNS: [&[u8]; 2] = [b"user", b"role"];
+    const RIGHTS: [&[u8]; 3] = [b"grant", b"revoke", b"privileges"];
+    let says = |words: &[&[u8]]| words.iter().any(|word| sql::says(text, word));
+    let is_other = matches!(kind, Kind::Read(_) | Kind::Write | Kind::Set(_) | Kind::Show(_) | Kind::Explain);
+    !is_other && (says(&RIGHTS) || says(&NOUNS) && says(&VERBS))
+}
+
 /// Of a text that is too long to be looked at as a whole. `may_be_several`: it may have several statements.
 pub fn of_beginning(text: &[u8], may_be_several: bool) -> Effect {
     const ABOUT_ROWS: [&[u8]; 5] = [b"insert", b"replace", b"update", b"delete", b"select"];
@@ -97,6 +107,31 @@ mod tests {
         }
         for text in ["SET @@sql_mode = ''", "SELECT @a", "INSERT INTO t VALUES ('a@b.example')", "SELECT v FROM t"] {
             assert!(!may(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_may_make_a_name_another_account_is_known() {
+        let is =
+            |text: &str| is_about_accounts(&classify(text.as_bytes(), LexMode::new(&MARIADB)).kind, text.as_bytes());
+        for text in [
+            "DROP USER a",
+            "create or replace user a",
+            "RENAME USER a TO b",
+            "DROP ROLE r",
+            "GRANT SELECT ON d.t TO a",
+            "REVOKE ALL PRIVILEGES, GRANT OPTION FROM a",
+            "FLUSH PRIVILEGES",
+            "PREPARE s FROM 'DROP USER a'",
+            "SELECT 1; DROP USER a",
+            "BEGIN NOT ATOMIC DROP USER a; END",
+        ] {
+            assert!(is(text), "{text}");
+        }
+        for text in
+            ["SELECT user FROM t", "UPDATE t SET role = 1", "SET ROLE r", "SHOW GRANTS", "BEGIN", "DROP TABLE t"]
+        {
+            assert!(!is(text), "{text}");
         }
     }
 

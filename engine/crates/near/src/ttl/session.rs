@@ -9,8 +9,8 @@ use super::question::{self, Known};
 use super::rules::{Rules, Subject, Terms};
 use super::shelf::{self, Found};
 use super::state::State;
-use crate::answer::{Answer, why_not_kept};
-use crate::binlog::{Begun, Log, Noted, Read as LogRead, Wording, tables_made};
+use crate::answer::{Answer, is_whole_result, why_not_kept};
+use crate::binlog::{Begun, Log, Noted, Read as LogRead, Wording, answer_of, tables_made};
 use crate::clock;
 use crate::command::{LONGEST, first_command, lone_command};
 use crate::config::Config;
@@ -458,7 +458,9 @@ impl Session {
         let shared = looked.as_ref().and_then(Option::as_ref).zip(known_here);
         let is_of_store = shared.is_some_and(|((bytes, rows), known)| {
             let source = Source::of_store(self.shape(asked, known));
-            log.may_take(&wording, known, begun, now) && log.take(&self.kept, &wording, known, (bytes, *rows), source)
+            log.may_take(&wording, known, begun, now)
+                && answer_of(bytes).is_some_and(|answer| self.is_result(asked, answer, *rows))
+                && log.take(&self.kept, &wording, known, (bytes, *rows), source)
         });
         let uses = Some(&self.kept.uses).filter(|_| looked.is_none());
         let found = known_here.and_then(|known| log.find(self.kept.cache(), uses, &asked.key, known, begun, now));
@@ -484,7 +486,9 @@ impl Session {
         let Tried { over, flight } = tried;
         let may_wait = over.is_none();
         let looked = if let Some(Over::Look(looked)) = over { Some(looked) } else { None };
-        if let (Some(Looked::Found(found)), Some(known)) = (&looked, known_here) {
+        if let (Some(Looked::Found(found)), Some(known)) = (&looked, known_here)
+            && self.is_result(asked, &found.answer, found.rows)
+        {
             let key = shelf::key(&asked.key, &known.identity);
             let source = Source::of_store(self.shape(asked, known));
             shelf::store(&self.kept, &key, (&found.answer, found.rows), source, found.read_at);
@@ -537,7 +541,12 @@ impl Session {
     /// What another client is reading could be served here if it came now.
     fn is_of_use(&self, other: &UnderWay, terms: &Terms) -> bool {
         let now = clock::now();
-        self.is_seen(now) && other.begun > self.state.wrote_at() && shelf::is_younger(other.begun, now, terms.ttl)
+        self.is_seen(now) && other.begun > self.outdated_at() && shelf::is_younger(other.begun, now, terms.ttl)
+    }
+
+    /// What was read before this, in microseconds, is not served: the session has written since, or accounts have changed.
+    fn outdated_at(&self) -> u64 {
+        self.state.wrote_at().max(self.kept.accounts_changed.load(Ordering::Acquire))
     }
 
     fn terms(&self, text: &[u8], known: Option<&Known>) -> Option<Terms> {
@@ -568,11 +577,19 @@ impl Session {
     }
 
     fn find(&self, asked: &Asked, uses: Option<&Uses>, known: &Known, terms: &Terms) -> Option<Found> {
-        let (after, now) = (self.state.wrote_at(), clock::now());
+        let (after, now) = (self.outdated_at(), clock::now());
         let key = shelf::key(&asked.key, &known.identity);
         let found =
             self.is_seen(now).then(|| shelf::find(self.kept.cache(), uses, &key, now, after, terms)).flatten()?;
         self.has_columns_of(asked, &found).then_some(found)
+    }
+
+    /// What the shared store had is looked at once, when it is taken into memory.
+    fn is_result(&self, asked: &Asked, answer: &[u8], rows: u64) -> bool {
+        let expect = if asked.of_prepared.is_some() { Expect::Execute } else { Expect::Query };
+        let is_one = is_whole_result(answer, rows, expect, self.agreed.capabilities);
+        self.store.iter().for_each(|store| store.malformed.add(usize::from(!is_one)));
+        is_one
     }
 
     /// An execution's client knows how many there are.
@@ -639,6 +656,7 @@ impl Session {
         let is_noted = self.prepared.forward(self.last, payload, is_whole);
         if !self.prepared.runs_read(payload) {
             self.state.hear(payload, is_whole, is_at_rest);
+            self.note_accounts();
         }
         if let Some(text) = payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|_| is_whole) {
             self.hear_prepared(text);
@@ -647,6 +665,13 @@ impl Session {
             self.prepared.forget();
         }
         is_noted
+    }
+
+    /// Both before and after the server runs what may make an old name another account's: whoever reads in between may be either.
+    fn note_accounts(&self) {
+        if self.state.may_change_accounts() {
+            self.kept.accounts_changed.fetch_max(shelf::microseconds(clock::now()), Ordering::AcqRel);
+        }
     }
 
     fn hear_prepared(&mut self, text: &[u8]) {
@@ -722,6 +747,7 @@ impl Session {
     pub fn of_answer(&mut self, outcome: &Outcome) {
         let now = clock::now();
         self.state.answered(outcome, shelf::microseconds(now));
+        self.note_accounts();
         self.ruled.take();
         if let Some((log, _)) = self.log.as_ref().filter(|_| self.state.is_writing()) {
             log.wrote(now);

@@ -43,6 +43,10 @@ pub struct State {
     asks_by_command: bool,
     /// Something may have been written that is not answered, or not committed.
     is_writing: bool,
+    /// It may change accounts, and is not answered, or not committed.
+    is_about_accounts: bool,
+    /// What is prepared may change accounts.
+    may_execute_about_accounts: bool,
     /// When the last write was answered, in microseconds.
     wrote_at: u64,
     /// Settings that the server does not tell, or not in full.
@@ -68,6 +72,8 @@ impl State {
             asks_by_text: false,
             asks_by_command: false,
             is_writing: false,
+            is_about_accounts: false,
+            may_execute_about_accounts: false,
             wrote_at: 0,
             set: BTreeMap::new(),
         }
@@ -110,7 +116,12 @@ impl State {
 
     /// All is answered, and no transaction is open.
     pub fn rest(&mut self) {
-        self.is_writing = false;
+        (self.is_writing, self.is_about_accounts) = (false, false);
+    }
+
+    /// Something was sent that may create, drop or rename accounts, and is not answered.
+    pub fn may_change_accounts(&self) -> bool {
+        self.is_about_accounts
     }
 
     /// Something may have been written that is not answered, or not committed.
@@ -170,7 +181,8 @@ impl State {
         let begins = self.begins.take().is_some_and(|generation| generation == self.generation);
         if begins && outcome.kind == OutcomeKind::Ok {
             (self.is_own, self.is_next_special) = (false, false);
-            (self.may_execute_writes, self.asks_by_text, self.asks_by_command) = (false, false, false);
+            (self.may_execute_writes, self.may_execute_about_accounts) = (false, false);
+            (self.asks_by_text, self.asks_by_command) = (false, false);
             self.set.clear();
             self.mode = LexMode { charset: self.charset, ..LexMode::new(self.flavour()) };
         }
@@ -186,7 +198,10 @@ impl State {
             },
             Some(Command::StmtPrepare) => self.hear_prepared(body, is_whole),
             Some(Command::StmtExecute | Command::StmtBulkExecute) if !self.may_execute_writes => {}
-            Some(Command::StmtExecute | Command::StmtBulkExecute) => self.change(Effect::Rows),
+            Some(Command::StmtExecute | Command::StmtBulkExecute) => {
+                self.is_about_accounts |= self.may_execute_about_accounts;
+                self.change(Effect::Rows);
+            }
             Some(Command::SetOption) => self.may_be_several = true,
             Some(Command::InitDb) => self.change(Effect::Settings),
             Some(Command::CreateDb | Command::DropDb | Command::Refresh) => self.change(Effect::Rows),
@@ -221,6 +236,10 @@ impl State {
             self.change(Effect::Settings);
         }
         self.asks_by_text |= matches!(kind, Kind::Prepare(_)) && says_found_rows(text);
+        let is_about_accounts = effect::is_about_accounts(kind, text);
+        let executes = matches!(kind, Kind::Execute(_) | Kind::Executed(_)) && self.may_execute_about_accounts;
+        self.is_about_accounts |= is_about_accounts || executes;
+        self.may_execute_about_accounts |= is_about_accounts && matches!(kind, Kind::Prepare(_));
         match kind {
             Kind::Set(assignments) => assignments.iter().for_each(|one| self.hear_assignment(one)),
             Kind::SetTransaction(SetTransaction { scope: TransactionScope::Next, .. }) => self.is_next_special = true,
@@ -233,7 +252,10 @@ impl State {
         let kind = is_whole.then(|| classify(text, self.mode).kind);
         let effect = match kind {
             Some(kind) if effect::may_set_variables(&kind, text) => Effect::Anything,
-            Some(kind) => effect::of(&kind),
+            Some(kind) => {
+                self.may_execute_about_accounts |= effect::is_about_accounts(&kind, text);
+                effect::of(&kind)
+            }
             None => effect::of_beginning(text, false),
         };
         match effect {
