@@ -8,11 +8,11 @@
 use crate::server::Who;
 use std::collections::BTreeMap;
 
-const FIRST_NS: u64 = 1_000_000_000;
-/// The pause is doubled so often at most: 64 s.
-const MOST_DOUBLINGS: u32 = 6;
+const FIRST_NS: u64 = 250_000_000;
+/// The pause is doubled so often at most: 8 s, of which a lease is little more than a hundredth.
+const MOST_DOUBLINGS: u32 = 5;
 /// After so long without a miss, the next one is a first one.
-const FORGIVEN_NS: u64 = 600_000_000_000;
+const FORGIVEN_NS: u64 = 60_000_000_000;
 /// Accounts and addresses that are remembered. Beyond it the one whose last miss is the longest ago is forgotten.
 const MOST_REMEMBERED: usize = 1000;
 
@@ -71,16 +71,16 @@ mod tests {
     #[test]
     fn pauses_double_up_to_a_limit_and_begin_anew_after_good_behaviour() {
         let (mut kept_out, mut now) = (KeptOut::default(), 0);
-        let mut seconds = Vec::new();
+        let mut lengths = Vec::new();
         for _ in 0..9 {
             let pause = kept_out.missed(who(1), now, LEASE_NS).expect("it counts");
             assert_eq!(kept_out.pause_of(&who(1), now + pause.length_ns - 1), Some(pause));
             assert_eq!(kept_out.pause_of(&who(2), now), None, "others are not kept out");
             now += pause.length_ns;
             assert_eq!(kept_out.pause_of(&who(1), now), None);
-            seconds.push(pause.length_ns / FIRST_NS);
+            lengths.push(pause.length_ns / FIRST_NS);
         }
-        assert_eq!(seconds, [1, 2, 4, 8, 16, 32, 64, 64, 64]);
+        assert_eq!(lengths, [1, 2, 4, 8, 16, 32, 32, 32, 32]);
         now += FORGIVEN_NS;
         assert_eq!(kept_out.missed(who(1), now, LEASE_NS).map(|pause| pause.length_ns), Some(FIRST_NS));
     }

@@ -217,9 +217,9 @@ impl Engine {
 
 /// Says nothing of the time that is left, so that who tries again gets the same words.
 pub(crate) fn kept_out(pause: &Pause) -> String {
-    let (misses, seconds) = (pause.misses, pause.length_ns / 1_000_000_000);
+    let (misses, ms) = (pause.misses, pause.length_ns / 1_000_000);
     format!(
-        "writers waited in vain for near caches of this account and address (x{misses}): none may attach for {seconds} s"
+        "writers waited in vain for near caches of this account and address (x{misses}): none may attach for {ms} ms"
     )
 }
 
