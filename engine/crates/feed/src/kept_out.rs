@@ -1,4 +1,4 @@
-//! Who may not attach near caches for a while, because writers have waited in vain for one of theirs.
+//! Pauses during which an account at an address may not attach near caches, because one of them did not acknowledge a write in time.
 //!
 //! A near cache that misses its time costs writers one lease. Without a pause, those that attach again and never acknowledge would
 //! cost one lease after the other. The pause doubles with each miss, has a limit, and misses are forgotten after a while without one.
@@ -9,14 +9,14 @@ use crate::server::Who;
 use std::collections::BTreeMap;
 
 const FIRST_NS: u64 = 250_000_000;
-/// The pause is doubled so often at most: 8 s, of which a lease is little more than a hundredth.
+/// The pause is doubled so often at most: 8 s. A lease is little more than a hundredth of that.
 const MOST_DOUBLINGS: u32 = 5;
 /// After so long without a miss, the next one is a first one.
 const FORGIVEN_NS: u64 = 60_000_000_000;
 /// Accounts and addresses that are remembered. Beyond it the one whose last miss is the longest ago is forgotten.
 const MOST_REMEMBERED: usize = 1000;
 
-/// A pause that has begun.
+/// One pause, from the miss that started it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
     pub misses: u32,

@@ -41,7 +41,7 @@ impl Default for Terms {
     }
 }
 
-/// Whose near cache it is.
+/// The account of a near cache's feed, and the address that it comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Who {
     pub account: String,
@@ -99,7 +99,7 @@ pub struct Nears {
     life: u64,
     next: NearId,
     attached: BTreeMap<NearId, Attached>,
-    /// Those whose near caches have missed their time, since this was last taken.
+    /// Owners of near caches that did not acknowledge a closing in time. `take_missed` empties this list.
     missed: Vec<Who>,
 }
 

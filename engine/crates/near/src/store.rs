@@ -5,7 +5,7 @@
 //!   what it does not have, with the time that it may live, and the answer is put into that very place, or nowhere. Valkey tells
 //!   the time, and the answer is put there together with it, and with which process's clock that was: no other one takes it. So
 //!   it does not matter how long the answer was on its way, nor what the clocks of other machines say;
-//! - a value says which read it answers, and for whom, and has a hash of all of it. Whatever else comes in its place is not taken, and
+//! - a value says which read it answers, and for whom, and has a hash of all of it. Any other value is not taken, and
 //!   nor is what was cut or changed on its way;
 //! - nothing has to be deleted because it has changed: what a result depends on is part of its key, and its time ends by itself;
 //! - a store that does not answer costs a read `timeout`, once a second, and never an error.
@@ -71,9 +71,9 @@ pub struct Store {
     pub selects: Counter,
     /// Those that were answered with what was here.
     pub hits: Counter,
-    /// What was found and is not what was put here.
+    /// Values that were found and are damaged.
     pub damaged: Arc<Counter>,
-    /// What was found and is not one whole result.
+    /// Values that were found and are not one whole result.
     pub malformed: Counter,
 }
 

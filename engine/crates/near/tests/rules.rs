@@ -247,7 +247,7 @@ fn an_account_that_is_made_anew_gets_nothing_that_was_read_before() {
             drop(before);
             change.iter().for_each(|statement| root.must(statement).map(drop).expect(statement));
             let mut after = near.login("app", "").expect("a connection");
-            // By the second read it is known who asks.
+            // The near cache knows the account from the second read on.
             for _ in 0..3 {
                 let answer = ask(&mut after, READ);
                 assert_eq!(answer, "error 1142", "{line}: {change:?}");

@@ -19,7 +19,7 @@ use std::sync::atomic::{Ordering, fence};
 
 /// A near cache that asks for no lease for so long is detached.
 const SILENCE_NS: u64 = 5_000_000_000;
-/// Messages in one payload, besides marks: near caches send three at most, and writers need the lock under which they are handled.
+/// Messages in one payload, besides marks: near caches send three at most, and writers need the lock that handling them takes.
 const MOST_SAID: usize = 64;
 
 impl Engine {

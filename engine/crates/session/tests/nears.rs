@@ -136,7 +136,7 @@ fn a_near_cache_does_not_take_another_ones_connection() {
     let engine = engine();
     let (near, other) = (attached(&engine, feed::VERSION), attached(&engine, feed::VERSION));
     let mut a = connect_marked(&engine, near);
-    // Of the greeting it knows the number at most.
+    // The other near cache knows the connection's number, but not its greeting.
     mark_with(&a, other, 0);
     a.read(READ, "one", AUTOCOMMIT);
     assert_eq!((told(&engine, near).len(), told(&engine, other).len()), (1, 0));

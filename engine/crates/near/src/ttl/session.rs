@@ -544,7 +544,7 @@ impl Session {
         self.is_seen(now) && other.begun > self.outdated_at() && shelf::is_younger(other.begun, now, terms.ttl)
     }
 
-    /// What was read before this, in microseconds, is not served: the session has written since, or accounts have changed.
+    /// Results that were read before this moment, in microseconds, are not served: the session has written since, or accounts have changed.
     fn outdated_at(&self) -> u64 {
         self.state.wrote_at().max(self.kept.accounts_changed.load(Ordering::Acquire))
     }
@@ -584,7 +584,7 @@ impl Session {
         self.has_columns_of(asked, &found).then_some(found)
     }
 
-    /// What the shared store had is looked at once, when it is taken into memory.
+    /// Whether an answer from the shared store is one whole result. This is checked once, when the answer is taken into memory.
     fn is_result(&self, asked: &Asked, answer: &[u8], rows: u64) -> bool {
         let expect = if asked.of_prepared.is_some() { Expect::Execute } else { Expect::Query };
         let is_one = is_whole_result(answer, rows, expect, self.agreed.capabilities);
@@ -667,7 +667,7 @@ impl Session {
         is_noted
     }
 
-    /// Both before and after the server runs what may make an old name another account's: whoever reads in between may be either.
+    /// Both before and after the server runs what may make an old name another account's: a session that reads in between may be either.
     fn note_accounts(&self) {
         if self.state.may_change_accounts() {
             self.kept.accounts_changed.fetch_max(shelf::microseconds(clock::now()), Ordering::AcqRel);

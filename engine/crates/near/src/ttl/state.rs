@@ -43,9 +43,9 @@ pub struct State {
     asks_by_command: bool,
     /// Something may have been written that is not answered, or not committed.
     is_writing: bool,
-    /// It may change accounts, and is not answered, or not committed.
+    /// A statement that may change accounts was sent and is not answered.
     is_about_accounts: bool,
-    /// What is prepared may change accounts.
+    /// A statement that may change accounts was prepared.
     may_execute_about_accounts: bool,
     /// When the last write was answered, in microseconds.
     wrote_at: u64,

@@ -27,7 +27,7 @@ pub(crate) struct State {
     pub nears: Nears,
     pub counting: Counting,
     pub kept_out: KeptOut,
-    /// Pauses that have begun, for the log.
+    /// Pauses that started since the log was last written.
     begun: Vec<(Who, Pause)>,
     /// Writes are followed: near caches may attach.
     pub admits: bool,
@@ -100,7 +100,7 @@ impl Feed {
 const MOST_BEGUN: usize = 100;
 
 impl State {
-    /// Who has missed its time is kept out for a while.
+    /// Starts a pause for each account and address that missed its time.
     pub fn keep_out_missed(&mut self, now: u64) {
         let terms = self.nears.terms();
         for who in self.nears.take_missed() {

@@ -1,8 +1,8 @@
 //! The connections of the server's clients, each with the near cache that has marked it as its own.
 //!
 //! Invariants:
-//! - a near cache marks only a connection that exists, and only with the check of its greeting, whose random bytes nobody knows but who
-//!   is at the other end. So there are never more marks than connections, and nobody takes a connection that is another's;
+//! - a near cache marks only a connection that exists, and only with the check of its greeting, whose random bytes
+//!   only the other end knows. So there are never more marks than connections, and no near cache takes over another one's connection;
 //! - a mark ends with its connection.
 
 use feed::NearId;

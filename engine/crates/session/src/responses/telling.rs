@@ -46,7 +46,7 @@ impl Session {
         self.near.feed = Some(id);
     }
 
-    /// By whom near caches are told apart that may and may not attach.
+    /// The account and address of this connection. Pauses after a miss apply to both together.
     pub(crate) fn who(&self) -> Who {
         let Some(account) = self.identity.account() else { return Who::default() };
         let [user, host, address] =

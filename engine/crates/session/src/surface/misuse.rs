@@ -37,7 +37,7 @@ fn unsupported(flavour: &Flavour, what: &str) -> Vec<u8> {
     signal(flavour, "42000", flavour.errors.not_supported, &message)
 }
 
-/// An error with words of our own, of which a server takes 128 characters.
+/// An error with a message of our own. A server takes 128 characters.
 pub fn refusal(flavour: &Flavour, message: &str) -> Vec<u8> {
     const LONGEST: usize = 128;
     const SIGNALLED: u32 = 1644;

@@ -64,7 +64,7 @@ pub struct Talk<'a> {
     pub engine: &'a Engine,
     pub session: Session,
     pub client: Client,
-    /// Of the connection.
+    /// The connection's number at the server.
     pub number: u32,
 }
 
