@@ -31,7 +31,7 @@ PYTHON = f"{ROOT}/backend/.venv/bin/python"
 # Lines of a search's output that say what it did, whichever search it is.
 FIGURES = re.compile(
     r"^(\d+ statements in .*|hits .*violations \d+|answered beside the server: \d+|Report .*|\d+ rounds, .*|slope .*"
-    r"|served: .*|\d+ passed.*|=* ?\d+ passed.*| *\"faults\": .*|test result: .*|\d+ inputs, .*|SKIPPED: .*)$",
+    r"|served: .*|=* ?\d+ passed.*| *\"(?:faults|lane|odd_answers|losses)\": .*|test result: .*|SKIPPED: .*)$",
     re.MULTILINE,
 )
 
@@ -39,7 +39,7 @@ FIGURES = re.compile(
 @dataclass(frozen=True)
 class Search:
     name: str
-    # {seconds} and {seed} are filled in.
+    # {seconds}, {eighth} of them and {seed} are filled in.
     command: str
     folder: str = "."
     weight: int = 1
@@ -82,6 +82,7 @@ SEARCHES = [
         f" --logs {FOLDER}/faults",
         "backend",
     ),
+    Search("odd servers", f"{PYTHON} -m odd --seconds {{eighth}} --seed {{seed}}", "backend"),  # for each of its lanes
     Search("models", "make test-engine-models", needs_seconds=150),
     Search("every test of the backend on SQLite", "make test-backend", needs_seconds=1500),
     Search("MariaDB's own tests", "make test-peers TESTS=--slice", needs_seconds=300),
@@ -144,7 +145,7 @@ def search_for(search: Search, seconds: int, seed: int) -> Ended:
         return Ended(search.name, 0, 0, f"needs about {search.needs_seconds} s, which is more than its share")
     print(f"[{time.strftime('%H:%M:%S')}] {search.name}: about {search.needs_seconds or seconds} s ...", flush=True)
     started = time.monotonic()
-    words = shlex.split(search.command.format(seconds=seconds, seed=seed))
+    words = shlex.split(search.command.format(seconds=seconds, eighth=max(1, seconds // 8), seed=seed))
     with log.open("w") as out:
         code = subprocess.run(
             words, cwd=ROOT / search.folder, stdout=out, stderr=out, stdin=subprocess.DEVNULL, check=False
