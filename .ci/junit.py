@@ -22,7 +22,7 @@ class Case:
     outcome: str  # passed, failed or skipped
     seconds: float = 0.0
     message: str = ""
-    # What the suite's ONLY takes to run this test again.
+    # The test's name as the suite's ONLY takes it.
     again: str = ""
 
 
@@ -60,7 +60,7 @@ def _case(element: Xml.Element) -> Case:
 
 
 def _names(element: Xml.Element) -> tuple[str, str]:
-    """What a reader calls the test, and what its runner takes to run it with all of its parameters."""
+    """The test's name for readers, and the name by which its runner runs it with all of its parameters."""
     name, place = element.get("name", ""), element.get("classname", "")
     if file := element.get("file"):  # pytest, which has the class after the module
         classes = place.removeprefix(file.removesuffix(".py").replace("/", ".")).strip(".")

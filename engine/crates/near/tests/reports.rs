@@ -156,7 +156,7 @@ fn nobody_waits_for_a_control_plane_that_does_not_answer() {
     let mut here = reporting(&server, &url, &[]);
     let given_up = |here: &Reporting| here.near.log().matches("no report to").count();
     let begun = Instant::now();
-    // A report is given up after ten seconds: whoever waits for it comes later than that, and so may all on a busy machine.
+    // A report is given up after ten seconds. A read that waits for it ends later than that; so may any read on a busy machine.
     let held = loop {
         let (before, held) = (given_up(&here), silent.accept().expect("a report").0);
         let mut client = here.near.client();
