@@ -297,13 +297,16 @@ fn what_is_asked_of_the_cache_tells_of_the_log() {
     until_served(&near, &mut client, READ);
     let told = ask(&mut client, "SHOW FQC STATUS");
     assert!(told.starts_with("Cache,ON, beside the application, by the server's binary log;"), "{told}");
-    for item in
-        ["Bound in microseconds,3600000000", "Hits of this connection,1", "Log heard in file,1", "Results stored,1"]
-    {
+    for item in ["Bound in microseconds,3600000000", "Hits of this connection,1", "Log heard in file,1"] {
         assert!(told.split(';').any(|row| row == item), "{item}: {told}");
     }
+    // On a busy machine the read is asked more than twice until it is served.
+    assert!(told.contains(";Results stored,") && !told.contains(";Results stored,0"), "{told}");
     let statements = ask(&mut client, "SHOW FQC QUERIES");
-    assert!(statements.contains(",SELECT v FROM d.t WHERE id = ?,2,1,0.5000,1,0,"), "{statements}");
+    let (_, figures) = statements.split_once(",SELECT v FROM d.t WHERE id = ?,").expect(&statements);
+    let figures: Vec<f64> = figures.split(',').take(3).map(|one| one.parse().expect(&statements)).collect();
+    assert!(figures[0] >= 2.0 && figures[1] == 1.0, "{statements}");
+    assert!((figures[2] - figures[1] / figures[0]).abs() < 0.0001, "{statements}");
     assert_eq!(near.metric("staleness_limit_microseconds"), 3_600_000_000);
     let before = near.metric("log_position_bytes");
     run(&mut direct(&server), &["UPDATE d.t SET v = 2 WHERE id = 1"]);
