@@ -3,9 +3,9 @@
 
 mod beside;
 
-use beside::{Near, wait_until};
 use beside::followed::{Kind, LONG, direct, is_said, kinds, mariadb, mysql, run, until_heard};
 use beside::scene::{READ, ask, hits, until_served};
+use beside::{Near, wait_until};
 use fqc_tests::client::Client;
 use fqc_tests::server::Server;
 
