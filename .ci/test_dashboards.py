@@ -16,6 +16,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from contextlib import ExitStack, suppress
+from http import HTTPStatus
 from pathlib import Path
 
 import pymysql
@@ -210,6 +211,8 @@ class Dashboards(unittest.TestCase):
             with urllib.request.urlopen(f"http://{self.prometheus}/api/v1/{path}?{query}", timeout=60) as answer:
                 return json.load(answer)["data"]
         except urllib.error.HTTPError as error:
+            if error.code == HTTPStatus.SERVICE_UNAVAILABLE:
+                return None  # it answers, and has not read its data yet
             raise AssertionError(f"{words}: {error.read().decode()}") from error
         except urllib.error.URLError:
             return None  # it has not started yet
