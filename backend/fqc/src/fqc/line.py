@@ -13,7 +13,7 @@ from fqc.noun import Noun
 from fqc.output import Cell
 from fqc.units import human_time
 
-app = Noun("Engine lines: the variables of servers, as shipped or as a server described them.")
+app = Noun("Engine lines: variables that are shipped or were read from a server.")
 Id = Annotated[str, typer.Argument(help="The line.", metavar="LINE")]
 _LIST: dict[str, Cell] = {
     "LINE": "id",
