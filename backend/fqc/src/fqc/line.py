@@ -13,7 +13,7 @@ from fqc.noun import Noun
 from fqc.output import Cell
 from fqc.units import human_time
 
-app = Noun("Engine lines: variables that are shipped or were read from a server.")
+app = Noun("Engine lines: variables, as shipped or read from a server.")
 Id = Annotated[str, typer.Argument(help="The line.", metavar="LINE")]
 _LIST: dict[str, Cell] = {
     "LINE": "id",
