@@ -34,7 +34,7 @@ def list_(call: Call) -> None:
 
 @app.removal("forget")
 def forget(call: Call, line: Id) -> None:
-    """Forget what a server described; it is read again from a source of definitions."""
+    """Forget what a server described, until it is read again."""
     if call.is_dry_run:
         call.would("DELETE", f"engine-lines/{line}")
         return
