@@ -112,7 +112,7 @@ def test_what_cannot_be_written_of_one_server_is_noted_on_it_until_it_can(
     shared_server: Any, connections: Connections, viewer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     healthy = reached(shared_server)
-    with hostile(tells(lambda name: str(10**30).encode())) as listener:
+    with hostile(tells(lambda name: str(10**400).encode())) as listener:
         odd = instance_make(port=listener.port)
         with monkeypatch.context() as patched:
             patched.setattr(intervals, "whole", lambda text, most=0: text and int(text))  # as if nothing were bounded
