@@ -5,7 +5,7 @@
 Each search has a share of the time and the seed of the run. What has ended is kept in .run/soak/, so that an
 interrupted run of the same commit, seed and time goes on where it was; a run that has ended begins again. Work of a
 fixed length is left out where its share is too short for it, and the summary says so. With RECORD=1 a run without a
-fault, in a clean checkout, is written down in docs/reference/soak.md, without which nothing is released.
+fault, in a clean checkout, is written down in docs/reference/soak.md.
 """
 
 import argparse
