@@ -6,7 +6,7 @@
 A seed is a copy of cargo's folder with a list of the sources that it was built from. cargo takes a source that is
 newer than what was built from it for changed, and in a new checkout every file is new: where the content is that of
 the list, the file gets the time that it had then. Sources that differ keep their new time, so that cargo builds what
-depends on them. Paths that are compiled into programs are cargo's own matter: it knows which crates ask for them.
+depends on them. No program may have the path of its checkout compiled into it: it would read the older one's files.
 
 Seeds are kept by lock file, profiles and compiler. A seed is copied and put in its place at once, so two checkouts
 never share a file.

@@ -125,10 +125,19 @@ def main() -> int:
     with ThreadPoolExecutor(asked.jobs) as pool:
         ended = [*pool.map(lambda program: run(program, asked.only.split()), found)]
     cases = [case for _, each in ended for case in each]
+    absent = not_found(asked.only.split(), cases)
     junit.write("cargo", cases)
     counts = {outcome: sum(case.outcome == outcome for case in cases) for outcome in ("passed", "failed", "skipped")}
     say(", ".join(f"{number} {outcome}" for outcome, number in counts.items()))
-    return 1 if any(code for code, _ in ended) else 0
+    return 1 if absent or any(code for code, _ in ended) else 0
+
+
+def not_found(only: list[str], cases: list[junit.Case]) -> list[str]:
+    """The tests that were asked for and did not run."""
+    absent = sorted({*only} - {case.name for case in cases})
+    if absent:
+        say(f"there is no such test: {', '.join(absent)}")
+    return absent
 
 
 if __name__ == "__main__":

@@ -26,6 +26,9 @@ def main(arguments: list[str]) -> int:
         elif event["Action"] in OUTCOMES and event.get("Test") == test[1]:
             cases.append(case(event, said.pop(test, [])))
     code = started.wait()
+    if not code and not cases:
+        print("there is no such test")
+        return 1
     if code and not any(each.outcome == "failed" for each in cases):
         last = "".join(line for lines in said.values() for line in lines[-20:])
         cases.append(junit.Case("go test", "failed", message=last))

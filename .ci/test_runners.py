@@ -102,6 +102,25 @@ class Reports(unittest.TestCase):
         ):
             self.assertEqual(expected, cargo_tests.is_among(found, [choice]), choice)
 
+    def test_a_cargo_test_that_was_asked_for_and_did_not_run_is_no_success(self):
+        ran = [junit.Case("a", "passed"), junit.Case("b", "failed")]
+        with mock.patch("builtins.print"):
+            self.assertEqual(["c"], cargo_tests.not_found(["c", "a"], ran))
+            self.assertEqual([], cargo_tests.not_found(["b", "a"], ran))
+
+    def test_no_program_keeps_the_path_of_the_checkout_that_built_it(self):
+        """A new checkout starts from the programs of an older one, which may be gone."""
+        words = ["git", "grep", "-lE", "env!\\(.CARGO_(MANIFEST|BIN_EXE|WORKSPACE|TARGET)", "--", "*.rs"]
+        found = subprocess.run(words, cwd=HERE.parent, capture_output=True, text=True, check=False)
+        self.assertEqual(("", ""), (found.stdout, found.stderr))
+
+    def test_a_go_test_that_was_asked_for_and_did_not_run_is_no_success(self):
+        (self.folder / "go.mod").write_text("module a\n")
+        (self.folder / "a_test.go").write_text(GO)
+        words = [sys.executable, HERE / "go_tests.py", "-run", "^TestC$", "./..."]
+        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, check=False)
+        self.assertEqual(1, done.returncode)
+
     def test_go(self):
         (self.folder / "go.mod").write_text("module a\n")
         (self.folder / "a_test.go").write_text(GO)

@@ -2,6 +2,7 @@
 //!
 //! Their dependencies are installed once into `FQC_CONNECTORS_CACHE`, by default below the system's temporary directory.
 
+use crate::checkout;
 use std::collections::hash_map::DefaultHasher;
 use std::fs::{self, File};
 use std::hash::{Hash, Hasher};
@@ -32,7 +33,7 @@ pub fn expected(ways: &[&str]) -> String {
 }
 
 fn programs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("connectors")
+    checkout::file("tests/connectors")
 }
 
 pub const BOTH: [&str; 2] = ["text", "prepared"];

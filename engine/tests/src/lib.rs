@@ -4,6 +4,7 @@
 //! of SQL must not be shared by its judge.
 
 pub mod arguments;
+pub mod checkout;
 pub mod churn;
 pub mod client;
 pub mod connectors;

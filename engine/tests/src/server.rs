@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::checkout;
 use crate::client::{Client, Endpoint};
 use crate::random::Random;
 
@@ -91,11 +92,9 @@ impl Product {
     pub fn program(self) -> PathBuf {
         let (name, default) = match self {
             Product::MariaDb => ("FQC_MARIADBD", "/usr/sbin/mariadbd"),
-            Product::MySql => {
-                ("FQC_MYSQLD", concat!(env!("CARGO_MANIFEST_DIR"), "/../target/servers/MySQL-9.7/sbin/mysqld"))
-            }
+            Product::MySql => ("FQC_MYSQLD", "target/servers/MySQL-9.7/sbin/mysqld"),
         };
-        std::env::var_os(name).map_or_else(|| default.into(), PathBuf::from)
+        std::env::var_os(name).map_or_else(|| checkout::file(default), PathBuf::from)
     }
 
     /// The stock client beside the server's program.

@@ -3,11 +3,9 @@
 
 mod beside;
 
-use beside::PROGRAM;
 use beside::followed::{Kind, kinds, mariadb};
 use fqc_tests::differential::{self, Aim, Difference, Plan, Summary};
 use fqc_tests::server::{Options, Server};
-use std::path::PathBuf;
 use std::time::Duration;
 
 fn number(name: &str, default: u64) -> u64 {
@@ -29,7 +27,7 @@ impl Pair {
     }
 
     fn compare(&mut self, plan: Plan) -> (Summary, Option<Difference>) {
-        let plan = Plan { follower: Some(PathBuf::from(PROGRAM)), epoch: 1000, ..plan };
+        let plan = Plan { follower: Some(beside::program()), epoch: 1000, ..plan };
         differential::run(&mut self.plain, &mut self.followed, &plan).expect("both servers answer")
     }
 }

@@ -3,10 +3,8 @@
 
 mod beside;
 
-use beside::PROGRAM;
 use fqc_tests::histories::{self, Plan};
 use fqc_tests::server::{Options, Server};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 fn number(name: &str, default: u64) -> u64 {
@@ -40,7 +38,7 @@ fn plan() -> Plan {
         seed: number("FQC_TEST_SEED", 1),
         threads: 30,
         redefines: false,
-        beside: Some(PathBuf::from(PROGRAM)),
+        beside: Some(beside::program()),
         ..Plan::default()
     }
 }

@@ -179,7 +179,7 @@ fn what_would_be_counted_twice_or_has_nothing_to_tell_is_refused() {
     let folder = Folder::fresh();
     let (rules, token) = (folder.write("rules.toml", RULES), folder.write("token", "one\n"));
     let refused = |arguments: &[&str]| {
-        let mut command = std::process::Command::new(beside::PROGRAM);
+        let mut command = std::process::Command::new(beside::program());
         let output = command.args(["--server", "db", "--check"]).args(arguments).output();
         String::from_utf8(output.expect("it runs").stderr).expect("text")
     };

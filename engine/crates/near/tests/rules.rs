@@ -5,10 +5,10 @@ mod beside;
 use beside::executions::{ELSEWHERE, Twins, prepared, run};
 use beside::scene::{READ, ask, furnish, said};
 use beside::{Folder, LIMIT, Near, near, wait_until};
+use fqc_tests::checkout;
 use fqc_tests::client::{Client, Login, Param, Prepared, command, execute_body};
 use fqc_tests::random::Random;
 use fqc_tests::server::{Options, Product, Server};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Longer than a test takes.
@@ -27,8 +27,7 @@ fn mariadb() -> Server {
 /// MariaDB without the plugin, and each MySQL that is here.
 fn servers() -> impl Iterator<Item = (&'static str, Server)> {
     let mysqls = ["5.7", "8.0", "9.7"].into_iter().filter_map(|line| {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/servers/MySQL-");
-        let program = PathBuf::from(format!("{folder}{line}/sbin/mysqld"));
+        let program = checkout::file(&format!("target/servers/MySQL-{line}/sbin/mysqld"));
         if !program.exists() {
             eprintln!("SKIPPED: NO MYSQL {line} IS HERE");
             return None;

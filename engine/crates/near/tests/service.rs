@@ -3,6 +3,7 @@
 mod beside;
 
 use beside::{Folder, LIMIT, near, near_with, server, wait_until};
+use fqc_tests::checkout;
 use fqc_tests::client::Client;
 use fqc_tests::random::Random;
 use fqc_tests::server::{Options, Product, Server};
@@ -12,7 +13,7 @@ use std::process::Command;
 use std::thread;
 
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::new(beside::PROGRAM).args(arguments).output().expect("it runs");
+    let output = Command::new(beside::program()).args(arguments).output().expect("it runs");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
@@ -57,7 +58,7 @@ fn help_and_man_page_tell_every_option() {
 
 #[test]
 fn the_reference_lists_the_options_as_they_are() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/reference/near.md");
+    let path = checkout::file("../docs/reference/near.md");
     let page = std::fs::read_to_string(path).expect("the page");
     let table = near::manual::table();
     assert!(page.contains(&table), "docs/reference/near.md must have this table:\n{table}");
@@ -150,7 +151,7 @@ fn the_socket_of_a_process_that_was_killed_is_taken_over_and_one_in_use_is_not()
     drop(std::os::unix::net::UnixListener::bind(&socket).expect("a socket"));
     let near = near(&server, &[]);
     let address = format!("127.0.0.1:{}", server.port());
-    let mut child = Command::new(beside::PROGRAM)
+    let mut child = Command::new(beside::program())
         .args(["--server", &address, "--metrics=off", "--listen", &socket])
         .spawn()
         .expect("it starts");

@@ -129,7 +129,7 @@ fn clients_by_tcp_can_be_made_to_use_tls() {
 #[test]
 fn tls_towards_clients_alone_is_refused_since_they_may_send_a_password_in_clear_text() {
     let own = Certificates::of("localhost");
-    let checked = Command::new(beside::PROGRAM)
+    let checked = Command::new(beside::program())
         .args(["--check", "--server", "127.0.0.1:1"])
         .args(of_clients(&own))
         .output()

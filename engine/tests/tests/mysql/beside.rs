@@ -2,6 +2,7 @@
 
 use crate::shared::{hits, options, start};
 use crate::traps::{all, plugin, said, until};
+use fqc_tests::checkout;
 use fqc_tests::client::Client;
 use fqc_tests::server::Server;
 use std::process::Command;
@@ -63,7 +64,7 @@ fn build_engine(server: &Server) {
     let built = Command::new("cc")
         .args(["-shared", "-fPIC", "-Wall", "-Werror", &format!("-DSERVER={number}"), "-o"])
         .arg(server.plugins().join("outsider.so"))
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mysql/outsider.c"))
+        .arg(checkout::file("tests/tests/mysql/outsider.c"))
         .status();
     assert!(built.expect("a C compiler").success());
 }

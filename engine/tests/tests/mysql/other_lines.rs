@@ -4,13 +4,12 @@
 
 use crate::shared::options;
 use crate::traps::plugin;
+use fqc_tests::checkout;
 use fqc_tests::server::{Options, Product, Server};
-use std::path::PathBuf;
 
 /// `is_told`: each plugin says why. Where the server itself looks no further than the library's interface, none can.
 fn refused(line: &str, is_told: bool) {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/servers/MySQL-");
-    let program = PathBuf::from(format!("{folder}{line}/sbin/mysqld"));
+    let program = checkout::file(&format!("target/servers/MySQL-{line}/sbin/mysqld"));
     if !program.exists() {
         return eprintln!("SKIPPED: NO MYSQL {line} IS HERE");
     }

@@ -2,6 +2,7 @@
 
 use crate::traps::{Arena, all, said, until};
 use crate::waking::{ON, READ, a_listener_hears_everything, asleep, client, fall_asleep};
+use fqc_tests::checkout;
 use fqc_tests::server::Server;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -58,7 +59,7 @@ fn install_listener(server: &Server) {
     let built = Command::new("cc")
         .args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"])
         .arg(server.plugins().join("listener.so"))
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mysql/listener.c"))
+        .arg(checkout::file("tests/tests/mysql/listener.c"))
         .status();
     assert!(built.expect("a C compiler").success());
     server.admin().unwrap().must("INSTALL PLUGIN listener SONAME 'listener.so'").unwrap();

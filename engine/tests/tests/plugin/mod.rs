@@ -1,10 +1,11 @@
 //! Where the library under test is, and how long to test it.
 
+use fqc_tests::checkout;
 use std::path::PathBuf;
 
 /// `FQC_PLUGIN`, else the library that the build leaves in `dist`.
 pub fn path() -> PathBuf {
-    let built = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../dist/fqc.so"));
+    let built = || checkout::file("dist/fqc.so");
     let path = std::env::var_os("FQC_PLUGIN").map_or_else(built, PathBuf::from);
     assert!(
         path.is_file(),

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use fqc_tests::checkout;
 use fqc_tests::client::{Client, Login, Param, Prepared, Response, capability};
 use fqc_tests::server::{Options, Server};
 
@@ -286,7 +287,7 @@ impl Arena {
 /// Loads another audit plugin.
 pub fn install_listener(server: &Server) {
     let library = server.plugins().join("listener.so");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/listener/listener.c");
+    let source = checkout::file("tests/tests/listener/listener.c");
     let built =
         Command::new("cc").args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"]).arg(&library).arg(source).status();
     assert!(built.expect("a C compiler").success());

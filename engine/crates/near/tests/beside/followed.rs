@@ -3,10 +3,10 @@
 use super::scene::ask;
 use super::store::{Kind as StoreKind, Store};
 use super::{Certificates, Folder, Near, near_with, wait_until};
+use fqc_tests::checkout;
 use fqc_tests::client::Client;
 use fqc_tests::near;
 use fqc_tests::server::{Options, Product, Server};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -43,8 +43,7 @@ pub fn mariadb() -> Kind {
 
 /// None if this line is not here.
 pub fn mysql(line: &'static str) -> Option<Kind> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/servers/MySQL-");
-    let program = PathBuf::from(format!("{folder}{line}/sbin/mysqld"));
+    let program = checkout::file(&format!("target/servers/MySQL-{line}/sbin/mysqld"));
     if !program.exists() {
         eprintln!("SKIPPED: NO MYSQL {line} IS HERE");
         return None;

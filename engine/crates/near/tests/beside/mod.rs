@@ -8,6 +8,7 @@ pub mod followed;
 pub mod scene;
 pub mod store;
 
+use fqc_tests::checkout;
 use fqc_tests::client::{Client, Endpoint, Login};
 use fqc_tests::server::{Options, Server};
 use std::fs;
@@ -23,10 +24,12 @@ use std::time::{Duration, Instant};
 /// Only a fault takes so long.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_fqc-near");
+pub fn program() -> PathBuf {
+    checkout::program("fqc-near")
+}
 
 pub fn plugin() -> PathBuf {
-    let built = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../dist/fqc.so"));
+    let built = || checkout::file("dist/fqc.so");
     std::env::var_os("FQC_PLUGIN").map_or_else(built, PathBuf::from)
 }
 
@@ -60,10 +63,10 @@ impl Drop for Folder {
 
 /// What steps the wall clock of a process, if it is in its environment.
 pub fn stepping(folder: &Folder, how: &[&str]) -> (String, String) {
-    const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/steps.c");
+    let source = checkout::name("crates/near/tests/data/steps.c");
     let library = folder.file("steps.so");
     let mut compiler = Command::new("cc");
-    compiler.args(["-shared", "-fPIC", "-Wall", "-Werror", "-o", &library, SOURCE]).args(how);
+    compiler.args(["-shared", "-fPIC", "-Wall", "-Werror", "-o", &library, &source]).args(how);
     assert!(compiler.status().expect("a compiler").success());
     ("LD_PRELOAD".to_owned(), library)
 }
@@ -86,7 +89,7 @@ pub fn near_in(environment: &[(String, String)], arguments: &[&str]) -> Near {
     states.set_read_timeout(Some(LIMIT)).expect("a limit");
     let log = fs::File::create(folder.0.join("log")).expect("a log");
     let listen = format!("127.0.0.1:0,{}", folder.file("socket"));
-    let child = Command::new(PROGRAM)
+    let child = Command::new(program())
         .args(["--listen", &listen, "--metrics", "127.0.0.1:0"])
         .args(arguments)
         .env("NOTIFY_SOCKET", folder.file("notify"))

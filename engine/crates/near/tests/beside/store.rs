@@ -1,6 +1,7 @@
 //! A real store, as a process.
 
 use super::{Certificates, Folder, wait_until};
+use fqc_tests::checkout;
 use fqc_tests::server::free_port;
 use std::fs::{self, DirEntry};
 use std::io::{Read, Write};
@@ -51,16 +52,15 @@ impl Kind {
 
     /// Without any, a test says so and passes.
     pub fn program(self) -> Option<PathBuf> {
-        let fetched = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/servers/memcached/bin/memcached");
         // Debian's tools bring the server under another name.
         let (variable, known) = match self {
-            Kind::Memcached => ("FQC_MEMCACHED", vec![fetched, "/usr/bin/memcached"]),
+            Kind::Memcached => ("FQC_MEMCACHED", vec!["target/servers/memcached/bin/memcached", "/usr/bin/memcached"]),
             Kind::Valkey => {
                 ("FQC_VALKEY", vec!["/usr/bin/valkey-server", "/usr/bin/redis-server", "/usr/bin/redis-check-rdb"])
             }
         };
         let named = std::env::var_os(variable).map(PathBuf::from);
-        let found = named.or_else(|| known.into_iter().map(PathBuf::from).find(|path| path.exists()));
+        let found = named.or_else(|| known.into_iter().map(checkout::file).find(|path| path.exists()));
         if found.is_none() {
             eprintln!("SKIPPED: NO {self:?} IS HERE");
         }
