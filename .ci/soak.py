@@ -187,6 +187,8 @@ def main() -> int:
     run = Run(git("rev-parse", "HEAD"), asked.seed, asked.seconds, tuple(asked.only.split()))
     if not run.searches():
         parser.error(f"no search has one of {asked.only} in its name")
+    if asked.record and asked.only:
+        parser.error("only a run of all searches can be written down")
     FOLDER.mkdir(parents=True, exist_ok=True)
     before, ended = run.ended(), []
     for search, seconds in shares(run.searches(), run.seconds):

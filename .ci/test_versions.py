@@ -51,11 +51,12 @@ class Releasing(unittest.TestCase):
 
     def setUp(self) -> None:
         self.root = Path(self.enterContext(tempfile.TemporaryDirectory()))
-        for path in {place.path for place in versions.PLACES} | {"CHANGELOG.md"}:
+        for path in {place.path for place in versions.PLACES} | {"CHANGELOG.md", release.SOAK}:
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / path, self.root / path)
         self.git("init", "--quiet")
         self.commit()
+        self.soak()
 
     def git(self, *words: str) -> None:
         identity = ("-c", "user.name=release", "-c", "user.email=release@localhost")
@@ -64,6 +65,11 @@ class Releasing(unittest.TestCase):
     def commit(self) -> None:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", "all")
+
+    def soak(self) -> None:
+        head = release.run("git", "rev-parse", "HEAD", cwd=self.root).strip()
+        (self.root / release.SOAK).write_text(f"# The last soak\n\nOf commit `{head}`, on 2 cores.\n")
+        self.commit()
 
     def refused_for(self, version: str) -> str:
         return "\n".join(release.refusals(self.root, version))
@@ -75,6 +81,21 @@ class Releasing(unittest.TestCase):
         (self.root / "README.md").write_text((self.root / "README.md").read_text() + "more\n")
         (self.root / "new").touch()
         self.assertEqual("The tree has changes that are not committed: README.md, new", self.refused_for(VERSION))
+
+    def test_a_commit_that_no_soak_searched_is_not_released(self) -> None:
+        (self.root / "engine/crates/a/tests").mkdir(parents=True)
+        (self.root / "engine/crates/a/tests/b.rs").touch()
+        self.commit()
+        self.assertEqual("", self.refused_for(VERSION))
+        (self.root / "engine/crates/a/c.rs").touch()
+        self.commit()
+        self.assertRegex(self.refused_for(VERSION), "^Since the last soak, of .*, there are changes, such as engine/crates/a/c.rs: run make soak")
+        (self.root / release.SOAK).write_text(f"Of commit `{'0' * 40}`, on 2 cores.\n")
+        self.commit()
+        self.assertRegex(self.refused_for(VERSION), "^The last soak was of 00000000, which is not in this clone: run")
+        (self.root / release.SOAK).write_text("No run has been recorded.\n")
+        self.commit()
+        self.assertRegex(self.refused_for(VERSION), "^No soak is recorded: run make soak RECORD=1, and commit")
 
     def test_a_version_that_is_tagged_is_not_released_again(self) -> None:
         self.git("tag", f"v{VERSION}")
@@ -89,6 +110,8 @@ class Releasing(unittest.TestCase):
         changes = self.root / "CHANGELOG.md"
         changes.write_text(changes.read_text().replace(f"## {VERSION}\n", "## 77.0.1\n"))
         self.commit()
+        self.assertRegex(self.refused_for("77.0.1"), "^Since the last soak, of .*, there are changes, such as engine/Cargo.lock: run make soak")
+        self.soak()
         self.assertEqual("", self.refused_for("77.0.1"))
 
     def test_a_part_that_differs_is_named(self) -> None:

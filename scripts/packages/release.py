@@ -7,7 +7,9 @@ Beyond the packages (build.py): the plugin and `fqc-near` as bare files, the Ter
 tag is the last step, so there is none of a release that could not be built. Nothing is published.
 """
 
+
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +19,10 @@ import engine
 import provider
 import versions
 from commands import ROOT, put, run
+
+SOAK = "docs/reference/soak.md"
+# What the soak searched for faults, and what decides how it was built.
+SOAKED = ("engine/crates", "engine/Cargo.toml", "engine/Cargo.lock", "backend/controlplane", ":(exclude)**/tests/**")
 
 
 def refusals(root: Path, version: str) -> list[str]:
@@ -31,7 +37,21 @@ def refusals(root: Path, version: str) -> list[str]:
         found.append(f"The tree has changes that are not committed: {', '.join(line[3:] for line in changed)}")
     if run("git", "tag", "--list", tag_of(version), cwd=root):
         found.append(f"The tag {tag_of(version)} exists.")
+    if why := not_soaked(root):
+        found.append(f"{why}: run make soak RECORD=1, and commit {SOAK}.")
     return found
+
+
+def not_soaked(root: Path) -> str:
+    """Why the recorded soak says nothing about this commit; empty if it does."""
+    soaked = re.search(r"^Of commit `([0-9a-f]{40})`", (root / SOAK).read_text(), re.MULTILINE)
+    if not soaked:
+        return "No soak is recorded"
+    try:
+        changed = run("git", "diff", "--name-only", soaked[1], "HEAD", "--", *SOAKED, cwd=root).splitlines()
+    except subprocess.CalledProcessError:
+        return f"The last soak was of {soaked[1][:8]}, which is not in this clone"
+    return f"Since the last soak, of {soaked[1][:8]}, there are changes, such as {changed[0]}" if changed else ""
 
 
 def tag_of(version: str) -> str:
