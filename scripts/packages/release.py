@@ -7,7 +7,6 @@ Beyond the packages (build.py): the plugin and `fqc-near` as bare files, the Ter
 tag is the last step, so there is none of a release that could not be built. Nothing is published.
 """
 
-
 import re
 import subprocess
 import sys
