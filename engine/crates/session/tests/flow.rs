@@ -98,6 +98,24 @@ fn a_deferred_begin_opens_the_snapshot_at_the_first_served_read() {
 }
 
 #[test]
+fn a_snapshot_that_may_be_open_is_as_old_as_what_may_have_opened_it() {
+    let engine = engine();
+    let (mut a, mut b) = (connect(&engine), connect(&engine));
+    a.read(READ, "one", AUTOCOMMIT);
+    assert!(a.is_served("BEGIN"));
+    assert_eq!(a.ask("SET @a = 1"), Decision::Inject(packet("BEGIN")));
+    assert_eq!(a.reply(&ok_packet(1, 0, 0, IN_TRANS, 0)), Reply::Swallow);
+    a.run("SET @a = 1", IN_TRANS);
+    assert!(!a.is_served(READ), "the server's snapshot may not be open");
+    a.session.report(&engine, locked(b"t", true));
+    assert_eq!(a.reply(&rows("one", IN_TRANS)), Reply::Send);
+    assert!(a.is_served(READ), "it has read a row");
+    b.write("UPDATE t SET v = 'two'", AUTOCOMMIT);
+    b.read(READ, "two", AUTOCOMMIT);
+    assert!(!a.is_served(READ), "newer than the snapshot");
+}
+
+#[test]
 fn a_deferred_begin_reaches_the_server_before_a_write() {
     let engine = engine();
     let mut a = connect(&engine);

@@ -136,7 +136,14 @@ fn sum(voice: &mut Voice, stage: &Stage, place: &str) -> Outcome<()> {
 /// REPEATABLE READ: everything read in one transaction is of one moment.
 fn open_snapshot(voice: &mut Voice) -> Outcome<()> {
     let begin = begin(voice);
-    voice.text(begin).map(drop)
+    voice.text(begin)?;
+    if voice.random.percent(30) {
+        // Some of them open the server's snapshot, others leave that to the next read.
+        let words = ["SELECT id FROM bank WHERE id = 99", "SELECT MAX(id) FROM bank WHERE id > 99", "SELECT 1"];
+        let no_row = voice.random.word(&words);
+        voice.text(no_row)?;
+    }
+    Ok(())
 }
 
 fn close_snapshot(voice: &mut Voice) -> Outcome<()> {

@@ -86,6 +86,75 @@ fn one_snapshot_for_all_tables() {
     arena.hit(&mut reader, other_read, "9");
 }
 
+/// What may begin a transaction without it being known whether the server has opened the snapshot.
+const BEGINNINGS: [&str; 9] = [
+    "SELECT v FROM t WHERE id = 99",
+    "SELECT v FROM t WHERE 1 = 0",
+    "SELECT COUNT(*) FROM t WHERE v > 1000",
+    "SELECT MAX(v) FROM t",
+    "SELECT t.v FROM t JOIN u USING (id) WHERE t.v > 1000",
+    "SELECT 1",
+    "SHOW TABLES",
+    "SET @a = 1",
+    "UPDATE u SET v = v + 1 WHERE id = 99",
+];
+
+#[test]
+fn a_transaction_that_began_without_a_row_is_served_once_it_has_read_one() {
+    let (mut arena, mut writer, mut reader) = with_table("t_no_row");
+    small_table(&mut writer, "u", "InnoDB");
+    let other_read = "SELECT v FROM t WHERE id = 2";
+    for begin in ["BEGIN", "SET autocommit = 0"] {
+        for beginning in BEGINNINGS {
+            arena.warm(&mut reader, READ);
+            arena.warm(&mut reader, other_read);
+            all(&mut reader, &[begin, beginning]);
+            sees(&mut reader, READ, "10");
+            let (response, is_hit) = arena.ask(&mut reader, other_read);
+            assert!(is_hit, "after {begin}, `{beginning}` and a row: {}", arena.server.reasons());
+            assert_eq!(said(&response), "20");
+            all(&mut reader, &["COMMIT", "SET autocommit = 1"]);
+        }
+    }
+}
+
+#[test]
+fn a_transaction_that_began_without_a_row_sees_what_it_sees_without_the_cache() {
+    let (mut arena, mut writer, _) = with_table("t_no_row_twin");
+    small_table(&mut writer, "u", "InnoDB");
+    let mut twins = [arena.client(), arena.client_with(&["SET SESSION fqc_type = OFF"])];
+    let mut other = arena.client();
+    let both = "SELECT t.v, u.v FROM t JOIN u USING (id) WHERE id = 1";
+    let reads = [READ, both, READ, "SELECT v FROM u WHERE id = 1"];
+    let mut value = 100;
+    let mut change = || {
+        value += 1;
+        let update = |table: &str| format!("UPDATE {table} SET v = {value} WHERE id = 1");
+        all(&mut writer, &["BEGIN", &update("t"), &update("u"), "COMMIT"]);
+    };
+    for (begin, beginning) in ["BEGIN", "SET autocommit = 0"].iter().flat_map(|one| BEGINNINGS.map(|two| (one, two))) {
+        // So many reads come before another writes.
+        for undisturbed in 0..reads.len() {
+            reads.iter().for_each(|read| drop(arena.warm(&mut other, read)));
+            let mut seen = twins.each_mut().map(|twin| {
+                all(twin, &[*begin]);
+                vec![said(&twin.query(beginning).unwrap())]
+            });
+            for (number, read) in reads.iter().enumerate() {
+                if number >= undisturbed {
+                    change();
+                    (0..2).for_each(|_| drop(other.must(read).unwrap()));
+                }
+                for (twin, seen) in twins.iter_mut().zip(&mut seen) {
+                    seen.push(said(&twin.query(read).unwrap()));
+                }
+            }
+            assert_eq!(seen[0], seen[1], "after {begin}, `{beginning}` and {undisturbed} reads");
+            twins.iter_mut().for_each(|twin| all(twin, &["COMMIT", "SET autocommit = 1"]));
+        }
+    }
+}
+
 #[test]
 fn what_an_old_snapshot_reads_is_not_kept_for_others() {
     let (mut arena, mut writer, mut reader) = with_table("t_old");

@@ -44,7 +44,7 @@ impl Session {
         }
         (prepared.columns, prepared.has_cursor) = (None, false);
         // It may have opened the transaction's snapshot.
-        self.transaction.after_other();
+        self.transaction.after_other(engine.versions().now());
         Some(self.inject(engine, Purpose::Unseen { keeps_warnings: false }, (owed, Expect::Execute)))
     }
 

@@ -139,7 +139,7 @@ impl Session {
         if let Effect::Statement(statement) = &running.effect {
             self.apply_statement(engine, &running, statement, true);
             self.doubt_granted(engine, &running);
-            self.transaction.after_other();
+            self.transaction.after_other(running.moment);
         }
     }
 }

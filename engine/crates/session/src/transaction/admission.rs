@@ -75,7 +75,7 @@ impl Transaction {
                 _ if self.is_doubtful => Err(Own::Snapshot),
                 _ if !self.is_open => Ok(now),
                 Snapshot::NotYet => Ok(now),
-                Snapshot::Open(stamp) => Ok(stamp),
+                Snapshot::Possibly(stamp) | Snapshot::Open(stamp) => Ok(stamp),
                 Snapshot::Unknown => Err(Own::Snapshot),
             },
         }

@@ -80,18 +80,18 @@ impl Transaction {
             (Effect::Statement(statement), _) => &statement.kind,
             _ => return,
         };
+        if !was_open {
+            self.snapshot = Snapshot::NotYet;
+        }
         match kind {
             Kind::Begin(begin) if begin.consistent_snapshot => self.snapshot = Snapshot::Open(running.moment),
             Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) => self.snapshot = Snapshot::NotYet,
             Kind::Several => self.snapshot = Snapshot::Unknown,
             Kind::Read(_) => {
-                if !was_open {
-                    self.snapshot = Snapshot::NotYet;
-                }
                 let has_read = running.read.as_ref().is_some_and(|recording| recording.has_read_rows(outcome));
                 self.after_read(running.moment, has_read);
             }
-            _ => self.after_other(),
+            _ => self.after_other(running.moment),
         }
     }
 }

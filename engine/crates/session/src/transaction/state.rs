@@ -27,6 +27,8 @@ impl Isolation {
 pub enum Snapshot {
     /// The transaction has begun, no statement has run in it.
     NotYet,
+    /// A statement has run that may have opened it, or not; the stamp was noted before.
+    Possibly(Stamp),
     /// Open; the stamp was noted before it was opened.
     Open(Stamp),
     Unknown,
@@ -119,7 +121,8 @@ impl Transaction {
 
     /// Whether it matters here what the next read has read.
     pub fn heeds_reads(&self) -> bool {
-        let opens = if self.is_open { self.snapshot == Snapshot::NotYet } else { !self.autocommit };
+        let may_be_closed = matches!(self.snapshot, Snapshot::NotYet | Snapshot::Possibly(_));
+        let opens = if self.is_open { may_be_closed } else { !self.autocommit };
         opens || self.is_set_once
     }
 
@@ -132,15 +135,19 @@ impl Transaction {
 
     /// A read has run. `moment` was noted before; `certainly_opened`: it read rows from InnoDB.
     pub fn after_read(&mut self, moment: Stamp, certainly_opened: bool) {
-        if self.is_open && self.isolation == Isolation::RepeatableRead && self.snapshot == Snapshot::NotYet {
-            self.snapshot = if certainly_opened { Snapshot::Open(moment) } else { Snapshot::Unknown };
+        if !self.is_open || self.isolation != Isolation::RepeatableRead {
+            return;
+        }
+        self.after_other(moment);
+        if let (Snapshot::Possibly(before), true) = (self.snapshot, certainly_opened) {
+            self.snapshot = Snapshot::Open(before);
         }
     }
 
     /// Any other statement has run: whether it opened the snapshot is not known.
-    pub fn after_other(&mut self) {
+    pub fn after_other(&mut self, moment: Stamp) {
         if self.snapshot == Snapshot::NotYet {
-            self.snapshot = Snapshot::Unknown;
+            self.snapshot = Snapshot::Possibly(moment);
         }
     }
 }
