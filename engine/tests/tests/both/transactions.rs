@@ -86,7 +86,7 @@ fn one_snapshot_for_all_tables() {
     arena.hit(&mut reader, other_read, "9");
 }
 
-/// What may begin a transaction without it being known whether the server has opened the snapshot.
+/// After each of these it is not known whether the server has opened the snapshot of the transaction.
 const BEGINNINGS: [&str; 9] = [
     "SELECT v FROM t WHERE id = 99",
     "SELECT v FROM t WHERE 1 = 0",
