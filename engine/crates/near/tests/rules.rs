@@ -283,6 +283,41 @@ fn a_connection_sees_its_own_writes() {
     }
 }
 
+/// As applications begin each of their connections.
+#[test]
+fn what_cannot_write_leaves_a_connection_what_was_read_before() {
+    const BEGINNING: [&str; 6] = [
+        "SET NAMES utf8mb4",
+        "SELECT @@SESSION.sql_mode",
+        "SET SESSION sql_mode = @@GLOBAL.sql_mode",
+        "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')",
+        "SELECT @@version, NOW(), CONVERT_TZ('2001-01-01 01:00:00', 'UTC', 'UTC')",
+        "SELECT FOUND_ROWS()",
+    ];
+    for (line, server) in servers() {
+        let near = ruled(&server, "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n");
+        let enter = || {
+            let mut client = near.client();
+            BEGINNING.iter().for_each(|one| drop(client.must(one).expect(one)));
+            // With its first read the server is asked what the connection is.
+            ask(&mut client, "SELECT v FROM d.u");
+            client
+        };
+        assert_eq!(ask(&mut enter(), READ), "one");
+        write(&server, "two");
+        assert_eq!(served(&near, &mut enter(), READ), ("one".into(), true), "{line}: {}", near.log());
+        let mut direct = Client::root(&server.endpoint()).unwrap();
+        direct.must("CREATE FUNCTION d.f() RETURNS INT DETERMINISTIC RETURN 1").expect("a function");
+        for may_write in ["SELECT @@version, d.f()", "SET @a = d.f()", "SELECT NOW(), RELEASE_LOCK('a')"] {
+            let mut client = enter();
+            client.must(may_write).expect(may_write);
+            write(&server, may_write.split('\'').next().unwrap());
+            let (answer, is_hit) = served(&near, &mut client, READ);
+            assert!(may_write.starts_with(&answer) && !is_hit, "{line}: `{answer}` after `{may_write}`");
+        }
+    }
+}
+
 #[test]
 fn what_a_session_is_decides_what_it_gets() {
     for (line, server) in servers() {

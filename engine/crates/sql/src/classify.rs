@@ -24,7 +24,7 @@ pub fn is_deterministic(expression: &[u8], mode: LexMode) -> bool {
 }
 
 fn opaque() -> Statement {
-    Statement { kind: Kind::Opaque, reads_diagnostics: true, may_call_stored: true }
+    Statement { kind: Kind::Opaque, reads_diagnostics: true, may_call_stored: true, may_write_by_the_way: true }
 }
 
 /// `may_nest`: SET STATEMENT may be around another statement, once.
@@ -42,7 +42,8 @@ fn statement(lexer: Lexer, may_nest: bool) -> Statement {
     };
     let is_read_whole = found.ending == Ending::Single && !found.has_executable_comment && !lexer.mode().is_foreign;
     let may_call_stored = found.calls_stored || !is_read_whole || kind == Kind::Opaque;
-    Statement { reads_diagnostics: reads_diagnostics(&kind, &found), kind, may_call_stored }
+    let may_write_by_the_way = found.may_write || may_call_stored;
+    Statement { reads_diagnostics: reads_diagnostics(&kind, &found), kind, may_call_stored, may_write_by_the_way }
 }
 
 fn is_known(kind: &Kind, mode: LexMode) -> bool {

@@ -43,6 +43,15 @@ refusals! {
     Unrecognised, "unrecognised", "Its syntax is not among what the cache is sure to understand.";
 }
 
+impl Refusal {
+    /// What it names may write or lock something.
+    pub(crate) fn may_write(self) -> bool {
+        use Refusal::{ExecutableComment, Into, LockingRead, Procedure, SequenceValue, SideEffect, Unrecognised};
+        let writes = matches!(self, Into | LockingRead | Procedure | SequenceValue | SideEffect);
+        writes || matches!(self, ExecutableComment | Refusal::UnknownFunction | Unrecognised)
+    }
+}
+
 impl From<Objection> for Refusal {
     fn from(objection: Objection) -> Refusal {
         match objection {

@@ -9,6 +9,8 @@ pub struct Statement {
     pub reads_diagnostics: bool,
     /// It calls a function that is not built in, or may.
     pub may_call_stored: bool,
+    /// One of its expressions may write or lock something, or the statement is not understood.
+    pub may_write_by_the_way: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

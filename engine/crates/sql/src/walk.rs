@@ -23,6 +23,7 @@ pub(crate) struct Findings {
     pub reads_diagnostics: bool,
     pub has_executable_comment: bool,
     pub calls_stored: bool,
+    pub may_write: bool,
 }
 
 /// Parentheses that are followed; deeper ones are refused.
@@ -60,6 +61,7 @@ pub(crate) fn walk(mut lexer: Lexer) -> Findings {
             reads_diagnostics: false,
             has_executable_comment: false,
             calls_stored: false,
+            may_write: false,
         },
     };
     walk.run();
@@ -135,6 +137,7 @@ impl Walk<'_> {
     /// Words with a meaning of their own, wherever they are: all are reserved, but for the hints.
     fn keyword(&mut self, word: &[u8]) {
         match word {
+            b"set" if self.previous.kind == TokenKind::Semicolon => {}
             b"from" => self.has_table = true,
             b"table" => {
                 self.has_table = true;
@@ -281,6 +284,7 @@ impl Walk<'_> {
     }
 
     fn refuse(&mut self, refusal: Refusal) {
+        self.found.may_write |= refusal.may_write();
         self.found.refusal.get_or_insert(refusal);
     }
 }

@@ -558,3 +558,34 @@ fn a_function_that_is_not_built_in_may_be_a_stored_one() {
         assert_eq!(classify(text.as_bytes(), LexMode::new(&MARIADB)).may_call_stored, expected, "{text}");
     }
 }
+
+#[test]
+fn an_expression_may_write_by_the_way() {
+    let may_write = |text: &str| classify(text.as_bytes(), LexMode::new(&MARIADB)).may_write_by_the_way;
+    for text in [
+        "SELECT @@SESSION.sql_mode",
+        "SELECT NOW(), FOUND_ROWS(), LAST_INSERT_ID(), DATABASE(), @a",
+        "SELECT SQL_CALC_FOUND_ROWS v FROM t",
+        "SELECT table_name FROM information_schema.tables",
+        "SET NAMES utf8mb4",
+        "SET SESSION sql_mode = @@GLOBAL.sql_mode, @a = CONCAT(@a, NOW())",
+    ] {
+        assert!(!may_write(text), "{text}");
+    }
+    for text in [
+        "SELECT @@sql_mode, f()",
+        "SELECT NOW(), now (), d.now()",
+        "SELECT NOW(), GET_LOCK('a', 1)",
+        "SELECT NOW(), NEXTVAL(s)",
+        "SELECT NOW() FROM t FOR UPDATE",
+        "SELECT NOW() INTO OUTFILE 'f' FROM t",
+        "SELECT NOW() /*! , f() */",
+        "SELECT NOW() FROM t PROCEDURE ANALYSE()",
+        "SET @a = f()",
+        "SET @a = NOW(), @b = NEXTVAL(s)",
+        "SELECT NOW(); DELETE FROM t",
+        "nonsense",
+    ] {
+        assert!(may_write(text), "{text}");
+    }
+}

@@ -1,6 +1,6 @@
 //! What a statement may do to its session, and to the rows that the session reads.
 
-use sql::{Kind, Refusal, Show, Target};
+use sql::{Kind, Show, Statement, Target};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
@@ -14,10 +14,9 @@ pub enum Effect {
 }
 
 /// Of all statements but SET, whose assignments tell.
-pub fn of(kind: &Kind) -> Effect {
-    match kind {
-        // Only the first reason that speaks against a read is known: behind others may be a function that writes.
-        Kind::Read(read) if matches!(read.refusal, None | Some(Refusal::NoTable)) => Effect::Nothing,
+pub fn of(statement: &Statement) -> Effect {
+    match &statement.kind {
+        Kind::Read(_) if !statement.may_write_by_the_way => Effect::Nothing,
         Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) => Effect::Nothing,
         Kind::Savepoint | Kind::ReleaseSavepoint | Kind::RollbackToSavepoint => Effect::Nothing,
         Kind::Show(Show::Other | Show::Status { .. } | Show::Variables { .. } | Show::Fqc { .. }) => Effect::Nothing,
@@ -27,7 +26,7 @@ pub fn of(kind: &Kind) -> Effect {
         Kind::Use(_) | Kind::SetTransaction(_) => Effect::Settings,
         Kind::Read(_) | Kind::Write | Kind::Several | Kind::Explain | Kind::Handler | Kind::Do => Effect::Rows,
         Kind::Ddl(_) | Kind::DropTemporary | Kind::UnlockTables => Effect::Rows,
-        Kind::SetStatement(inner) => of(&inner.kind).max(Effect::Rows),
+        Kind::SetStatement(inner) => of(inner).max(Effect::Rows),
         _ => Effect::Anything,
     }
 }
@@ -72,6 +71,15 @@ mod tests {
         let cases = [
             ("SELECT v FROM t", Effect::Nothing),
             ("SELECT 1", Effect::Nothing),
+            ("SELECT @@SESSION.sql_mode", Effect::Nothing),
+            ("SELECT NOW(), FOUND_ROWS(), CONVERT_TZ(v, 'UTC', 'CET') FROM t", Effect::Nothing),
+            ("SELECT SQL_CALC_FOUND_ROWS v FROM t", Effect::Nothing),
+            ("SELECT table_name FROM information_schema.tables", Effect::Nothing),
+            ("SELECT @@version, f(v) FROM t", Effect::Rows),
+            ("SELECT NOW(), GET_LOCK('a', 1)", Effect::Rows),
+            ("SELECT NOW(), NEXTVAL(s)", Effect::Rows),
+            ("SELECT NOW() INTO OUTFILE 'a' FROM t", Effect::Rows),
+            ("SELECT NOW() /*! , f() */ FROM t", Effect::Rows),
             ("BEGIN", Effect::Nothing),
             ("SHOW WARNINGS", Effect::Nothing),
             ("USE d", Effect::Settings),
@@ -92,7 +100,7 @@ mod tests {
             ("WHATEVER", Effect::Anything),
         ];
         for (text, expected) in cases {
-            assert_eq!(of(&classify(text.as_bytes(), LexMode::new(&MARIADB)).kind), expected, "{text}");
+            assert_eq!(of(&classify(text.as_bytes(), LexMode::new(&MARIADB))), expected, "{text}");
         }
     }
 

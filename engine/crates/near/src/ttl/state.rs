@@ -241,20 +241,25 @@ impl State {
         self.is_about_accounts |= is_about_accounts || executes;
         self.may_execute_about_accounts |= is_about_accounts && matches!(kind, Kind::Prepare(_));
         match kind {
-            Kind::Set(assignments) => assignments.iter().for_each(|one| self.hear_assignment(one)),
+            Kind::Set(assignments) => {
+                if statement.may_write_by_the_way {
+                    self.change(Effect::Rows);
+                }
+                assignments.iter().for_each(|one| self.hear_assignment(one));
+            }
             Kind::SetTransaction(SetTransaction { scope: TransactionScope::Next, .. }) => self.is_next_special = true,
-            kind => self.change(effect::of(kind)),
+            _ => self.change(effect::of(&statement)),
         }
     }
 
     fn hear_prepared(&mut self, text: &[u8], is_whole: bool) {
         self.asks_by_command |= !is_whole || says_found_rows(text);
-        let kind = is_whole.then(|| classify(text, self.mode).kind);
-        let effect = match kind {
-            Some(kind) if effect::may_set_variables(&kind, text) => Effect::Anything,
-            Some(kind) => {
-                self.may_execute_about_accounts |= effect::is_about_accounts(&kind, text);
-                effect::of(&kind)
+        let statement = is_whole.then(|| classify(text, self.mode));
+        let effect = match statement {
+            Some(statement) if effect::may_set_variables(&statement.kind, text) => Effect::Anything,
+            Some(statement) => {
+                self.may_execute_about_accounts |= effect::is_about_accounts(&statement.kind, text);
+                effect::of(&statement)
             }
             None => effect::of_beginning(text, false),
         };
@@ -274,10 +279,6 @@ impl State {
     }
 
     fn hear_assignment(&mut self, assignment: &Assignment) {
-        if assignment.value == Value::Complex {
-            // An expression may call a function that writes.
-            self.change(Effect::Rows);
-        }
         match &assignment.target {
             Target::UserVariable => {}
             Target::OneShot(_) => self.is_next_special = true,

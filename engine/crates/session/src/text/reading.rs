@@ -56,13 +56,23 @@ impl Reading {
 
     /// May be anything.
     pub fn opaque() -> Arc<Reading> {
-        Arc::new(Reading::of(Statement { kind: Kind::Opaque, reads_diagnostics: true, may_call_stored: true }))
+        Arc::new(Reading::of(Statement {
+            kind: Kind::Opaque,
+            reads_diagnostics: true,
+            may_call_stored: true,
+            may_write_by_the_way: true,
+        }))
     }
 
     /// Of an EXECUTE, whose own text says nothing.
     pub fn executed(statement: &Statement) -> Arc<Reading> {
         let kind = Kind::Executed(Box::new(statement.clone()));
-        Arc::new(Reading::of(Statement { kind, reads_diagnostics: true, may_call_stored: true }))
+        Arc::new(Reading::of(Statement {
+            kind,
+            reads_diagnostics: true,
+            may_call_stored: true,
+            may_write_by_the_way: true,
+        }))
     }
 
     /// Reads of this shape are counted under its text.
