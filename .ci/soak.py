@@ -9,6 +9,7 @@ fault, in a clean checkout, is written down in docs/reference/soak.md.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -19,6 +20,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path(os.environ.get("RUN_DIR", ROOT / ".run")) / "soak"
@@ -30,8 +32,8 @@ ENDLESS = "--statements 1000000000"
 PYTHON = f"{ROOT}/backend/.venv/bin/python"
 # Lines of a search's output that say what it did, whichever search it is.
 FIGURES = re.compile(
-    r"^(\d+ statements in .*|hits .*violations \d+|answered beside the server: \d+|Report .*|\d+ rounds, .*|slope .*"
-    r"|served: .*|=* ?\d+ passed.*| *\"(?:faults|lane|odd_answers|losses)\": .*|test result: .*|SKIPPED: .*)$",
+    r"^(\d+ statements in .*|.*hits: .* violations|answered beside the server: \d+|\d+ rounds, .*|slope .*"
+    r"|served: .*|=* ?\d+ passed.*|test result: .*|SKIPPED: .*)$",
     re.MULTILINE,
 )
 
@@ -150,8 +152,27 @@ def search_for(search: Search, seconds: int, seed: int) -> Ended:
         code = subprocess.run(
             words, cwd=ROOT / search.folder, stdout=out, stderr=out, stdin=subprocess.DEVNULL, check=False
         )
-    figures = [line.strip() for line in FIGURES.findall(log.read_text(errors="replace"))]
-    return Ended(search.name, max(1, round(time.monotonic() - started)), code.returncode, "; ".join(figures)[:300])
+    seconds = max(1, round(time.monotonic() - started))
+    return Ended(search.name, seconds, code.returncode, figures(log.read_text(errors="replace")))
+
+
+def figures(output: str) -> str:
+    lines = [line.strip() for line in FIGURES.findall(output)]
+    return "; ".join(lines + [told(document) for document in documents(output)])[:500]
+
+
+def documents(output: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects that begin and end with a line."""
+    for text in re.findall(r"^\{\n.*?^\}$", output, re.MULTILINE | re.DOTALL):
+        with contextlib.suppress(ValueError):
+            yield json.loads(text)
+
+
+def told(document: dict[str, Any]) -> str:
+    if "lane" in document:
+        return f"{document['lane']}: {document['odd_answers']} odd answers, {document['losses']} losses"
+    counts = {name: sum(document.get(name, {}).values()) for name in ("strikes", "changes", "faults")}
+    return ", ".join(f"{count} {name}" for name, count in counts.items())
 
 
 def log_of(search: Search) -> Path:

@@ -173,3 +173,10 @@ fn spawn(program: &PathBuf, arguments: &[String], socket: &PathBuf) -> io::Resul
     command.args(arguments).args(["--metrics", "off", "--listen"]).arg(socket);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()
 }
+
+/// The hits that were counted, in words.
+pub fn hits_told(in_server: Option<u64>, beside: Option<u64>) -> String {
+    let counted = |hits: Option<u64>, place: &str| hits.map(|hits| format!("{hits} {place}"));
+    let told: Vec<_> = counted(in_server, "in the server").into_iter().chain(counted(beside, "beside it")).collect();
+    if told.is_empty() { "hits: not counted".into() } else { format!("hits: {}", told.join(", ")) }
+}

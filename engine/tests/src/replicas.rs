@@ -4,6 +4,7 @@
 //! Values only grow, so any answer in between is right. `a` and `b` hold the same values in every state that was committed.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -37,6 +38,15 @@ pub struct Report {
     pub reads: u64,
     /// On the source and on the replica.
     pub hits: [u64; 2],
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let Self { reads, writes, hits: [source, replica], violations } = self;
+        write!(out, "{reads} reads, {writes} writes, hits: {source} on the source, {replica} on the replica, ")?;
+        write!(out, "{} violations", violations.len())?;
+        violations.iter().try_for_each(|violation| write!(out, "\nVIOLATION {violation}"))
+    }
 }
 
 struct Stage {

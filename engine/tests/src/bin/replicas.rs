@@ -40,7 +40,7 @@ fn judge() -> io::Result<ExitCode> {
         return Ok(if table.min(rows) >= WANTED { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let report = replicas::run(&plan)?;
-    println!("{report:?}");
+    println!("{report}");
     let is_proof = report.violations.is_empty() && report.hits.iter().all(|hits| *hits > 0);
     Ok(if is_proof { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -1,13 +1,14 @@
 //! What a run amounted to.
 
 use std::collections::BTreeMap;
+
 use std::fmt;
 use std::time::Duration;
 
 use super::action::Kind;
 use super::lane::Answer;
 use super::pair::Parting;
-use crate::near::Near;
+use crate::near::{Near, hits_told};
 
 #[derive(Debug, Default)]
 pub struct Summary {
@@ -80,7 +81,7 @@ impl fmt::Display for Summary {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let speed = self.statements as f64 / self.elapsed.as_secs_f64();
         let Self { statements, epochs, hits, beside, .. } = self;
-        writeln!(out, "{statements} statements in {epochs} epochs, {speed:.0}/s, hits {hits:?}, beside {beside:?}")?;
+        writeln!(out, "{statements} statements in {epochs} epochs, {speed:.0}/s, {}", hits_told(*hits, *beside))?;
         writeln!(
             out,
             "  {} epochs ended early at a metadata lock, {} at another plan, {} at a warning of two engines, {} at a row's number, \

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use crate::client::Endpoint;
 use crate::differential::generate::in_words_of;
-use crate::near;
+use crate::near::{self, hits_told};
 use crate::server::Server;
 use beside::Beside;
 use definitions::Definitions;
@@ -104,7 +104,7 @@ impl fmt::Display for Report {
         for (what, count) in &self.counts {
             writeln!(out, "  {what}: {count}")?;
         }
-        writeln!(out, "hits {:?}, beside {:?}, violations {}", self.hits, self.hits_beside, self.violations.len())?;
+        writeln!(out, "{}, {} violations", hits_told(self.hits, self.hits_beside), self.violations.len())?;
         self.violations.iter().try_for_each(|violation| writeln!(out, "VIOLATION {violation}"))
     }
 }
