@@ -20,7 +20,7 @@ import versions
 from commands import ROOT, put, run
 
 SOAK = "docs/reference/soak.md"
-# What the soak searched for faults, and what decides how it was built.
+# These paths hold what the soak searches for faults, and decide how it is built.
 SOAKED = ("engine/crates", "engine/Cargo.toml", "engine/Cargo.lock", "backend/controlplane", ":(exclude)**/tests/**")
 
 

@@ -44,7 +44,7 @@ refusals! {
 }
 
 impl Refusal {
-    /// What it names may write or lock something.
+    /// A statement with such a part may write or lock something.
     pub(crate) fn may_write(self) -> bool {
         use Refusal::{ExecutableComment, Into, LockingRead, Procedure, SequenceValue, SideEffect, Unrecognised};
         let writes = matches!(self, Into | LockingRead | Procedure | SequenceValue | SideEffect);
