@@ -68,6 +68,29 @@ fn queries_and_tables_are_reported() {
 }
 
 #[test]
+fn what_comments_say_hides_no_statement() {
+    let mut arena = Arena::enter("i_comments");
+    let mut client = arena.client_with(&["CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO t VALUES (1), (2)"]);
+    let reads = [
+        "/* Title::load */ SELECT id FROM i_comments.t WHERE id = 1",
+        "SELECT id FROM i_comments.t WHERE id = 2 /* request='it''s 7' */",
+        "SELECT id FROM i_comments.t WHERE id = 2",
+    ];
+    arena.warm(&mut client, "SELECT COUNT(*) FROM i_comments.t");
+    reads.iter().for_each(|read| drop(arena.warm(&mut client, read)));
+    let flush = flush_of_all(&mut client);
+    client.must(flush).unwrap();
+    for read in reads {
+        (0..4).for_each(|_| drop(client.must(read).unwrap()));
+    }
+    client.must("/*! SELECT */ id FROM i_comments.t WHERE id = 1").unwrap();
+    let report = client.must("SHOW FQC QUERIES").unwrap();
+    let queries = lines(&report, "i_comments.t WHERE id");
+    assert_eq!(queries.len(), 1, "{}", said(&report));
+    assert_eq!(queries[0][1..4], ["SELECT id FROM i_comments.t WHERE id = ?", "12", "12"].map(String::from));
+}
+
+#[test]
 fn prepared_statements_are_reported_under_their_text() {
     let mut arena = Arena::enter("i_prepared");
     let mut client = arena.client_with(&["CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO t VALUES (1)"]);

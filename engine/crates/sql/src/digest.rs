@@ -1,6 +1,6 @@
 //! The name of a statement's shape: 128 bits of the shape's bytes, the same on every server and after every restart.
 
-use crate::shape::shape_id;
+use crate::shape::{shape_id, without_comments};
 
 /// A text with `?` in place of its literals, and its name.
 #[derive(Debug)]
@@ -11,7 +11,7 @@ pub struct Digest {
 
 impl Digest {
     pub fn new(shape: &[u8]) -> Digest {
-        Digest { id: shape_id(shape), text: without_quotes(shape) }
+        Digest { id: shape_id(shape), text: without_quotes(&without_comments(shape)) }
     }
 }
 
@@ -36,6 +36,8 @@ mod tests {
         let digest = Digest::new(b"SELECT a FROM t WHERE b = '?' AND c = ?");
         assert_eq!(&*digest.text, b"SELECT a FROM t WHERE b = ? AND c = ?");
         assert_ne!(digest.id, Digest::new(b"SELECT a FROM t WHERE b = '?' AND d = ?").id);
+        let commented = Digest::new(b"/**/ SELECT /**/a FROM t WHERE b = '?' AND c = ? /**/");
+        assert_eq!((commented.id, commented.text), (digest.id, digest.text));
         assert_eq!(format!("{:032x}", Digest::new(b"SELECT 1").id), "d8d70ad96e05c15fac17324bc7c12440");
     }
 }

@@ -38,7 +38,7 @@ pub use mentions::{may_make_temporary, may_search, mentions, says};
 pub use mode::LexMode;
 pub use refusal::Refusal;
 pub use selection::{Misuse, Pattern, Selection};
-pub use shape::{shape, shape_id};
+pub use shape::{shape, shape_id, without_comments};
 pub use sources::sources;
 pub use statement::*;
 pub use view::{Against, view};

@@ -1,10 +1,11 @@
-//! A text without its literals: what all statements of one form share.
+//! A text without its literals and what its comments say: what all statements of one form share.
 //!
 //! Invariant: texts of one shape, read under one mode, are of one kind (`classify`) if that is a read, a write, or begins or
 //! ends a transaction, and mention the same names. So what is known of one holds for all.
 
 use crate::lex::is_word_byte;
 use crate::{Charset, LexMode};
+use std::borrow::Cow;
 
 /// What of a mode a shape depends on: small, because it is handed on for every piece of a text, at every hit.
 #[derive(Clone, Copy)]
@@ -14,8 +15,11 @@ struct Spelling {
     is_utf8: bool,
 }
 
-/// Appends the shape to `shape`; false for texts whose literals cannot be found in one plain pass (comments, odd
-/// numbers, several statements).
+/// What stands in a shape for a comment between `/*` and `*/`.
+pub(crate) const COMMENT: &[u8] = b"/**/";
+
+/// Appends the shape to `shape`; false for texts whose literals cannot be found in one plain pass (comments up to the end of a
+/// line, or with a meaning; odd numbers; several statements).
 pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
     if mode.is_foreign || mode.charset == Charset::Unreadable {
         return false;
@@ -48,9 +52,28 @@ pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
     false
 }
 
-/// What a shape is known by, its first byte left out: the same on every server and after every restart. It is FNV-1a, whose high and
-/// low bits are mixed in the end.
-pub fn shape_id(bytes: &[u8]) -> u128 {
+/// What a shape is known by, its first byte and its comments left out: the same on every server and after every restart. It is FNV-1a,
+/// whose high and low bits are mixed in the end.
+pub fn shape_id(shape: &[u8]) -> u128 {
+    hash(&without_comments(shape))
+}
+
+/// A comment goes with the blanks after it, and at the end with those before it.
+pub fn without_comments(shape: &[u8]) -> Cow<'_, [u8]> {
+    let mut parts = vec![];
+    let mut rest = shape;
+    while let Some(at) = rest.windows(COMMENT.len()).position(|four| four == COMMENT) {
+        parts.push(&rest[..at]);
+        rest = rest[at + COMMENT.len()..].trim_ascii_start();
+    }
+    if parts.is_empty() {
+        return shape.into();
+    }
+    parts.push(rest);
+    parts.concat().trim_ascii_end().to_vec().into()
+}
+
+fn hash(bytes: &[u8]) -> u128 {
     const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = (1 << 88) + 0x13b;
     let hash = bytes.iter().fold(BASIS, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME));
@@ -77,7 +100,7 @@ fn piece(rest: &[u8], spelling: Spelling) -> Option<Piece> {
         b'"' if !spelling.ansi_quotes => text_literal(rest, spelling),
         quote @ (b'"' | b'`') => quoted_name(rest, quote).map(Piece::Same),
         b'-' if next == Some(&b'-') => None,
-        b'/' if next == Some(&b'*') => None,
+        b'/' if next == Some(&b'*') => comment(rest),
         b'.' if next.is_some_and(u8::is_ascii_digit) => None,
         b'.' if next.is_some_and(|byte| is_word_byte(*byte)) => {
             word(&rest[1..], spelling).map(|length| Piece::Same(length + 1))
@@ -86,6 +109,15 @@ fn piece(rest: &[u8], spelling: Spelling) -> Option<Piece> {
         0 | b'#' | b';' | b'@' | b'?' | b'\\' => None,
         _ => Some(Piece::Same(1)),
     }
+}
+
+/// Those that some server runs, or takes for hints, have a meaning.
+fn comment(rest: &[u8]) -> Option<Piece> {
+    const MARKS: &[u8] = b"!M+";
+    let body = &rest[2..];
+    let length = body.windows(2).position(|two| two == b"*/")?;
+    let has_meaning = MARKS.contains(&body[0]) || body[..length].contains(&0);
+    (!has_meaning).then_some(Piece::Literal(length + 4, COMMENT))
 }
 
 fn word(rest: &[u8], spelling: Spelling) -> Option<usize> {

@@ -229,8 +229,24 @@ fn names(text: &[u8], mode: LexMode) -> (bool, Vec<Vec<u8>>) {
     (is_unreadable, found.into_inner())
 }
 
+const COMMENTS: &[&str] = &[
+    "/* x */",
+    "/**/",
+    "/* it's ; -- # \"y\" `z` @a 'x' FOR UPDATE NOW() */",
+    "/* /* x */",
+    "/***/",
+    "/*/ x */",
+    "/*! x */",
+    "/*M! x */",
+    "/*+ x */",
+    "/*\0*/",
+    "/* \u{e9} */",
+    "/* open",
+];
+
 const BEGINNINGS: &[&str] = &[
     "SELECT ",
+    "/* Title::method */ SELECT ",
     "INSERT INTO t ",
     "UPDATE t SET a = ",
     "(SELECT ",
@@ -249,7 +265,11 @@ fn texts_of_one_shape_are_of_one_kind() {
     for _ in 0..60_000 {
         let mut text = String::from(random.pick(BEGINNINGS));
         for _ in 0..random.below(12) {
-            let pieces = if random.below(3) == 0 { LITERALS } else { FRAGMENTS };
+            let pieces = match random.below(6) {
+                0 => COMMENTS,
+                1 | 2 => LITERALS,
+                _ => FRAGMENTS,
+            };
             text += random.pick(pieces);
             text += random.pick(&["", " ", " "]);
         }
@@ -282,10 +302,13 @@ fn a_shape_is_the_text_without_its_literals() {
     };
     let form = "SELECT c FROM sbtest1 WHERE id=? AND k = '?' LIMIT ?";
     assert_eq!(shape_of("SELECT c FROM sbtest1 WHERE id=17 AND k = 'it''s \\' ;' LIMIT 1.5").as_deref(), Some(form));
+    let commented = "/* It's 7 */ SELECT c FROM t/**/WHERE id = 7 /* traceparent='00-1' */";
+    assert_eq!(shape_of(commented).as_deref(), Some("/**/ SELECT c FROM t/**/WHERE id = ? /**/"));
     assert_eq!(shape_of("SELECT `a 1`.b2 FROM t1").as_deref(), Some("SELECT `a 1`.b2 FROM t1"));
     for text in [
         "SELECT 1 -- x",
-        "SELECT /* x */ 1",
+        "SELECT /*! x */ 1",
+        "SELECT /*+ x */ 1",
         "SELECT 1; SELECT 2",
         "SELECT 0x1F",
         "SELECT x'1F'",

@@ -291,11 +291,12 @@ fn shape_id(subject: &Subject) -> Option<u128> {
     raw_shape(subject).map(|shape| sql::shape_id(&shape[1..]))
 }
 
-/// The text with `?` in place of literals, and one blank in place of several.
+/// The text without comments, with `?` in place of literals, and with one blank in place of several.
 fn shape(subject: &Subject) -> Option<Vec<u8>> {
     let shape = raw_shape(subject)?;
     let mut out: Vec<u8> = Vec::with_capacity(shape.len());
-    let mut rest = shape[1..].trim_ascii();
+    let without_comments = sql::without_comments(&shape[1..]);
+    let mut rest = without_comments.trim_ascii();
     while let Some((&first, after)) = rest.split_first() {
         rest = after;
         match first {
@@ -346,6 +347,9 @@ mod tests {
     fn a_rule_fits_if_all_that_it_names_does() {
         let shape = shape(&subject(READ)).expect("a shape");
         assert_eq!(shape, b"SELECT v FROM t WHERE id = ? AND n = ?");
+        let commented = subject("/* a */ SELECT v  FROM t WHERE id = 7 AND n = 'x' /* b */");
+        assert_eq!(shape_id(&commented), shape_id(&subject(READ)));
+        assert_eq!(super::shape(&commented), Some(shape));
         let digest = format!("digest = '{:032x}'", shape_id(&subject(READ)).expect("a digest"));
         let fitting = [
             "table = 'shop.t'",
