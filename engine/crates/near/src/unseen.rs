@@ -62,13 +62,13 @@ impl Unseen {
         if self.is_execution() { Expect::Execute } else { Expect::Query }
     }
 
-    /// The server may get this command without having seen the read: it cannot know the difference. What is closed cannot be run, and
-    /// the answer to a ping may count warnings.
+    /// The server may get this command without having seen the read: it cannot know the difference, or the client goes. What is closed
+    /// cannot be run, and the answer to a ping may count warnings.
     pub fn may_follow(&self, payload: &[u8], follower: &Follower) -> bool {
         let has_execution = || self.before.iter().chain([self]).any(Unseen::is_execution);
         let is = |command: Command| payload[0] == command as u8;
         let matters = is(Command::StmtClose) && has_execution() || is(Command::Ping) && follower.has_warned();
-        is_harmless(payload) && !matters
+        is(Command::Quit) || is_harmless(payload) && !matters
     }
 
     fn is_of_same_statement(&self, payload: &[u8]) -> bool {

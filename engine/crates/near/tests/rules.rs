@@ -3,7 +3,7 @@
 mod beside;
 
 use beside::executions::{ELSEWHERE, Twins, prepared, run};
-use beside::scene::{READ, ask, furnish, said};
+use beside::scene::{READ, ask, furnish, reads_run_for_those_who_go, said};
 use beside::{Folder, LIMIT, Near, near, wait_until};
 use fqc_tests::checkout;
 use fqc_tests::client::{Client, Login, Param, Prepared, command, execute_body};
@@ -280,6 +280,14 @@ fn a_connection_sees_its_own_writes() {
         }
         prepared.execute(&statement, &[]).expect("an answer");
         assert_eq!(ask(&mut prepared, READ), "prepared", "{line}");
+    }
+}
+
+#[test]
+fn nothing_is_run_for_a_client_that_goes() {
+    for (line, server) in servers() {
+        let near = ruled(&server, LONG);
+        assert_eq!(reads_run_for_those_who_go(&server, &near), 0, "{line}");
     }
 }
 

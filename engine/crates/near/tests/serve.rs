@@ -2,7 +2,7 @@
 
 mod beside;
 
-use beside::scene::{READ, Scene, ask, attached, hits, said, until_served};
+use beside::scene::{READ, Scene, ask, attached, hits, reads_run_for_those_who_go, said, until_served};
 use beside::{Near, near, wait_until};
 use fqc_tests::client::{Client, Login, Param, command};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +23,12 @@ fn a_read_that_repeats_is_answered_from_memory_byte_for_byte() {
     let mut other = Client::root(&scene.near().unix()).expect("a connection");
     assert_eq!(until_served(scene.near(), &mut other, READ), "1");
     assert!(scene.near().log().contains("attached"), "{}", scene.near().log());
+}
+
+#[test]
+fn nothing_is_run_for_a_client_that_goes() {
+    let scene = Scene::of(1);
+    assert_eq!(reads_run_for_those_who_go(&scene.server, scene.near()), 0);
 }
 
 #[test]

@@ -109,3 +109,25 @@ pub fn until_served(near: &Near, client: &mut Client, read: &str) -> String {
         assert!(begun.elapsed() < LIMIT, "`{read}` is never answered from memory; {}", near.log());
     }
 }
+
+/// Many clients are answered from memory, and go: what the server runs for that.
+pub fn reads_run_for_those_who_go(server: &Server, near: &Near) -> u64 {
+    const CLIENTS: u64 = 20;
+    const QUIT: u8 = 1;
+    // What the plugin answers from its own memory is no select of the server's.
+    const READS: &str = "'Com_select', 'Qcache_hits'";
+    const CONNECTIONS: &str = "'Threads_connected'";
+    let mut direct = Client::root(&server.endpoint()).expect("a connection");
+    let mut told = |names: &str| -> u64 {
+        let shown = format!("SHOW GLOBAL STATUS WHERE Variable_name IN ({names})");
+        let shown = said(&direct.must(&shown).expect("a status"));
+        shown.split([',', ';']).filter_map(|word| word.parse::<u64>().ok()).sum()
+    };
+    let before = told(CONNECTIONS);
+    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| near.client()).collect();
+    clients.iter_mut().for_each(|client| drop(until_served(near, client, READ)));
+    let run = told(READS);
+    clients.iter_mut().for_each(|client| client.send(QUIT, &[]).expect("a goodbye"));
+    super::wait_until("all are gone", || told(CONNECTIONS) <= before);
+    told(READS) - run
+}
