@@ -72,6 +72,75 @@ fn leaves(server: &Arc<Server>, admin: &mut Client) {
     }
 }
 
+/// Each names the cache, or would bring the plugin back without any effect.
+const ABOUT_THE_CACHE: [&str; 11] = [
+    "INSTALL SONAME 'fqc'",
+    "INSTALL SONAME IF NOT EXISTS 'fqc'",
+    "INSTALL PLUGIN fqc SONAME 'fqc.so'",
+    "SET GLOBAL query_cache_type = 1",
+    "set @@session.Query_Cache_Type = 1",
+    "SELECT @@GLOBAL.query_cache_size",
+    "SET GLOBAL fqc_type = ON",
+    "SHOW FQC STATUS",
+    "SHOW FQC REASONS",
+    "FLUSH QUERY CACHE",
+    "RESET QUERY CACHE",
+];
+
+#[track_caller]
+fn refuses_the_cache(client: &mut Client) {
+    for statement in ABOUT_THE_CACHE {
+        let response = client.query(statement).unwrap();
+        let failure = response.failure().unwrap_or_else(|| panic!("`{statement}` was carried out"));
+        assert_eq!((failure.code, failure.state.as_str()), (1644, "45000"), "{statement}: {failure:?}");
+        assert!(failure.message.starts_with("fqc was uninstalled"), "{statement}: {failure:?}");
+    }
+    let (response, prepared) = client.prepare("SET GLOBAL query_cache_type = ?").unwrap();
+    assert!(response.failure().is_some_and(|failure| failure.code == 1644) && prepared.is_none());
+    // Nothing else is.
+    assert_eq!(said(&client.query("SELECT 'query_cache_type', 1 AS fqc_type").unwrap()), "query_cache_type,1");
+    let long = format!("SELECT LENGTH('{}')", "x".repeat(100_000));
+    assert_eq!(said(&client.query(long).unwrap()), "100000");
+    let own = "SELECT variable_value FROM information_schema.global_variables WHERE variable_name = 'query_cache_type'";
+    assert_eq!(said(&client.query(own).unwrap()), "OFF");
+}
+
+/// The server lists its names for as long as somebody holds the plugin, but reports nothing to it of anybody who connects.
+fn waits_to_go(server: &Arc<Server>) {
+    let mut arena = Arena::on(server.clone(), "c");
+    let (mut holder, mut older) = (client(server), client(server));
+    [&mut holder, &mut older].into_iter().for_each(|one| drop(arena.warm(one, READ)));
+    let mut admin = client(server);
+    admin.must("UNINSTALL SONAME 'fqc'").unwrap();
+    refuses_the_cache(&mut admin);
+    refuses_the_cache(&mut older);
+    refuses_the_cache(&mut client(server));
+    refuses_the_cache(&mut server.admin().unwrap());
+    assert_eq!(status(server), "DELETED");
+    until("what stands in the way", || {
+        said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap()).contains("the plugin was uninstalled")
+    });
+    set(&mut client(server), 20);
+    assert_eq!(said(&client(server).query(READ).unwrap()), "20");
+    drop((holder, older, arena));
+    until("the plugin's end", || status(server).is_empty());
+    server.install_plugin().unwrap();
+    let mut arena = Arena::on(server.clone(), "e");
+    let mut reader = client(server);
+    until("no obstacle", || said(&reader.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap()) == "Fqc_obstacle,");
+    arena.follows(&mut reader, READ, || set(&mut admin, 21), "21");
+}
+
+#[test]
+fn a_plugin_that_waits_to_go_refuses_its_names_and_an_install() {
+    waits_to_go(&server());
+}
+
+#[test]
+fn a_plugin_that_waits_to_go_refuses_them_in_a_pool_of_threads() {
+    waits_to_go(&server_with(&["--thread-handling=pool-of-threads"]));
+}
+
 /// A session that the server will never report: its first statement came while the only plugin that hears of statements was
 /// on its way out, and the server believes ever since that this session knows all plugins.
 fn deaf(server: &Server) -> Client {

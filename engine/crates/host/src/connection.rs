@@ -92,6 +92,9 @@ impl Connection {
             if let Some(count) = self.give(buffer) {
                 return count;
             }
+            if let Some(count) = self.awaits_unreported(engine, io) {
+                return count;
+            }
             if let Some(count) = self.read_raw(engine, io, buffer) {
                 return count;
             }
@@ -133,6 +136,24 @@ impl Connection {
         None
     }
 
+    /// Before the first command the client's packets are numbered after the server's, and commands begin with 0. True if that is what
+    /// comes next, although the server has not reported the login. A count if nothing has come.
+    fn awaits_unreported(&mut self, engine: &Engine, io: &mut dyn Io) -> Option<isize> {
+        let is_between = self.has_hello && self.own.is_empty() && !self.session.is_in_commands();
+        if !is_between || self.session.is_foreign() {
+            return None;
+        }
+        let mut start = [0; Header::SIZE];
+        let count = io.peek(&mut start);
+        if count <= 0 {
+            return Some(count);
+        }
+        if Header::parse(&start[..count as usize]).is_some_and(|header| header.sequence == 0) {
+            self.session.begin_unreported(engine);
+        }
+        None
+    }
+
     /// Bytes that pass as they come: before the first command, inside exchanges, of foreign sessions, of pieces.
     fn read_raw(&mut self, engine: &Engine, io: &mut dyn Io, buffer: &mut [u8]) -> Option<isize> {
         let is_hello = !self.session.is_in_commands() && !self.session.is_foreign();
@@ -160,8 +181,8 @@ impl Connection {
             let bytes = &buffer[..count as usize];
             if self.passing.is_some() {
                 self.observe_piece(engine, bytes);
-            } else if is_hello && !self.has_hello {
-                self.observe_hello(engine, bytes);
+            } else if is_hello {
+                self.observe_login(engine, bytes);
             }
         }
         Some(count)
@@ -242,13 +263,16 @@ impl Connection {
         }
     }
 
-    fn observe_hello(&mut self, engine: &Engine, bytes: &[u8]) {
+    /// Collects a packet of the login, which the server has had. The first one tells what the client understands.
+    fn observe_login(&mut self, engine: &Engine, bytes: &[u8]) {
         self.own.extend_from_slice(bytes);
         self.own_given = self.own.len();
-        let hello = wire::proxy::header_length(&self.own).and_then(|length| self.own.get(length..));
-        let Some(packet) = hello.and_then(wire::Packet::parse) else { return };
-        let begins_tls = self.session.on_hello(engine, packet.payload);
-        self.has_hello = !begins_tls;
+        let start = if self.has_hello { Some(0) } else { wire::proxy::header_length(&self.own) };
+        let Some(packet) = start.and_then(|start| self.own.get(start..)).and_then(wire::Packet::parse) else { return };
+        if !self.has_hello {
+            let begins_tls = self.session.on_hello(engine, packet.payload);
+            self.has_hello = !begins_tls;
+        }
         self.own = Vec::new();
         self.own_given = 0;
     }

@@ -74,6 +74,10 @@ struct Worker {
 /// While the plugin is being installed its variables are not known yet; a catalogue may be locked for a moment.
 const QUIET_FAILURES: u32 = 50;
 
+/// After an UNINSTALL that found the plugin in use.
+const LEAVING: &str = "the plugin was uninstalled while connections use it, and goes when the last of them runs another statement or \
+     ends, or the server restarts; only then an INSTALL has an effect";
+
 impl Worker {
     fn round(&mut self) {
         let engine = engine();
@@ -107,7 +111,7 @@ impl Worker {
 
     fn tell_obstacle(&mut self, engine: &Engine) {
         settings::note_obstacle();
-        let obstacle = server::get().obstacle();
+        let obstacle = waking::is_leaving().then_some(LEAVING).or_else(|| server::get().obstacle());
         if self.told == Some(obstacle) {
             return;
         }

@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod counts;
+pub mod departure;
 pub mod durations;
 pub mod feed;
 pub mod insight;
@@ -16,6 +17,7 @@ pub mod vigil;
 
 use crate::engine::catalogue::Catalogue;
 use crate::engine::counts::Counts;
+use crate::engine::departure::Departure;
 use crate::engine::feed::Feed;
 use crate::engine::insight::Insight;
 use crate::engine::late::Late;
@@ -54,6 +56,7 @@ pub struct Engine {
     /// Someone waits for the catalogue to be read, or for a table's verdict.
     wants_catalogue: AtomicBool,
     questions: Questions,
+    departure: Departure,
     repeats: Repeats,
     ages: Ages,
     late: Late,
@@ -84,6 +87,7 @@ impl Engine {
             readings: Readings::default(),
             wants_catalogue: AtomicBool::new(false),
             questions: Questions::default(),
+            departure: Departure::default(),
             repeats: Repeats::default(),
             ages: Ages::new(clock),
             late: Late::default(),
@@ -118,6 +122,10 @@ impl Engine {
 
     pub fn questions(&self) -> &Questions {
         &self.questions
+    }
+
+    pub fn departure(&self) -> &Departure {
+        &self.departure
     }
 
     pub fn contexts(&self) -> &Contexts {

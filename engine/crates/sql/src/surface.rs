@@ -29,36 +29,87 @@ pub fn rewrite(text: &[u8], mode: LexMode) -> Option<Rewrite> {
     }
     let mut out = Rewrite { text: Vec::new(), renamed: Vec::new() };
     let mut copied = 0;
-    let mut position = Position::StatementStart;
-    // Among the settings of SET STATEMENT.
-    let mut is_for_statement = false;
-    let mut lexer = Lexer::new(text, mode);
+    let mut places = Places::of(text, mode);
     loop {
-        let token = lexer.next();
+        let Place { token, is_variable, is_for_statement } = places.next();
         match token.kind {
             TokenKind::End => break,
             TokenKind::Broken => return None,
             _ => {}
         }
         let is_refused = |ours: &str| is_for_statement && statements.not_in_set_statement.contains(&ours);
-        if let Some(ours) =
-            alias(&token, statements).filter(|ours| position.is_variable(&mut lexer) && !is_refused(ours))
-        {
+        if let Some(ours) = alias(&token, statements).filter(|ours| is_variable && !is_refused(ours)) {
             out.text.extend_from_slice(&text[copied..token.start]);
             out.text.extend_from_slice(ours.as_bytes());
             copied = token.end();
             out.note(&token, ours);
         }
-        let next = position.after(&token);
-        is_for_statement |= position == Position::Target && token.is("statement");
-        is_for_statement &= next != Position::StatementStart;
-        position = next;
     }
     if out.renamed.is_empty() {
         return None;
     }
     out.text.extend_from_slice(&text[copied..]);
     Some(out)
+}
+
+/// Whether the text sets or reads a variable of the cache, by either of its names.
+pub fn names_variable(text: &[u8], mode: LexMode) -> bool {
+    let statements = &mode.flavour.statements;
+    if mode.charset == Charset::Unreadable || !may_mention_alias(text, statements) && !says(text, OWN_PREFIX) {
+        return false;
+    }
+    let mut places = Places::of(text, mode);
+    loop {
+        let Place { token, is_variable, .. } = places.next();
+        match token.kind {
+            TokenKind::End | TokenKind::Broken => return false,
+            _ if is_variable && (alias(&token, statements).is_some() || is_own(&token)) => return true,
+            _ => {}
+        }
+    }
+}
+
+const OWN_PREFIX: &[u8] = b"fqc_";
+
+fn is_own(token: &Token) -> bool {
+    token.is_name() && says(unquoted(token, false).get(..OWN_PREFIX.len()).unwrap_or_default(), OWN_PREFIX)
+}
+
+/// Whether the text is an INSTALL of the plugin.
+pub fn installs_plugin(text: &[u8], mode: LexMode) -> bool {
+    says(text, b"fqc") && Lexer::new(text, mode).next().is("install")
+}
+
+/// The tokens of a text, with what each may be.
+struct Places<'a> {
+    lexer: Lexer<'a>,
+    position: Position,
+    is_for_statement: bool,
+}
+
+struct Place<'a> {
+    token: Token<'a>,
+    /// If it is a name, it is that of a system variable.
+    is_variable: bool,
+    /// Among the settings of SET STATEMENT.
+    is_for_statement: bool,
+}
+
+impl<'a> Places<'a> {
+    fn of(text: &'a [u8], mode: LexMode) -> Places<'a> {
+        Places { lexer: Lexer::new(text, mode), position: Position::StatementStart, is_for_statement: false }
+    }
+
+    fn next(&mut self) -> Place<'a> {
+        let token = self.lexer.next();
+        let is_variable = token.is_name() && self.position.is_variable(&mut self.lexer);
+        let place = Place { token, is_variable, is_for_statement: self.is_for_statement };
+        let next = self.position.after(&token);
+        self.is_for_statement |= self.position == Position::Target && token.is("statement");
+        self.is_for_statement &= next != Position::StatementStart;
+        self.position = next;
+        place
+    }
 }
 
 impl Rewrite {

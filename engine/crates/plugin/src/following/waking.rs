@@ -11,7 +11,7 @@ use crate::server::{self, Reports};
 use crate::signal;
 use host::{Link, number};
 use locks::Mutex;
-use session::{Engine, Older, Past, Unheard};
+use session::{Engine, Fate, Older, Past, Unheard};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -64,6 +64,9 @@ pub fn doubt(engine: &Engine, thread_id: Option<u64>) {
     let doubt = doubt.get_or_insert_with(|| new_doubt(engine));
     doubt.changes += 1;
     doubt.changing.extend(thread_id);
+    if !doubt.is_leaving {
+        engine.departure().set(Fate::InDoubt);
+    }
     IS_IN_DOUBT.store(true, Ordering::Release);
     signal::wake();
 }
@@ -84,6 +87,7 @@ fn forget_doubt(engine: &Engine, applies: impl FnOnce(&mut Doubt) -> bool) {
     let mut present = present_doubt();
     if let Some(mut doubt) = present.take_if(applies) {
         IS_IN_DOUBT.store(false, Ordering::Release);
+        engine.departure().set(Fate::Stays);
         doubt.unheard.ends(engine);
     }
 }
@@ -128,6 +132,7 @@ fn keep_reports(engine: &Engine) {
 /// anything.
 fn leave(engine: &Engine, link: &mut dyn Link) {
     present_doubt().get_or_insert_with(|| new_doubt(engine)).is_leaving = true;
+    engine.departure().set(Fate::Leaves);
     lie_down(engine, &mut state());
     if has_other_listeners(link) == Ok(false) {
         server::get().set_reports(Reports::Nothing);

@@ -5,7 +5,7 @@ use crate::engine::Engine;
 use crate::packets::command_packet;
 use crate::session::Session;
 use crate::statement::running::{Effect, Purpose, Running};
-use crate::surface::intercept::understood;
+use crate::surface::intercept::{refusal_on_departure, understood};
 use crate::text::reading::Reading;
 use std::sync::Arc;
 use wire::{Command, Expect};
@@ -54,7 +54,21 @@ impl Session {
         if is_answered {
             self.diagnostics.note_other();
         }
+        if command == Some(Command::StmtPrepare)
+            && let Some(refusal) = self.refused_preparation(engine, &packet[5..])
+        {
+            return Decision::Replace(refusal);
+        }
         self.forward_other(engine, &packet[4..], command).map_or(Decision::Forward, Decision::Replace)
+    }
+
+    /// The statement that fails in place of this PREPARE: to a client an error is the same for both.
+    fn refused_preparation(&mut self, engine: &Engine, text: &[u8]) -> Option<Vec<u8>> {
+        let mode = self.identity.mode();
+        let kind = &sql::classify(text, mode).kind;
+        let refusal = refusal_on_departure(engine, kind, text, mode)?;
+        self.forward(engine, &Arc::new(sql::classify(&refusal, mode)), Expect::Query, None);
+        Some(self.own_query(&refusal))
     }
 
     /// Commands that are no statement of their own. A packet is given where the server must get another one.

@@ -38,6 +38,11 @@ impl Session {
             && !sql::mentions(text, self.identity.mode(), |word| word == b"from")
     }
 
+    /// A command has come on a connection whose login was never reported, since the server is letting the plugin go.
+    pub fn begin_unreported(&mut self, engine: &Engine) {
+        self.rest(engine);
+    }
+
     pub(crate) fn rest(&mut self, engine: &Engine) {
         self.phase = Phase::Resting;
         self.identity.lose();
@@ -73,9 +78,11 @@ pub(crate) fn keeps_track(kind: &Kind) -> bool {
 }
 
 /// A resting session's command of which neither the text nor the response matters.
-pub(crate) fn passes_unseen(command: Option<Command>, body: &[u8], mode: LexMode) -> bool {
+pub(crate) fn passes_unseen(engine: &Engine, command: Option<Command>, body: &[u8], mode: LexMode) -> bool {
     match command {
-        Some(Command::Query | Command::StmtPrepare) => !may_concern_surface(body, mode),
+        Some(Command::Query | Command::StmtPrepare) => {
+            !may_concern_surface(body, mode) && !(engine.may_depart() && sql::says(body, b"fqc"))
+        }
         // The next bytes are no commands.
         Some(Command::ChangeUser | Command::BinlogDump | Command::BinlogDumpGtid | Command::RegisterSlave) | None => {
             false

@@ -1,7 +1,7 @@
 //! What users write of the cache, in statements that go to the server: the names of its variables, and what the server has lost.
 
 use crate::decision::Decision;
-use crate::engine::Engine;
+use crate::engine::{Engine, departure};
 use crate::nears;
 use crate::session::Session;
 use crate::statement::rendering::Rendering;
@@ -16,6 +16,11 @@ pub(crate) fn intercept(
     statement: &Arc<Statement>,
     text: &[u8],
 ) -> Option<Decision> {
+    if let Some(refusal) = refusal_on_departure(engine, &statement.kind, text, session.identity.mode()) {
+        let statement = Arc::new(sql::classify(&refusal, session.identity.mode()));
+        session.forward(engine, &statement, Expect::Query, None);
+        return Some(Decision::Replace(session.own_query(&refusal)));
+    }
     let (packet, rendering) = match &statement.kind {
         Kind::Show(Show::Fqc { topic, rows }) => {
             let selection = rows.as_ref().map_err(|misuse| misuse::statement(engine.flavour(), misuse, text));
@@ -51,6 +56,18 @@ pub(crate) fn intercept(
     session.forward(engine, statement, Expect::Query, None);
     rendering.into_iter().for_each(|rendering| session.hold(rendering));
     Some(packet.map_or(Decision::Forward, Decision::Replace))
+}
+
+/// The statement that fails in place of one about the cache while the server lets the plugin go. The names in it would be those of
+/// the server's own cache, or of nothing, and an INSTALL would have no effect that lasts.
+pub(crate) fn refusal_on_departure(engine: &Engine, kind: &Kind, text: &[u8], mode: LexMode) -> Option<Vec<u8>> {
+    let is_about_cache = || {
+        matches!(kind, Kind::Show(Show::Fqc { .. }) | Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache)
+            || sql::surface::names_variable(text, mode)
+            || sql::surface::installs_plugin(text, mode)
+    };
+    (engine.may_depart() && is_about_cache() && engine.departs())
+        .then(|| misuse::refusal(engine.flavour(), departure::REFUSAL))
 }
 
 /// What the server must get in place of a text that it does not know.
