@@ -136,6 +136,21 @@ fn a_plugin_that_waits_to_go_refuses_its_names_and_an_install() {
     waits_to_go(&server());
 }
 
+/// Then the server reports no statement, so that nothing tells of the UNINSTALL.
+#[test]
+fn a_plugin_that_waits_to_go_refuses_them_where_it_was_asleep() {
+    let server = server();
+    all(&mut server.admin().unwrap(), &["SET GLOBAL fqc_type = OFF, GLOBAL fqc_size = 0"]);
+    let mut admin = server.admin().unwrap();
+    until("the engine's sleep", || said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_awake'").unwrap()) == "Fqc_awake,0");
+    let mut holder = client(&server);
+    assert_eq!(said(&holder.query(READ).unwrap()), "10");
+    take_out(&server);
+    refuses_the_cache(&mut client(&server));
+    refuses_the_cache(&mut admin);
+    assert_eq!(status(&server), "DELETED");
+}
+
 #[test]
 fn a_plugin_that_waits_to_go_refuses_them_in_a_pool_of_threads() {
     waits_to_go(&server_with(&["--thread-handling=pool-of-threads"]));

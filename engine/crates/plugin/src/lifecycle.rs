@@ -8,6 +8,7 @@ use crate::hooks;
 use crate::log;
 use crate::server::{self, Server};
 use crate::settings;
+use crate::signal;
 use crate::sockets::{connections, descriptors};
 use crate::version;
 use crate::worker;
@@ -18,6 +19,7 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
     server.begin()?;
     faults::arm();
     engine().forget();
+    engine().departure().set_host(signal::wake);
     settings::note_obstacle();
     // What ran when the last load was over ended unseen: what is closed for it would stay so until its connection goes on.
     descriptors::visit(|taken| _ = connections::lets_go(taken));

@@ -32,7 +32,7 @@ pub use decision::{Decision, Outlet, Reply};
 pub use engine::Engine;
 pub use engine::catalogue::Catalogue;
 pub use engine::counts::Counts;
-pub use engine::departure::{Departure, Fate};
+pub use engine::departure::Departure;
 pub use engine::durations::BOUNDS_US;
 pub use engine::insight::Insight;
 pub use engine::questions::{Question, Questions};

@@ -52,8 +52,12 @@ pub fn rewrite(text: &[u8], mode: LexMode) -> Option<Rewrite> {
     Some(out)
 }
 
-/// Whether the text sets or reads a variable of the cache, by either of its names.
-pub fn names_variable(text: &[u8], mode: LexMode) -> bool {
+/// Whether the text installs the plugin, or sets or reads a variable of the cache by either of its names.
+pub fn is_about_plugin(text: &[u8], mode: LexMode) -> bool {
+    installs_plugin(text, mode) || names_variable(text, mode)
+}
+
+fn names_variable(text: &[u8], mode: LexMode) -> bool {
     let statements = &mode.flavour.statements;
     if mode.charset == Charset::Unreadable || !may_mention_alias(text, statements) && !says(text, OWN_PREFIX) {
         return false;
@@ -75,8 +79,7 @@ fn is_own(token: &Token) -> bool {
     token.is_name() && says(unquoted(token, false).get(..OWN_PREFIX.len()).unwrap_or_default(), OWN_PREFIX)
 }
 
-/// Whether the text is an INSTALL of the plugin.
-pub fn installs_plugin(text: &[u8], mode: LexMode) -> bool {
+fn installs_plugin(text: &[u8], mode: LexMode) -> bool {
     says(text, b"fqc") && Lexer::new(text, mode).next().is("install")
 }
 

@@ -11,7 +11,7 @@ use crate::server::{self, Reports};
 use crate::signal;
 use host::{Link, number};
 use locks::Mutex;
-use session::{Engine, Fate, Older, Past, Unheard};
+use session::{Engine, Older, Past, Unheard};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -64,9 +64,7 @@ pub fn doubt(engine: &Engine, thread_id: Option<u64>) {
     let doubt = doubt.get_or_insert_with(|| new_doubt(engine));
     doubt.changes += 1;
     doubt.changing.extend(thread_id);
-    if !doubt.is_leaving {
-        engine.departure().set(Fate::InDoubt);
-    }
+    engine.departure().doubt();
     IS_IN_DOUBT.store(true, Ordering::Release);
     signal::wake();
 }
@@ -87,7 +85,6 @@ fn forget_doubt(engine: &Engine, applies: impl FnOnce(&mut Doubt) -> bool) {
     let mut present = present_doubt();
     if let Some(mut doubt) = present.take_if(applies) {
         IS_IN_DOUBT.store(false, Ordering::Release);
-        engine.departure().set(Fate::Stays);
         doubt.unheard.ends(engine);
     }
 }
@@ -102,22 +99,38 @@ pub fn is_leaving() -> bool {
     present_doubt().as_ref().is_some_and(|doubt| doubt.is_leaving)
 }
 
-/// Asks whether this plugin stays, if that is in doubt: by a change, or because the server does not know its settings.
+/// Asks whether this plugin stays, if that is in doubt: by a change, because a session asks, or because the server does not know its
+/// settings.
 pub fn settle(engine: &Engine, link: &mut dyn Link, is_unknown: bool) -> Result<(), String> {
     let changes = present_doubt().as_ref().filter(|doubt| doubt.changing.is_empty()).map(|doubt| doubt.changes);
-    if changes.is_none() && !is_unknown {
+    let doubts = engine.departure().doubts().filter(|_| !is_changing());
+    if changes.is_none() && !is_unknown && doubts.is_none() {
         return Ok(());
     }
     server::get().examine(link)?;
     keep_reports(engine);
-    let rows = link.query(engine.flavour().catalogue.own_plugin)?;
-    match rows.first().and_then(|row| row.first()?.as_deref()) {
-        // Unless the next change has begun meanwhile.
-        Some(b"ACTIVE") => forget_doubt(engine, |doubt| Some(doubt.changes) == changes),
+    match own_status(engine, link)?.as_deref() {
+        Some(b"ACTIVE") => stay(engine, changes, doubts),
         Some(b"DELETED") => leave(engine, link),
         _ => {}
     }
     Ok(())
+}
+
+/// The server knows the variables of a plugin that is active, and of no other. Only if it does not know them the list of plugins is
+/// asked for, which takes a temporary table on disk.
+fn own_status(engine: &Engine, link: &mut dyn Link) -> Result<Option<Vec<u8>>, String> {
+    if link.query("SELECT @@GLOBAL.fqc_version").is_ok() {
+        return Ok(Some(b"ACTIVE".to_vec()));
+    }
+    let rows = link.query(engine.flavour().catalogue.own_plugin)?;
+    Ok(rows.into_iter().next().and_then(|row| row.into_iter().next()?))
+}
+
+/// Ends the doubt, unless the next change has begun since `changes` and `doubts` were counted.
+fn stay(engine: &Engine, changes: Option<u64>, doubts: Option<u64>) {
+    forget_doubt(engine, |doubt| Some(doubt.changes) == changes);
+    doubts.into_iter().for_each(|doubts| engine.departure().stays(doubts));
 }
 
 /// The server changes what it reports when plugins come, without regard to others that do: what this thread or another has set
@@ -132,7 +145,7 @@ fn keep_reports(engine: &Engine) {
 /// anything.
 fn leave(engine: &Engine, link: &mut dyn Link) {
     present_doubt().get_or_insert_with(|| new_doubt(engine)).is_leaving = true;
-    engine.departure().set(Fate::Leaves);
+    engine.departure().leaves();
     lie_down(engine, &mut state());
     if has_other_listeners(link) == Ok(false) {
         server::get().set_reports(Reports::Nothing);
@@ -218,6 +231,7 @@ pub fn sleep(engine: &Engine) {
     lie_down(engine, &mut state);
     *state = Some(State::new(None));
     forget_doubt(engine, |_| true);
+    engine.departure().forget();
 }
 
 fn lie_down(engine: &Engine, state: &mut Option<State>) {

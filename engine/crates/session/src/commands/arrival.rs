@@ -58,7 +58,7 @@ impl Session {
             }
             self.rest(engine);
         }
-        if self.is_resting() && passes_unseen(engine, command, body, self.identity.mode()) {
+        if self.is_resting() && passes_unseen(command, body, self.identity.mode()) {
             return Decision::Forward;
         }
         let hidden_error = self.work.hidden_error.take();
@@ -88,7 +88,7 @@ impl Session {
         if self.loses_track(engine, command, body) {
             self.rest(engine);
         }
-        if self.is_resting() && passes_unseen(engine, command, body, self.identity.mode()) {
+        if self.is_resting() && passes_unseen(command, body, self.identity.mode()) {
             return;
         }
         match command {

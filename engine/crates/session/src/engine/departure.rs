@@ -1,22 +1,22 @@
 //! Whether the server is letting the plugin go: after an UNINSTALL it keeps the plugin for as long as a connection holds it, with
 //! no further reports.
 //!
-//! Right after any change of plugins only the worker can find out. A statement that depends on it waits for that.
+//! While the engine is awake a change of plugins is reported; otherwise, and right after such a change, only the host can find out.
+//! A statement that depends on it has the host asked, and waits.
 
 use crate::engine::Engine;
 use locks::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, PoisonError};
+use std::sync::{Condvar, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// What a client is told. A server takes 128 characters.
 pub const REFUSAL: &str = "fqc was uninstalled, nothing is cached: it goes when connections that use it end or on restart; only then INSTALL it again";
 
-/// Far longer than the worker needs, unless another statement still changes plugins.
+/// Far longer than the host needs, unless another statement still changes plugins.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fate {
+enum Fate {
     #[default]
     Stays,
     InDoubt,
@@ -24,36 +24,79 @@ pub enum Fate {
 }
 
 #[derive(Default)]
+struct State {
+    fate: Fate,
+    /// How often it was in doubt: an answer from before the last time settles nothing.
+    doubts: u64,
+}
+
+#[derive(Default)]
 pub struct Departure {
-    fate: Mutex<Fate>,
+    state: Mutex<State>,
     is_settled: Condvar,
-    /// False while the plugin certainly stays.
-    is_possible: AtomicBool,
+    /// Has the host find out soon. Not set by hosts that cannot be let go.
+    wake_host: OnceLock<fn()>,
 }
 
 impl Departure {
-    pub fn set(&self, fate: Fate) {
-        *self.fate.lock().unwrap_or_else(PoisonError::into_inner) = fate;
-        self.is_possible.store(fate != Fate::Stays, Ordering::Release);
+    pub fn set_host(&self, wake: fn()) {
+        let _ = self.wake_host.set(wake);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has the host find out, unless it is certain already that the plugin leaves.
+    pub fn doubt(&self) {
+        let Some(wake) = self.wake_host.get() else { return };
+        let mut state = self.state();
+        state.doubts += 1;
+        if state.fate == Fate::Stays {
+            state.fate = Fate::InDoubt;
+        }
+        drop(state);
+        wake();
+    }
+
+    /// How often it was in doubt, if it is now. To be noted before the server is asked.
+    pub fn doubts(&self) -> Option<u64> {
+        let state = self.state();
+        (state.fate == Fate::InDoubt).then_some(state.doubts)
+    }
+
+    pub fn stays(&self, doubts: u64) {
+        let mut state = self.state();
+        if state.fate == Fate::InDoubt && state.doubts == doubts {
+            state.fate = Fate::Stays;
+            self.is_settled.notify_all();
+        }
+    }
+
+    pub fn leaves(&self) {
+        self.state().fate = Fate::Leaves;
         self.is_settled.notify_all();
     }
 
-    fn is_certain(&self) -> bool {
-        let fate = self.fate.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.is_settled.wait_timeout_while(fate, PATIENCE, |fate| *fate == Fate::InDoubt);
-        *waited.unwrap_or_else(PoisonError::into_inner).0 == Fate::Leaves
+    /// Another load begins, or none is left.
+    pub fn forget(&self) {
+        self.state().fate = Fate::Stays;
+        self.is_settled.notify_all();
+    }
+
+    fn settled(&self) -> Fate {
+        let waited = self.is_settled.wait_timeout_while(self.state(), PATIENCE, |state| state.fate == Fate::InDoubt);
+        waited.unwrap_or_else(PoisonError::into_inner).0.fate
     }
 }
 
 impl Engine {
-    /// Whether the plugin is on its way out, or that is in doubt.
-    pub(crate) fn may_depart(&self) -> bool {
-        self.departure().is_possible.load(Ordering::Acquire)
-    }
-
     /// Whether the plugin is on its way out. Waits while that is in doubt.
     pub(crate) fn departs(&self) -> bool {
-        self.may_depart() && self.departure().is_certain()
+        if !self.vigil().is_awake() {
+            self.departure().doubt();
+        }
+        self.departure().settled() == Fate::Leaves
     }
 }
 
@@ -61,6 +104,7 @@ impl Engine {
 mod tests {
     use super::*;
     use flavour::MARIADB;
+    use std::sync::atomic::{AtomicU64, Ordering};
     use std::thread;
 
     #[test]
@@ -68,17 +112,56 @@ mod tests {
         assert!(REFUSAL.chars().count() <= 128);
     }
 
+    fn awake() -> Engine {
+        let engine = Engine::new(&MARIADB, || 0);
+        engine.begin_epoch();
+        engine.departure().set_host(|| ());
+        engine
+    }
+
     #[test]
     fn who_asks_while_it_is_in_doubt_waits_for_the_verdict() {
-        let engine = Engine::new(&MARIADB, || 0);
+        let engine = awake();
         assert!(!engine.departs());
-        for (verdict, departs) in [(Fate::Stays, false), (Fate::Leaves, true)] {
-            engine.departure().set(Fate::InDoubt);
+        for departs in [false, true] {
+            engine.departure().doubt();
+            let doubts = engine.departure().doubts().expect("it is in doubt");
             thread::scope(|scope| {
                 let asked = scope.spawn(|| engine.departs());
-                engine.departure().set(verdict);
+                if departs {
+                    engine.departure().leaves()
+                } else {
+                    engine.departure().stays(doubts)
+                }
                 assert_eq!(asked.join().unwrap(), departs);
             });
         }
+    }
+
+    #[test]
+    fn an_answer_from_before_the_last_doubt_settles_nothing() {
+        let engine = awake();
+        engine.departure().doubt();
+        let doubts = engine.departure().doubts().expect("it is in doubt");
+        engine.departure().doubt();
+        engine.departure().stays(doubts);
+        assert_eq!(engine.departure().doubts(), Some(doubts + 1));
+    }
+
+    #[test]
+    fn the_host_is_asked_while_no_change_of_plugins_is_reported() {
+        static ASKED: AtomicU64 = AtomicU64::new(0);
+        let engine = Engine::new(&MARIADB, || 0);
+        assert!(!engine.departs(), "a host that never goes is not waited for");
+        engine.departure().set_host(|| _ = ASKED.fetch_add(1, Ordering::SeqCst));
+        thread::scope(|scope| {
+            let asked = scope.spawn(|| engine.departs());
+            while ASKED.load(Ordering::SeqCst) == 0 {
+                thread::yield_now();
+            }
+            engine.departure().leaves();
+            assert!(asked.join().unwrap());
+        });
+        assert!(engine.departs(), "what is certain stays so");
     }
 }

@@ -41,6 +41,7 @@ impl Session {
     /// A command has come on a connection whose login was never reported, since the server is letting the plugin go.
     pub fn begin_unreported(&mut self, engine: &Engine) {
         self.rest(engine);
+        engine.departure().doubt();
     }
 
     pub(crate) fn rest(&mut self, engine: &Engine) {
@@ -78,10 +79,10 @@ pub(crate) fn keeps_track(kind: &Kind) -> bool {
 }
 
 /// A resting session's command of which neither the text nor the response matters.
-pub(crate) fn passes_unseen(engine: &Engine, command: Option<Command>, body: &[u8], mode: LexMode) -> bool {
+pub(crate) fn passes_unseen(command: Option<Command>, body: &[u8], mode: LexMode) -> bool {
     match command {
         Some(Command::Query | Command::StmtPrepare) => {
-            !may_concern_surface(body, mode) && !(engine.may_depart() && sql::says(body, b"fqc"))
+            !may_concern_surface(body, mode) && !sql::surface::is_about_plugin(body, mode)
         }
         // The next bytes are no commands.
         Some(Command::ChangeUser | Command::BinlogDump | Command::BinlogDumpGtid | Command::RegisterSlave) | None => {

@@ -61,12 +61,9 @@ pub(crate) fn intercept(
 /// The statement that fails in place of one about the cache while the server lets the plugin go. The names in it would be those of
 /// the server's own cache, or of nothing, and an INSTALL would have no effect that lasts.
 pub(crate) fn refusal_on_departure(engine: &Engine, kind: &Kind, text: &[u8], mode: LexMode) -> Option<Vec<u8>> {
-    let is_about_cache = || {
-        matches!(kind, Kind::Show(Show::Fqc { .. }) | Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache)
-            || sql::surface::names_variable(text, mode)
-            || sql::surface::installs_plugin(text, mode)
-    };
-    (engine.may_depart() && is_about_cache() && engine.departs())
+    let is_of_ours =
+        matches!(kind, Kind::Show(Show::Fqc { .. }) | Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache);
+    ((is_of_ours || sql::surface::is_about_plugin(text, mode)) && engine.departs())
         .then(|| misuse::refusal(engine.flavour(), departure::REFUSAL))
 }
 
