@@ -536,7 +536,7 @@ fn questions_about_tables_open_none() {
     let catalogue = &flavour::MARIADB.catalogue;
     let of_all = [catalogue.view, catalogue.table];
     // Whether it is a view is asked before: those about columns would open what is behind one.
-    let of_tables = [catalogue.times, catalogue.computed, catalogue.columns, catalogue.other_unique_keys];
+    let of_tables = [catalogue.columns, catalogue.other_unique_keys];
     let of_tables = [&of_tables, catalogue.unnamed_changes, catalogue.programs.as_ref().unwrap().existing].concat();
     let server = Server::start(Options::default()).unwrap();
     let mut admin = server.admin().unwrap();
@@ -563,4 +563,39 @@ fn questions_about_tables_open_none() {
         }
     }
     assert!(opened.is_empty(), "{opened:#?}");
+}
+
+/// A server that starts removes the temporary tables of another in the same folder, and that one can crash.
+#[test]
+fn a_server_with_the_same_tmpdir_is_named_at_the_load() {
+    let (first, alone) = (Server::start(Options::default()).unwrap(), server(&[]));
+    let second = server(&[&format!("--tmpdir={}", first.scratch().display())]);
+    let words = format!("another server (process {}) has the same tmpdir", first.pid().unwrap());
+    until("the warning", || second.error_log().contains(&words));
+    assert!(!alone.error_log().contains("has the same tmpdir"), "{}", alone.error_log());
+}
+
+/// One for all that is to be known of its columns, and one for its triggers: MariaDB has no other source that opens no table.
+#[test]
+fn a_table_that_is_met_takes_two_temporary_tables_on_disk() {
+    const TABLES: u64 = 20;
+    let server = server(&[]);
+    let mut client = connect(&server.endpoint());
+    for table in 0..TABLES {
+        let columns = "id INT PRIMARY KEY, v INT, w INT AS (v + 1), UNIQUE (v)";
+        client.must(&format!("CREATE TABLE d.t{table} ({columns}) ENGINE = InnoDB")).unwrap();
+    }
+    // By then the engine knows all else.
+    warm(&server);
+    let before = number(&server, "Created_tmp_disk_tables");
+    for table in 0..TABLES {
+        let hits_before = hits(&server);
+        until("a hit", || {
+            client.must(&format!("SELECT v FROM d.t{table}")).unwrap();
+            hits(&server) > hits_before
+        });
+    }
+    let made = number(&server, "Created_tmp_disk_tables") - before;
+    // Less than one more for each, since the engine may still have asked about something else.
+    assert!((TABLES..3 * TABLES).contains(&made), "{made} temporary tables for {TABLES} tables");
 }

@@ -364,11 +364,8 @@ pub struct Catalogue {
     pub view: &'static str,
     /// Storage engine and type of a table.
     pub table: &'static str,
-    /// A row if a column holds a TIME, which the server completes with today's date where it compares it with a date.
-    pub times: &'static str,
-    /// The expressions of columns that are computed whenever they are read.
-    pub computed: &'static str,
-    /// Name, type, full type, key and attributes of each column of a table, in their order.
+    /// Name, type, full type, key, attributes and expression of each column of a table, in their order. All that is to be known of
+    /// columns is asked at once: MariaDB makes a temporary table on disk for each such question.
     pub columns: &'static str,
     /// A row if rows of a table change with those of another, unseen.
     pub cascades: &'static str,

@@ -2,7 +2,7 @@
 
 use crate::KeyColumn;
 
-/// One of `information_schema.COLUMNS`: name, type, full type, key and attributes.
+/// One of `information_schema.COLUMNS`: name, type, full type, key, attributes and expression.
 pub type Told = Vec<Option<Vec<u8>>>;
 
 struct Column {
@@ -19,8 +19,23 @@ pub fn key_of(columns: &[Told]) -> Option<(usize, KeyColumn)> {
     of_columns(&columns?)
 }
 
+/// Whether one of them holds a TIME, which the server completes with today's date where it compares it with a date.
+pub fn has_time(columns: &[Told]) -> bool {
+    columns.iter().any(|column| value(column, 1).eq_ignore_ascii_case(b"time"))
+}
+
+/// The expressions of columns that are computed whenever they are read.
+pub fn computed(columns: &[Told]) -> impl Iterator<Item = &[u8]> {
+    let is_virtual = |column: &&Told| value(column, 4).to_ascii_lowercase().windows(7).any(|word| word == b"virtual");
+    columns.iter().filter(is_virtual).map(|column| value(column, 5))
+}
+
+fn value(column: &Told, place: usize) -> &[u8] {
+    column.get(place).and_then(|value| value.as_deref()).unwrap_or_default()
+}
+
 fn column(told: &Told) -> Option<Column> {
-    let [Some(name), data_type, full_type, key, extra] = told.as_slice() else { return None };
+    let [Some(name), data_type, full_type, key, extra, ..] = told.as_slice() else { return None };
     let text = |value: &Option<Vec<u8>>| Some(String::from_utf8(value.clone()?).ok()?.to_ascii_lowercase());
     Some(Column {
         name: name.clone(),

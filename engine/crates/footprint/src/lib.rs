@@ -10,5 +10,5 @@ mod columns;
 mod keys;
 
 pub use column::KeyColumn;
-pub use columns::{Told, key_of};
+pub use columns::{Told, computed, has_time, key_of};
 pub use keys::Keys;

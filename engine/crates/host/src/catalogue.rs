@@ -37,15 +37,16 @@ pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String
 }
 
 fn settle(engine: &Engine, link: &mut dyn Link, asked: &[Asked]) -> Result<(), String> {
-    for Asked { table, inherited } in asked {
-        let present = &mut Present { link: &mut *link, engine, inherited: *inherited };
-        let settled = tables::settle(engine, present, table);
-        present.heed(settled)?;
+    let mut with_columns = Vec::new();
+    for one in asked {
+        let present = &mut Present { link: &mut *link, engine, inherited: one.inherited };
+        let settled = tables::settle(engine, present, &one.table);
+        with_columns.extend(present.heed(settled)?.map(|columns| (one, columns)));
     }
     let mut settled = Ok(());
-    for Asked { table, inherited } in asked {
+    for (Asked { table, inherited }, columns) in &with_columns {
         let present = &mut Present { link: &mut *link, engine, inherited: *inherited };
-        let key = if settled.is_ok() { tables::settle_key(engine, present, table) } else { settled.clone() };
+        let key = if settled.is_ok() { tables::settle_key(engine, present, table, columns) } else { settled.clone() };
         match key {
             Ok(()) => {}
             Err(_) if present.is_past() => table.doubt(),
@@ -71,8 +72,8 @@ impl Present<'_> {
     }
 
     /// Whoever meets next what could be asked about no more asks for all of it.
-    fn heed(&self, settled: Result<(), String>) -> Result<(), String> {
-        if self.is_past() { Ok(()) } else { settled }
+    fn heed<T: Default>(&self, settled: Result<T, String>) -> Result<T, String> {
+        if self.is_past() { Ok(T::default()) } else { settled }
     }
 }
 

@@ -9,6 +9,7 @@ pub mod events;
 pub mod local;
 pub mod messages;
 pub mod native;
+pub mod neighbours;
 pub mod processes;
 pub mod product;
 pub mod rows;

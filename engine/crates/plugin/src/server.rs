@@ -63,6 +63,9 @@ pub trait Server: Sync {
     /// Plugins have come or gone: looks for obstacles.
     fn examine(&self, link: &mut dyn Link) -> Result<(), String>;
 
+    /// A danger from outside that its users should know of, and what to do about it.
+    fn danger(&self, link: &mut dyn Link) -> Result<Option<String>, String>;
+
     /// Statements are not reported, to nobody.
     fn is_deaf(&self) -> bool;
     fn set_reports(&self, reports: Reports);

@@ -131,7 +131,9 @@ impl Worker {
             return Ok(());
         }
         if server.adopt_settings(engine, link)? {
-            self.knows_settings = true;
+            if !std::mem::replace(&mut self.knows_settings, true) {
+                server.danger(link)?.iter().for_each(|words| log::warning(words));
+            }
             connections::admit();
             settings::apply(engine);
         }

@@ -37,7 +37,7 @@ pub use engine::durations::BOUNDS_US;
 pub use engine::insight::Insight;
 pub use engine::questions::{Question, Questions};
 pub use engine::settings::{Beginnings, Settings};
-pub use engine::tables::{Asked, Table, Tables, Verdict};
+pub use engine::tables::{Asked, Era, Table, Tables, Verdict};
 pub use identity::account::Account;
 pub use identity::habits::Habits;
 pub use reason::{Own, Reason, Reasons};

@@ -27,11 +27,7 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}",
     table: "SELECT ENGINE, TABLE_TYPE FROM information_schema.TABLES \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}",
-    times: "SELECT 1 FROM information_schema.COLUMNS \
-         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND DATA_TYPE = 'time' LIMIT 1",
-    computed: "SELECT GENERATION_EXPRESSION FROM information_schema.COLUMNS \
-         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND EXTRA LIKE '%VIRTUAL%'",
-    columns: "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLUMN_KEY, EXTRA FROM information_schema.COLUMNS \
+    columns: "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLUMN_KEY, EXTRA, GENERATION_EXPRESSION FROM information_schema.COLUMNS \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} ORDER BY ORDINAL_POSITION",
     cascades: CASCADES,
     unnamed_changes: &[

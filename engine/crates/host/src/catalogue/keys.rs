@@ -6,12 +6,13 @@ use crate::link::{Link, Row};
 use flavour::{Catalogue, Flavour};
 use footprint::KeyColumn;
 
-/// `schema` and `table` are literals.
+/// `schema` and `table` are literals. `columns`: what the catalogue has told of its columns, if it had nothing to say against that.
 pub fn key_column(
     flavour: &Flavour,
     link: &mut dyn Link,
     schema: &str,
     table: &str,
+    columns: Option<&[Row]>,
 ) -> Result<Option<KeyColumn>, String> {
     let catalogue = &flavour.catalogue;
     let mut certain = |question| certain(catalogue, link, &flavour::ask(question, schema, table));
@@ -20,9 +21,8 @@ pub fn key_column(
             return Ok(None);
         }
     }
-    let rows = certain(catalogue.columns)?.unwrap_or_default();
     let is_sole = certain(catalogue.other_unique_keys)?.is_some_and(|rows| rows.is_empty());
-    Ok(footprint::key_of(&rows).map(|(_, key)| KeyColumn { is_sole, ..key }))
+    Ok(columns.and_then(footprint::key_of).map(|(_, key)| KeyColumn { is_sole, ..key }))
 }
 
 /// None if the server has anything to say about its answer, or was started without what is asked.

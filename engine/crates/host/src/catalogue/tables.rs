@@ -3,51 +3,72 @@
 use crate::catalogue::keys;
 use crate::link::{Link, Row};
 use flavour::Flavour;
-use session::{Engine, Table, Verdict};
+use session::{Engine, Era, Table, Verdict};
 use sql::LexMode;
 
-pub fn settle(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<(), String> {
-    let era = table.era(engine.catalogue().generation());
-    let verdict = judge(engine.flavour(), link, &table.db, &table.name)?;
-    table.settle(era, verdict);
-    Ok(())
+/// What the catalogue has told of the columns of a table whose rows may be told apart.
+pub struct Columns {
+    era: Era,
+    /// None if the server had anything to say about its answer.
+    rows: Option<Vec<Row>>,
 }
 
-pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<(), String> {
+pub fn settle(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<Option<Columns>, String> {
+    let era = table.era(engine.catalogue().generation());
+    let (verdict, rows) = judge(engine.flavour(), link, &table.db, &table.name)?;
+    table.settle(era, verdict);
+    Ok((verdict == Verdict::Snapshot).then_some(Columns { era, rows }))
+}
+
+pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table, columns: &Columns) -> Result<(), String> {
     let generation = engine.catalogue().generation();
-    let era = table.era(generation);
     if table.verdict(generation) == Verdict::Snapshot {
         let flavour = engine.flavour();
         let (schema, name) = (flavour.literal(&table.db), flavour.literal(&table.name));
-        let key = keys::key_column(flavour, link, &schema, &name)?;
-        table.settle_key(era, key);
+        let key = keys::key_column(flavour, link, &schema, &name, columns.rows.as_deref())?;
+        table.settle_key(columns.era, key);
     }
     Ok(())
 }
 
-fn judge(flavour: &'static Flavour, link: &mut dyn Link, db: &[u8], name: &[u8]) -> Result<Verdict, String> {
+/// With the columns, if they were asked for.
+fn judge(
+    flavour: &'static Flavour,
+    link: &mut dyn Link,
+    db: &[u8],
+    name: &[u8],
+) -> Result<(Verdict, Option<Vec<Row>>), String> {
     let catalogue = &flavour.catalogue;
     let (schema, table) = (flavour.literal(db), flavour.literal(name));
-    let mut ask = |question| link.query(&flavour::ask(question, &schema, &table));
-    let rows = ask(catalogue.table)?;
-    let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Ok(Verdict::Unfit) };
+    let rows = link.query(&flavour::ask(catalogue.table, &schema, &table))?;
+    let verdict = by_engine(flavour, &rows);
+    if matches!(verdict, Verdict::Sequence | Verdict::Unfit) {
+        return Ok((verdict, None));
+    }
+    let columns = link.query(&flavour::ask(catalogue.columns, &schema, &table))?;
+    let is_certain = link.query(catalogue.warnings)?.is_empty();
+    let verdict = if footprint::has_time(&columns) {
+        Verdict::Times
+    } else if footprint::computed(&columns).all(|text| sql::is_deterministic(text, LexMode::new(flavour))) {
+        verdict
+    } else {
+        Verdict::Unfit
+    };
+    Ok((verdict, is_certain.then_some(columns)))
+}
+
+/// By its storage engine and type.
+fn by_engine(flavour: &Flavour, rows: &[Row]) -> Verdict {
+    let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Verdict::Unfit };
     let engines = &flavour.engines;
     let is_in = |names: &[&str]| names.iter().any(|name| name.as_bytes() == engine);
     let verdicts =
         [(engines.snapshot, Verdict::Snapshot), (engines.plain, Verdict::Plain), (engines.joining, Verdict::Joining)];
-    let verdict = verdicts.into_iter().find(|(names, _)| is_in(names)).map_or(Verdict::Unfit, |(_, verdict)| verdict);
-    if kind == b"SEQUENCE" {
-        return Ok(Verdict::Sequence);
+    match kind.as_slice() {
+        b"SEQUENCE" => Verdict::Sequence,
+        b"BASE TABLE" | b"SYSTEM VERSIONED" => {
+            verdicts.into_iter().find(|(names, _)| is_in(names)).map_or(Verdict::Unfit, |(_, verdict)| verdict)
+        }
+        _ => Verdict::Unfit,
     }
-    if !matches!(kind.as_slice(), b"BASE TABLE" | b"SYSTEM VERSIONED") {
-        return Ok(Verdict::Unfit);
-    }
-    if !ask(catalogue.times)?.is_empty() {
-        return Ok(Verdict::Times);
-    }
-    let expressions = ask(catalogue.computed)?;
-    let mode = LexMode::new(flavour);
-    let is_fixed =
-        |row: &Row| row.first().is_some_and(|value| sql::is_deterministic(value.as_deref().unwrap_or_default(), mode));
-    Ok(if expressions.iter().all(is_fixed) { verdict } else { Verdict::Unfit })
 }

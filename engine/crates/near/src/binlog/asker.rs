@@ -149,10 +149,10 @@ impl Asker {
     pub async fn fitness(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<Result<Meaning, Own>> {
         let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
         let catalogue = &flavour.catalogue;
-        let about = [catalogue.table, catalogue.times, catalogue.computed, catalogue.cascades, catalogue.columns];
+        let about = [catalogue.table, catalogue.cascades, catalogue.columns];
         let questions = about.map(|question| flavour::ask(question, &schema, &table));
         let answers = self.ask_all(&questions.each_ref().map(String::as_str)).await?;
-        let [tables, times, computed, cascades, columns] = answers.as_slice() else {
+        let [tables, cascades, columns] = answers.as_slice() else {
             return Ok(Err(Own::TableHidden));
         };
         if !cascades.is_empty() {
@@ -170,10 +170,10 @@ impl Asker {
         }
         let is_snapshot = flavour.engines.snapshot.iter().any(|known| known.as_bytes() == engine);
         let mode = sql::LexMode::new(flavour);
-        let is_fixed = |row: &Row| value(row, 0).is_some_and(|text| sql::is_deterministic(text, mode));
-        Ok(if !times.is_empty() {
+        let are_fixed = footprint::computed(columns).all(|text| sql::is_deterministic(text, mode));
+        Ok(if footprint::has_time(columns) {
             Err(Own::TimeColumn)
-        } else if is_snapshot && kind == b"BASE TABLE" && computed.iter().all(is_fixed) {
+        } else if is_snapshot && kind == b"BASE TABLE" && are_fixed {
             Ok(Meaning::Table(key(columns)))
         } else {
             Err(Own::TableEngine)

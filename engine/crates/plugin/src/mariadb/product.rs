@@ -6,6 +6,7 @@ use crate::mariadb::appliers;
 use crate::mariadb::classes;
 use crate::mariadb::local::{self, Local};
 use crate::mariadb::native;
+use crate::mariadb::neighbours;
 use crate::mariadb::processes;
 use crate::mariadb::snapshots;
 use crate::mariadb::status;
@@ -118,6 +119,19 @@ impl Server for Symbols {
 
     fn examine(&self, _: &mut dyn Link) -> Result<(), String> {
         Ok(())
+    }
+
+    fn danger(&self, link: &mut dyn Link) -> Result<Option<String>, String> {
+        let rows = link.query("SELECT @@GLOBAL.tmpdir")?;
+        let tmpdir = rows.first().and_then(|row| row.first()?.as_deref()).unwrap_or_default();
+        let found = neighbours::with_same(&String::from_utf8_lossy(tmpdir));
+        Ok(found.map(|(process, folder)| {
+            format!(
+                "another server (process {process}) has the same tmpdir, {}: whichever of them starts removes the temporary tables of the other, \
+                 which can crash; give each a tmpdir of its own in its option file, and restart it",
+                folder.display()
+            )
+        }))
     }
 
     fn is_deaf(&self) -> bool {

@@ -196,6 +196,10 @@ impl Server for Symbols {
         Ok(())
     }
 
+    fn danger(&self, _: &mut dyn Link) -> Result<Option<String>, String> {
+        Ok(None)
+    }
+
     fn is_deaf(&self) -> bool {
         let is_silent = |mask: &[AtomicU64; CLASSES]| {
             events::STATEMENTS.iter().all(|(class, kinds)| mask[*class].load(Ordering::Relaxed) & kinds == 0)
