@@ -575,6 +575,39 @@ fn a_server_with_the_same_tmpdir_is_named_at_the_load() {
     assert!(!alone.error_log().contains("has the same tmpdir"), "{}", alone.error_log());
 }
 
+/// The engine asks nothing that makes a file while another server removes such files, and goes on afterwards.
+#[test]
+fn a_server_outlives_the_starts_of_another_with_the_same_tmpdir() {
+    const STARTS: usize = 20;
+    const TABLES: usize = 50;
+    let mut first = server(&[]);
+    let mut client = connect(&first.endpoint());
+    for table in 0..TABLES {
+        client.must(&format!("CREATE TABLE d.t{table} (id INT PRIMARY KEY, v INT) ENGINE = InnoDB")).unwrap();
+    }
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        // Whatever is defined anew is asked about with the next read.
+        scope.spawn(|| {
+            for table in (0..TABLES).cycle().take_while(|_| !is_over.load(Ordering::Relaxed)) {
+                let (alter, read) = (format!("ALTER TABLE d.t{table} COMMENT ''"), format!("SELECT v FROM d.t{table}"));
+                if [alter, read].iter().any(|statement| client.must(statement).is_err()) {
+                    return;
+                }
+            }
+        });
+        let shared = vec![format!("--tmpdir={}", first.scratch().display())];
+        let mut second = Server::start(Options { arguments: shared, ..Options::default() }).unwrap();
+        for _ in 0..STARTS {
+            second.kill9().unwrap();
+            second.restart().unwrap();
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+    assert!(first.is_running(), "{}", first.error_log());
+    warm(&first);
+}
+
 /// One for all that is to be known of its columns, and one for its triggers: MariaDB has no other source that opens no table.
 #[test]
 fn a_table_that_is_met_takes_two_temporary_tables_on_disk() {

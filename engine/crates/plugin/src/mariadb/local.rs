@@ -4,9 +4,12 @@
 
 use crate::exports::symbol;
 use crate::mariadb::abi::SqlService;
+use crate::mariadb::neighbours;
 use host::{Link, Row};
 use std::ffi::{CStr, c_void};
+use std::path::PathBuf;
 use std::ptr::{null_mut, without_provenance_mut};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// The version that is asked for; the server puts the service's address in its place when it loads the library.
@@ -69,8 +72,25 @@ impl Link for Local {
             Some(handle) => handle,
             none => none.insert(Handle::open()?),
         };
+        if text.contains(WITH_FILES) && neighbours::is_one_starting(folders(|question| handle.query(question))?) {
+            return Err("another server with the same tmpdir is starting".into());
+        }
         handle.query(text)
     }
+}
+
+/// Where tables are whose contents the server may write to a temporary table on disk.
+const WITH_FILES: &str = "information_schema";
+
+/// Where the server makes temporary tables, which never changes while it runs.
+pub fn folders(mut ask: impl FnMut(&str) -> Result<Vec<Row>, String>) -> Result<&'static [PathBuf], String> {
+    static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    if let Some(folders) = FOLDERS.get() {
+        return Ok(folders);
+    }
+    let rows = ask("SELECT @@GLOBAL.tmpdir")?;
+    let tmpdir = rows.first().and_then(|row| row.first()?.as_deref()).unwrap_or_default();
+    Ok(FOLDERS.get_or_init(|| neighbours::folders(&String::from_utf8_lossy(tmpdir))))
 }
 
 struct Handle {

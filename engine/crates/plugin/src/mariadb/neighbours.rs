@@ -1,25 +1,54 @@
-//! Other servers with the same folder for temporary files, as far as the system lets them be seen.
+//! Other servers with the same folder for temporary files, as far as the system lets them be seen: those that run as the same user and
+//! in the same mount namespace.
 //!
-//! Each start of a MariaDB server removes all temporary tables from its `tmpdir`. A server that loses one which it has just made
-//! crashes, and some questions of the engine make one.
+//! Each start of a MariaDB server removes all temporary tables from its `tmpdir`. A server that has just made one crashes if it finds
+//! no file when it opens it. Most questions to `information_schema` make one, so none is asked while such a server starts.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
 
-/// A server keeps nameless files of its own open in its `tmpdir`.
+/// A server keeps nameless files of its own open in its `tmpdir`, before it removes others and ever after.
 const NAMELESS: &str = " (deleted)";
 const PROGRAMS: [&str; 2] = ["mariadbd", "mysqld"];
+/// It opens this one right after it has removed the temporary tables.
+const AFTER_REMOVAL: &str = "global_priv.MAI";
+/// A server without privilege tables never opens it.
+const LONGEST_START: Duration = Duration::from_secs(60);
+/// Far less than a server takes from its first nameless file to the removal.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// The process and the folder of another server that uses one of these folders. `tmpdir`: the server's variable.
-pub fn with_same(tmpdir: &str) -> Option<(u32, PathBuf)> {
-    let folders: Vec<_> = tmpdir.split(':').filter_map(|folder| fs::canonicalize(folder).ok()).collect();
-    let here = mounts("self")?;
-    let servers = processes().filter(|process| is_server(*process));
-    let mut beside = servers.filter(|process| mounts(&process.to_string()).as_ref() == Some(&here));
-    beside.find_map(|process| {
-        let folder = folders.iter().find(|folder| keeps_files_in(process, folder))?;
-        Some((process, folder.clone()))
-    })
+/// A server that uses one of our folders.
+pub struct Neighbour {
+    pub process: u32,
+    pub folder: PathBuf,
+    has_removed: bool,
+}
+
+/// `tmpdir`: the server's variable.
+pub fn folders(tmpdir: &str) -> Vec<PathBuf> {
+    tmpdir.split(':').filter_map(|folder| fs::canonicalize(folder).ok()).collect()
+}
+
+pub fn all(folders: &[PathBuf]) -> impl Iterator<Item = Neighbour> {
+    let here = mounts("self");
+    let is_beside = move |process: &u32| here.is_some() && mounts(&process.to_string()) == here;
+    processes()
+        .filter(|process| is_server(*process))
+        .filter(is_beside)
+        .filter_map(|process| neighbour(process, folders))
+}
+
+/// Whether one of them is about to remove temporary tables.
+pub fn is_one_starting(folders: &[PathBuf]) -> bool {
+    static LAST: Mutex<Option<(Instant, bool)>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = last.filter(|(at, _)| at.elapsed() < LOOK_EVERY);
+    let is_starting = |neighbour: Neighbour| !neighbour.has_removed && is_young(neighbour.process);
+    last.insert(known.unwrap_or_else(|| (Instant::now(), all(folders).any(is_starting)))).1
 }
 
 fn processes() -> impl Iterator<Item = u32> {
@@ -37,10 +66,27 @@ fn mounts(process: &str) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{process}/ns/mnt")).ok()
 }
 
-fn keeps_files_in(process: u32, folder: &Path) -> bool {
-    let files = fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
-    files.filter_map(|file| fs::read_link(file.path()).ok()).any(|file| {
-        let is_nameless = file.to_str().is_some_and(|name| name.ends_with(NAMELESS));
-        is_nameless && file.parent() == Some(folder)
-    })
+fn neighbour(process: u32, folders: &[PathBuf]) -> Option<Neighbour> {
+    let files = fs::read_dir(format!("/proc/{process}/fd")).ok()?.flatten();
+    let files: Vec<_> = files.filter_map(|file| fs::read_link(file.path()).ok()).collect();
+    let folder = folders.iter().find(|folder| files.iter().any(|file| is_nameless_in(file, folder)))?;
+    let has_removed = files.iter().any(|file| file.file_name() == Some(OsStr::new(AFTER_REMOVAL)));
+    Some(Neighbour { process, folder: folder.clone(), has_removed })
+}
+
+fn is_nameless_in(file: &Path, folder: &Path) -> bool {
+    file.parent() == Some(folder) && file.to_str().is_some_and(|name| name.ends_with(NAMELESS))
+}
+
+fn is_young(process: u32) -> bool {
+    // SAFETY: no preconditions.
+    let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
+    let age = || {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // The twentieth field after the name, which may hold blanks.
+        let begun: f64 = stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()?;
+        let now: f64 = fs::read_to_string("/proc/uptime").ok()?.split_ascii_whitespace().next()?.parse().ok()?;
+        Some(now - begun / ticks_per_second)
+    };
+    age().is_some_and(|seconds| seconds < LONGEST_START.as_secs_f64())
 }

@@ -122,10 +122,8 @@ impl Server for Symbols {
     }
 
     fn danger(&self, link: &mut dyn Link) -> Result<Option<String>, String> {
-        let rows = link.query("SELECT @@GLOBAL.tmpdir")?;
-        let tmpdir = rows.first().and_then(|row| row.first()?.as_deref()).unwrap_or_default();
-        let found = neighbours::with_same(&String::from_utf8_lossy(tmpdir));
-        Ok(found.map(|(process, folder)| {
+        let folders = local::folders(|question| link.query(question))?;
+        Ok(neighbours::all(folders).next().map(|neighbours::Neighbour { process, folder, .. }| {
             format!(
                 "another server (process {process}) has the same tmpdir, {}: whichever of them starts removes the temporary tables of the other, \
                  which can crash; give each a tmpdir of its own in its option file, and restart it",
