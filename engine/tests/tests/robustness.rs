@@ -578,7 +578,7 @@ fn a_server_with_the_same_tmpdir_is_named_at_the_load() {
 /// The engine asks nothing that makes a file while another server removes such files, and goes on afterwards.
 #[test]
 fn a_server_outlives_the_starts_of_another_with_the_same_tmpdir() {
-    const STARTS: usize = 20;
+    const STARTS: usize = 40;
     const TABLES: usize = 50;
     let mut first = server(&[]);
     let mut client = connect(&first.endpoint());

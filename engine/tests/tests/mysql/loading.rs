@@ -2,6 +2,7 @@
 
 use crate::shared::{hits, options, ready, start};
 use crate::traps::{all, plugin, said, until};
+use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Server};
 
 fn refused(fault: &str) -> String {
@@ -137,6 +138,36 @@ fn it_leaves_and_comes_back_while_statements_run() {
             hits(&mut admin) > before
         });
     }
+}
+
+/// No other cache could take the names that are gone, and the server itself refuses to install what still waits to go.
+#[test]
+fn what_waits_to_go_leaves_no_name_that_means_something_else() {
+    let server = ready(start(&[]));
+    let mut holder = server.admin().unwrap();
+    holder.must("DO 1").unwrap();
+    let mut admin = server.admin().unwrap();
+    all(&mut admin, server.product().uninstalling());
+    assert_eq!(status_of(&mut admin, "fqc_events"), "DELETED");
+    for mut client in [admin, server.admin().unwrap()] {
+        for (statement, number) in [
+            ("SET GLOBAL query_cache_type = 1", 1193),
+            ("SELECT @@GLOBAL.query_cache_size", 1193),
+            ("SET GLOBAL fqc_type = ON", 1193),
+            ("SHOW FQC STATUS", 1064),
+            ("INSTALL PLUGIN fqc_events SONAME 'fqc.so'", 1125),
+        ] {
+            let response = client.query(statement).unwrap();
+            let found = response.failure().map(|failure| failure.code);
+            assert_eq!(found, Some(number), "{statement}: {:?}", response.failure());
+        }
+    }
+    drop(holder);
+}
+
+fn status_of(client: &mut Client, plugin: &str) -> String {
+    let question = format!("SELECT PLUGIN_STATUS FROM information_schema.PLUGINS WHERE PLUGIN_NAME = '{plugin}'");
+    client.scalar(&question).unwrap().unwrap_or_default()
 }
 
 #[test]
