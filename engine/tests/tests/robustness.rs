@@ -587,7 +587,7 @@ fn a_server_outlives_the_starts_of_another_with_the_same_tmpdir() {
     }
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
-        // Whatever is defined anew is asked about with the next read.
+        // Each definition makes the engine ask about the table again at its next read.
         scope.spawn(|| {
             for table in (0..TABLES).cycle().take_while(|_| !is_over.load(Ordering::Relaxed)) {
                 let (alter, read) = (format!("ALTER TABLE d.t{table} COMMENT ''"), format!("SELECT v FROM d.t{table}"));
@@ -611,7 +611,7 @@ fn a_server_outlives_the_starts_of_another_with_the_same_tmpdir() {
 /// One for all that is to be known of its columns, and one for its triggers: MariaDB has no other source that opens no table.
 #[test]
 fn a_table_that_is_met_takes_two_temporary_tables_on_disk() {
-    const TABLES: u64 = 20;
+    const TABLES: u64 = 100;
     let server = server(&[]);
     let mut client = connect(&server.endpoint());
     for table in 0..TABLES {

@@ -105,7 +105,7 @@ fn refuses_the_cache(client: &mut Client) {
     assert_eq!(said(&client.query(own).unwrap()), "OFF");
 }
 
-/// The server lists its names for as long as somebody holds the plugin, but reports nothing to it of anybody who connects.
+/// The server lists a plugin that a connection holds as DELETED, and reports no new connection to it.
 fn waits_to_go(server: &Arc<Server>) {
     let mut arena = Arena::on(server.clone(), "c");
     let (mut holder, mut older) = (client(server), client(server));
@@ -136,7 +136,7 @@ fn a_plugin_that_waits_to_go_refuses_its_names_and_an_install() {
     waits_to_go(&server());
 }
 
-/// Then the server reports no statement, so that nothing tells of the UNINSTALL.
+/// The server reports no statement to a sleeping engine, so the UNINSTALL is not reported either.
 #[test]
 fn a_plugin_that_waits_to_go_refuses_them_where_it_was_asleep() {
     let server = server();

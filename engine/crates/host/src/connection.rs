@@ -136,8 +136,8 @@ impl Connection {
         None
     }
 
-    /// Before the first command the client's packets are numbered after the server's, and commands begin with 0. True if that is what
-    /// comes next, although the server has not reported the login. A count if nothing has come.
+    /// The packets of a login continue the server's numbering, and every command starts with 0. If a command comes although the server
+    /// has not reported the login, the session starts without that report. A count if nothing has come.
     fn awaits_unreported(&mut self, engine: &Engine, io: &mut dyn Io) -> Option<isize> {
         let is_between = self.has_hello && self.own.is_empty() && !self.session.is_in_commands();
         if !is_between || self.session.is_foreign() {
@@ -263,7 +263,7 @@ impl Connection {
         }
     }
 
-    /// Collects a packet of the login, which the server has had. The first one tells what the client understands.
+    /// Collects a packet of the login, which the server has had. The first one says what the client understands.
     fn observe_login(&mut self, engine: &Engine, bytes: &[u8]) {
         self.own.extend_from_slice(bytes);
         self.own_given = self.own.len();

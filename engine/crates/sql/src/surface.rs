@@ -92,7 +92,7 @@ struct Places<'a> {
 
 struct Place<'a> {
     token: Token<'a>,
-    /// If it is a name, it is that of a system variable.
+    /// The token is a name in the position of a system variable.
     is_variable: bool,
     /// Among the settings of SET STATEMENT.
     is_for_statement: bool,

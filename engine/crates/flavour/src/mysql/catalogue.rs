@@ -28,7 +28,7 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
          SELECT 1 FROM information_schema.REFERENTIAL_CONSTRAINTS AS r \
          WHERE r.CONSTRAINT_SCHEMA = {schema} AND r.TABLE_NAME = {table} \
          AND NOT (r.UPDATE_RULE IN ('RESTRICT', 'NO ACTION') AND r.DELETE_RULE IN ('RESTRICT', 'NO ACTION'))))",
-    // Quotes in an expression are told with a backslash before them.
+    // MySQL puts a backslash before each quote in an expression.
     columns: "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLUMN_KEY, EXTRA, \
          REPLACE(GENERATION_EXPRESSION, CONCAT(CHAR(92), CHAR(39)), CHAR(39)) FROM information_schema.COLUMNS \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} ORDER BY ORDINAL_POSITION",

@@ -6,7 +6,7 @@ use crate::link::{Link, Row};
 use flavour::{Catalogue, Flavour};
 use footprint::KeyColumn;
 
-/// `schema` and `table` are literals. `columns`: what the catalogue has told of its columns, if it had nothing to say against that.
+/// `schema` and `table` are literals. `columns`: the rows of `Catalogue::columns`; none if the server had a warning about them.
 pub fn key_column(
     flavour: &Flavour,
     link: &mut dyn Link,

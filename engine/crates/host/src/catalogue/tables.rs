@@ -6,10 +6,10 @@ use flavour::Flavour;
 use session::{Engine, Era, Table, Verdict};
 use sql::LexMode;
 
-/// What the catalogue has told of the columns of a table whose rows may be told apart.
+/// The columns of a table in whose writes the engine may distinguish rows.
 pub struct Columns {
     era: Era,
-    /// None if the server had anything to say about its answer.
+    /// The rows of `Catalogue::columns`; none if the server had a warning about them.
     rows: Option<Vec<Row>>,
 }
 
@@ -31,7 +31,7 @@ pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table, columns: 
     Ok(())
 }
 
-/// With the columns, if they were asked for.
+/// The verdict, and the rows of `Catalogue::columns` if the server was asked for them and had no warning.
 fn judge(
     flavour: &'static Flavour,
     link: &mut dyn Link,
@@ -57,7 +57,7 @@ fn judge(
     Ok((verdict, is_certain.then_some(columns)))
 }
 
-/// By its storage engine and type.
+/// The verdict that follows from the row of `Catalogue::table` alone.
 fn by_engine(flavour: &Flavour, rows: &[Row]) -> Verdict {
     let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Verdict::Unfit };
     let engines = &flavour.engines;

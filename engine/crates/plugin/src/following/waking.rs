@@ -127,7 +127,7 @@ fn own_status(engine: &Engine, link: &mut dyn Link) -> Result<Option<Vec<u8>>, S
     Ok(rows.into_iter().next().and_then(|row| row.into_iter().next()?))
 }
 
-/// Ends the doubt, unless the next change has begun since `changes` and `doubts` were counted.
+/// Ends the doubt, unless another change has started since `changes` and `doubts` were read.
 fn stay(engine: &Engine, changes: Option<u64>, doubts: Option<u64>) {
     forget_doubt(engine, |doubt| Some(doubt.changes) == changes);
     doubts.into_iter().for_each(|doubts| engine.departure().stays(doubts));

@@ -4,10 +4,10 @@
 //! Each start of a MariaDB server removes all temporary tables from its `tmpdir`. A server that has just made one crashes if it finds
 //! no file when it opens it. Most questions to `information_schema` make one, so none is asked while such a server starts.
 
+use locks::Mutex;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 

@@ -9,7 +9,7 @@ use locks::Mutex;
 use std::sync::{Condvar, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// What a client is told. A server takes 128 characters.
+/// The message of the error that a client gets. A server takes 128 characters.
 pub const REFUSAL: &str = "fqc was uninstalled, nothing is cached: it goes when connections that use it end or on restart; only then INSTALL it again";
 
 /// Far longer than the host needs, unless another statement still changes plugins.
