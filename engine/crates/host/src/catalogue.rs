@@ -38,7 +38,7 @@ pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String
 
 fn settle(engine: &Engine, link: &mut dyn Link, asked: &[Asked]) -> Result<(), String> {
     let mut with_columns = Vec::new();
-    for one in asked {
+    for one in asked.iter().filter(|one| !one.table.is_settled(engine.catalogue().generation())) {
         let present = &mut Present { link: &mut *link, engine, inherited: one.inherited };
         let settled = tables::settle(engine, present, &one.table);
         with_columns.extend(present.heed(settled)?.map(|columns| (one, columns)));

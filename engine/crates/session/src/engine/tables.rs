@@ -108,6 +108,15 @@ impl Table {
         key.1.clone().filter(|_| key.0 == era)
     }
 
+    /// Whether the catalogue need not be asked about this table: a read that came while the engine was asking has asked for it again.
+    pub fn is_settled(&self, generation: u64) -> bool {
+        match self.verdict(generation) {
+            Verdict::Unknown => false,
+            Verdict::Snapshot => self.key.read().unwrap_or_else(|e| e.into_inner()).0 == self.era(generation),
+            _ => true,
+        }
+    }
+
     pub fn verdict(&self, generation: u64) -> Verdict {
         // Acquire: pairs with `settle`.
         let packed = self.verdict.load(Ordering::Acquire);
