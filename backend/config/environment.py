@@ -129,6 +129,7 @@ class Environment:
     engine_library: Path
     mysqld: str  # empty: the machine's own
     frontend_dist: Path
+    requests_at_once: int
     hashes_at_once: int
     least_free_mib: int
     token_lifetime_days: int
@@ -175,6 +176,7 @@ def read() -> Environment:
         mysqld=_text("FQC_MYSQLD", str(FETCHED_MYSQLD) if FETCHED_MYSQLD.exists() else ""),
         frontend_dist=_path("FQC_FRONTEND_DIST", REPOSITORY / "frontend" / "dist"),
         least_free_mib=_number("FQC_LEAST_FREE_MIB", 64, 0, 1024 * 1024),
+        requests_at_once=_number("FQC_REQUESTS_AT_ONCE", 16, 1, 1000),
         hashes_at_once=_number("FQC_HASHES_AT_ONCE", 2, 1, 64),
         token_lifetime_days=_number("FQC_TOKEN_LIFETIME_DAYS", 90, 1, 3650),
         token_retention_days=_number("FQC_TOKEN_RETENTION_DAYS", 30, 1, 36500),

@@ -185,6 +185,7 @@ LOCAL_PORT_BASE = ENV.local_port_base
 CONNECT_TIMEOUT_SECONDS = ENV.connect_timeout_seconds
 STATEMENT_TIMEOUT_SECONDS = ENV.statement_timeout_seconds
 LEAST_FREE_MIB = ENV.least_free_mib
+REQUESTS_AT_ONCE = ENV.requests_at_once
 HASHES_AT_ONCE = ENV.hashes_at_once
 TOKEN_LIFETIME_DAYS = ENV.token_lifetime_days
 TOKEN_RETENTION_DAYS = ENV.token_retention_days

@@ -18,6 +18,7 @@ os.environ.setdefault("FQC_LOG_LEVEL", "CRITICAL")
 # A server that is slow because the machine is loaded has not failed. Tests of giving up say when.
 os.environ.setdefault("FQC_CONNECT_TIMEOUT_SECONDS", "60")
 os.environ.setdefault("FQC_STATEMENT_TIMEOUT_SECONDS", "120")
+os.environ.setdefault("FQC_REQUESTS_AT_ONCE", "200")
 # Workers that share a run look for ports of local servers at places of their own: two would find the same one free.
 _worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 os.environ["FQC_LOCAL_PORT_BASE"] = str(int(os.environ.get("FQC_LOCAL_PORT_BASE", "13306")) + 100 * _worker)

@@ -1,4 +1,4 @@
-"""A web process never opens more connections to PostgreSQL than it may, however many ask and listen at a time."""
+"""However many ask and listen, a web process opens few connections to PostgreSQL and works on few requests."""
 
 import http.client
 import json
@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -106,8 +107,9 @@ def test_clients_and_streams_share_the_connections_and_none_is_refused(web, head
     assert threads < STREAMS
 
 
-def test_a_request_that_waits_for_a_managed_server_keeps_no_connection_from_others(web, headers, silent):
-    url = web(FQC_DATABASE_CONNECTIONS="1", FQC_DATABASE_WAIT_SECONDS="1", FQC_CONNECT_TIMEOUT_SECONDS="120")
+def test_a_request_that_waits_for_a_managed_server_keeps_no_connection_and_no_place_from_others(web, headers, silent):
+    bounds = {"FQC_REQUESTS_AT_ONCE": "1", "FQC_DATABASE_CONNECTIONS": "1", "FQC_DATABASE_WAIT_SECONDS": "1"}
+    url = web(**bounds, FQC_CONNECT_TIMEOUT_SECONDS="120")
     instance = instance_make(port=silent.getsockname()[1])
     operator = {"Authorization": client_as("operator")._credentials["HTTP_AUTHORIZATION"]}
     with ThreadPoolExecutor(1) as thread:
@@ -119,9 +121,9 @@ def test_a_request_that_waits_for_a_managed_server_keeps_no_connection_from_othe
         assert waiting.result()[0] == 503
 
 
-def test_whoever_gets_no_connection_in_time_is_told_when_to_come_again(web, headers):
-    url = web(FQC_DATABASE_CONNECTIONS="1", FQC_DATABASE_WAIT_SECONDS="1")
-    assert ask(url, headers)[0] == 200
+@contextmanager
+def at_work(url, headers):
+    """A request that stays at work until the end."""
     with beside() as holding, ThreadPoolExecutor(1) as clients:
         holding.execute("BEGIN")
         holding.execute("LOCK TABLE fleet_instance IN ACCESS EXCLUSIVE MODE")
@@ -130,9 +132,36 @@ def test_whoever_gets_no_connection_in_time_is_told_when_to_come_again(web, head
             waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
             while not looking.execute(waits).fetchone()[0]:
                 time.sleep(0.02)
-        status, told, problem = ask(url, headers)
+        yield
         holding.execute("ROLLBACK")
         assert first.result()[0] == 200
+
+
+def test_whoever_gets_no_connection_in_time_is_told_when_to_come_again(web, headers):
+    url = web(FQC_DATABASE_CONNECTIONS="1", FQC_DATABASE_WAIT_SECONDS="1")
+    assert ask(url, headers)[0] == 200
+    with at_work(url, headers):
+        status, told, problem = ask(url, headers)
     assert (status, problem["code"], told["Content-Type"]) == (503, "unavailable", "application/problem+json")
     assert int(told["Retry-After"]) > 0
+    assert ask(url, headers)[0] == 200
+
+
+def test_whoever_gets_no_place_in_time_is_told_when_to_come_again_and_health_is_still_answered(web, headers):
+    url = web(FQC_REQUESTS_AT_ONCE="1")
+    with at_work(url, headers):
+        status, told, problem = ask(url, headers)
+        assert [ask(url, {}, path)[0] for path in ("/healthz", "/readyz")] == [200, 200]
+    assert (status, problem["code"], told["Content-Type"]) == (429, "busy", "application/problem+json")
+    assert int(told["Retry-After"]) > 0
+    assert told["X-Request-ID"] == problem["request_id"]
+    assert ask(url, headers)[0] == 200
+
+
+def test_a_place_of_a_client_that_left_is_free_again(web, headers):
+    url = web(FQC_REQUESTS_AT_ONCE="1")
+    with at_work(url, headers):
+        leaving = http.client.HTTPConnection(urlsplit(url).netloc, timeout=180)
+        leaving.request("GET", READ, headers=headers)
+        leaving.close()
     assert ask(url, headers)[0] == 200

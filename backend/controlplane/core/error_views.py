@@ -9,10 +9,23 @@ from django.db import DatabaseError
 from django.http import HttpRequest, JsonResponse
 
 from controlplane.core import problems
+from controlplane.core.errors import Busy
+from controlplane.core.ids import new_id
+from controlplane.core.request_context import Caller, called_by, caller
 
 
 def _problem(status: int, detail: str, code: str = "") -> JsonResponse:
     return JsonResponse(problems.body(status, detail, code=code), status=status, content_type=problems.CONTENT_TYPE)
+
+
+def busy(error: Busy) -> JsonResponse:
+    """For a request that no middleware has seen; its id is made here."""
+    with called_by(Caller(request_id=new_id("req"))):
+        told, headers = problems.rendered(error)
+        headers |= {"X-Request-ID": caller().request_id, "Cache-Control": "no-store"}
+    response = JsonResponse(told, status=error.status, content_type=problems.CONTENT_TYPE, headers=headers)
+    response.headers["Content-Length"] = str(len(response.content))  # which a middleware adds to other answers
+    return response
 
 
 def bad_request(request: HttpRequest, exception: Any = None) -> JsonResponse:

@@ -88,13 +88,18 @@ def _from_api(error: exceptions.APIException) -> dict[str, Any]:
     return body(error.status_code, str(detail), code=code)
 
 
+def rendered(error: Problem) -> tuple[dict[str, Any], dict[str, str]]:
+    """Body and headers of its answer."""
+    headers = {"Retry-After": str(error.retry_after_seconds)} if error.retry_after_seconds else {}
+    named: dict[str, Any] = {
+        "code": error.code, "title": error.title, "errors": error.errors, "statements": error.statements,
+    }  # fmt: skip
+    return body(error.status, error.detail, **named), headers
+
+
 def _render(error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
     if isinstance(error, Problem):
-        headers = {"Retry-After": str(error.retry_after_seconds)} if error.retry_after_seconds else {}
-        named: dict[str, Any] = {
-            "code": error.code, "title": error.title, "errors": error.errors, "statements": error.statements,
-        }  # fmt: skip
-        return body(error.status, error.detail, **named), headers
+        return rendered(error)
     if isinstance(error, Http404):
         return body(404, "This resource does not exist, or no longer exists."), {}
     if isinstance(error, PermissionDenied):

@@ -5,13 +5,15 @@ import { ApiError, ConnectionLost } from '@/api/errors';
 
 const MOST_RETRIES = 3;
 
-function shouldRetry(failures: number, error: Error): boolean {
-  if (error instanceof ConnectionLost) return false;
-  return error instanceof ApiError && error.status >= 500 && failures < 1;
-}
-
+/** The server has done nothing yet: too many requests came at once, or too many passwords. */
 function isBusy(error: Error): boolean {
   return error instanceof ApiError && error.code === 'busy';
+}
+
+function shouldRetry(failures: number, error: Error): boolean {
+  if (error instanceof ConnectionLost) return false;
+  if (isBusy(error)) return failures < MOST_RETRIES;
+  return error instanceof ApiError && error.status >= 500 && failures < 1;
 }
 
 /**
@@ -34,7 +36,6 @@ export const queryClient: QueryClient = new QueryClient({
       staleTime: 5_000,
       refetchOnWindowFocus: () => !connection.isLost(),
     },
-    // A server that is busy with other passwords has done nothing yet.
     mutations: {
       networkMode: 'always',
       retry: (failures, error) => isBusy(error) && failures < MOST_RETRIES,

@@ -1,0 +1,47 @@
+"""How many requests a web process works on at a time.
+
+One process computes one answer at a time, so more requests at once would not end sooner. A request waits for a place
+before it has a thread, and is refused with 429 if none is free in time. It keeps its place until its answer is made, or
+until it waits for something other than the database (`core/connections.py`): a managed server that is slow must not
+take places from requests that do not need it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextvars import ContextVar
+
+from controlplane.core.errors import Busy
+
+WAIT_SECONDS = 1.0
+
+
+class Place:
+    """A request's. It may be given back early, and from any thread."""
+
+    def __init__(self, release: Callable[[], None]) -> None:
+        self._release, self._loop = release, asyncio.get_running_loop()
+        self._is_taken = True
+
+    def give_back(self) -> None:
+        if self._is_taken:
+            self._is_taken = False
+            self._loop.call_soon_threadsafe(self._release)
+
+
+class Places:
+    def __init__(self, count: int) -> None:
+        self._free = asyncio.Semaphore(count)
+
+    async def take(self) -> Place:
+        try:
+            async with asyncio.timeout(WAIT_SECONDS):
+                await self._free.acquire()
+        except TimeoutError as error:
+            raise Busy("Too many requests came at once, and this one was not begun: try again.") from error
+        return Place(self._free.release)
+
+
+# Of the request at work; None outside of requests.
+PLACE: ContextVar[Place | None] = ContextVar("place", default=None)
