@@ -15,6 +15,7 @@ from typing import Any
 
 import yaml
 
+from controlplane.gateway.numbers import whole
 from controlplane.gateway.product import product_of
 
 from .line import shipped_lines
@@ -99,8 +100,9 @@ def _of_mysql() -> Mapping[str, Any]:
 
 def _steps(name: str, block: str | None) -> list[int | str]:
     """A server that states no block size may round all the same."""
-    if block is not None:
-        return [int(block)] if int(block) > 1 else []
+    size = whole(block)
+    if size is not None:
+        return [size] if size > 1 else []
     if name in _of_mysql()["rounds_to"]:
         return [_of_mysql()["rounds_to"][name]]
     shipped = shipped_lines()["5.7"].get(name)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from controlplane.catalogue.normal import is_off
+from controlplane.catalogue.normal import integer, is_off
 from controlplane.catalogue.validation import violations
 from controlplane.changes.plan import Situation, is_expression_for
 from controlplane.changes.planning import Preview, preview_wanted, situation_of
 from controlplane.core.errors import Refused
 from controlplane.fleet.models import Instance
+from controlplane.gateway.errors import NotUsable
+from controlplane.gateway.numbers import whole
 from controlplane.prerequisites.check import instance_check
 from controlplane.prerequisites.findings import InstanceFinding
 from controlplane.prerequisites.sizing import cache_size_bytes, reduced_expression
@@ -57,7 +59,8 @@ def _shrunk_pool(situation: Situation) -> str | None:
     submitted = situation.configured.get(POOL)
     if submitted and is_expression_for(situation.line, POOL, submitted):
         return reduced_expression(submitted)
-    shrunk = str(int(submitted or running(situation, POOL)) * 9 // 10 // 1024 * 1024)
+    pool_bytes = integer(submitted) if submitted else running_bytes(situation, POOL)
+    shrunk = str(pool_bytes * 9 // 10 // 1024 * 1024)
     definition = situation.line.get(POOL)
     is_too_small = definition and any(each.code == "below_minimum" for each in violations(definition, shrunk))
     return None if is_too_small else shrunk
@@ -68,18 +71,21 @@ def _has_given_way(instance: Instance, situation: Situation) -> bool:
     return not is_off(situation.configured.get(TYPE)) or _pool_before_enabling(instance) is not None
 
 
-def running(situation: Situation, name: str) -> str:
-    value = situation.running.get(name)
-    if value is None:
+def running_bytes(situation: Situation, name: str) -> int:
+    text = situation.running.get(name)
+    if text is None:
         detail = f"{name} is not known because the server did not respond. The prerequisites check says why."
         raise Refused(detail, code="server_silent")
+    value = whole(text)
+    if value is None:
+        raise NotUsable(f"The server says that its {name} is {text[:40]!r}, which is no number of bytes.")
     return value
 
 
 def _size(instance: Instance, situation: Situation, rule: str, sizing: dict[str, Any]) -> int:
     return cache_size_bytes(
         rule,
-        pool_bytes=int(running(situation, POOL)),
+        pool_bytes=running_bytes(situation, POOL),
         result_set_bytes=sizing.get("result_set_bytes"),
         size_bytes=sizing.get("size_bytes"),
         curve=sizing.get("curve") or _curve(instance, rule),

@@ -12,7 +12,7 @@ import structlog
 from django.db import transaction
 from django.utils import timezone
 
-from controlplane.changes.cache_planning import OBSERVE, POOL, SIZE, running
+from controlplane.changes.cache_planning import OBSERVE, POOL, SIZE, running_bytes
 from controlplane.changes.models import ChangeSet
 from controlplane.changes.plan import Situation
 from controlplane.changes.planning import Preview, preview_wanted, situation_of
@@ -66,9 +66,9 @@ def observation_begin(instance: Instance, *, hours: int) -> ChangeSet:
 
 
 def _size(situation: Situation) -> str:
-    if int(running(situation, SIZE)) > 0:
+    if running_bytes(situation, SIZE) > 0:
         return ""
-    return str(rounded(min(MOST_BYTES, int(running(situation, POOL)) // 10)))
+    return str(rounded(min(MOST_BYTES, running_bytes(situation, POOL) // 10)))
 
 
 def observation_end(instance: Instance) -> ChangeSet | None:

@@ -10,6 +10,7 @@ from controlplane.core.errors import Conflict
 from controlplane.fleet.connection import connected
 from controlplane.fleet.models import Instance
 from controlplane.gateway import reports
+from controlplane.gateway.numbers import whole
 from controlplane.prerequisites import rule_list
 from controlplane.prerequisites.status import report
 
@@ -51,7 +52,7 @@ def _is_shape(row: Mapping[str, str | None]) -> bool:
 
 def _subject(row: Mapping[str, str | None]) -> rule_list.Subject:
     tables = tuple(name for name in (row.get(reports.TABLES_READ) or "").split(", ") if name)
-    text, executions = row.get(reports.QUERY) or "", int(row.get(reports.EXECUTIONS) or 0)
+    text, executions = row.get(reports.QUERY) or "", whole(row.get(reports.EXECUTIONS)) or 0
     return rule_list.Subject(row.get(reports.DIGEST) or "", tables, text, executions)
 
 

@@ -19,6 +19,7 @@ from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import read_identity
 from controlplane.fleet.services import endpoint_check
 from controlplane.gateway.errors import AnswerTooLong, NotAServer, Unreachable
+from controlplane.gateway.numbers import whole
 from controlplane.gateway.server import Limits, Server, open_server
 
 SIZES = ("thread_pool_size", "max_connections", "innodb_buffer_pool_size")
@@ -44,9 +45,9 @@ def endpoint_look(*, host: str, port: int, **account: Any) -> dict[str, Any]:
     # MariaDB sets as many groups of threads as the machine has processors, unless it is told another number.
     return {
         **identity.facts,
-        "cpu_count": _number(sizes.get("thread_pool_size")),
-        "max_connections": _number(sizes.get("max_connections")),
-        "buffer_pool_bytes": _number(sizes.get("innodb_buffer_pool_size")),
+        "cpu_count": whole(sizes.get("thread_pool_size")),
+        "max_connections": whole(sizes.get("max_connections")),
+        "buffer_pool_bytes": whole(sizes.get("innodb_buffer_pool_size")),
         "same_endpoint": names,
     }
 
@@ -70,7 +71,3 @@ def _opened(address: Address, within: Limits) -> Server:
         ) from error
     server.until = time.monotonic() + CONVERSATION_STATEMENTS * server.statement_seconds
     return server
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isdigit() else None

@@ -21,6 +21,7 @@ from urllib.parse import SplitResult, urlsplit
 from controlplane.gateway.dial import dial, ended_by
 from controlplane.gateway.endpoint import is_allowed, resolve
 from controlplane.gateway.errors import GatewayError, PasswordWithheld, RefusedEndpoint, Unreachable
+from controlplane.gateway.numbers import whole
 from controlplane.gateway.public import is_public
 
 TIMEOUT_SECONDS = 10.0  # from looking up the receiver's name to its last word
@@ -132,5 +133,5 @@ def _judge(answer: http.client.HTTPResponse, receiver: Receiver) -> None:
         raise ReceiverRefused(f"{detail}. Check the address and the secret.")
     delayed = ReceiverDelayed(detail)
     wait = answer.headers.get("Retry-After", "")
-    delayed.again_after_seconds = min(int(wait), LONGEST_RETRY_SECONDS) if wait.isdecimal() else 0
+    delayed.again_after_seconds = min(whole(wait) or 0, LONGEST_RETRY_SECONDS)
     raise delayed

@@ -25,8 +25,8 @@ def grant_statements(grants: Grants, account: str) -> tuple[str, ...]:
 
 def granted(server: Server) -> Iterator[tuple[set[str], str]]:
     """What the account was granted, without its roles that are not in force."""
-    for (line,) in server.rows("SHOW GRANTS"):
-        if found := GRANT.match(line):
+    for line, *_ in server.rows("SHOW GRANTS"):
+        if found := GRANT.match(str(line)):
             yield set(COLUMNS.sub("", found["rights"]).split(", ")), found["place"]
 
 

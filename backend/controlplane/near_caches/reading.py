@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from controlplane.gateway import reports
-from controlplane.gateway.numbers import MOST_STORED, whole
+from controlplane.gateway.numbers import MOST_STORED, decimal, whole
 
 NAME = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 ADDRESS = re.compile(r"[!-~]{0,80}")
@@ -30,10 +29,6 @@ def _fields(row: Row) -> dict[str, Any] | None:
         return None
     most = dict.fromkeys(reports.NEAR_NUMBERS, MOST_STORED) | {"protocol": MOST_PROTOCOL}
     counts = {field: whole(row.get(reports.NEAR_NUMBERS[field]) or "0", limit) for field, limit in most.items()}
-    try:
-        times = {field: float(row.get(column) or 0) for field, column in reports.NEAR_MILLISECONDS.items()}
-    except ValueError:
-        return None
-    is_sound = None not in counts.values()
-    is_sound = is_sound and all(math.isfinite(number) and number >= 0 for number in times.values())
+    times = {field: decimal(row.get(column) or "0") for field, column in reports.NEAR_MILLISECONDS.items()}
+    is_sound = None not in (*counts.values(), *times.values())
     return {"name": name, "address": address, **counts, **times} if is_sound else None

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from controlplane.gateway.errors import RefusedStatement
+from controlplane.gateway.numbers import decimal, whole
 from controlplane.gateway.product import PRODUCTS, TableStatistics, product_of
 from controlplane.gateway.server import Server
 
@@ -30,8 +31,7 @@ class Readings:
     has_table_statistics: bool = False
 
     def number(self, name: str) -> int:
-        text = self.variables.get(name) or self.status.get(name) or "0"
-        return int(float(text)) if text.replace(".", "", 1).isdigit() else 0
+        return int(decimal(self.variables.get(name) or self.status.get(name)) or 0)
 
 
 def read(server: Server, class_memory_bytes: int) -> Readings:
@@ -49,7 +49,7 @@ def statistics_of(variables: Mapping[str, str]) -> TableStatistics:
 def _tables(server: Server, query: str) -> list[TableUse]:
     try:
         return [
-            TableUse(str(row[0]), str(row[1]), int(row[2]), int(row[3]))
+            TableUse(str(row[0]), str(row[1]), *(whole(str(cell)) or 0 for cell in row[2:4]))
             for row in server.rows(query, [SYSTEM_SCHEMAS, NOT_TABLES])
         ]
     except RefusedStatement:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from controlplane.gateway.numbers import whole
 from controlplane.prerequisites.findings import percent
 
 ENOUGH_REQUESTS = 1000  # a ratio is then right to 3 percentage points or better
@@ -54,7 +55,7 @@ class Observed:
 
 
 def counted(status: Mapping[str, str]) -> dict[str, int]:
-    return {name: int(status.get(counter, "0")) for name, counter in OBSERVED.items()}
+    return {name: whole(status.get(counter)) or 0 for name, counter in OBSERVED.items()}
 
 
 def grown(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from controlplane.gateway.numbers import whole
 from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.findings import Action, InstanceFinding
 from controlplane.prerequisites.readings import Readings
@@ -56,7 +57,7 @@ def _scope(rule: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _seconds(rule: Mapping[str, Any]) -> int:
-    return int(rule.get("ttl", 0)) if str(rule.get("ttl", 0)).isdigit() else 0
+    return whole(str(rule.get("ttl"))) or 0
 
 
 def _said(rule: Mapping[str, Any]) -> str:

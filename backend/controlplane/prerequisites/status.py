@@ -12,6 +12,7 @@ from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import note_identity, read_identity
 from controlplane.gateway import reports
 from controlplane.gateway.errors import PrivilegeMissing, RefusedStatement
+from controlplane.gateway.numbers import decimal, whole
 from controlplane.gateway.privileges import grant_statements
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.readings import NOT_TABLES, SYSTEM_SCHEMAS
@@ -42,8 +43,8 @@ def cache_status(instance: Instance) -> dict[str, Any]:
         "version": version,
         "minor_version": instance.minor_version,
         "type": kind,
-        "size_bytes": size and int(size),
-        "limit_bytes": limit and int(limit),
+        "size_bytes": whole(size),
+        "limit_bytes": whole(limit),
         "hit_ratio": hit_ratio(counters),
         "counters": counters,
         "connections": connections,
@@ -54,15 +55,16 @@ def cache_status(instance: Instance) -> dict[str, Any]:
 
 def served_connections(server: Server, counters: dict[str, str]) -> dict[str, int] | None:
     """Without those of the control plane, which stay out of the cache. None: an engine that does not count them."""
-    told = counters.get("Fqc_connections_served")
-    if told is None:
+    served = whole(counters.get("Fqc_connections_served"))
+    if served is None:
         return None
-    every = int(server.status("Threads_connected")["Threads_connected"])
-    return {"served": int(told), "all": max(int(told), every - int(server.value(OWN_CONNECTIONS)))}
+    every = whole(server.status("Threads_connected").get("Threads_connected"))
+    own = whole(str(server.value(OWN_CONNECTIONS)))
+    return None if every is None or own is None else {"served": served, "all": max(served, every - own)}
 
 
 def hit_ratio(counters: dict[str, str]) -> float | None:
-    hits, inserts, others = (int(counters.get(f"Qcache_{name}", "0")) for name in ("hits", "inserts", "not_cached"))
+    hits, inserts, others = (whole(counters.get(f"Qcache_{name}")) or 0 for name in ("hits", "inserts", "not_cached"))
     lookups = hits + inserts + others
     return hits / lookups if lookups else None
 
@@ -111,13 +113,10 @@ def _is_table(row: dict[str, str | None]) -> bool:
 
 
 def _table(row: dict[str, str | None]) -> dict[str, str | int | None]:
-    def number(name: str) -> int | None:
-        return None if row.get(name) is None else int(row[name] or 0)
-
     return {
         "schema": row.get(reports.TABLE_SCHEMA) or "",
         "table": row.get(reports.TABLE_NAME) or "",
-        **{field: number(column) for field, column in reports.TABLE_NUMBERS.items()},
+        **{field: whole(row.get(column)) for field, column in reports.TABLE_NUMBERS.items()},
     }
 
 
@@ -142,5 +141,5 @@ def cache_curve(instance: Instance) -> Curve:
 
 
 def _point(row: dict[str, str | None]) -> tuple[int, float] | None:
-    size, ratio = row.get(reports.SIZE_BYTES), row.get(reports.HIT_RATIO)
-    return (int(size), float(ratio)) if size and ratio else None
+    size, ratio = whole(row.get(reports.SIZE_BYTES)), decimal(row.get(reports.HIT_RATIO))
+    return None if size is None or ratio is None else (size, ratio)

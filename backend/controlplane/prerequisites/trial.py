@@ -27,6 +27,7 @@ from controlplane.fleet.models import Instance
 from controlplane.gateway import reports
 from controlplane.gateway.errors import RefusedStatement
 from controlplane.gateway.local_accounts import COUNTING_ROLE, Use
+from controlplane.gateway.numbers import whole
 from controlplane.gateway.product import PRODUCTS, TimeLimit
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.status import report
@@ -73,7 +74,7 @@ def trial_run(instance: Instance, *, statement: str, repetitions: int, database:
             raise Conflict(f"{instance.name} has no engine: install it first.", code="minor_version")
         trial_account_check(server, instance.name, address_of(instance, Use.TRIAL).username)
         can_lend = server.variable("fqc_trial") is not None
-        size = int(server.variable("query_cache_size") or 0)
+        size = whole(server.variable("query_cache_size")) or 0
         limit = _time_limit(server)
         _prepare(server, database, limit)
         uncached = _timed(server, statement, repetitions)
@@ -172,10 +173,10 @@ def _counts(server: Server) -> Counts:
     own = [told.get(item) for item in reports.OWN_COUNTS.values()]
     if None not in own:
         reason = told.get(reports.WHY_NOT_CACHED) or ""
-        hits, inserts, not_cached = (int(number or 0) for number in own)
+        hits, inserts, not_cached = (whole(number) or 0 for number in own)
         return Counts(hits, inserts, not_cached, is_shared=False, reason=reason)
     status = server.status("Qcache%")
-    hits, inserts, not_cached = (int(status.get(f"Qcache_{name}", "0")) for name in COUNTED)
+    hits, inserts, not_cached = (whole(status.get(f"Qcache_{name}")) or 0 for name in COUNTED)
     return Counts(hits, inserts, not_cached, is_shared=True)
 
 

@@ -91,3 +91,11 @@ def test_a_server_that_was_never_reached_is_not_said_to_have_no_engine(operator,
     findings = operator.post("/api/v1/changes/preview", body).json()["findings"]
     codes = {each["code"] for each in findings}
     assert "server_silent" in codes and not codes & {"minor_version", "no_engine_there"}
+
+
+def test_a_buffer_pool_that_was_set_with_a_suffix_gives_a_tenth_to_the_cache(operator, instance):
+    changed(instance, {"innodb_buffer_pool_size": "256M"})
+    asked = {"rule": "explicit", "size_bytes": 1048576}
+    preview = operator.post(f"/api/v1/instances/{instance.pk}/cache/preview", asked).json()
+    sizes = {line["name"]: line["new_value"] for line in preview["lines"]}
+    assert int(sizes["innodb_buffer_pool_size"]) == 256 * 1024**2 * 9 // 10 // 1024 * 1024

@@ -52,6 +52,14 @@ def test_what_may_be_taken_later_is_no_refusal(status: int) -> None:
     assert delayed.value.again_after_seconds == 120
 
 
+def test_a_receiver_that_names_no_number_of_seconds_is_tried_again_as_usual() -> None:
+    with receiver() as desk:
+        desk.status, desk.headers = 503, {"Retry-After": "9" * 5000}
+        with pytest.raises(ReceiverDelayed) as delayed:
+            post(Receiver(desk.url, LOOPBACK), b"{}", {})
+    assert delayed.value.again_after_seconds == 0
+
+
 def test_of_a_long_answer_a_line_is_quoted() -> None:
     with receiver() as desk:
         desk.status, desk.said = 400, b"no\r\n" * 1_000_000
