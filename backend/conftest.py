@@ -12,5 +12,6 @@ pytest_plugins = [
     "testing.clock",
     "testing.database",
     "testing.faults",
+    "testing.statements",
     "testing.web",
 ]
