@@ -12,6 +12,7 @@ pytest_plugins = [
     "testing.clock",
     "testing.database",
     "testing.faults",
+    "testing.garbage",
     "testing.statements",
     "testing.web",
 ]

@@ -24,7 +24,8 @@ FORMATS.checks("email")(lambda value: not isinstance(value, str) or "@" in value
 
 @cache
 def contract() -> dict[str, Any]:
-    return yaml.safe_load((BACKEND / "openapi.yaml").read_text())
+    """The contract as it is in the repository: read once in a process, and not to be altered."""
+    return yaml.load((BACKEND / "openapi.yaml").read_text(), Loader=yaml.CSafeLoader)
 
 
 @cache

@@ -1,11 +1,9 @@
 """The data of events, of each topic as the product itself makes them, against what the contract says of them."""
 
 import json
-from pathlib import Path
 
 import jsonschema
 import pytest
-import yaml
 
 from controlplane.alerts.tests.test_evaluation import watch
 from controlplane.core import event_stream
@@ -15,9 +13,10 @@ from controlplane.core.events import TOPICS
 from controlplane.fleet.kept_connections import Connections
 from controlplane.metrics import polling
 from controlplane.parameters.services import template_create
+from testing.answers import contract
 from testing.changes import changed
 
-CONTRACT = yaml.safe_load((Path(__file__).parents[2] / "openapi.yaml").read_text())
+CONTRACT = contract()
 SCHEMAS = CONTRACT["components"]["schemas"]
 ANSWER = CONTRACT["paths"]["/api/v1/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]["schema"]
 

@@ -1,22 +1,21 @@
 """Of twenty writers with one ETag one writes: for every operation of the contract that takes If-Match."""
 
 from functools import partial
-from pathlib import Path
 
 import pytest
-import yaml
 
 from controlplane.alerts.models import AlertRule, Channel
 from controlplane.core.request_context import acting_as
 from controlplane.metrics.tests.fleet import instance_make
 from controlplane.parameters.services import template_create
 from controlplane.settings.selectors import settings_get
+from testing.answers import contract
 from testing.clients import APIClient, client_as
 from testing.races import at_once
 from testing.servers import row_for
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("shipped_classes")]
-CONTRACT = yaml.safe_load((Path(__file__).parents[2] / "openapi.yaml").read_text())
+CONTRACT = contract()
 WRITERS = 20
 
 

@@ -7,14 +7,13 @@ import json
 import re
 
 import pytest
-import yaml
 from django.urls import get_resolver
 
-from config.tests.test_contract import CONTRACT
+from testing.answers import contract
 from testing.clients import reporter_of
 
 pytestmark = pytest.mark.django_db
-DOCUMENT = yaml.safe_load(CONTRACT.read_text())
+DOCUMENT = contract()
 OPERATIONS = [
     (method, path, operation) for path, methods in DOCUMENT["paths"].items() for method, operation in methods.items()
 ]

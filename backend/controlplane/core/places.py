@@ -43,5 +43,5 @@ class Places:
         return Place(self._free.release)
 
 
-# Of the request at work; None outside of requests.
+# The place that the running request holds. It is None in workers and commands, and for health checks.
 PLACE: ContextVar[Place | None] = ContextVar("place", default=None)

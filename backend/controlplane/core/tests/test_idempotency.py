@@ -1,7 +1,6 @@
 from datetime import timedelta
 
 import pytest
-import yaml
 from django.conf import settings
 from django.db import IntegrityError, OperationalError
 from django.utils import timezone
@@ -17,10 +16,9 @@ from controlplane.core.sealing import open_sealed
 from controlplane.core.tasks import expire
 from controlplane.metrics.tests.fleet import instance_make
 from controlplane.parameters.models import Template
-from testing.workers import BACKEND
+from testing.answers import contract
 
 pytestmark = pytest.mark.django_db
-CONTRACT = BACKEND / "openapi.yaml"
 WHO = Caller(actor_id="usr-1", authority="tok-1 viewer")
 BODY = {"name": "made-once", "values": {"long_query_time": "2"}}
 
@@ -118,7 +116,7 @@ def test_a_secret_is_in_its_first_answer_alone_and_the_repeat_names_what_was_mad
 
 
 def test_every_operation_whose_answer_is_shown_once_is_among_these():
-    schemas = yaml.safe_load(CONTRACT.read_text())
+    schemas = contract()
     found = set()
     for path, methods in schemas["paths"].items():
         answers = str(methods.get("post", {}).get("responses", {}))

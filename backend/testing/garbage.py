@@ -1,0 +1,21 @@
+"""Python's collector of cyclic garbage does not look through what a run keeps to its end.
+
+Collecting thousands of tests makes millions of objects and hardly any garbage: the collector took half of the time.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Generator
+
+import pytest
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
