@@ -83,6 +83,9 @@ class Limits:
     answer_bytes: int = ANSWER_BYTES
 
 
+LONGEST_ACCOUNT = 128 + 1 + 255  # MariaDB's longest name and host, in letters
+
+
 def printable(said: str) -> str:
     """Text of a server without what no database or terminal takes, such as NUL."""
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in said)
@@ -235,7 +238,8 @@ class Server:
     @property
     def account(self) -> str:
         """Whom the server takes this connection for, as a GRANT names it."""
-        name, _, host = str(self.value("SELECT CURRENT_USER()")).rpartition("@")
+        told = printable(str(self.value("SELECT CURRENT_USER()")))[:LONGEST_ACCOUNT]
+        name, _, host = told.rpartition("@")
         return f"'{name}'@'{host}'"
 
     def kept(self, name: str) -> str | None:
