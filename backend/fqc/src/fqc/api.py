@@ -1,11 +1,13 @@
 """The one way to the API: bearer token, problem documents as failures, pages followed, writes safe to repeat.
 
-Every POST carries an Idempotency-Key, so that a broken connection is answered by sending it once more.
+Every POST carries an Idempotency-Key, so that a broken connection is answered by sending it once more. What a busy
+control plane has not begun is sent again when it says.
 """
 
 from __future__ import annotations
 
 import ssl
+import time
 import uuid
 from collections.abc import Iterator
 from typing import Any
@@ -18,6 +20,8 @@ from fqc.failure import Exit, Failure, from_problem
 
 _TIMEOUT = httpx.Timeout(60, connect=10)
 _PAGE = 200
+_MOST_REPEATS = 5
+_LONGEST_PAUSE = 10
 
 
 class Api:
@@ -74,6 +78,12 @@ class Api:
     ) -> httpx.Response:
         request = self._http.build_request(method, path, params=_stated(query or {}), json=body, headers=headers)
         answer = self._send(request)
+        for _ in range(_MOST_REPEATS):
+            pause = _pause(answer)
+            if pause is None:
+                break
+            time.sleep(pause)
+            answer = self._send(request)
         if answer.is_error:
             raise _failure(answer)
         return answer
@@ -108,6 +118,14 @@ def _stated(query: dict[str, Any]) -> dict[str, Any]:
         for name, value in query.items()
         if value is not None
     }
+
+
+def _pause(answer: httpx.Response) -> int | None:
+    """The seconds after which a busy control plane wants to be asked again; none if it is not busy."""
+    told = answer.headers.get("Retry-After", "")
+    if answer.status_code != httpx.codes.TOO_MANY_REQUESTS or not told.isdecimal() or int(told) > _LONGEST_PAUSE:
+        return None
+    return int(told)
 
 
 def _failure(answer: httpx.Response) -> Failure:

@@ -1,8 +1,8 @@
 // Package api talks to the control plane: operations and types generated from its contract, and the one transport for
 // all of them.
 //
-// Every POST carries an Idempotency-Key and is sent once more when the connection breaks; a problem document becomes an
-// *Error. Deliberately absent: any rule of the domain.
+// Every POST carries an Idempotency-Key and is sent once more when the connection breaks. What a busy control plane has not
+// begun is sent again when it says. A problem document becomes an *Error. Deliberately absent: any rule of the domain.
 package api
 
 //go:generate go tool oapi-codegen -config codegen.yaml -o operations.gen.go ../../../../../backend/openapi.yaml
@@ -153,14 +153,45 @@ func (t *transport) Do(request *http.Request) (*http.Response, error) {
 	if request.Method == http.MethodPost {
 		request.Header.Set("Idempotency-Key", rand.Text())
 	}
+	for again := 0; ; again++ {
+		answer, err := t.send(request)
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot be reached: %w. Is it up, and is the address right?", request.URL.Host, err)
+		}
+		pause := pauseOf(answer)
+		if pause == 0 || again == mostRepeats || rewind(request) != nil {
+			return answer, nil
+		}
+		_ = answer.Body.Close()
+		select {
+		case <-time.After(pause):
+		case <-request.Context().Done():
+			return nil, request.Context().Err()
+		}
+	}
+}
+
+func (t *transport) send(request *http.Request) (*http.Response, error) {
 	answer, err := t.http.Do(request)
 	if err != nil && request.Context().Err() == nil && rewind(request) == nil {
-		answer, err = t.http.Do(request)
+		return t.http.Do(request)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s cannot be reached: %w. Is it up, and is the address right?", request.URL.Host, err)
+	return answer, err
+}
+
+const (
+	mostRepeats  = 5
+	longestPause = 10 * time.Second
+)
+
+// pauseOf is the time after which a busy control plane wants to be asked again; none if it is not busy.
+func pauseOf(answer *http.Response) time.Duration {
+	seconds, err := strconv.Atoi(answer.Header.Get("Retry-After"))
+	pause := time.Duration(seconds) * time.Second
+	if answer.StatusCode != http.StatusTooManyRequests || err != nil || pause < 0 || pause > longestPause {
+		return 0
 	}
-	return answer, nil
+	return max(pause, time.Millisecond)
 }
 
 func rewind(request *http.Request) error {

@@ -38,6 +38,34 @@ func TestABrokenConnectionIsAnsweredByTheSameRequestOnceMore(t *testing.T) {
 	}
 }
 
+func TestWhatABusyControlPlaneHasNotBegunIsSentAgain(t *testing.T) {
+	keys, bodies, busy := []string{}, []string{}, 3
+	client := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		keys = append(keys, r.Header.Get("Idempotency-Key"))
+		text, _ := io.ReadAll(r.Body)
+		bodies = append(bodies, string(text))
+		if len(keys) <= busy {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusTooManyRequests)
+			_, _ = w.Write([]byte(`{"status": 429, "code": "busy", "detail": "Try again.", "request_id": "req-1"}`))
+			return
+		}
+		_, _ = w.Write([]byte(`{"name": "x"}`))
+	})
+	create := func() (Template, error) {
+		return Read[Template](client.TemplatesCreateWithBody(context.Background(), nil, JSON, Body(map[string]string{"name": "x"})))
+	}
+	made, err := create()
+	if err != nil || made.Name != "x" || len(keys) != 4 || keys[3] != keys[0] || bodies[3] != `{"name":"x"}` {
+		t.Errorf("%v, %v, keys %q, bodies %q", made, err, keys, bodies)
+	}
+	keys, busy = nil, 100
+	var refusal *Error
+	if _, err = create(); !errors.As(err, &refusal) || refusal.Problem.Code != "busy" || len(keys) != mostRepeats+1 {
+		t.Errorf("%v after %d requests", err, len(keys))
+	}
+}
+
 func TestAProblemDocumentIsARefusalAndAnythingElseIsNot(t *testing.T) {
 	body, client := "", (*Client)(nil)
 	client = serve(t, func(w http.ResponseWriter, _ *http.Request) {
