@@ -27,6 +27,7 @@ pub mod manual;
 pub mod memory;
 mod notify;
 mod obstacle;
+mod one_line;
 pub mod options;
 mod own;
 mod payloads;

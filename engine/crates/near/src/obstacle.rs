@@ -1,6 +1,6 @@
 //! What stands in the way of serving from memory.
 
-use crate::reporting::{LONGEST_SAID, plain};
+use crate::one_line::{LONGEST_LINE, one_line};
 use locks::Mutex;
 use std::sync::PoisonError;
 
@@ -18,7 +18,7 @@ impl Obstacle {
 
     /// `what` may have words of a server. Logs and metrics get one line of them.
     pub fn set(&self, what: &str) {
-        let what = &plain(what, LONGEST_SAID);
+        let what = &one_line(what, LONGEST_LINE);
         self.change(what, &format!("nothing is answered from memory: {what}"));
     }
 
@@ -55,6 +55,6 @@ mod tests {
         obstacle.set(&format!("error 1045: \u{1b}[2Jno\nfqc_near_serving 1 {}", "x".repeat(5000)));
         let said = obstacle.get();
         assert!(said.starts_with("error 1045: [2Jnofqc_near_serving 1 x"), "{said}");
-        assert_eq!(said.len(), LONGEST_SAID);
+        assert_eq!(said.len(), LONGEST_LINE);
     }
 }

@@ -10,6 +10,7 @@ use crate::binlog::Progress;
 use crate::clock;
 use crate::config::Config;
 use crate::control_plane::ControlPlane;
+use crate::one_line::one_line;
 use crate::random;
 use crate::shared::Shared;
 use post::post;
@@ -89,9 +90,9 @@ impl Reporter {
             "name": config.name,
             "life": self.life,
             "version": env!("CARGO_PKG_VERSION"),
-            "server": plain(&config.server.to_string(), LONGEST_SERVER),
+            "server": one_line(&config.server.to_string(), LONGEST_SERVER),
             "mode": if progress.is_some() { "bounded" } else { "rules" },
-            "obstacle": plain(&self.shared.obstacle(progress.as_ref()), LONGEST_OBSTACLE),
+            "obstacle": one_line(&self.shared.obstacle(progress.as_ref()), LONGEST_OBSTACLE),
             "staleness_ms": progress.and_then(|progress: Progress| progress.staleness).map(|age| age.as_secs_f64() * 1e3),
             "entries": counted.entries,
             "stored_bytes": counted.bytes,
@@ -123,12 +124,4 @@ fn spread(pause: Duration) -> Duration {
 /// Where the system has no random numbers, all reports are of one life: they are taken for one program's.
 fn drawn() -> u64 {
     random::bytes().map(u64::from_ne_bytes).unwrap_or_default()
-}
-
-/// Characters of what another program says.
-pub const LONGEST_SAID: usize = 1000;
-
-/// Of what others say, so that it is one line wherever it is told.
-pub fn plain(text: &str, most: usize) -> String {
-    text.chars().filter(|one| !one.is_control()).take(most).collect()
 }

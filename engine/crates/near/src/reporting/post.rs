@@ -1,7 +1,7 @@
 //! One request to the control plane, and its answer. HTTP/1.1, as far as that takes.
 
-use super::plain;
 use crate::control_plane::ControlPlane;
+use crate::one_line::one_line;
 use crate::stream::{Stream, connect};
 use serde_json::Value;
 use std::io;
@@ -37,7 +37,7 @@ pub async fn post(control_plane: &ControlPlane, token: &str, body: &str) -> io::
 
 fn refusal(status: u16, told: Option<&Value>) -> io::Error {
     let detail = told.and_then(|told| told.get("detail")).and_then(Value::as_str).unwrap_or("no reason was given");
-    io::Error::other(format!("it answers {status}: {}", plain(detail, LONGEST_DETAIL)))
+    io::Error::other(format!("it answers {status}: {}", one_line(detail, LONGEST_DETAIL)))
 }
 
 async fn answer(stream: &mut Stream) -> io::Result<(u16, Vec<u8>)> {

@@ -1,6 +1,6 @@
 //! TLS to the servers of a store, and why one does not answer, in words for whoever has to mend it.
 
-use crate::reporting::{self, LONGEST_SAID};
+use crate::one_line::{LONGEST_LINE, one_line};
 use crate::stream::Stream;
 use crate::tls;
 use rustls::{AlertDescription, CertificateError, Error};
@@ -72,7 +72,7 @@ pub fn trouble(error: &io::Error) -> String {
         None if error.kind() == io::ErrorKind::TimedOut => "nothing comes from it within store-timeout-ms".into(),
         None => error.to_string(),
     };
-    reporting::plain(&words, LONGEST_SAID)
+    one_line(&words, LONGEST_LINE)
 }
 
 fn told(error: &Error) -> String {
@@ -125,6 +125,6 @@ mod tests {
         let said = io::Error::other(format!("ERR \u{1b}[2Jno\nway {}", "x".repeat(5000)));
         let told = trouble(&said);
         assert!(told.starts_with("ERR [2Jnoway x"), "{told}");
-        assert_eq!(told.len(), LONGEST_SAID);
+        assert_eq!(told.len(), LONGEST_LINE);
     }
 }
