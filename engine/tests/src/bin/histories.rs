@@ -28,6 +28,7 @@ fn judge() -> io::Result<ExitCode> {
     let plan = Plan {
         seed: arguments.number("seed", default.seed)?,
         time: Duration::from_secs(arguments.number("seconds", default.time.as_secs())?),
+        patience: default.patience,
         threads: arguments.number("threads", default.threads as u64)? as usize,
         reinstalls: arguments.number("reinstalls", 0)? == 1,
         kills: arguments.number("kills", 0)? == 1,

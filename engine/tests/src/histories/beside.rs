@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::stage::Stage;
-use super::{ENOUGH_HITS, SERVED_AGAIN};
+use super::{ENOUGH_HITS, SERVED_AGAIN, proves_something};
 use crate::client::Endpoint;
 use crate::near::{self, Near};
 use crate::random::Random;
@@ -57,7 +57,7 @@ impl Beside {
     /// Until the run is over.
     pub fn trouble(&mut self, stage: &Stage, server: &mut Server) -> io::Result<()> {
         let mut random = Random::new(stage.plan.seed ^ 0x6e65_6172);
-        while stage.goes_on() {
+        while stage.goes_on() && server.is_running() {
             // How long there is no trouble is part of the plan.
             thread::sleep(Duration::from_millis(random.below(1500) as u64));
             if stage.plan.kills && self.has_served(stage) && random.percent(25) {
@@ -84,6 +84,9 @@ impl Beside {
             }
             if !near.is_running() {
                 stage.violation(format!("a near cache died; its log:\n{}", near.log()));
+            }
+            if proves_something(&stage.plan, self.hits(), |what| stage.has_counted(what)) {
+                stage.end_patience();
             }
         }
         Ok(())

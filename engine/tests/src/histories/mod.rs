@@ -46,6 +46,8 @@ const SERVED_AGAIN: &str = "server kills, with near caches that served afterward
 pub struct Plan {
     pub seed: u64,
     pub time: Duration,
+    /// How much longer a run with near caches may take on a busy machine, until they have answered enough reads to prove something.
+    pub patience: Duration,
     /// Sessions at work; every kind of worker gets one before any gets a second.
     pub threads: usize,
     pub reinstalls: bool,
@@ -68,6 +70,7 @@ impl Default for Plan {
         Self {
             seed: 1,
             time: Duration::from_secs(60),
+            patience: Duration::ZERO,
             threads: 40,
             reinstalls: false,
             kills: false,
@@ -93,10 +96,13 @@ impl Report {
     /// Near caches have answered so many reads, also with a plugin or a server that has come back, that it means something if none was
     /// outdated.
     pub fn proves_something_beside(&self, plan: &Plan) -> bool {
-        let has = |trouble: bool, what| !trouble || self.counts.contains_key(what);
-        let is_served_again = has(plan.reinstalls, SERVED_ANEW) && has(plan.kills, SERVED_AGAIN);
-        is_served_again && self.hits_beside.is_some_and(|hits| hits >= ENOUGH_HITS)
+        self.hits_beside.is_some_and(|hits| proves_something(plan, hits, |what| self.counts.contains_key(what)))
     }
+}
+
+fn proves_something(plan: &Plan, hits: u64, has_counted: impl Fn(&str) -> bool) -> bool {
+    let is_served_again = |trouble: bool, what| !trouble || has_counted(what);
+    hits >= ENOUGH_HITS && is_served_again(plan.reinstalls, SERVED_ANEW) && is_served_again(plan.kills, SERVED_AGAIN)
 }
 
 impl fmt::Display for Report {
@@ -150,7 +156,13 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
     let stage = Stage::new(endpoints, plan, server.product());
     let outcomes: Vec<io::Result<()>> = thread::scope(|scope| {
         let (stage, world, server) = (&stage, &world, &mut *server);
-        let trouble = beside.as_mut().map(|beside| scope.spawn(move || beside.trouble(stage, server)));
+        let trouble = beside.as_mut().map(|beside| {
+            scope.spawn(move || {
+                let outcome = beside.trouble(stage, server);
+                stage.end_patience();
+                outcome
+            })
+        });
         let started: Vec<_> = roles(stage.plan.threads)
             .into_iter()
             .enumerate()

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Plan;
 use crate::client::Endpoint;
@@ -15,8 +15,10 @@ pub struct Stage {
     endpoints: Vec<Endpoint>,
     pub plan: Plan,
     pub product: Product,
-    deadline: Instant,
+    begun: Instant,
     is_over: AtomicBool,
+    /// Whether near caches still have to answer more reads to prove something.
+    is_patient: AtomicBool,
     violations: Mutex<Vec<String>>,
     counts: Mutex<BTreeMap<&'static str, u64>>,
     /// Server threads that chaos may kill.
@@ -31,7 +33,8 @@ impl Stage {
         Self {
             endpoints,
             product,
-            deadline: Instant::now() + plan.time,
+            begun: Instant::now(),
+            is_patient: AtomicBool::new(plan.beside.is_some()),
             plan,
             is_over: AtomicBool::new(false),
             violations: Mutex::default(),
@@ -43,7 +46,13 @@ impl Stage {
     }
 
     pub fn goes_on(&self) -> bool {
-        !self.is_over.load(Ordering::Relaxed) && Instant::now() < self.deadline
+        let patience = if self.is_patient.load(Ordering::Relaxed) { self.plan.patience } else { Duration::ZERO };
+        !self.is_over.load(Ordering::Relaxed) && self.begun.elapsed() < self.plan.time + patience
+    }
+
+    /// Lets the run end with its time: near caches have answered enough reads, or will answer no more.
+    pub fn end_patience(&self) {
+        self.is_patient.store(false, Ordering::Relaxed);
     }
 
     /// Sessions take turns over all ways to the server.
@@ -72,6 +81,10 @@ impl Stage {
 
     pub fn count(&self, what: &'static str) {
         *self.counts.lock().unwrap().entry(what).or_default() += 1;
+    }
+
+    pub fn has_counted(&self, what: &str) -> bool {
+        self.counts.lock().unwrap().contains_key(what)
     }
 
     pub fn into_outcome(self) -> (Vec<String>, BTreeMap<&'static str, u64>) {

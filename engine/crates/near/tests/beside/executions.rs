@@ -1,10 +1,11 @@
 //! Executions of prepared statements, and two connections that do the same: one through a near cache, and one directly. Both must get
 //! the same.
 
-use super::scene::hits;
+use super::scene::{LOOK_EVERY, hits};
 use super::{LIMIT, Near};
 use fqc_tests::client::{Client, Param, Prepared, Response, command, execute_body};
 use fqc_tests::random::Random;
+use std::thread::sleep;
 use std::time::Instant;
 
 /// What they need beside the table `d.t`.
@@ -67,6 +68,7 @@ pub fn until_here(near: &Near, mut once: impl FnMut() -> Response) -> Response {
             return answer;
         }
         assert!(begun.elapsed() < LIMIT, "never answered from memory: {}; {}", row(&answer), near.log());
+        sleep(LOOK_EVERY);
     }
 }
 

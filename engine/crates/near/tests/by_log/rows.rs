@@ -1,11 +1,9 @@
 //! Where the server's log is followed, a read that names rows by their key is outdated by changes of these alone, and by all that
 //! may be one.
 
-mod beside;
-
-use beside::followed::{Kind, LONG, direct, is_said, kinds, mariadb, mysql, run, until_heard};
-use beside::scene::{READ, ask, hits, until_served};
-use beside::{Near, wait_until};
+use crate::beside::followed::{Kind, LONG, direct, is_said, kinds, mariadb, mysql, run, until_heard};
+use crate::beside::scene::{READ, ask, hits, until_served};
+use crate::beside::{Near, wait_until};
 use fqc_tests::client::Client;
 use fqc_tests::server::Server;
 

@@ -1,12 +1,12 @@
 //! With the server's binary log nothing is served that is older than the bound, and what goes through is seen at once.
 
-mod beside;
-
-use beside::cluster::{self, Cluster};
-use beside::followed::{Kind, LONG, direct, is_said, kinds, mariadb, mysql, run, show, until_heard, with_stores};
-use beside::scene::{READ, ask, hits, said, until_served};
-use beside::store::Store;
-use beside::{Folder, LIMIT, Near, wait_until};
+use crate::beside::cluster::{self, Cluster};
+use crate::beside::followed::{
+    Kind, LONG, direct, is_said, kinds, mariadb, mysql, run, show, until_heard, with_stores,
+};
+use crate::beside::scene::{READ, ask, hits, said, until_served};
+use crate::beside::store::Store;
+use crate::beside::{Folder, LIMIT, Near, wait_until};
 use fqc_tests::client::{Client, Endpoint, Param, Prepared, command};
 use fqc_tests::server::Server;
 use fqc_tests::wire::Wire;

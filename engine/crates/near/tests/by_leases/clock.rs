@@ -1,9 +1,7 @@
 //! The wall clocks of a server and of its near cache are stepped all the time: leases go by another clock.
 
-mod beside;
-
-use beside::scene::{READ, ask, prepare, said, until_served};
-use beside::{Folder, near_in, plugin, stepping, wait_until};
+use crate::beside::scene::{READ, ask, prepare, said, until_served};
+use crate::beside::{Folder, near_in, plugin, stepping, wait_until};
 use fqc_tests::client::{Client, command};
 use fqc_tests::server::{Options, Server};
 

@@ -1,8 +1,6 @@
 //! What passes through `fqc-near` is what passes without it.
 
-mod beside;
-
-use beside::{LIMIT, mariadb, near, server, server_with, wait_until};
+use crate::beside::{LIMIT, mariadb, near, server, server_with, wait_until};
 use fqc_tests::client::{Client, Line, Login, Param, Response, capability, command};
 use std::fs;
 use std::io::Read;

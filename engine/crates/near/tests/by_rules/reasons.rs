@@ -1,10 +1,8 @@
 //! Each read that the server answers where reads may be answered from memory has a reason.
 
-mod beside;
-
-use beside::followed::{LONG, direct, kinds, mariadb, run, show};
-use beside::scene::{READ, ask, furnish, until_served};
-use beside::{Folder, LIMIT, Near, near, server, wait_until};
+use crate::beside::followed::{LONG, direct, kinds, mariadb, run, show};
+use crate::beside::scene::{READ, ask, furnish, until_served};
+use crate::beside::{Folder, LIMIT, Near, near, server, wait_until};
 use fqc_tests::client::{Client, Param};
 use std::collections::BTreeMap;
 use std::time::Instant;

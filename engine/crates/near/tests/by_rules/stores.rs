@@ -1,11 +1,9 @@
 //! What near caches share in memcached or Valkey: who finds what, how old it may be, and what becomes of reads when it does not answer.
 
-mod beside;
-
-use beside::cluster::{self, Cluster};
-use beside::scene::{READ, ask, furnish, said};
-use beside::store::{Kind, Store};
-use beside::{Folder, Near, near, wait_until};
+use crate::beside::cluster::{self, Cluster};
+use crate::beside::scene::{READ, ask, furnish, said};
+use crate::beside::store::{Kind, Store};
+use crate::beside::{Folder, Near, near, wait_until};
 use fqc_tests::client::{Client, Param, command};
 use fqc_tests::server::{Options, Server};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -169,6 +167,7 @@ const TTL: Duration = Duration::from_secs(5);
 fn nothing_is_older_than_its_rule_says(server: &Server, nears: &[Near; 2], mut trouble: impl FnMut()) {
     const TEXTS: usize = 40;
     const WANTED: u64 = 10;
+    const PAUSE: Duration = Duration::from_millis(2);
     let (begun, is_over) = (Instant::now(), AtomicBool::new(false));
     let (written, seen) = thread::scope(|scope| {
         let ending = Ending(&is_over);
@@ -197,6 +196,8 @@ fn nothing_is_older_than_its_rule_says(server: &Server, nears: &[Near; 2], mut t
                         let asked = Instant::now();
                         let value = ask(&mut client, &format!("{READ} /* {number} */")).parse().unwrap_or(0);
                         seen.push((asked, value));
+                        // Each text is read often in the time that it may live; more reads would only take processors.
+                        thread::sleep(PAUSE);
                     }
                     seen
                 })

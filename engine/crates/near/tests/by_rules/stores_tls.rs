@@ -1,11 +1,9 @@
 //! TLS to memcached and Valkey: who is told anything, and what is said where that is nobody.
 
-mod beside;
-
-use beside::cluster::{self, Cluster};
-use beside::scene::{READ, ask, furnish};
-use beside::store::{Kind, Store};
-use beside::{Authority, Certificates, Folder, Near, near, wait_until};
+use crate::beside::cluster::{self, Cluster};
+use crate::beside::scene::{READ, ask, furnish};
+use crate::beside::store::{Kind, Store};
+use crate::beside::{Authority, Certificates, Folder, Near, near, wait_until};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Server};
 use std::io::{self, Read, Write};

@@ -1,11 +1,9 @@
 //! Where the server's log is followed, reads of views are answered from memory, as long as nothing changes that a view reads, or what it is.
 
-mod beside;
-
-use beside::Near;
-use beside::executions::{prepared, run as execute, until_run_here};
-use beside::followed::{LONG, direct, is_said, kinds, run, show, until_heard, with_stores};
-use beside::scene::{ask, hits, until_served};
+use crate::beside::Near;
+use crate::beside::executions::{prepared, run as execute, until_run_here};
+use crate::beside::followed::{LONG, direct, is_said, kinds, run, show, until_heard, with_stores};
+use crate::beside::scene::{ask, hits, until_served};
 use fqc_tests::client::{Client, Param};
 
 /// Views of `d.t`, of one inside another, of two tables by other names, and with literals that are read in more ways than one.

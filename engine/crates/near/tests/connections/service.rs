@@ -1,8 +1,6 @@
 //! The process: its configuration, reload, drain, and what strangers may do to it.
 
-mod beside;
-
-use beside::{Folder, LIMIT, near, near_with, server, wait_until};
+use crate::beside::{self, Folder, LIMIT, near, near_with, server, wait_until};
 use fqc_tests::checkout;
 use fqc_tests::client::Client;
 use fqc_tests::random::Random;

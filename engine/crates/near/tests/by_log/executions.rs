@@ -1,11 +1,9 @@
 //! Where the server's log is followed, executions of prepared statements are answered from memory as texts are.
 
-mod beside;
-
-use beside::executions::{ELSEWHERE, Twins, prepared, row, run, until_here, until_run_here};
-use beside::followed::{self, LONG, direct, kinds, until_heard, with_stores};
-use beside::scene::{ask, hits, until_served};
-use beside::{LIMIT, Near};
+use crate::beside::executions::{ELSEWHERE, Twins, prepared, row, run, until_here, until_run_here};
+use crate::beside::followed::{self, LONG, direct, kinds, until_heard, with_stores};
+use crate::beside::scene::{ask, hits, until_served};
+use crate::beside::{LIMIT, Near};
 use fqc_tests::client::{Client, Param, Prepared, command};
 use std::time::Instant;
 

@@ -1,8 +1,6 @@
 //! TLS on either leg, on both, and from end to end.
 
-mod beside;
-
-use beside::{Certificates, Near, mariadb, near, near_with};
+use crate::beside::{self, Certificates, Near, mariadb, near, near_with};
 use fqc_tests::client::{Client, Login};
 use fqc_tests::server::{Options, Server};
 use std::process::Command;

@@ -1,9 +1,7 @@
 //! Reports to the control plane: what it is told, whom the token is shown, and that nobody waits for it. The control plane is played
 //! here; the real one is told by the real program in `backend/fqc/tests/test_near.py`.
 
-mod beside;
-
-use beside::{Certificates, Folder, LIMIT, Near, near, wait_until};
+use crate::beside::{self, Certificates, Folder, LIMIT, Near, near, wait_until};
 use fqc_tests::server::{Options, Server};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};

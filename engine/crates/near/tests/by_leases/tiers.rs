@@ -1,9 +1,7 @@
 //! A near cache before another near cache.
 
-mod beside;
-
-use beside::scene::{READ, Scene, ask, attached};
-use beside::{Folder, Near, near_with, wait_until};
+use crate::beside::scene::{READ, Scene, ask, attached};
+use crate::beside::{self, Folder, Near, near_with, wait_until};
 use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Server};
 

@@ -1,9 +1,8 @@
 //! A server whose log is followed, asked through `fqc-near`, against a plain one, byte for byte. `FQC_TEST_STATEMENTS` (1000, of each
 //! product and aim) and `FQC_TEST_SEED` shape it; it ends early only on a machine that needs more than a minute for each.
 
-mod beside;
-
-use beside::followed::{Kind, kinds, mariadb};
+use crate::beside;
+use crate::beside::followed::{Kind, kinds, mariadb};
 use fqc_tests::differential::{self, Aim, Difference, Plan, Summary};
 use fqc_tests::server::{Options, Server};
 use std::time::Duration;

@@ -1,10 +1,8 @@
 //! Executions of prepared statements are answered from memory, too: each with what the server would say to it, byte for byte.
 
-mod beside;
-
-use beside::executions::{prepared, row, run, until_here, until_run_here};
-use beside::scene::{READ, Scene, ask, hits, until_served};
-use beside::{LIMIT, Near, wait_until};
+use crate::beside::executions::{prepared, row, run, until_here, until_run_here};
+use crate::beside::scene::{READ, Scene, ask, hits, until_served};
+use crate::beside::{LIMIT, Near, wait_until};
 use fqc_tests::client::{Client, Login, Param, Prepared, Response, capability, command, execute_body};
 use std::time::Instant;
 

@@ -1,10 +1,8 @@
 //! Changes that stand in the server's binary log under another name, or not at all, are not missed where it is followed.
 
-mod beside;
-
-use beside::followed::{Kind, LONG, direct, is_said, kinds, run, until_heard};
-use beside::scene::{ask, hits, until_served};
-use beside::{Near, wait_until};
+use crate::beside::followed::{Kind, LONG, direct, is_said, kinds, run, until_heard};
+use crate::beside::scene::{ask, hits, until_served};
+use crate::beside::{Near, wait_until};
 use fqc_tests::client::Client;
 
 /// They are never answered from memory, however often what is asked of the catalogue has been answered, while another read is.

@@ -1,9 +1,7 @@
 //! Reads are answered from memory, and never with an outdated result.
 
-mod beside;
-
-use beside::scene::{READ, Scene, ask, attached, hits, reads_run_for_those_who_go, said, until_served};
-use beside::{Near, near, wait_until};
+use crate::beside::scene::{READ, Scene, ask, attached, hits, reads_run_for_those_who_go, said, until_served};
+use crate::beside::{Near, near, wait_until};
 use fqc_tests::client::{Client, Login, Param, command};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;

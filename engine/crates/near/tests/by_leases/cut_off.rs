@@ -3,10 +3,8 @@
 //! Server and near cache stand in network namespaces of their own. Where none can be made, since it takes root and the program `ip`, it is
 //! said loudly that nothing was tested. A route that drops everything cuts one direction off.
 
-mod beside;
-
-use beside::scene::{READ, ask, caching_with, hits, prepare, said, until_served};
-use beside::{Folder, LIMIT, Near, near_with};
+use crate::beside::scene::{READ, ask, caching_with, hits, prepare, said, until_served};
+use crate::beside::{Folder, LIMIT, Near, near_with};
 use fqc_tests::client::{Client, command};
 use fqc_tests::server::Server;
 use std::process::Command;

@@ -1,0 +1,11 @@
+//! Near caches of a server with the plugin, which lends them what they may serve.
+
+#[path = "../beside/mod.rs"]
+mod beside;
+mod clock;
+mod connectors;
+mod cut_off;
+mod histories;
+mod prepared;
+mod serve;
+mod tiers;

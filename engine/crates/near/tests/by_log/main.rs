@@ -1,0 +1,10 @@
+//! Near caches that follow a server's binary log.
+
+#[path = "../beside/mod.rs"]
+mod beside;
+mod binlog;
+mod differential;
+mod executions;
+mod rows;
+mod unheard;
+mod views;

@@ -1,0 +1,8 @@
+//! Near caches that serve by rules, and what they share in stores.
+
+#[path = "../beside/mod.rs"]
+mod beside;
+mod reasons;
+mod rules;
+mod stores;
+mod stores_tls;

@@ -1,0 +1,9 @@
+//! Connections that pass through, and the program as a service.
+
+mod anything;
+#[path = "../beside/mod.rs"]
+mod beside;
+mod relay;
+mod reports;
+mod service;
+mod tls;
