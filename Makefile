@@ -192,7 +192,7 @@ test-engine-mysql: engine ## Engine: tests against a real MySQL server, which is
 test-near: engine ## Engine: fqc-near between real clients and a real server; MySQL's, too, where one can be had
 	@scripts/fetch-server MySQL 9.7 >/dev/null || { [ $$? -eq 3 ] && echo "NOT TESTED: LOGINS OF MYSQL, OF WHICH NO SERVER COULD BE HAD"; }
 	@scripts/fetch-memcached >/dev/null || { [ $$? -eq 3 ] && echo "NOT TESTED: WHAT NEAR CACHES SHARE, SINCE NO MEMCACHED COULD BE HAD"; }
-	@$(ENGINE_TESTS) fqc-near --only "$(ONLY)"
+	@$(ENGINE_TESTS) fqc-near:by_log fqc-near --only "$(ONLY)"
 test-near: export FQC_CONNECTORS_CACHE = $(FQC_CACHE)/connectors
 test-peers: engine ## Engine: MariaDB's own regression tests, with and without the plugin (hours; TESTS="--suite=main"); PRODUCT=MySQL, which are fetched
 	@[ "$(PRODUCT)" != MySQL ] || env -u FQC_MYSQLD scripts/fetch-server MySQL 9.7 engine/target/servers/MySQL-9.7-peers mysql-testsuite || [ $$? -eq 3 ]

@@ -3,7 +3,8 @@
     cargo_tests.py --build
     cargo_tests.py [--jobs N] [--only "NAME NAME"] [PROGRAMS...] [--without PROGRAMS...]
 
-PROGRAMS are those of a PACKAGE, or some of them: PACKAGE:TARGET,TARGET.
+PROGRAMS are those of a PACKAGE, or some of them: PACKAGE:TARGET,TARGET. They start in the order in which they are named:
+what takes longest first.
 
 Every call builds the whole workspace with the same flags, so that the second build has nothing to do. Each program
 runs as cargo would run it, in its package's folder. Its tests are reported as libtest's JSON, which libtest gives
@@ -16,7 +17,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,6 +69,12 @@ def is_among(program: Program, choices: list[str]) -> bool:
     )
 
 
+def in_order(found: Iterable[Program], choices: list[str]) -> list[Program]:
+    """Those that are among the choices, in the order of these; all if there are none."""
+    chosen = [each for each in found if not choices or is_among(each, choices)]
+    return sorted(chosen, key=lambda each: [not is_among(each, [choice]) for choice in choices])
+
+
 def run(program: Program, only: list[str]) -> tuple[int, list[junit.Case]]:
     """The program's exit code and its tests, which are printed as they end."""
     environment = os.environ | {"RUSTC_BOOTSTRAP": "1", "CARGO_MANIFEST_DIR": str(program.folder)}
@@ -116,7 +123,7 @@ def main() -> int:
     parser.add_argument("--without", nargs="*", default=[])
     parser.add_argument("choices", nargs="*")
     asked = parser.parse_args()
-    found = [each for each in built() if not asked.choices or is_among(each, asked.choices)]
+    found = in_order(built(), asked.choices)
     if asked.build:
         return 0
     found = [each for each in found if not is_among(each, asked.without)]

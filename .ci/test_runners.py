@@ -102,6 +102,15 @@ class Reports(unittest.TestCase):
         ):
             self.assertEqual(expected, cargo_tests.is_among(found, [choice]), choice)
 
+    def test_cargo_programs_start_in_the_order_in_which_they_are_named(self):
+        found = [cargo_tests.Program("near", target, "", self.folder) for target in ("a", "b", "c")]
+        found.append(cargo_tests.Program("other", "c", "", self.folder))
+        for choices, expected in (
+            ([], ["near-a", "near-b", "near-c", "other-c"]),
+            (["near:c", "near"], ["near-c", "near-a", "near-b"]),
+        ):
+            self.assertEqual(expected, [each.name for each in cargo_tests.in_order(found, choices)], choices)
+
     def test_a_cargo_test_that_was_asked_for_and_did_not_run_is_no_success(self):
         ran = [junit.Case("a", "passed"), junit.Case("b", "failed")]
         with mock.patch("builtins.print"):
