@@ -3,8 +3,8 @@
     cargo_tests.py --build
     cargo_tests.py [--jobs N] [--only "NAME NAME"] [PROGRAMS...] [--without PROGRAMS...]
 
-PROGRAMS are those of a PACKAGE, or some of them: PACKAGE:TARGET,TARGET. They start in the order in which they are named:
-what takes longest first.
+PROGRAMS are those of a PACKAGE, or some of them: PACKAGE:TARGET,TARGET. They start in the order in which they
+are named: what takes longest first.
 
 Every call builds the whole workspace with the same flags, so that the second build has nothing to do. Each program
 runs as cargo would run it, in its package's folder. Its tests are reported as libtest's JSON, which libtest gives

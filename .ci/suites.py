@@ -39,6 +39,9 @@ CACHE = Path(os.environ.get("FQC_CACHE", Path.home() / ".cache" / "fqc"))
 # More than a small machine has processors: suites wait a lot, for servers that start and conditions that come true.
 WORKERS = 5
 HEARTBEAT_SECONDS = 60
+MEMORY = Path("/dev/shm")
+# The suites on real servers take less than 1 GiB of it together.
+MEMORY_BYTES = 8 << 30
 # In the environment of everything that a suite starts, with a value for each run of a suite.
 MARK = "SUITE_RUN"
 RUN = secrets.token_hex(8)
@@ -62,6 +65,8 @@ class Suite:
     lane: str = ""
     # Whether the target takes the names of some of its tests as ONLY. The others are short.
     takes_names: bool = False
+    # Whether it starts hundreds of database servers, whose files take as much processor time on a disk as their start.
+    has_many_servers: bool = False
 
     @property
     def log(self) -> Path:
@@ -80,13 +85,13 @@ class Suite:
 # In the order in which they start: wrong rows first, then what takes longest, since a long suite that is left to run
 # alone at the end leaves a processor idle.
 SUITES = [
-    Suite("engine on real servers", "test-engine-server", takes_names=True),
+    Suite("engine on real servers", "test-engine-server", takes_names=True, has_many_servers=True),
     Suite("backend on PostgreSQL", "test-backend-postgres", takes_names=True),
     Suite("browser end to end", "e2e", takes_names=True),
-    Suite("near", "test-near", takes_names=True),
-    Suite("engine on MySQL", "test-engine-mysql", takes_names=True),
+    Suite("near", "test-near", takes_names=True, has_many_servers=True),
+    Suite("engine on MySQL", "test-engine-mysql", takes_names=True, has_many_servers=True),
     Suite("engine", "test-engine", takes_names=True),
-    Suite("engine on another line", "test-engine-line", takes_names=True),
+    Suite("engine on another line", "test-engine-line", takes_names=True, has_many_servers=True),
     Suite("engine models (loom)", "test-engine-models"),
     Suite("Terraform provider", "test-terraform", "stacks", takes_names=True),
     Suite("CLI", "test-cli", "stacks", takes_names=True),
@@ -155,7 +160,7 @@ def run(suite: Suite, *, only: Sequence[str] = ()) -> Result:
     suite.reports.mkdir(parents=True)
     # A temporary folder of its own: two MariaDB servers with one folder remove each other's files. A short name, since
     # a socket's path has at most 107 characters.
-    with suite.log.open("w") as log, own_folder() as own:
+    with suite.log.open("w") as log, own_folder(suite) as own:
         Path(own).chmod(0o711)  # PostgreSQL, which refuses to run as root, has to reach its folder below
         command = ["make", suite.target, *([f"ONLY={' '.join(only)}"] if only else [])]
         started = subprocess.Popen(
@@ -203,8 +208,19 @@ def end_hanging(suite: Suite, log: TextIO) -> None:
     process.stop(running, END_SECONDS)
 
 
-def own_folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="fqc-", ignore_cleanup_errors=True)
+def own_folder(suite: Suite) -> tempfile.TemporaryDirectory[str]:
+    parent = folder_in_memory() if suite.has_many_servers else None
+    return tempfile.TemporaryDirectory(prefix="fqc-", dir=parent, ignore_cleanup_errors=True)
+
+
+def folder_in_memory() -> Path | None:
+    """Where files are kept in memory, if that has room for many servers and lets them load plugins from there."""
+    try:
+        state = os.statvfs(MEMORY)
+    except OSError:
+        return None
+    has_room = state.f_bavail * state.f_frsize >= MEMORY_BYTES
+    return MEMORY if has_room and not state.f_flag & os.ST_NOEXEC else None
 
 
 def mark_of(suite: Suite) -> str:

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 import junit
@@ -158,6 +159,25 @@ class Running(Case):
         self.assertEqual((0, 1), (result.passed, result.failed))
         self.assertRegex(text, r"(?m)^still running: \d+ sleep 600")
         self.assertIn("any did not end in time", text)
+
+    def test_servers_keep_their_files_in_memory_where_that_has_room_and_lets_them_load_plugins(self):
+        def folder(free: int, flags: int = 0) -> str:
+            state = SimpleNamespace(f_bavail=free >> 12, f_frsize=1 << 12, f_flag=flags)
+            with (
+                mock.patch.object(suites, "MEMORY", self.folder),
+                mock.patch("os.statvfs", return_value=state),
+                suites.own_folder(Suite("many", "many", has_many_servers=True)) as own,
+            ):
+                return str(Path(own).parent)
+
+        memory, disk = str(self.folder), tempfile.gettempdir()
+        self.assertEqual(memory, folder(suites.MEMORY_BYTES))
+        self.assertEqual(disk, folder(suites.MEMORY_BYTES - 4096))
+        self.assertEqual(disk, folder(suites.MEMORY_BYTES, os.ST_NOEXEC))
+        with suites.own_folder(SUITE) as own:
+            self.assertEqual(disk, str(Path(own).parent))
+        with mock.patch.object(suites, "MEMORY", self.folder / "none"):
+            self.assertIsNone(suites.folder_in_memory())
 
     def test_every_suite_is_a_target_that_can_be_run_alone(self):
         makefile = (Path(__file__).resolve().parents[1] / "Makefile").read_text()
