@@ -70,7 +70,7 @@ def is_among(program: Program, choices: list[str]) -> bool:
 
 
 def in_order(found: Iterable[Program], choices: list[str]) -> list[Program]:
-    """Those that are among the choices, in the order of these; all if there are none."""
+    """The chosen programs, in the order of the choices; every program if there are no choices."""
     chosen = [each for each in found if not choices or is_among(each, choices)]
     return sorted(chosen, key=lambda each: [not is_among(each, [choice]) for choice in choices])
 

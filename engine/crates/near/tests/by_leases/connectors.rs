@@ -5,8 +5,8 @@ use crate::beside::scene::{Scene, hits};
 use fqc_tests::connectors::{self, BOTH, ITEM, expected, run};
 use std::process::Command;
 
-/// Of twenty reads in each of five groups outside of transactions. After each write the server answers until the near cache is told
-/// of it, which a busy machine takes time for.
+/// A program reads twenty times in each of five groups outside of transactions. After a write the server answers until the near cache
+/// has received its notification, which takes longer on a busy machine.
 const LEAST_HITS: u64 = 20;
 
 /// How many of its reads a program got from the near cache.
