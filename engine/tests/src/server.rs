@@ -55,18 +55,6 @@ const MYSQL_SETTINGS: &[&str] = &[
     "--loose-mysqlx=OFF",
     "--secure-file-priv=NULL",
     "--innodb-use-native-aio=OFF",
-    // The performance schema is on, as users have it, but has little room for what no test reads: a fifth of each start went there.
-    "--loose-performance-schema-max-index-stat=1",
-    "--loose-performance-schema-max-memory-classes=0",
-    "--loose-performance-schema-accounts-size=1",
-    "--loose-performance-schema-digests-size=1",
-    "--loose-performance-schema-error-size=0",
-    "--loose-performance-schema-events-stages-history-long-size=1",
-    "--loose-performance-schema-events-statements-history-long-size=1",
-    "--loose-performance-schema-events-transactions-history-long-size=1",
-    "--loose-performance-schema-events-waits-history-long-size=1",
-    "--loose-performance-schema-hosts-size=1",
-    "--loose-performance-schema-users-size=1",
 ];
 /// What MariaDB's installer makes, too: a port of the loopback address is not `localhost`.
 const MYSQL_ACCOUNTS: &str = "CREATE USER root@'127.0.0.1';\nGRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n";
