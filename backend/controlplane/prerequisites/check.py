@@ -16,6 +16,7 @@ from controlplane.prerequisites.gate import gate_findings, known_gate_findings
 from controlplane.prerequisites.privileges import privileges_for_cache
 from controlplane.prerequisites.readings import Readings, read
 from controlplane.prerequisites.rules import advice_findings
+from controlplane.prerequisites.shared_tmpdir import tmpdir_shared
 from controlplane.prerequisites.unknown_line import line_unknown
 from controlplane.prerequisites.unset import no_longer_set
 
@@ -24,7 +25,8 @@ def instance_check(instance: Instance) -> dict[str, Any]:
     try:
         readings = observe(instance)
         findings = gate_findings(instance) + privileges_for_cache(instance)
-        findings += advice_findings(readings) + no_longer_set(instance) + line_unknown(instance)
+        findings += advice_findings(readings) + tmpdir_shared(instance, readings)
+        findings += no_longer_set(instance) + line_unknown(instance)
     except GatewayError as error:
         # What was met when the server last answered is not said to be met now.
         findings = [each for each in known_gate_findings(instance) if each.is_blocking] + [unreachable(error)]

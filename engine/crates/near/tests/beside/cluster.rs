@@ -119,6 +119,13 @@ impl Node {
         self.ask("DBSIZE").trim_start_matches(':').parse().expect("a number")
     }
 
+    /// Values that were asked of it and that it had.
+    pub fn hits(&self) -> u64 {
+        let said = self.ask("INFO stats");
+        let value = said.lines().find_map(|line| line.strip_prefix("keyspace_hits:"));
+        value.unwrap_or_else(|| panic!("no hits in {said}")).trim().parse().expect("a number")
+    }
+
     /// All that it has been told has come to its replica.
     pub fn wait_for_replica(&self) {
         wait_until("the replica", || self.ask("WAIT 1 1000") == ":1");
