@@ -14,7 +14,7 @@ use crate::settings;
 use crate::signal;
 use crate::sockets::connections;
 use crate::turns::{self, Turn};
-use host::catalogue;
+use host::{Link, catalogue};
 use locks::Mutex;
 use session::Engine;
 use std::sync::PoisonError;
@@ -69,6 +69,7 @@ struct Worker {
     /// What was last said to be in the way; nothing was said yet in the beginning.
     told: Option<Option<&'static str>>,
     failures: u32,
+    has_told_danger: bool,
 }
 
 /// While the plugin is being installed its variables are not known yet; a catalogue may be locked for a moment.
@@ -131,16 +132,24 @@ impl Worker {
             return Ok(());
         }
         if server.adopt_settings(engine, link)? {
-            if !std::mem::replace(&mut self.knows_settings, true) {
-                server.danger(link)?.iter().for_each(|words| log::warning(words));
-            }
+            self.knows_settings = true;
             connections::admit();
             settings::apply(engine);
         }
         catalogue::consult(engine, link)?;
         waking::consult(engine, link, dozing::judge)?;
         dozing::consult(engine, link)?;
-        catalogue::consult_tables(engine, link)
+        catalogue::consult_tables(engine, link)?;
+        self.tell_danger(engine, link)
+    }
+
+    /// Once, and not while sessions wait for the engine to settle.
+    fn tell_danger(&mut self, engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
+        let is_busy = engine.vigil().is_awake() && !waking::is_settled();
+        if !is_busy && !std::mem::replace(&mut self.has_told_danger, true) {
+            server::get().danger(link)?.iter().for_each(|words| log::warning(words));
+        }
+        Ok(())
     }
 }
 

@@ -49,6 +49,19 @@ pub fn furnish(server: &Server) {
     statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
 }
 
+/// Waits until the server answers from memory. What is prepared on a connection that begins before is not known to hold for later
+/// executions.
+fn settle(server: &Server) {
+    let mut client = Client::root(&server.endpoint()).expect("a connection");
+    let mut hits = || ask(&mut client, "SHOW GLOBAL STATUS LIKE 'Qcache_hits'");
+    let before = hits();
+    let mut reader = Client::root(&server.endpoint()).expect("a connection");
+    super::wait_until("an answer from the server's memory", || {
+        ask(&mut reader, "SELECT v FROM d.u");
+        hits() != before
+    });
+}
+
 /// A server with the plugin and a table, and near caches that are attached to it.
 pub struct Scene {
     pub nears: Vec<Near>,
@@ -61,6 +74,7 @@ impl Scene {
     pub fn of(count: usize) -> Scene {
         let server = caching();
         prepare(&server);
+        settle(&server);
         let nears = (0..count).map(|_| attached(&server, &[])).collect();
         Scene { nears, server }
     }

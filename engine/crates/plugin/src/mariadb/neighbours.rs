@@ -34,12 +34,7 @@ pub fn folders(tmpdir: &str) -> Vec<PathBuf> {
 }
 
 pub fn all(folders: &[PathBuf]) -> impl Iterator<Item = Neighbour> {
-    let here = mounts("self");
-    let is_beside = move |process: &u32| here.is_some() && mounts(&process.to_string()) == here;
-    processes()
-        .filter(|process| is_server(*process))
-        .filter(is_beside)
-        .filter_map(|process| neighbour(process, folders))
+    servers().filter_map(|process| neighbour(process, folders))
 }
 
 /// Whether one of them is about to remove temporary tables.
@@ -47,8 +42,15 @@ pub fn is_one_starting(folders: &[PathBuf]) -> bool {
     static LAST: Mutex<Option<(Instant, bool)>> = Mutex::new(None);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     let known = last.filter(|(at, _)| at.elapsed() < LOOK_EVERY);
-    let is_starting = |neighbour: Neighbour| !neighbour.has_removed && is_young(neighbour.process);
-    last.insert(known.unwrap_or_else(|| (Instant::now(), all(folders).any(is_starting)))).1
+    // The files of a server that has run for long are not looked at: there may be thousands.
+    let mut young = servers().filter(|process| is_young(*process)).filter_map(|process| neighbour(process, folders));
+    last.insert(known.unwrap_or_else(|| (Instant::now(), young.any(|neighbour| !neighbour.has_removed)))).1
+}
+
+fn servers() -> impl Iterator<Item = u32> {
+    let here = mounts("self");
+    let is_beside = move |process: &u32| here.is_some() && mounts(&process.to_string()) == here;
+    processes().filter(|process| is_server(*process)).filter(is_beside)
 }
 
 fn processes() -> impl Iterator<Item = u32> {
