@@ -10,6 +10,8 @@ import argparse
 
 import uvicorn
 
+# Longer than proxies keep an idle connection (nginx: 60 s): none sends a request into one that is being closed.
+KEEP_ALIVE_SECONDS = 75
 GRACE_SECONDS = 3  # an open page holds a connection for live figures; it must not hold up the end
 
 
@@ -28,6 +30,7 @@ def main() -> None:
         lifespan="off",
         proxy_headers=False,
         server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
 

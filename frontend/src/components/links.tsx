@@ -8,14 +8,16 @@ type AnchorElementProps = Omit<ComponentProps<'a'>, 'color' | 'style' | 'childre
 
 interface TextLinkProps extends ComponentProps<'a'> {
   isStrong?: boolean;
+  /** Between words, where colour alone would tell a link from them. */
+  isInText?: boolean;
 }
 
 /**
  * Not Mantine's: a scrolled table draws hundreds of these a second, and its own cost several times as much.
  * The class comes last: to a link that leads above the page it is on, the router gives one of its own.
  */
-export const TextLink = createLink(({ isStrong, ...props }: TextLinkProps) => (
-  <a {...props} className={classes.link} data-strong={isStrong} />
+export const TextLink = createLink(({ isStrong, isInText, ...props }: TextLinkProps) => (
+  <a {...props} className={classes.link} data-strong={isStrong} data-in-text={isInText} />
 ));
 
 export const ButtonLink = createLink((props: ButtonProps & AnchorElementProps) => (

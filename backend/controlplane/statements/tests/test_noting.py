@@ -6,6 +6,7 @@ from controlplane.fleet.kept_connections import Connections
 from controlplane.statements.models import StatementNote
 from controlplane.statements.noting import HOUR, KEPT_SECONDS, Noting
 from testing.changes import changed
+from testing.workers import until
 
 pytestmark = pytest.mark.django_db
 T = 1_800_000_000 // HOUR * HOUR
@@ -23,6 +24,9 @@ def noting(instance):
 
 @pytest.fixture
 def reads(shared_server, noting):
+    server = shared_server.connect()
+    until(lambda: server.status()["Fqc_awake"] == "1", "an engine that follows new connections")
+    server.close()
     server = shared_server.connect()
     server.run("CREATE OR REPLACE DATABASE noting")
     server.run("CREATE TABLE noting.items (id INT PRIMARY KEY, name VARCHAR(20))")

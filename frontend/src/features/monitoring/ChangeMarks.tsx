@@ -15,7 +15,11 @@ export function ChangeMarks({ instanceId, marks }: { instanceId: string; marks: 
       <span className={classes.marksTitle}>▾ {t('monitoring.changes')}</span>
       {marks.slice(0, LISTED).map(({ id, kind, at }) => (
         <span key={id}>
-          <TextLink to="/instances/$instanceId/changes/$changeId" params={{ instanceId, changeId: id }}>
+          <TextLink
+            to="/instances/$instanceId/changes/$changeId"
+            params={{ instanceId, changeId: id }}
+            isInText
+          >
             {t(`change.kind.${kind}`)}
           </TextLink>{' '}
           <Moment at={at} />
