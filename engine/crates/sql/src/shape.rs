@@ -52,7 +52,7 @@ pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
     false
 }
 
-/// What a shape is known by, its first byte and its comments left out: the same on every server and after every restart. It is FNV-1a,
+/// The name of a shape is a hash without its first byte and its comments. It is the same on every server and after every restart: FNV-1a,
 /// whose high and low bits are mixed in the end.
 pub fn shape_id(shape: &[u8]) -> u128 {
     hash(&without_comments(shape))
@@ -111,7 +111,7 @@ fn piece(rest: &[u8], spelling: Spelling) -> Option<Piece> {
     }
 }
 
-/// Those that some server runs, or takes for hints, have a meaning.
+/// A comment has a meaning if some server runs it or takes it for a hint.
 fn comment(rest: &[u8]) -> Option<Piece> {
     const MARKS: &[u8] = b"!M+";
     let body = &rest[2..];

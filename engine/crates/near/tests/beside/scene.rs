@@ -133,7 +133,7 @@ pub fn until_served(near: &Near, client: &mut Client, read: &str) -> String {
 pub fn reads_run_for_those_who_go(server: &Server, near: &Near) -> u64 {
     const CLIENTS: u64 = 20;
     const QUIT: u8 = 1;
-    // What the plugin answers from its own memory is no select of the server's.
+    // The server does not count a read that the plugin answers from its own memory.
     const READS: &str = "'Com_select', 'Qcache_hits'";
     const CONNECTIONS: &str = "'Threads_connected'";
     let mut direct = Client::root(&server.endpoint()).expect("a connection");
