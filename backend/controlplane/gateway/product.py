@@ -57,6 +57,7 @@ class Product:
     statistics: TableStatistics
     not_tables: str  # a pattern of tables that hold nothing, though they are counted like others; empty: there are none
     account_tables: tuple[str, ...]  # where it keeps what its accounts log in with
+    start_empties_tmpdir: bool  # a server that starts removes temporary tables there, also those of other servers
     time_limit: TimeLimit
     # Numbers of errors that it alone has, by what they mean: the connection was killed, the statement took too long.
     killed_errors: frozenset[int]
@@ -98,6 +99,7 @@ MARIADB = LocalProduct(
     ),
     not_tables="^seq_[0-9]+_to_[0-9]+(_step_[0-9]+)?$",  # of the SEQUENCE engine
     account_tables=("mysql.global_priv", "mysql.user"),
+    start_empties_tmpdir=True,
     time_limit=TimeLimit("max_statement_time", is_in_milliseconds=False),
     killed_errors=frozenset({1927}),
     timeout_errors=frozenset({1969}),
@@ -188,6 +190,7 @@ MYSQL = LocalProduct(
     ),
     not_tables="",
     account_tables=("mysql.user",),
+    start_empties_tmpdir=False,
     time_limit=TimeLimit("max_execution_time", is_in_milliseconds=True),
     killed_errors=frozenset(),
     timeout_errors=frozenset({3024}),

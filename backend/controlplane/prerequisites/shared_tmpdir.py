@@ -1,14 +1,14 @@
-"""MariaDB servers of one host that keep temporary files in the system's folder.
+"""Servers of one host that keep temporary files in the system's folder.
 
-Each start of such a server removes the temporary tables of the others there, and a server that has just made one
-crashes when it opens it (docs/guides/own-server.md). Local servers have folders of their own.
+Each start of such a server removes the temporary tables of the others there, and a server that has just made one may
+crash when it opens it (docs/guides/own-server.md). Local servers have folders of their own.
 """
 
 from __future__ import annotations
 
 from controlplane.fleet.models import Instance
 from controlplane.fleet.states import Provider
-from controlplane.gateway.product import MARIADB
+from controlplane.gateway.product import product_of
 from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.findings import InstanceFinding
 from controlplane.prerequisites.readings import Readings
@@ -18,9 +18,10 @@ OF_THE_SYSTEM = ("/tmp", "/var/tmp")  # noqa: S108 - nothing is written there
 
 def tmpdir_shared(instance: Instance, readings: Readings) -> list[InstanceFinding]:
     folder = readings.variables.get("tmpdir", "").rstrip("/")
-    if instance.product != MARIADB.name or folder not in OF_THE_SYSTEM:
+    product = product_of(readings.variables.get("version", ""))
+    if not product.start_empties_tmpdir or folder not in OF_THE_SYSTEM:
         return []
-    beside = Instance.objects.filter(host=instance.host, provider=Provider.EXTERNAL, product=MARIADB.name)
+    beside = Instance.objects.filter(host=instance.host, provider=Provider.EXTERNAL, product=product.name)
     other = beside.exclude(pk=instance.pk).order_by("name").first()
     if other is None:
         return []

@@ -9,8 +9,9 @@ from controlplane.prerequisites.shared_tmpdir import tmpdir_shared
 pytestmark = pytest.mark.django_db
 
 
-def seen(instance, tmpdir):
-    return [finding.seen for finding in tmpdir_shared(instance, Readings(1, {"tmpdir": tmpdir}, {}))]
+def seen(instance, tmpdir, version="10.11.11-MariaDB"):
+    readings = Readings(1, {"tmpdir": tmpdir, "version": version}, {})
+    return [finding.seen for finding in tmpdir_shared(instance, readings)]
 
 
 def test_servers_of_one_host_that_share_the_systems_folder_are_told():
@@ -21,6 +22,7 @@ def test_servers_of_one_host_that_share_the_systems_folder_are_told():
     assert seen(elsewhere, "/tmp") == []
     for own in ("/var/lib/one/tmp", "", "/tmp/one"):
         assert seen(one, own) == []
+    assert seen(one, "/tmp", "9.7.4") == []
     other.product = "MySQL"
     other.save()
     assert seen(one, "/tmp") == []
