@@ -1,4 +1,4 @@
-"""What a busy control plane has not begun is sent again, by a server that says so on the wire."""
+"""`fqc` sends a request again that a busy control plane has refused. A real HTTP server plays the control plane."""
 
 from __future__ import annotations
 

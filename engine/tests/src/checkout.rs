@@ -1,6 +1,6 @@
 //! The checkout that a test program tests.
 //!
-//! It is asked for when the program runs. A path that is compiled into a program stays that of the checkout which
+//! The path is looked up when the program runs. A path that is compiled into a program stays that of the checkout which
 //! compiled it, and a new checkout starts from the programs of an older one.
 
 use std::env;
@@ -19,7 +19,7 @@ pub fn name(path: &str) -> String {
     file(path).into_os_string().into_string().expect("a path in UTF-8")
 }
 
-/// A program that cargo built beside this one.
+/// A program that cargo built together with this one.
 pub fn program(name: &str) -> PathBuf {
     let tests = env::current_exe().expect("the path of this program");
     tests.parent().and_then(Path::parent).expect("cargo's folder of programs").join(name)

@@ -1,7 +1,7 @@
 """The one way to the API: bearer token, problem documents as failures, pages followed, writes safe to repeat.
 
-Every POST carries an Idempotency-Key, so that a broken connection is answered by sending it once more. What a busy
-control plane has not begun is sent again when it says.
+Every POST carries an Idempotency-Key, so that a broken connection is answered by sending it once more. A request that
+a busy control plane refuses is sent again after the time that it names.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 // Package api talks to the control plane: operations and types generated from its contract, and the one transport for
 // all of them.
 //
-// Every POST carries an Idempotency-Key and is sent once more when the connection breaks. What a busy control plane has not
-// begun is sent again when it says. A problem document becomes an *Error. Deliberately absent: any rule of the domain.
+// Every POST carries an Idempotency-Key and is sent once more when the connection breaks. A request that a busy control
+// plane refuses is sent again after the time that it names. A problem document becomes an *Error. Deliberately absent: any rule of the domain.
 package api
 
 //go:generate go tool oapi-codegen -config codegen.yaml -o operations.gen.go ../../../../../backend/openapi.yaml
