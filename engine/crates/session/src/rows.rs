@@ -8,9 +8,10 @@
 //!   table that the statement touches.
 
 use crate::engine::Engine;
-use crate::engine::tables::Table;
+use crate::engine::tables::{Table, Verdict};
 use crate::entries::rows::{is_named, row_cells};
 use crate::session::Session;
+use crate::statement::running::Running;
 use crate::statement::terms::{Terms, Wording};
 use cache::CellId;
 use sql::Kind;
@@ -63,6 +64,16 @@ impl Session {
 
     /// The running statement locks a table for writing.
     pub(crate) fn close_written_table(&mut self, engine: &Engine, table: &Arc<Table>) {
+        let has_closed = !self.writes.is_empty();
+        self.close_touched(engine, table);
+        if let Some(running) = &mut self.work.running {
+            let before = running.written_alone.take().filter(|(alone, _)| alone.whole == table.whole);
+            let is_alone = !has_closed || before.is_some();
+            running.written_alone = is_alone.then(|| (table.clone(), self.writes.cells().len()));
+        }
+    }
+
+    fn close_touched(&mut self, engine: &Engine, table: &Arc<Table>) {
         let touched = self.touched(engine, table);
         if let Some(Touched::Rows(cells)) = touched {
             self.writes.close(engine, table.any);
@@ -103,5 +114,22 @@ impl Session {
             self.writes.close(engine, cell);
         }
         self.writes.reopen_one(engine, table.whole);
+    }
+
+    /// The response says that the write changed no row, so what it closed is as it was. Triggers and routines could have changed
+    /// another table only by locking that for writing, too.
+    pub(crate) fn reopen_if_unchanged(&mut self, engine: &Engine, running: &Running, outcome: &Outcome) {
+        let has_changed = !matches!(outcome.kind, OutcomeKind::Ok) || outcome.affected_rows > 0 || outcome.results > 0;
+        let Some(((table, cells), wording)) = running.written_alone.as_ref().zip(running.wording.as_ref()) else {
+            return;
+        };
+        if has_changed || self.writes.is_locked || self.writes.cells().len() != *cells {
+            return;
+        }
+        let is_of_innodb = table.verdict(engine.catalogue().generation()) == Verdict::Snapshot;
+        let Wording { text, terms } = wording;
+        if is_of_innodb && terms.is_certain && touched::counts_changes(text, terms.mode) {
+            self.writes.reopen(engine);
+        }
     }
 }

@@ -82,6 +82,91 @@ fn the_row_of_a_generated_key_is_told_by_the_response() {
     }
 }
 
+/// The response says how many rows have changed.
+fn write_told(talk: &mut Talk, write: &str, tables: &[&[u8]], affected: u64, flags: u16) {
+    assert_eq!(talk.ask(write), Decision::Forward);
+    for table in tables {
+        talk.session.report(talk.engine, locked(table, false));
+    }
+    talk.reply(&ok_packet(1, affected, 0, flags, 0));
+}
+
+#[test]
+fn a_write_of_no_row_outdates_nothing() {
+    let engine = engine();
+    let mut reader = filled(&engine);
+    let mut writer = connect(&engine);
+    for write in [
+        "UPDATE t SET v = 1 WHERE id = 7",
+        "UPDATE t SET v = 1",
+        "UPDATE `d`.`t` AS x SET x.v = 1 WHERE x.v IN (SELECT v FROM u)",
+        "UPDATE t x SET v = 1 ORDER BY id LIMIT 1",
+        "DELETE FROM t WHERE v = -1",
+        "DELETE FROM d.t WHERE id = -1",
+    ] {
+        write_told(&mut writer, write, &[b"t"], 0, AUTOCOMMIT);
+        assert_eq!(served(&mut reader), [true; 4], "{write}");
+    }
+}
+
+#[test]
+fn what_may_have_changed_a_row_outdates_it_whatever_it_tells() {
+    for (write, tables, affected) in [
+        ("UPDATE t SET v = 1", &[&b"t"[..]][..], 1),
+        // A trigger or a routine locks what it writes.
+        ("UPDATE t SET v = 1 WHERE v = 2", &[b"t", b"u"], 0),
+        ("UPDATE t SET v = 1 WHERE v = 2", &[b"u", b"t"], 0),
+        ("UPDATE t, u SET t.v = 1", &[b"t"], 0),
+        ("UPDATE t JOIN u ON t.id = u.id SET t.v = 1", &[b"t"], 0),
+        ("UPDATE IGNORE t SET v = 1", &[b"t"], 0),
+        ("UPDATE t /*! , u */ SET t.v = 1", &[b"t"], 0),
+        ("UPDATE t FOR PORTION OF p FROM 1 TO 2 SET v = 1", &[b"t"], 0),
+        ("DELETE FROM t", &[b"t"], 0),
+        ("DELETE IGNORE FROM t WHERE v = 1", &[b"t"], 0),
+        ("DELETE t FROM t WHERE v = 1", &[b"t"], 0),
+        ("DELETE FROM t FOR PORTION OF p FROM 1 TO 2 WHERE v = 1", &[b"t"], 0),
+        ("DELETE HISTORY FROM t", &[b"t"], 0),
+        ("INSERT INTO t SELECT * FROM u", &[b"t"], 0),
+        ("INSERT INTO t (v) SELECT 1 ON DUPLICATE KEY UPDATE v = 2", &[b"t"], 0),
+        ("REPLACE INTO t SELECT * FROM u", &[b"t"], 0),
+    ] {
+        let engine = engine();
+        let (mut reader, mut writer) = (filled(&engine), connect(&engine));
+        write_told(&mut writer, write, tables, affected, AUTOCOMMIT);
+        assert!(!reader.is_served(ALL), "{write}");
+    }
+}
+
+#[test]
+fn another_engine_than_innodb_may_tell_an_estimate() {
+    let engine = engine();
+    let mut writer = connect(&engine);
+    let table = engine.tables().find(engine.versions(), b"d", b"t");
+    table.settle(table.era(engine.catalogue().generation()), Verdict::Plain);
+    let mut reader = filled(&engine);
+    write_told(&mut writer, "DELETE FROM t WHERE 1", &[b"t"], 0, AUTOCOMMIT);
+    assert_eq!(served(&mut reader), [false; 4]);
+}
+
+#[test]
+fn a_transaction_commits_what_it_has_written_and_not_what_it_has_not() {
+    let engine = engine();
+    let mut writer = connect(&engine);
+    let mut reader = filled(&engine);
+    writer.run("START TRANSACTION READ WRITE", IN_TRANS);
+    write_told(&mut writer, "DELETE FROM t WHERE v = -1", &[b"t"], 0, IN_TRANS);
+    assert_eq!(writer.ask("COMMIT"), Decision::Forward);
+    assert_eq!(served(&mut reader), [true; 4], "nothing is committed");
+    writer.reply(&ok_packet(1, 0, 0, AUTOCOMMIT, 0));
+    writer.run("START TRANSACTION READ WRITE", IN_TRANS);
+    write_told(&mut writer, "UPDATE t SET v = 1 WHERE v = 2", &[b"t"], 1, IN_TRANS);
+    let mut reader = filled(&engine);
+    write_told(&mut writer, "UPDATE t SET v = 1 WHERE v = 3", &[b"t"], 0, IN_TRANS);
+    assert_eq!(served(&mut reader), [true; 4], "others see what is committed");
+    assert_eq!(writer.ask("COMMIT"), Decision::Forward);
+    assert_eq!(served(&mut reader), [false; 4], "the commit is on its way");
+}
+
 #[test]
 fn a_transaction_is_served_rows_that_it_has_not_written() {
     let engine = engine();

@@ -6,6 +6,7 @@
 //! Deliberately absent: whether the name means a table (the server tells), and anything that hangs on the table's other
 //! columns. The caller has classified the text as one read or one write, in the same mode.
 
+mod counted;
 mod insert;
 mod scan;
 mod select;
@@ -13,6 +14,7 @@ mod update;
 mod wanted;
 
 use crate::{LexMode, TableName};
+pub use counted::counts_changes;
 use footprint::{KeyColumn, Keys};
 use scan::Scan;
 

@@ -50,6 +50,36 @@ fn reads_of_rows_and_ranges_are_understood() {
 }
 
 #[test]
+fn writes_of_one_table_count_what_they_change() {
+    for (text, counts) in [
+        ("UPDATE t SET a = 1", true),
+        ("update /* c */ `d`.`t` as x set x.a = 1 where x.b = 2 limit 1", true),
+        ("UPDATE t x SET a = (SELECT MAX(b) FROM u)", true),
+        ("DELETE FROM d.t WHERE a = 1 ORDER BY b LIMIT 3", true),
+        ("DELETE FROM t", false),
+        ("DELETE FROM t x WHERE a = 1", false),
+        ("DELETE QUICK FROM t WHERE a = 1", false),
+        ("DELETE t FROM t WHERE a = 1", false),
+        ("DELETE FROM t USING t, u WHERE a = 1", false),
+        ("DELETE FROM t FOR PORTION OF p FROM 1 TO 2 WHERE a = 1", false),
+        ("UPDATE t FOR PORTION OF p FROM 1 TO 2 SET a = 1", false),
+        ("UPDATE t, u SET t.a = 1", false),
+        ("UPDATE t JOIN u SET t.a = 1", false),
+        ("UPDATE t PARTITION (p) SET a = 1", false),
+        ("UPDATE (SELECT 1) x SET a = 1", false),
+        ("UPDATE t /*! , u */ SET a = 1", false),
+        ("UPDATE IGNORE t SET a = 1", false),
+        ("UPDATE LOW_PRIORITY t SET a = 1", false),
+        ("WITH c AS (SELECT 1) UPDATE t SET a = 1", false),
+        ("INSERT INTO t VALUES (1)", false),
+        ("REPLACE INTO t VALUES (1)", false),
+        ("", false),
+    ] {
+        assert_eq!(touched::counts_changes(text.as_bytes(), LexMode::new(&MARIADB)), counts, "{text}");
+    }
+}
+
+#[test]
 fn rows_that_compute_columns_are_told_one_at_a_time() {
     let column = KeyColumn { computes: true, ..column() };
     let read =

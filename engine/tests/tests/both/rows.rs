@@ -64,6 +64,47 @@ fn avoided(client: &mut Client, db: &str, table: &str) -> u64 {
 }
 
 #[test]
+fn a_write_that_changes_no_row_outdates_nothing() {
+    let (mut arena, mut writer, mut reader) = with_table("rows_none");
+    arena.warm(&mut reader, RANGE);
+    let update = writer.prepare("UPDATE t SET v = ? WHERE v = ?").unwrap().1.unwrap();
+    writer.execute(&update, &[Param::Int(7), Param::Int(-5)]).unwrap();
+    arena.hit(&mut reader, RANGE, "60");
+    for write in [
+        "UPDATE t SET v = v",
+        "UPDATE t SET v = 10 WHERE id = 1",
+        "UPDATE rows_none.t AS x SET x.v = 1 WHERE x.v IN (-1, -2)",
+        "DELETE FROM t WHERE v = -1",
+        "DELETE FROM t WHERE id IN (-1, -2)",
+        "DELETE FROM t WHERE 0",
+    ] {
+        writer.must(write).unwrap();
+        arena.hit(&mut reader, RANGE, "60");
+    }
+    all(&mut writer, &["BEGIN", "DELETE FROM t WHERE v = -1", "COMMIT"]);
+    arena.hit(&mut reader, RANGE, "60");
+    all(&mut writer, &["BEGIN", "UPDATE t SET v = 11 WHERE v = 10", "UPDATE t SET v = 1 WHERE v = -1"]);
+    arena.follows(&mut reader, RANGE, || drop(writer.must("COMMIT").unwrap()), "61");
+    arena.follows(&mut reader, RANGE, || drop(writer.must("DELETE FROM t WHERE 1").unwrap()), "NULL");
+}
+
+#[test]
+fn a_write_of_no_row_is_seen_where_a_trigger_or_a_function_writes() {
+    let (mut arena, mut writer, mut reader) = with_table("rows_none_but");
+    all(
+        &mut writer,
+        &[
+            "CREATE TABLE log (id INT AUTO_INCREMENT PRIMARY KEY, v INT)",
+            "CREATE TRIGGER noted BEFORE UPDATE ON t FOR EACH ROW INSERT INTO log (v) VALUES (NEW.v)",
+            "CREATE FUNCTION note() RETURNS INT MODIFIES SQL DATA BEGIN INSERT INTO log (v) VALUES (0); RETURN -1; END",
+        ],
+    );
+    let read = "SELECT COUNT(*) FROM log";
+    arena.follows(&mut reader, read, || drop(writer.must("UPDATE t SET v = v WHERE id = 1").unwrap()), "1");
+    arena.follows(&mut reader, read, || drop(writer.must("DELETE FROM t WHERE v = note() AND id = 1").unwrap()), "2");
+}
+
+#[test]
 fn writes_of_the_row_are_seen_however_it_is_named() {
     let (mut arena, mut writer, mut reader) = with_table("rows_named");
     await_rows(&mut arena, &mut reader, &mut writer);

@@ -7,6 +7,7 @@ use crate::session::Session;
 use crate::statement::running::{Effect, Purpose, Running};
 use crate::surface::intercept::{refusal_on_departure, understood};
 use crate::text::reading::Reading;
+use sql::Kind;
 use std::sync::Arc;
 use wire::{Command, Expect};
 
@@ -39,11 +40,11 @@ impl Session {
         {
             return Decision::Inject(first);
         }
-        if command == Some(Command::StmtPrepare) {
-            let reading = self.read(engine, &packet[5..]);
-            if let Some(question) = self.ask(engine, &reading.statement) {
-                return Decision::Inject(question);
-            }
+        let reading = (command == Some(Command::StmtPrepare)).then(|| self.read(engine, &packet[5..]));
+        if let Some(reading) = &reading
+            && let Some(question) = self.ask(engine, &reading.statement)
+        {
+            return Decision::Inject(question);
         }
         // Told later, it would be in the way of what a prepare leaves behind, and be another read after a reset.
         if let Some(Command::StmtPrepare | Command::ResetConnection) = command
@@ -54,8 +55,8 @@ impl Session {
         if is_answered {
             self.diagnostics.note_other();
         }
-        if command == Some(Command::StmtPrepare)
-            && let Some(refusal) = self.refused_preparation(engine, &packet[5..])
+        if let Some(reading) = &reading
+            && let Some(refusal) = self.refused_preparation(engine, &reading.statement.kind, &packet[5..])
         {
             return Decision::Replace(refusal);
         }
@@ -63,9 +64,8 @@ impl Session {
     }
 
     /// The statement that fails in place of this PREPARE: to a client an error is the same for both.
-    fn refused_preparation(&mut self, engine: &Engine, text: &[u8]) -> Option<Vec<u8>> {
+    fn refused_preparation(&mut self, engine: &Engine, kind: &Kind, text: &[u8]) -> Option<Vec<u8>> {
         let mode = self.identity.mode();
-        let kind = &sql::classify(text, mode).kind;
         let refusal = refusal_on_departure(engine, kind, text, mode)?;
         self.forward(engine, &Arc::new(sql::classify(&refusal, mode)), Expect::Query, None);
         Some(self.own_query(&refusal))

@@ -68,6 +68,7 @@ impl Session {
         if let Some(table) = &running.generated {
             self.narrow(engine, table, &outcome);
         }
+        self.reopen_if_unchanged(engine, &running, &outcome);
         self.end_writes(engine, &running, has_failed);
         self.transaction.note_snapshot(&running, &outcome, was_open, has_failed);
         if let Some(has_begun) = running.has_begun.filter(|_| std::mem::take(&mut self.transaction.has_failed)) {

@@ -77,6 +77,8 @@ pub(crate) struct Running {
     pub is_inert: bool,
     /// What a write says, for when its tables are locked.
     pub wording: Option<Wording>,
+    /// The only table that it has locked for writing, and how many cells were closed then.
+    pub written_alone: Option<(Arc<Table>, usize)>,
     /// The table that gets one new row, whose key the response tells.
     pub generated: Option<Arc<Table>>,
     /// Whether a transaction is open after it, if the server has told that already.
@@ -106,6 +108,7 @@ impl Running {
             replaced: None,
             is_inert: true,
             wording: None,
+            written_alone: None,
             generated: None,
             has_begun: None,
             is_exchange: false,

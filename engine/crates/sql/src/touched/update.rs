@@ -8,7 +8,7 @@ use crate::lex::{TokenKind, unquoted};
 use footprint::Keys;
 
 /// Unquoted, they are no table.
-const MODIFIERS: [&str; 4] = ["low_priority", "ignore", "quick", "history"];
+pub(super) const MODIFIERS: [&str; 4] = ["low_priority", "ignore", "quick", "history"];
 
 /// After UPDATE.
 pub(super) fn updated(mut scan: Scan) -> Option<(TableName, Keys)> {
