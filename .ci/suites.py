@@ -137,6 +137,8 @@ class Result:
     tries: int = 1
     # Failures of an earlier try.
     earlier: list[junit.Case] = field(default_factory=list)
+    # Processor time of its processes, except those that nothing has waited for.
+    processor_seconds: float = 0.0
 
     def of(self, outcome: str) -> list[junit.Case]:
         return [case for case in self.cases if case.outcome == outcome]
@@ -168,11 +170,18 @@ def run(suite: Suite, *, only: Sequence[str] = ()) -> Result:
         )
         limit = threading.Timer(max(1.0, seconds_left()), end_hanging, (suite, log))
         limit.start()
-        exit_code = started.wait()
+        exit_code, processor = ended(started)
         limit.cancel()
         limit.join()  # it may be ending the last of them
         left = end_leftovers(suite, log)
-    return judge(suite, exit_code or left, time.monotonic() - started_at)
+    return replace(judge(suite, exit_code or left, time.monotonic() - started_at), processor_seconds=processor)
+
+
+def ended(started: subprocess.Popen[bytes]) -> tuple[int, float]:
+    """The exit code, and the processor time of it and of all that it has waited for."""
+    _, status, usage = os.wait4(started.pid, 0)
+    started.returncode = os.waitstatus_to_exitcode(status)
+    return started.returncode, usage.ru_utime + usage.ru_stime
 
 
 def environment(suite: Suite, folder: str) -> dict[str, str]:
@@ -355,9 +364,10 @@ def state_of(result: Result) -> str:
 
 
 def summary(results: list[Result]) -> str:
-    rows = [("suite", "result", "passed", "failed", "skipped", "seconds", "log")]
+    rows = [("suite", "result", "passed", "failed", "skipped", "seconds", "processor", "log")]
     for each in results:
-        numbers = (str(each.passed), str(each.failed), str(each.skipped), f"{each.seconds:.0f}")
+        times = (f"{each.seconds:.0f}", f"{each.processor_seconds:.0f}")
+        numbers = (str(each.passed), str(each.failed), str(each.skipped), *times)
         rows.append((each.suite.name, state_of(each), *numbers, os.path.relpath(each.suite.log, ROOT)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     return "\n".join(

@@ -151,6 +151,13 @@ class Running(Case):
         self.assertIn(f"left behind: {left.pid}", log.getvalue())
         self.assertEqual(0, suites.end_leftovers(SUITE, log))
 
+    def test_a_suite_tells_the_processor_time_of_all_that_it_has_waited_for(self):
+        (self.folder / "Makefile").write_text("any:\n\t@timeout 0.3 sh -c 'while :; do :; done' || true\n")
+        with mock.patch.object(suites, "ROOT", self.folder):
+            result = suites.run(SUITE)
+        self.assertEqual(0, result.exit_code)
+        self.assertGreater(result.processor_seconds, 0.01)
+
     def test_a_suite_that_does_not_end_is_ended_and_says_what_it_waited_for(self):
         (self.folder / "Makefile").write_text("any:\n\tsleep 600\n")
         with mock.patch.object(suites, "ROOT", self.folder), mock.patch.object(suites, "seconds_left", return_value=1):
