@@ -22,14 +22,26 @@ def noting(instance):
     connections.keep_only(())
 
 
+def counted(server):
+    server.rows("SELECT 1 FROM noting.items WHERE id = 1")
+    return any(row[1].startswith("SELECT ? FROM noting") for row in server.rows("SHOW FQC QUERIES"))
+
+
 @pytest.fixture
 def reads(shared_server, noting):
-    server = shared_server.connect()
-    until(lambda: server.status()["Fqc_awake"] == "1", "an engine that follows new connections")
-    server.close()
-    server = shared_server.connect()
-    server.run("CREATE OR REPLACE DATABASE noting")
-    server.run("CREATE TABLE noting.items (id INT PRIMARY KEY, name VARCHAR(20))")
+    admin = shared_server.connect()
+    admin.run("CREATE OR REPLACE DATABASE noting")
+    admin.run("CREATE TABLE noting.items (id INT PRIMARY KEY, name VARCHAR(20))")
+    # What a connection does is counted only if the engine has followed it from its beginning.
+    servers = [shared_server.connect()]
+
+    def is_followed():
+        if not (is_counted := counted(servers[-1])):
+            servers.append(shared_server.connect())
+        return is_counted
+
+    until(is_followed, "a connection whose statements are counted")
+    server = servers[-1]
     server.run("FLUSH STATUS")
 
     def run(times):
@@ -37,8 +49,9 @@ def reads(shared_server, noting):
             server.rows(READ)
 
     yield run
-    server.run("DROP DATABASE noting")
-    server.close()
+    admin.run("DROP DATABASE noting")
+    for each in [admin, *servers]:
+        each.close()
 
 
 @pytest.fixture

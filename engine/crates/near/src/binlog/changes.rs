@@ -21,6 +21,8 @@ const MOST_FILES: u32 = 1 << 12;
 const MOST_TABLES: usize = 1 << 16;
 /// Tables and views that one read may name, or its views.
 const MOST_BEHIND: usize = 64;
+/// A table that was found unfit is not asked about again for so long.
+const UNFIT_NS: u64 = 10_000_000_000;
 /// Questions between two others.
 const MOST_AT_ONCE: usize = 8;
 /// Transactions that were heard and cannot be seen yet: they wait for a replica, or for ever if the server is not what it should be.
@@ -77,7 +79,8 @@ enum Table {
     Asked,
     /// It is fit, and means this, if no definition has changed by the time this answer was given.
     Answered(u64, Meaning),
-    Unfit(Own),
+    /// Why, and since when.
+    Unfit(Own, u64),
     Fit(u32),
     View(Vec<Name>),
 }
@@ -558,7 +561,7 @@ impl Changes {
         if self.barred.contains(&name.folded()) {
             return Some(Err(Own::MixedEngines));
         }
-        self.tables.get(name).map(|table| if let Table::Unfit(why) = table { Err(*why) } else { Ok(()) })
+        self.tables.get(name).map(|table| if let Table::Unfit(why, _) = table { Err(*why) } else { Ok(()) })
     }
 
     pub fn cell(&self, name: &Name) -> Option<u32> {
@@ -617,8 +620,18 @@ impl Changes {
             names.iter().for_each(|name| self.ask(name.clone()));
         }
         if let Some(table) = self.tables.get_mut(name) {
-            *table = fitness.map_or_else(Table::Unfit, |meaning| Table::Answered(now, meaning));
+            *table = match fitness {
+                Ok(meaning) => Table::Answered(now, meaning),
+                Err(why) => Table::Unfit(why, now),
+            };
         }
+    }
+
+    /// What was unfit for some time is asked about again by whoever reads it. The catalogue can be wrong for a moment, for example
+    /// beside a definition that is under way.
+    pub fn forget_unfit(&mut self, now: u64) {
+        self.tables
+            .retain(|_, table| !matches!(table, Table::Unfit(_, since) if now.saturating_sub(*since) > UNFIT_NS));
     }
 }
 
@@ -737,6 +750,20 @@ mod tests {
         assert!(!scene.is_fresh("t", scene.changes.stamp()));
         scene.mark(200);
         assert!(!scene.is_fresh("t", early) && scene.is_fresh("t", scene.changes.stamp()));
+    }
+
+    #[test]
+    fn what_was_unfit_is_asked_about_again_after_some_time() {
+        let mut scene = Scene::with(&[]);
+        scene.changes.ask(name("t"));
+        let asked = scene.changes.take_asked();
+        scene.changes.learn(&asked[0], Err(Own::TableHidden), scene.changes.definitions(), scene.now);
+        scene.changes.forget_unfit(scene.now + UNFIT_NS);
+        assert!(scene.changes.verdict(&name("t")).is_some_and(|verdict| verdict.is_err()));
+        scene.changes.forget_unfit(scene.now + UNFIT_NS + 1);
+        assert!(scene.changes.verdict(&name("t")).is_none());
+        scene.learn(&["t"]);
+        assert!(scene.is_fresh("t", scene.changes.stamp()));
     }
 
     fn row_key() -> RowKey {

@@ -301,9 +301,10 @@ impl Log {
         put(&changes, kept, &Read { wording: *wording, answer, rows, noted, source }, known).is_some()
     }
 
-    /// Drops what cannot be served any more.
-    pub fn tidy(&self, cache: &Cache) {
+    /// Drops what cannot be served any more, and what is to be asked for again.
+    pub fn tidy(&self, cache: &Cache, now: u64) {
         const SEGMENTS: usize = 4;
+        self.change().forget_unfit(now);
         cache.make_ready();
         // Locked for each one, so that no change waits for long.
         cache.sweep(|entry| is_fresh(&self.look(), entry), SEGMENTS);
