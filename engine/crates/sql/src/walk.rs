@@ -39,6 +39,7 @@ struct Walk<'a> {
     /// Between the WITH at the beginning and its statement.
     is_in_with: bool,
     has_table: bool,
+    counts_found: bool,
     found: Findings,
 }
 
@@ -54,6 +55,7 @@ pub(crate) fn walk(mut lexer: Lexer) -> Findings {
         converts: 0,
         is_in_with,
         has_table: false,
+        counts_found: false,
         found: Findings {
             ending: Ending::Single,
             refusal: None,
@@ -95,6 +97,10 @@ impl Walk<'_> {
         }
         if !self.has_table {
             self.refuse(Refusal::NoTable);
+        }
+        // This reason comes last, because a caller that stores the number as well may ignore it.
+        if self.counts_found {
+            self.refuse(Refusal::CalcFoundRows);
         }
     }
 
@@ -147,7 +153,7 @@ impl Walk<'_> {
             b"into" => self.refuse(Refusal::Into),
             b"procedure" => self.refuse(Refusal::Procedure),
             b"lock" => self.refuse(Refusal::LockingRead),
-            b"sql_calc_found_rows" => self.refuse(Refusal::CalcFoundRows),
+            b"sql_calc_found_rows" => self.counts_found = true,
             b"sql_no_cache" => self.found.hint = Hint::SqlNoCache,
             b"sql_cache" if self.found.hint == Hint::None => self.found.hint = Hint::SqlCache,
             // A type of JSON_VALUE(), which more may follow.

@@ -252,6 +252,37 @@ fn results_that_go_elsewhere_are_refused() {
     );
     assert_all_refused(Refusal::Procedure, &["SELECT a FROM t PROCEDURE ANALYSE()", "SELECT a FROM t procedure x"]);
     assert_all_refused(Refusal::CalcFoundRows, &["SELECT SQL_CALC_FOUND_ROWS a FROM t LIMIT 1"]);
+    // What else speaks against it counts first.
+    assert_all_refused(Refusal::Nondeterministic, &["SELECT SQL_CALC_FOUND_ROWS a, RAND() FROM t LIMIT 1"]);
+}
+
+#[test]
+fn a_statement_that_only_asks_for_the_rows_found_is_known() {
+    let asks = |text: &str| sql::asks_for_found_rows_alone(text.as_bytes(), LexMode::new(&MARIADB));
+    for text in [
+        "SELECT FOUND_ROWS()",
+        "/* c */ select found_rows ( ) ;",
+        "SELECT FOUND_ROWS() AS n",
+        "SELECT FOUND_ROWS() `n`",
+    ] {
+        assert!(asks(text), "{text}");
+    }
+    for text in [
+        "",
+        "SELECT FOUND_ROWS",
+        "SELECT FOUND_ROWS(), 1",
+        "SELECT FOUND_ROWS() + 1",
+        "SELECT FOUND_ROWS() FROM t",
+        "SELECT FOUND_ROWS() INTO @a",
+        "SELECT FOUND_ROWS() LIMIT 0",
+        "SELECT DISTINCT FOUND_ROWS()",
+        "SELECT FOUND_ROWS(); SELECT 1",
+        "SELECT d.FOUND_ROWS()",
+        "SELECT `FOUND_ROWS`()",
+        "(SELECT FOUND_ROWS())",
+    ] {
+        assert!(!asks(text), "{text}");
+    }
 }
 
 #[test]

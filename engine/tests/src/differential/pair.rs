@@ -106,7 +106,8 @@ fn revive(server: &mut Server) -> io::Result<()> {
 }
 
 /// Reads that skip, group or combine rows, or have a subquery.
-const HIDING: [&str; 18] = [
+const HIDING: [&str; 19] = [
+    "SQL_CALC_FOUND_ROWS",
     "(SELECT",
     "SUM",
     "MIN",

@@ -121,7 +121,7 @@ const REASONS: ToldWords = {
   locking_read: '对读取的行加锁',
   into: '将结果写入文件或变量',
   procedure: '结果经由 PROCEDURE 处理',
-  calc_found_rows: 'SQL_CALC_FOUND_ROWS 会统计结果之外的行',
+  calc_found_rows: 'SQL_CALC_FOUND_ROWS 会统计结果之外的行；仅缓存以文本发送、且不经近端缓存的查询',
   system_schema: '读取了服务器自行维护的系统库',
   sequence_value: '读取或推进了序列',
   system_time: '读取了系统版本表的历史数据',

@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::reason::{Own, Reason};
 use crate::reports::resting::passes_unseen;
 use crate::session::Session;
+use crate::session::diagnostics::Counted;
 use crate::session::granted::reads_the_same;
 use crate::statement::prepared::{Metadata, Prepared};
 use crate::surface::intercept::{intercept, understood};
@@ -39,13 +40,23 @@ impl Session {
     /// A complete command that the server has not seen. Called again with the same packet after an injection.
     pub fn on_command(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
         self.near.count(engine, &packet[4..]);
-        let decision = self.decide(engine, packet, outlet);
+        let counted = self.diagnostics.counted.take();
+        let decision = self.decide(engine, packet, counted.as_ref(), outlet);
+        if matches!(decision, Decision::Inject(_)) {
+            self.diagnostics.counted = counted;
+        }
         self.near.expects_again(matches!(decision, Decision::Inject(_)));
         self.writes.announce(engine);
         decision
     }
 
-    fn decide(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
+    fn decide(
+        &mut self,
+        engine: &Engine,
+        packet: &[u8],
+        counted: Option<&Counted>,
+        outlet: &mut dyn Outlet,
+    ) -> Decision {
         self.settle(engine);
         let payload = &packet[4..];
         let Arrived { command, body, has_attributes } = self.arrived(payload);
@@ -68,7 +79,7 @@ impl Session {
         }
         self.give_up_unseen(hidden_error);
         match command {
-            Some(Command::Query) => self.on_query(engine, packet, body, has_attributes, outlet),
+            Some(Command::Query) => self.on_query(engine, packet, body, has_attributes, counted, outlet),
             Some(Command::StmtExecute) => self.on_execute(engine, packet, payload, outlet),
             command => self.on_other(engine, packet, command),
         }
@@ -76,6 +87,7 @@ impl Session {
 
     /// A command whose first bytes the server has had already: it can only pass.
     pub fn on_observed(&mut self, engine: &Engine, packet: &[u8]) {
+        self.diagnostics.counted = None;
         self.near.count(engine, &packet[4..]);
         self.observe(engine, packet);
         self.writes.announce(engine);
@@ -117,6 +129,7 @@ impl Session {
 
     /// A command too long to be held: it may be anything.
     pub fn on_oversized(&mut self, engine: &Engine) {
+        self.diagnostics.counted = None;
         self.near.count(engine, &[]);
         self.settle(engine);
         if self.loses_track(engine, None, b"") {
@@ -134,19 +147,19 @@ impl Session {
         packet: &[u8],
         text: &[u8],
         has_attributes: bool,
+        counted: Option<&Counted>,
         outlet: &mut dyn Outlet,
     ) -> Decision {
+        let counted = counted.filter(|counted| !has_attributes && self.asks_for_count(engine, counted, text));
         let context = if may_be_read(text) { self.cacheable_context(engine, false) } else { None };
         // A hit needs no reading; after a read that was passed over none is expected.
         let early = self.reuse.expects_none().then(|| self.read(engine, text));
         let shape = early.as_ref().and_then(|reading| self.adaptive_shape(engine, reading));
         self.reuse.ask(engine, shape);
         if let Some(context) = context.filter(|_| !has_attributes) {
-            match self.serve(
-                engine,
-                &Asked { context, text, parameters: &[], packet, types: &[], columns: None },
-                outlet,
-            ) {
+            let (read, parameters): (&[u8], &[u8]) = counted.map_or((text, &[]), |counted| (&counted.text, text));
+            let asked = Asked { context, text: read, parameters, packet, types: &[], columns: None };
+            match self.serve(engine, &asked, outlet) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),
                 Served::No => {}
@@ -164,6 +177,9 @@ impl Session {
         let mut recording = self.recording(engine, &reading, context, text, &[], self.own_terms());
         if let Some(recording) = recording.as_mut().filter(|_| has_attributes) {
             recording.refuse(Own::Attributes);
+        }
+        if let Some((recording, counted)) = recording.as_mut().zip(counted) {
+            self.record_count(engine, recording, counted, context, text);
         }
         self.note_temporary(&reading.statement.kind, text);
         self.forward(engine, &reading.statement, Expect::Query, recording);
@@ -228,6 +244,9 @@ impl Session {
         let mut recording = self.recording(engine, &reading, context, &text, &parameters, own);
         if let Some(recording) = &mut recording {
             (recording.is_binary, recording.omits_metadata) = (true, keeps_metadata);
+            if sql::may_count_found_rows(&text) {
+                recording.refuse(Reason::Text(Refusal::CalcFoundRows));
+            }
             refusal.into_iter().for_each(|refusal| recording.refuse(refusal));
         }
         self.forward(engine, &reading.statement, Expect::Execute, recording);

@@ -146,6 +146,9 @@ impl Session {
         let replay = if layout.shows_found() { Vec::new() } else { self.as_understood(asked) };
         let unseen = Unseen { rows: entry.rows(), is_latest: true, is_owed: false, replay, before: Vec::new() };
         self.diagnostics.note_served(unseen, leaves_found);
+        if is_fresh && !layout.shows_found() {
+            self.note_counted(asked, &entry);
+        }
         self.deliver(entry.value(), layout, outlet);
         Served::Answered
     }

@@ -12,7 +12,7 @@ use crate::text::views::Reads;
 use crate::transaction::state::Snapshot;
 use ::insight::ShapeId;
 use cache::Key;
-use sql::{DdlScope, Hint, Kind, Statement};
+use sql::{DdlScope, Hint, Kind, Refusal, Statement};
 use std::sync::Arc;
 use wire::Expect;
 
@@ -36,7 +36,7 @@ impl Session {
         let is_observed = self.identity.cache_type() == 0;
         engine.counts().misses.add(u64::from(!is_observed));
         let verification = self.verification.take();
-        let refusal = self.refusal(read, context);
+        let refusal = self.refusal(read, context, text);
         let (stamp, transaction_refusal) = match self.transaction.stamp(engine.versions().now()) {
             Ok(stamp) => (stamp, None),
             Err(own) => (engine.versions().now(), Some(Reason::Own(own))),
@@ -85,6 +85,7 @@ impl Session {
             refusal,
             lasts_seconds: None,
             omits_metadata: false,
+            is_count: false,
             capabilities: self.identity.capabilities(),
             is_binary: false,
             response: std::mem::take(&mut self.work.scratch),
@@ -111,8 +112,11 @@ impl Session {
         may_pass_over.then(|| reading.shape(&engine.insight().digests))
     }
 
-    fn refusal(&self, read: &sql::Read, context: Option<u64>) -> Option<Reason> {
-        if let Some(refusal) = read.refusal {
+    pub(crate) fn refusal(&self, read: &sql::Read, context: Option<u64>, text: &[u8]) -> Option<Reason> {
+        // A near cache has no way to learn the number of rows found.
+        let is_counted = || self.near.mark.is_none() && sql::may_count_found_rows(text);
+        let spoken_against = read.refusal.filter(|refusal| *refusal != Refusal::CalcFoundRows || !is_counted());
+        if let Some(refusal) = spoken_against {
             return Some(Reason::Text(refusal));
         }
         let own = match (self.identity.cache_type(), read.hint) {

@@ -4,14 +4,14 @@ use crate::engine::Engine;
 use crate::session::Session;
 use crate::statement::question;
 use crate::statement::running::Purpose;
-use sql::{Kind, Statement};
+use sql::{Kind, Refusal, Statement};
 use wire::Expect;
 
 impl Session {
     /// Before a read that could be stored or a write of rows, the server is asked for the settings that are not certain.
     pub(crate) fn ask(&mut self, engine: &Engine, statement: &Statement) -> Option<Vec<u8>> {
         let matters = match &statement.kind {
-            Kind::Read(read) => read.refusal.is_none() && self.is_cached(engine),
+            Kind::Read(read) => matches!(read.refusal, None | Some(Refusal::CalcFoundRows)) && self.is_cached(engine),
             _ => self.may_tell_rows(engine, statement),
         };
         let is_uncertain = self.identity.variables().is_uncertain;

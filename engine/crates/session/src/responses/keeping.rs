@@ -17,7 +17,7 @@ pub(crate) fn finish(engine: &Engine, finished: &mut Finished) -> Option<Result<
         outcome.status_offsets.as_slice(),
         recording.bytes,
         recording.has_read_rows(outcome),
-        !recording.may_read_views && shows_found(recording, outcome),
+        recording.is_count || !recording.may_read_views && shows_found(recording, outcome),
     );
     let verdict = match (recording.refusal, layout) {
         (Some(reason), _) => Err(reason),

@@ -38,6 +38,7 @@ impl Session {
             self.own.misses.count(stored);
             if stored.is_ok() {
                 self.tell_stored(engine, &finished.recording);
+                self.note_counted_miss(&finished.recording);
             }
         }
         finished.recording.response.clear();

@@ -2,11 +2,23 @@
 
 use crate::statement::running::{Effect, Purpose, Running};
 use crate::statement::unseen::Unseen;
+use cache::{CellId, Stamp};
 use sql::{Kind, Show, Statement};
 use wire::Outcome;
 
+/// A result with SQL_CALC_FOUND_ROWS that the client has just got. The number of rows found depends on the same cells.
+#[derive(Clone, Debug)]
+pub(crate) struct Counted {
+    pub text: Vec<u8>,
+    pub cells: Vec<CellId>,
+    pub stamp: Stamp,
+    pub is_by_rows: bool,
+}
+
 #[derive(Default)]
 pub struct Diagnostics {
+    /// The last command's, if it was such a read.
+    pub counted: Option<Counted>,
     /// Rows of a served result that the server does not know of: what FOUND_ROWS() must say.
     pub unseen: Option<Unseen>,
     /// The server's list of warnings is that of an older statement, and may not be empty.

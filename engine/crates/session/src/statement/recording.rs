@@ -51,6 +51,8 @@ pub struct Recording {
     pub lasts_seconds: Option<u32>,
     /// The client keeps column metadata itself: only a result without it can be served again.
     pub omits_metadata: bool,
+    /// The statement is `SELECT FOUND_ROWS()`: `text` is that of the read before it, and `parameters` holds its own.
+    pub is_count: bool,
     /// How the response is to be read.
     pub capabilities: u64,
     pub is_binary: bool,
@@ -98,7 +100,7 @@ impl Recording {
 
     /// All that it has read comes from one snapshot, as far as is known.
     pub fn is_of_snapshot(&self) -> bool {
-        self.all_snapshot && self.unsettled.is_empty() && !self.cells.is_empty()
+        self.all_snapshot && self.unsettled.is_empty() && !self.cells.is_empty() && !self.is_count
     }
 
     pub fn record(&mut self, bytes: &[u8], limit: u64) {

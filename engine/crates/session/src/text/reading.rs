@@ -28,7 +28,7 @@ pub struct Reading {
     /// What texts of this shape are counted under; none if literals could not be told from the rest.
     digest: Option<Arc<Digest>>,
     scan: Scan,
-    /// Its LIMIT may skip rows, which FOUND_ROWS() counts and the result does not show.
+    /// Its LIMIT may leave out rows that FOUND_ROWS() counts.
     may_skip_rows: bool,
     /// It may set the number of rows found without a result that shows them.
     searches: bool,
@@ -46,7 +46,7 @@ impl Reading {
         let is_read = matches!(statement.kind, Kind::Read(_));
         Reading {
             scan: if is_read { scan_of(text, mode) } else { Scan::Other },
-            may_skip_rows: is_read && may_skip_rows(text),
+            may_skip_rows: is_read && (may_skip_rows(text) || sql::may_count_found_rows(text)),
             searches: !is_read && sql::may_search(text, mode),
             names_system: sql::says(text, SYSTEM),
             sources: if is_read { sql::sources(text, mode).map(Arc::from) } else { None },

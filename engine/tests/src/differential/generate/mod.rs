@@ -278,6 +278,7 @@ impl Generator {
         let (kind, deed) = self.step(session);
         let deed = self.prepared_at_times(kind, deed);
         if matches!(kind, Kind::Read | Kind::Repeat) {
+            self.asks_for_count(session, &deed);
             self.aftermath(session);
         }
         Action { session, kind, deed }
@@ -414,6 +415,14 @@ impl Generator {
             });
         }
         if self.random.percent(50) { Deed::Pipeline(texts) } else { Deed::Query(texts.join("; ")) }
+    }
+
+    /// Most clients that have the rows counted ask for their number.
+    fn asks_for_count(&mut self, session: usize, deed: &Deed) {
+        let counts = matches!(deed, Deed::Query(text) if text.contains("SQL_CALC_FOUND_ROWS"));
+        if counts && self.random.percent(60) {
+            self.later(session, Kind::Aftermath, Deed::Query("SELECT FOUND_ROWS()".into()));
+        }
     }
 
     /// What a client may ask about the statement before.

@@ -21,7 +21,8 @@ impl Generator {
                 let condition = self.condition(&table);
                 let limit =
                     self.random.word(&["", " LIMIT 3", " LIMIT 1, 2", " LIMIT 5 OFFSET 2", " DESC", " DESC LIMIT 4"]);
-                format!("SELECT {selection} FROM {name} WHERE {condition} ORDER BY id{limit}")
+                let counts = if self.random.percent(8) { "SQL_CALC_FOUND_ROWS " } else { "" };
+                format!("SELECT {counts}{selection} FROM {name} WHERE {condition} ORDER BY id{limit}")
             }
             2 => {
                 let aggregate = self.aggregate(&table);

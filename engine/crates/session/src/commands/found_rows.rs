@@ -1,0 +1,75 @@
+//! `SELECT FOUND_ROWS()` right after a read with SQL_CALC_FOUND_ROWS: its answer is stored under a key of its own.
+//!
+//! Invariant: the answer depends on what the result depends on, and is served only if both are fresh when it is asked for. So both are
+//! of one state of the tables.
+
+use crate::commands::hits::Asked;
+use crate::engine::Engine;
+use crate::entries::layout::Layout;
+use crate::reason::Reason;
+use crate::session::Session;
+use crate::session::diagnostics::Counted;
+use crate::statement::recording::Recording;
+use cache::Entry;
+use sql::{Kind, Refusal};
+
+impl Session {
+    /// The text asks how many rows that read has found, which can still be said.
+    pub(crate) fn asks_for_count(&self, engine: &Engine, counted: &Counted, text: &[u8]) -> bool {
+        sql::asks_for_found_rows_alone(text, self.identity.mode())
+            && engine.versions().is_fresh(&counted.cells, counted.stamp)
+    }
+
+    /// A result was served whose rows are not all that were found.
+    pub(crate) fn note_counted(&mut self, asked: &Asked, entry: &Entry) {
+        let is_text = asked.columns.is_none() && asked.parameters.is_empty();
+        if is_text && sql::may_count_found_rows(asked.text) {
+            let is_by_rows = Layout(entry.flags()).is_by_rows();
+            self.diagnostics.counted = self.transaction.is_outside().then(|| Counted {
+                text: asked.text.to_vec(),
+                cells: entry.cells().to_vec(),
+                stamp: entry.stamp(),
+                is_by_rows,
+            });
+        }
+    }
+
+    /// A result was stored.
+    pub(crate) fn note_counted_miss(&mut self, recording: &Recording) {
+        let is_text = !recording.is_binary && !recording.is_count;
+        if is_text && self.transaction.is_outside() && sql::may_count_found_rows(&recording.text) {
+            self.diagnostics.counted = Some(Counted {
+                text: recording.text.clone(),
+                cells: recording.cells.clone(),
+                stamp: recording.stamp,
+                is_by_rows: recording.is_by_rows,
+            });
+        }
+    }
+
+    /// Nothing but its text, which asks about the session, may speak against keeping it.
+    pub(crate) fn record_count(
+        &mut self,
+        engine: &Engine,
+        recording: &mut Recording,
+        counted: &Counted,
+        context: Option<u64>,
+        text: &[u8],
+    ) {
+        let reading = self.read(engine, &counted.text);
+        let Kind::Read(read) = &reading.statement.kind else { return };
+        let is_refused = recording.refusal != Some(Reason::Text(Refusal::SessionState))
+            || self.refusal(read, context, &counted.text).is_some();
+        if is_refused || recording.is_observed || !self.transaction.is_outside() {
+            return;
+        }
+        recording.refusal = None;
+        recording.is_count = true;
+        recording.reading = reading;
+        recording.text.clone_from(&counted.text);
+        recording.parameters = text.to_vec();
+        recording.cells.clone_from(&counted.cells);
+        recording.is_by_rows = counted.is_by_rows;
+        recording.stamp = counted.stamp;
+    }
+}
