@@ -91,7 +91,6 @@ fn locking_reads_and_other_forms() {
         &[
             "SELECT v FROM t WHERE id = 1 FOR UPDATE",
             "SELECT v FROM t WHERE id = 1 LOCK IN SHARE MODE",
-            "SELECT SQL_CALC_FOUND_ROWS v FROM t LIMIT 1",
             "SELECT SQL_NO_CACHE v FROM t",
             "SELECT v FROM t LIMIT 1 INTO @x",
             "SELECT v FROM t PROCEDURE ANALYSE()",

@@ -1,19 +1,32 @@
 import type { CacheStatus } from '@/api/instances';
-import { useT, useTold, type Told } from '@/lib/i18n/context';
-import { formatCount } from '@/lib/number';
+import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
+import { ABSENT, formatCount, formatDuration, formatPercent } from '@/lib/number';
 import classes from './NotCachedReasons.module.css';
 
-function isFigure(value: string | null | undefined): boolean {
-  return /^\d+$/.test(value ?? '');
+type Reason = CacheStatus['reasons'][number];
+
+/** Columns of figures, and how each is written. */
+const FIGURES: Record<string, (value: number, t: Translate) => string> = {
+  Count: (value) => formatCount(value),
+  Share: (value) => formatPercent(value * 100),
+  Time_us: (value, t) => formatDuration(value / 1e6, t),
+};
+
+/** A server is free to answer a number with anything else. */
+function figure(said: string, column: string, t: Translate): string {
+  return Number.isFinite(Number(said)) ? (FIGURES[column]?.(Number(said), t) ?? said) : said;
 }
 
-/** What the engine says; a meaning is known by the name of its reason. Some are sentences, some are not: none ends as one. */
-function words(reason: CacheStatus['reasons'][number], column: string, told: Told): string | undefined {
+/** A meaning is known by the name of its reason. Some are sentences, some are not: none ends as one. */
+function words(reason: Reason, column: string, t: Translate, told: Told): string {
   const said = reason[column];
-  if (isFigure(said)) return formatCount(Number(said));
-  return column === 'Meaning'
-    ? told(`reason.${reason.Reason}`, said?.replace(/\.$/, '') ?? '–')
-    : (said ?? undefined);
+  if (column === 'Meaning') return told(`reason.${reason.Reason}`, said?.replace(/\.$/, '') ?? ABSENT);
+  if (said === null || said === undefined) return ABSENT;
+  return figure(said, column, t);
+}
+
+function heading(column: string): string {
+  return column.replace(/_us$/, '').toLowerCase().replaceAll('_', ' ');
 }
 
 /** Why statements were not stored, as the engine counts it; the server without the engine does not say. */
@@ -22,16 +35,16 @@ export function NotCachedReasons({ status }: { status: CacheStatus }) {
   const told = useTold();
   if (!status.has_engine) return <p className={classes.hint}>{t('live.noReasons')}</p>;
   if (status.reasons.length === 0) return <p className={classes.hint}>{t('live.reasonsNone')}</p>;
-  const [first] = status.reasons;
-  const names = Object.keys(first ?? {});
+  const names = Object.keys(status.reasons[0] ?? {});
+  const isFigure = (name: string) => name in FIGURES || undefined;
   return (
     <table className={classes.reasons}>
       <caption>{t('live.reasons')}</caption>
       <thead>
         <tr>
           {names.map((name) => (
-            <th key={name} data-figure={isFigure(first?.[name]) || undefined}>
-              {told(`column.${name}`, name.toLowerCase().replaceAll('_', ' '))}
+            <th key={name} data-figure={isFigure(name)}>
+              {told(`column.${name}`, heading(name))}
             </th>
           ))}
         </tr>
@@ -40,12 +53,8 @@ export function NotCachedReasons({ status }: { status: CacheStatus }) {
         {status.reasons.map((reason) => (
           <tr key={JSON.stringify(reason)}>
             {names.map((name) => (
-              <td
-                key={name}
-                data-figure={isFigure(reason[name]) || undefined}
-                title={words(reason, name, told)}
-              >
-                {words(reason, name, told) ?? '–'}
+              <td key={name} data-figure={isFigure(name)} title={words(reason, name, t, told)}>
+                {words(reason, name, t, told)}
               </td>
             ))}
           </tr>

@@ -122,8 +122,8 @@ fn a_statement_with_attributes_runs_on_the_server() {
     host.send(Command::Query, &attribute);
     assert_eq!(host.server_reads().as_deref(), Some(READ));
     host.server_answers_read(READ, "two");
-    let refused = engine.reasons().list().into_iter().find(|(name, ..)| *name == "query_attributes");
-    assert_eq!(refused.map(|(_, count, _)| count), Some(1));
+    let refused = engine.reasons().list().into_iter().find(|reason| reason.name == "query_attributes");
+    assert_eq!(refused.map(|reason| reason.count), Some(1));
     assert!(host.serves(READ, "one"), "what it said is not kept");
 }
 

@@ -1,4 +1,4 @@
-//! The rows of `SHOW FQC QUERIES` and `SHOW FQC CURVE`, the same in every host.
+//! The rows of `SHOW FQC QUERIES` and `SHOW FQC CURVE`, and the columns of `SHOW FQC REASONS`, the same in every host.
 
 use crate::{Digest, Digests, Point};
 use std::collections::HashSet;
@@ -30,6 +30,9 @@ pub const QUERIES: [&str; 20] = [
     "Observed_hit_ratio",
     "Observed_time_saved_us",
 ];
+
+/// The share is that of all reads.
+pub const REASONS: [&str; 5] = ["Reason", "Count", "Share", "Time_us", "Meaning"];
 
 pub const CURVE: [&str; 2] = ["Size_bytes", "Hit_ratio"];
 
@@ -78,7 +81,7 @@ fn row(digest: &Digest, names: &impl Names) -> Row {
     values.into_iter().map(Some).collect()
 }
 
-fn ratio(hits: u64, requests: u64) -> String {
+pub fn ratio(hits: u64, requests: u64) -> String {
     format!("{:.4}", hits as f64 / requests.max(1) as f64)
 }
 

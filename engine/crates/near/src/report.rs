@@ -10,7 +10,7 @@ use crate::follow::Follower;
 use crate::memory::Memory;
 use crate::store::{Line, Store};
 use flavour::MARIADB;
-use insight::report::{CURVE, QUERIES};
+use insight::report::{CURVE, QUERIES, REASONS, ratio};
 use sql::{Filter, FqcTopic, Kind, LexMode, Pattern, Selection, Show};
 use wire::Command;
 use wire::status;
@@ -55,7 +55,7 @@ impl Topic {
             Topic::Status => &["Item", "Value"],
             Topic::Queries => &QUERIES,
             Topic::Curve => &CURVE,
-            Topic::Reasons => &["Reason", "Count", "Meaning"],
+            Topic::Reasons => &REASONS,
             Topic::Counters => &["Variable_name", "Value"],
         }
     }
@@ -203,11 +203,17 @@ fn of_line(line: &Line) -> [Vec<Option<String>>; 5] {
     ]
 }
 
-/// The most frequent first.
+/// The most frequent first. How long the server took for the statements is not measured here.
 fn reasons(memory: &Memory) -> Rows {
     let mut list = memory.reasons.list();
+    let refused: u64 = list.iter().map(|(_, count, _)| *count as u64).sum();
+    let reads = memory.kept.counted().hits + memory.kept.stats().inserts + refused;
     list.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
-    list.into_iter().map(|(name, count, text)| [row(name, count), vec![Some(text.into())]].concat()).collect()
+    let told = |(name, count, text): (&str, usize, &str)| {
+        let share = Some(ratio(count as u64, reads));
+        [row(name, count), vec![share, None, Some(text.into())]].concat()
+    };
+    list.into_iter().map(told).collect()
 }
 
 /// In the alphabet's order, as the server has them.

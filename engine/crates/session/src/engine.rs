@@ -206,9 +206,10 @@ impl Engine {
         self.wants_catalogue.load(Ordering::Relaxed) && self.wants_catalogue.swap(false, Ordering::AcqRel)
     }
 
-    pub fn note_refusal(&self, reason: impl Into<Reason>) {
+    /// `ns`: how long the server took for the statement, if that is known.
+    pub fn note_refusal(&self, reason: impl Into<Reason>, ns: u64) {
         self.counts.not_cached.add(1);
-        self.reasons.count(reason.into());
+        self.reasons.count(reason.into(), ns);
     }
 
     pub(crate) fn now_ns(&self) -> u64 {
@@ -263,6 +264,7 @@ impl Engine {
         // What came since the last tick belongs to what is forgotten.
         self.insight.curve.tick(self.moment());
         self.counts.flush();
+        self.reasons.flush();
         self.insight.flush();
     }
 

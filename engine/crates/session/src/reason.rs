@@ -1,6 +1,6 @@
 //! Why a statement was not served or not stored. Each reason is counted; `SHOW FQC REASONS` explains them.
 
-use cache::Counter;
+use crate::engine::tally::Tally;
 
 sql::reasons! {
     Demand "demand" "query_cache_type is DEMAND and the statement does not say SQL_CACHE";
@@ -67,26 +67,50 @@ pub fn name(index: usize) -> &'static str {
     }
 }
 
-/// One counter for each reason.
-pub struct Reasons {
-    counters: Vec<Counter>,
+/// Since the engine was loaded, or since FLUSH STATUS.
+pub struct Reasons(Vec<Occurrences>);
+
+#[derive(Default)]
+struct Occurrences {
+    count: Tally,
+    /// How long the server took for these statements, as far as that was measured.
+    ns: Tally,
+}
+
+/// A reason that has occurred.
+pub struct Occurred {
+    pub name: &'static str,
+    pub count: u64,
+    pub ns: u64,
+    pub meaning: &'static str,
 }
 
 impl Default for Reasons {
     fn default() -> Self {
-        Reasons { counters: (0..Reason::COUNT).map(|_| Counter::default()).collect() }
+        Reasons((0..Reason::COUNT).map(|_| Occurrences::default()).collect())
     }
 }
 
 impl Reasons {
-    pub fn count(&self, reason: Reason) {
-        self.counters[reason.index()].add(1);
+    pub fn count(&self, reason: Reason, ns: u64) {
+        let Occurrences { count, ns: total } = &self.0[reason.index()];
+        count.add(1);
+        total.add(ns);
     }
 
-    /// Name, count and explanation of every reason that ever occurred.
-    pub fn list(&self) -> Vec<(&'static str, u64, &'static str)> {
-        let all = Reason::all().zip(&self.counters);
-        all.map(|((name, text), counter)| (name, counter.sum(), text)).filter(|(_, count, _)| *count > 0).collect()
+    pub fn list(&self) -> Vec<Occurred> {
+        let all = Reason::all().zip(&self.0);
+        let all = all.map(|((name, meaning), Occurrences { count, ns })| Occurred {
+            name,
+            count: count.sum(),
+            ns: ns.sum(),
+            meaning,
+        });
+        all.filter(|reason| reason.count > 0).collect()
+    }
+
+    pub fn flush(&self) {
+        self.0.iter().flat_map(|Occurrences { count, ns }| [count, ns]).for_each(Tally::flush);
     }
 }
 
@@ -98,8 +122,10 @@ mod tests {
     #[test]
     fn the_reasons_are_those_that_are_stated() {
         let reasons = Reasons::default();
-        reasons.counters.iter().for_each(|counter| counter.add(1));
-        let names: Vec<_> = reasons.list().into_iter().map(|(name, _, _)| name).collect();
+        reasons.0.iter().for_each(|reason| reason.count.add(1));
+        let names: Vec<_> = reasons.list().into_iter().map(|reason| reason.name).collect();
         assert_eq!(names, stated("reasons"));
+        reasons.flush();
+        assert!(reasons.list().is_empty());
     }
 }

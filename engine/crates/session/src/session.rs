@@ -103,7 +103,7 @@ impl Session {
             Agreement::Plain => false,
             Agreement::Tls => true,
             Agreement::Foreign(reason) => {
-                reason.into_iter().for_each(|reason| engine.reasons().count(reason.into()));
+                reason.into_iter().for_each(|reason| engine.reasons().count(reason.into(), 0));
                 self.abandon(engine);
                 false
             }

@@ -154,6 +154,8 @@ const COLUMNS: ToldWords = {
   Tables: '表',
   Reason: '原因',
   Count: '次数',
+  Share: '占读操作',
+  Time_us: '用时',
   Meaning: '含义',
 };
 

@@ -20,7 +20,7 @@ impl Session {
 
     /// A read that is not stored, for a reason that shows before its response.
     pub(crate) fn note_refusal(&mut self, engine: &Engine, reason: Own) {
-        engine.note_refusal(reason);
+        engine.note_refusal(reason, 0);
         self.own.misses.count(Err(reason.into()));
     }
 }

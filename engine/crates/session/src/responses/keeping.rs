@@ -64,7 +64,7 @@ fn keep(
     }
     match stored {
         Ok(()) => engine.counts().inserts.add(1),
-        Err(reason) => engine.note_refusal(reason),
+        Err(reason) => engine.note_refusal(reason, engine.now_ns().saturating_sub(recording.started_ns)),
     }
     Some(stored)
 }

@@ -6,9 +6,10 @@ mod rows;
 mod tables;
 
 use crate::engine::Engine;
+use crate::reason::Occurred;
 use crate::session::Session;
 use crate::surface::misuse;
-use ::insight::report::{CURVE, QUERIES, curve};
+use ::insight::report::{CURVE, QUERIES, REASONS, curve, ratio};
 use rows::{Rows, row};
 use sql::{FqcTopic, Selection};
 use std::sync::atomic::Ordering::Relaxed;
@@ -36,7 +37,7 @@ pub fn build(session: &Session, engine: &Engine, topic: FqcTopic, selection: &Se
 fn columns(topic: FqcTopic) -> &'static [&'static str] {
     match topic {
         FqcTopic::Status => &["Item", "Value"],
-        FqcTopic::Reasons => &["Reason", "Count", "Meaning"],
+        FqcTopic::Reasons => &REASONS,
         FqcTopic::Queries => &QUERIES,
         FqcTopic::Tables => &tables::COLUMNS,
         FqcTopic::Curve => &CURVE,
@@ -97,10 +98,16 @@ fn verdict(session: &Session, engine: &Engine) -> String {
     words.to_owned()
 }
 
+/// The most frequent first.
 fn reasons(engine: &Engine) -> Rows {
+    let counts = engine.counts();
+    let reads = counts.hits.sum() + counts.misses.sum();
     let mut list = engine.reasons().list();
-    list.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
-    list.into_iter().map(|(name, count, text)| row([name, &count.to_string(), text])).collect()
+    list.sort_by_key(|reason| std::cmp::Reverse(reason.count));
+    let told = |Occurred { name, count, ns, meaning }: Occurred| {
+        row([name, &count.to_string(), &ratio(count, reads), &(ns / 1000).to_string(), meaning])
+    };
+    list.into_iter().map(told).collect()
 }
 
 #[cfg(test)]
