@@ -26,6 +26,9 @@ pub const TABLES: usize = 4;
 pub const REASONS: usize = 64;
 const SHAPES: usize = 2048;
 const TEXT_BYTES: usize = 1024;
+/// What was found out about a shape is forgotten if in so long fewer than so many of its reads were missed.
+const AGE_NS: u64 = 10_000_000_000;
+const SELDOM: u64 = 200;
 /// Kept free for new shapes.
 const GIVEN_UP: usize = SHAPES / 16;
 
@@ -130,6 +133,8 @@ pub struct Digests {
 struct Book {
     owners: Vec<Option<Owner>>,
     free: Vec<ShapeId>,
+    /// When shapes were last looked at for what has become old.
+    aged_ns: u64,
 }
 
 #[derive(Clone, Default)]
@@ -140,6 +145,8 @@ struct Owner {
     executions: u64,
     /// Counters at the last judgement.
     judged: Option<Evidence>,
+    /// Misses by `Book::aged_ns`.
+    misses: u64,
 }
 
 impl Default for Digests {
@@ -155,7 +162,7 @@ impl Default for Digests {
             index: Index::default(),
             is_full: AtomicBool::new(false),
             has_room: AtomicBool::new(true),
-            book: Mutex::new(Book { owners, free }),
+            book: Mutex::new(Book { owners, free, aged_ns: 0 }),
         }
     }
 }
@@ -313,6 +320,26 @@ impl Digests {
         self.missed.tick(entries, evictions);
     }
 
+    /// Of a shape that is seldom missed all results are stored again while the memory has room: to store them costs next to nothing, and
+    /// what is asked for now may have little in common with, say, an import that came before. To be called several times a second.
+    pub fn age(&self, now_ns: u64) {
+        let mut book = self.book();
+        if now_ns.saturating_sub(book.aged_ns) < AGE_NS {
+            return;
+        }
+        book.aged_ns = now_ns;
+        let has_room = self.has_room.load(Ordering::Relaxed);
+        for (at, owner) in book.owners.iter_mut().enumerate() {
+            let Some(owner) = owner else { continue };
+            let (shape, level) = (ShapeId(at as u16), &self.counters[at].level);
+            let misses = self.sum(shape, |stripe| &stripe.misses);
+            let lately = misses.saturating_sub(std::mem::replace(&mut owner.misses, misses));
+            if has_room && lately < SELDOM && level.swap(0, Ordering::Relaxed) > 0 {
+                owner.judged = None;
+            }
+        }
+    }
+
     /// Judges all shapes anew; to be called several times a second. `ended` tells how many results of a shape have ended so
     /// far; it may wrap. What was refused for one of `passing`, reasons that pass, says nothing of its shape.
     pub fn judge(&self, passing: &[usize], ended: impl Fn(ShapeId) -> u32) {
@@ -355,7 +382,7 @@ impl Digests {
         for (at, owner) in book.owners.iter_mut().enumerate() {
             self.zero(ShapeId(at as u16));
             if let Some(owner) = owner {
-                (owner.executions, owner.judged) = (0, None);
+                (owner.executions, owner.judged, owner.misses) = (0, None, 0);
             }
         }
     }

@@ -316,6 +316,26 @@ fn one_hit_in_ten_is_worth_storing() {
 }
 
 #[test]
+fn what_was_found_out_about_a_shape_is_forgotten_while_it_is_seldom_missed() {
+    const AGE_NS: u64 = 10_000_000_000;
+    for (seldom, has_room, is_stored) in [(199, true, true), (200, true, false), (199, false, false)] {
+        let mut shape = Shape::new();
+        shape.digests.tick(0, 0, has_room);
+        shape.digests.age(AGE_NS);
+        (0..4000).for_each(|number| _ = shape.execute(number));
+        assert!(!shape.digests.admits_all(shape.shape));
+        // An import that goes on is no reason to forget.
+        shape.digests.age(2 * AGE_NS);
+        assert!(!shape.digests.admits_all(shape.shape));
+        (4000..4000 + seldom).for_each(|number| _ = shape.execute(number));
+        shape.digests.age(3 * AGE_NS - 1);
+        assert!(!shape.digests.admits_all(shape.shape));
+        shape.digests.age(3 * AGE_NS);
+        assert_eq!(shape.digests.admits_all(shape.shape), is_stored, "{seldom} misses, room: {has_room}");
+    }
+}
+
+#[test]
 fn levels_admit_few_but_what_comes_back() {
     let admitted = |level, returns| (0..6400).filter(|n| policy::admits(level, *n, returns)).count();
     assert_eq!((admitted(0, false), admitted(0, true)), (6400, 6400));

@@ -187,6 +187,7 @@ impl Insight {
         let stats = cache.stats();
         let has_room = stats.used_bytes < cache.budget() / 8 * 7;
         self.digests.tick(stats.entries, stats.evictions, has_room);
+        self.digests.age(moment.now_ns);
         self.digests.judge(&PASSING.map(|own| own as usize), |shape| {
             let fate = cache.fate(shape.0);
             fate.used.wrapping_add(fate.unused)
