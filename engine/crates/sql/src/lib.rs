@@ -8,6 +8,7 @@
 //! classified as if it were well formed; it then fails on the server and is never stored.
 
 mod aggregates;
+mod certain;
 mod charset;
 mod classify;
 mod ddl;
@@ -32,6 +33,7 @@ mod view;
 mod walk;
 
 pub use aggregates::{Aggregates, is_aggregate};
+pub use certain::certainly_reads;
 pub use charset::Charset;
 pub use classify::{classify, is_deterministic};
 pub use digest::Digest;

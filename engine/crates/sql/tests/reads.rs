@@ -286,6 +286,57 @@ fn a_statement_that_only_asks_for_the_rows_found_is_known() {
 }
 
 #[test]
+fn a_read_that_certainly_looks_for_rows_is_told_from_one_that_may_not() {
+    let reads = |text: &str| sql::certainly_reads(text.as_bytes(), LexMode::new(&MARIADB));
+    for text in [
+        "SELECT a FROM t",
+        "SELECT COUNT(*), MAX(a) FROM d.t AS x",
+        "SELECT a FROM t WHERE b = 1",
+        "SELECT EXTRACT(YEAR FROM a) FROM t WHERE -7 <= t.b AND (`c` LIKE 'x%' OR d IS NOT NULL) ORDER BY a DESC LIMIT 1",
+        "SELECT a FROM t WHERE a IN (1, -2, 'x') GROUP BY a LIMIT 0, 10;",
+        "SELECT /* c */ a FROM t LEFT JOIN u ON (t.b = u.c) WHERE (u.namespace = 1 AND u.title = 'Page_31')",
+        "SELECT a FROM t, u USE INDEX (i) WHERE t.b <=> u.c",
+        "SELECT a FROM t JOIN u USING (b) WHERE c <> 1",
+    ] {
+        assert!(reads(text), "{text}");
+    }
+    for text in [
+        "",
+        "SELECT 1",
+        "SELECT a FROM t WHERE 1 = 0",
+        "SELECT a FROM t WHERE 0",
+        "SELECT a FROM t WHERE FALSE",
+        "SELECT a FROM t WHERE b = NULL",
+        "SELECT a FROM t WHERE b IS NULL",
+        "SELECT a FROM t WHERE b = ?",
+        "SELECT a FROM t WHERE b = 1 AND b = 2",
+        "SELECT a FROM t WHERE b > 3 AND t.B < 2",
+        "SELECT a FROM t WHERE b BETWEEN 3 AND 2",
+        "SELECT a FROM t WHERE b = 'ü'",
+        "SELECT a FROM t WHERE b = 1 AND 1 = 0",
+        "SELECT a FROM t WHERE NOT b = 1",
+        "SELECT a FROM t WHERE b + 1 = 2",
+        "SELECT a FROM t WHERE b = c + 1",
+        "SELECT a FROM t WHERE ABS(b) = 1",
+        "SELECT a FROM t WHERE b IN ()",
+        "SELECT a FROM t WHERE (b = 1",
+        "SELECT a FROM t WHERE b = 1 HAVING a > 1",
+        "SELECT a FROM t LIMIT 0",
+        "SELECT a FROM t LIMIT 10, 0",
+        "SELECT a FROM t LIMIT ?",
+        "SELECT a FROM t LIMIT ROWS EXAMINED 1",
+        "SELECT a FROM t LIMIT 1 OFFSET 1",
+        "SELECT a FROM t PARTITION (p)",
+        "SELECT a FROM t JOIN u ON 1 = 0",
+        "SELECT a FROM t JOIN u ON t.b = u.b AND 1 = 0",
+        "SELECT a FROM t WHERE b = 1 /*! AND 1 = 0 */",
+        "WITH t AS (SELECT 1) SELECT a FROM t",
+    ] {
+        assert!(!reads(text), "{text}");
+    }
+}
+
+#[test]
 fn system_schemas_are_refused() {
     assert_all_refused(
         Refusal::SystemSchema,

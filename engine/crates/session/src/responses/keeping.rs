@@ -16,7 +16,7 @@ pub(crate) fn finish(engine: &Engine, finished: &mut Finished) -> Option<Result<
     let layout = Layout::describe(
         outcome.status_offsets.as_slice(),
         recording.bytes,
-        recording.has_read_rows(outcome),
+        recording.opens_snapshot(outcome),
         recording.is_count || !recording.may_read_views && shows_found(recording, outcome),
     );
     let verdict = match (recording.refusal, layout) {

@@ -117,6 +117,13 @@ impl Recording {
         }
     }
 
+    /// To run this statement the server opens its snapshot, whatever rows there are.
+    pub fn opens_snapshot(&self, outcome: &Outcome) -> bool {
+        let reads = || self.terms.is_certain && sql::certainly_reads(&self.text, self.terms.mode);
+        self.has_read_rows(outcome)
+            || !self.may_read_views && self.reading.is_single_select() && self.is_of_snapshot() && reads()
+    }
+
     /// The server has certainly opened its snapshot for this result.
     pub fn has_read_rows(&self, outcome: &Outcome) -> bool {
         let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if rows > 0);

@@ -106,6 +106,11 @@ impl Reading {
         self.scan == Scan::Single
     }
 
+    /// Its rows come from a single SELECT.
+    pub fn is_single_select(&self) -> bool {
+        self.scan != Scan::Other
+    }
+
     /// Whatever it returns, it has read.
     pub fn returns_what_it_reads(&self) -> bool {
         matches!(self.scan, Scan::Single | Scan::Grouped)
