@@ -1,7 +1,6 @@
 //! One client's connection, from its arrival to its end.
 
 use crate::binlog::Privileges;
-use crate::clock;
 use crate::config::Config;
 use crate::login::{Agreed, Failure, Refusal, login};
 use crate::policy::Policy;
@@ -57,7 +56,7 @@ fn policy(config: &Config, agreed: &mut Agreed, shared: &Shared, privileges: Opt
         return Policy::Leases(Seat::new(&shared.memory, number, greeting, capabilities, reports).into());
     }
     let (config, agreed) = (shared.config.subscribe(), std::mem::take(agreed));
-    let by_log = shared.log.as_ref().map(|log| (log.clone(), log.begin(privileges, clock::now())));
+    let by_log = shared.log.as_ref().map(|log| (log.clone(), log.begin(privileges)));
     let session = ttl::Session::new(&shared.memory, &shared.flights, &shared.store, by_log, config, agreed);
     Policy::Rules(Box::new(session))
 }

@@ -44,8 +44,6 @@ pub struct Noted {
 pub struct Begun {
     /// As they were before its login.
     privileges: Option<Privileges>,
-    /// After its login.
-    at: u64,
     /// The number of its own circle, with nobody else in it.
     alone: u64,
 }
@@ -157,9 +155,9 @@ impl Log {
     }
 
     /// After it has.
-    pub fn begin(&self, privileges: Option<Privileges>, now: u64) -> Begun {
+    pub fn begin(&self, privileges: Option<Privileges>) -> Begun {
         let alone = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
-        Begun { privileges, at: now, alone }
+        Begun { privileges, alone }
     }
 
     pub fn progress(&self, now: u64) -> Progress {
@@ -364,7 +362,7 @@ fn cells_of_rows(changes: &Changes, only: &Name, wording: &Wording, known: &Know
 }
 
 fn circle(changes: &Changes, begun: &Begun) -> u64 {
-    let is_of_all = begun.privileges.is_some_and(|privileges| changes.has_still(privileges, begun.at));
+    let is_of_all = begun.privileges.is_some_and(|privileges| changes.has_still(privileges));
     if is_of_all { ALL } else { begun.alone }
 }
 

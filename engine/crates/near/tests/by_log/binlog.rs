@@ -36,6 +36,24 @@ fn a_read_that_repeats_is_answered_from_memory_byte_for_byte() {
     }
 }
 
+/// PHP makes a connection for each page. How far the log has come is asked only a few times a second.
+#[test]
+fn a_connection_of_a_moment_is_served_what_earlier_ones_have_read() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let [_, expected] = [READ, OTHER].map(|read| until_served(&near, &mut near.client(), read));
+        for _ in 0..5 {
+            let mut client = near.client();
+            // Its settings are asked for before its first read can be looked up.
+            ask(&mut client, READ);
+            let before = hits(&near);
+            assert_eq!(ask(&mut client, OTHER), expected);
+            assert_eq!(hits(&near), before + 1, "{}", near.log());
+        }
+    }
+}
+
 #[test]
 fn what_others_write_by_any_way_ends_what_was_read() {
     for kind in kinds() {
