@@ -16,7 +16,7 @@ CARGO := cd engine && cargo
 # Most of these tests wait for servers: some of them at a time, each with a database and servers of its own. They are handed out
 # in their order: those that empty the database come last, and after one of them nothing finds the rows that migrations made.
 WORKERS := --dist load --maxschedchunk 1 --numprocesses
-PYTHON_CODE := . ../.ci ../engine/bench ../engine/tests/peers ../scripts/packages
+PYTHON_CODE := . ../.ci ../engine/apps ../engine/bench ../engine/tests/peers ../scripts/packages
 HOUSE_TESTS := cd backend && $(PYTHON) -m pytest -q -c /dev/null --rootdir=stack --confcutdir=stack -p no:django -p no:cacheprovider
 # The epoch reclamation that the cache builds on keeps to tree borrows, and never frees its own last garbage.
 MIRI := -Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation
@@ -201,6 +201,9 @@ test-peers-slice: engine ## Engine: some of them
 	@python3 engine/tests/peers/run.py --slice
 test-bench: ## Engine: the measuring harness
 	@engine/bench/run test
+test-apps: engine near ## Engine: pages of real applications are the same with the cache, also after writes; the lab's own tests
+	@engine/apps/run test
+	@engine/apps/run slice
 test-backend-postgres: backend ## Backend on a private PostgreSQL, with a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD
 	@$(call FETCH_OLDER_MYSQL,$(RUN_DIR)/servers)
 	@$(WITH_MYSQL); export FQC_OLDER_SERVERS="$(RUN_DIR)/servers" FQC_TEST_DATABASE_URL=private; cd backend && $(PYTHON) -m pytest -q $(WORKERS) 3 $(or $(ONLY),config controlplane)
@@ -259,7 +262,7 @@ audit: ## Ask the public databases about every locked dependency; says what coul
 lint-shell: scripts/.venv/ready
 	@if test -x scripts/.venv/bin/hadolint; then scripts/.venv/bin/hadolint --no-color backend/Dockerfile engine/Dockerfile*; \
 		else echo "NOT CHECKED: THE DOCKERFILES, SINCE HADOLINT COULD NOT BE HAD"; fi
-	@shellcheck -x scripts/bootstrap scripts/clean-root scripts/roots.sh scripts/try-images scripts/step scripts/packages/try scripts/packages/twice scripts/packages/tries/* scripts/packages/*/p[or]*[mt] scripts/fetch-server scripts/fetch-memcached .ci/run .ci/derived engine/bench/run engine/docker/start engine/docker/is-healthy
+	@shellcheck -x scripts/bootstrap scripts/clean-root scripts/roots.sh scripts/try-images scripts/step scripts/packages/try scripts/packages/twice scripts/packages/tries/* scripts/packages/*/p[or]*[mt] scripts/fetch-server scripts/fetch-memcached .ci/run .ci/derived engine/apps/run engine/bench/run engine/docker/start engine/docker/is-healthy
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
 	@cd backend && $(PYTHON) manage.py spectacular --file openapi.yaml
 	@cd backend && $(PYTHON) -m controlplane.catalogue.reference > ../docs/reference/parameters.md
@@ -295,6 +298,8 @@ bench-cold: engine near listeners ready-bench ## Near caches by rules from a col
 	@scripts/fetch-memcached >/dev/null
 	@engine/bench/run rules
 	@engine/bench/run rules-away
+apps: engine near ## WordPress, MediaWiki and Wagtail in each mode of the cache: hits, processor time, pages; APPS="wordpress" MODES="off plugin" ROUNDS=5
+	@engine/apps/run lab $(if $(APPS),--apps "$(APPS)") $(if $(MODES),--modes "$(MODES)") $(if $(ROUNDS),--rounds $(ROUNDS))
 listeners: ## Build what benchmarks measure against: what a cache can reach at most, and a distance, into engine/dist
 	@$(CARGO) build --release --locked --quiet -p fqc-tests --bin ideal --bin distance
 	@cd engine && install -D -m 755 -t dist $(addprefix $(or $(CARGO_TARGET_DIR),target)/release/,ideal distance)
@@ -311,5 +316,5 @@ help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
 .PHONY: soak version release packages up-plugin up-backend up-console with-rust with-node clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
-	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench test-backend test-backend-line test-backend-postgres test-backend-sqlite test-frontend e2e test-cli test-sdk \
+	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench apps test-apps test-backend test-backend-line test-backend-postgres test-backend-sqlite test-frontend e2e test-cli test-sdk \
 	test-terraform test-helm test-dashboards test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near bench-cold listeners bench-backend test-faults faults

@@ -49,11 +49,11 @@ class Near:
     def __init__(self, name: str, folder: Path, server: Server, right: Sequence[str | Path]) -> None:
         """`right`: the options that say by what it serves."""
         self._socket, self._log = folder / f"{name}.sock", folder / f"{name}.log"
-        port, self._metrics = free_port(), f"127.0.0.1:{free_port()}"
-        loopback = ("--mysql-host=127.0.0.1", f"--mysql-port={port}")
+        self.port, self._metrics = free_port(), f"127.0.0.1:{free_port()}"
+        loopback = ("--mysql-host=127.0.0.1", f"--mysql-port={self.port}")
         self.place = (f"--mysql-socket={self._socket}",) if name == SOCKET else loopback
         command = [PROGRAM, "--server", f"127.0.0.1:{server.reached_at}", "--size", f"{SIZE_MB}M"]
-        command += ["--listen", f"127.0.0.1:{port},{self._socket}", "--metrics", self._metrics, *right]
+        command += ["--listen", f"127.0.0.1:{self.port},{self._socket}", "--metrics", self._metrics, *right]
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(command, stdout=log, stderr=log)
         self._wait()

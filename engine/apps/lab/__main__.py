@@ -1,0 +1,106 @@
+"""The command line: measure applications, or show in short that their pages are the same with the cache."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from driver import machine
+from driver.configuration import PLUGIN
+from driver.near import PROGRAM as NEAR
+from driver.product import MARIADB
+from lab import summary
+from lab.application import Application
+from lab.floors import complaints
+from lab.measure import Result, measure
+from lab.mediawiki import MediaWiki
+from lab.packages import Unavailable
+from lab.stage import MODES, staged
+from lab.wagtail import Wagtail
+from lab.wordpress import WordPress
+
+APPLICATIONS = {one.name: one for one in (WordPress, MediaWiki, Wagtail)}
+FOLDER = Path(__file__).resolve().parents[1]
+SLICE_MODES = ("off", "plugin", "exact", "binlog")
+SLICE_SIZE = 30
+
+
+def main() -> int:
+    arguments = _parse()
+    # Asked to end, it ends its servers first.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for path, target in {PLUGIN: "engine", NEAR: "near"}.items():
+        if not path.exists():
+            print(f"{path} is not there; run `make {target}` first", file=sys.stderr)
+            return 2
+    results = _run(arguments.apps, arguments.modes, arguments.rounds, arguments.size)
+    if arguments.what == "slice":
+        told = [line for name, result in results.items() for line in complaints(name, result)]
+        print("\n".join(told or [f"{name}: pages are the same, and served from the cache" for name in results]))
+        return 1 if told else 0
+    if results:
+        facts = machine.describe([MARIADB.program], PLUGIN)
+        _keep(arguments.out or _fresh_folder(machine.slug(facts)), facts, results)
+    return 0
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="run", description=__doc__)
+    commands = parser.add_subparsers(dest="what", required=True, metavar="COMMAND")
+    lab = commands.add_parser("lab", help="measure; results are kept below runs/")
+    short = commands.add_parser("slice", help="one round of small applications; fails if a page differs")
+    for command, modes, rounds, size in ((lab, MODES, 5, 200), (short, SLICE_MODES, 1, SLICE_SIZE)):
+        command.add_argument("--apps", type=str.split, default=list(APPLICATIONS), help="such as 'wordpress mediawiki'")
+        command.add_argument("--modes", type=str.split, default=modes, help=f"of these: {' '.join(MODES)}")
+        command.add_argument("--rounds", type=int, default=rounds)
+        command.add_argument("--size", type=int, default=size, help="posts or pages")
+    lab.add_argument("--out", type=Path, help="folder for the results")
+    arguments = parser.parse_args()
+    unknown = {*arguments.apps} - {*APPLICATIONS} | {*arguments.modes} - {*MODES}
+    if unknown:
+        parser.error(f"not known: {' '.join(sorted(unknown))}")
+    # Pages are compared with those of this mode.
+    arguments.modes = [mode for mode in MODES if mode in arguments.modes or mode == "off"]
+    return arguments
+
+
+def _run(names: Sequence[str], modes: Sequence[str], rounds: int, size: int) -> dict[str, Result]:
+    results = {}
+    for name in names:
+        application: Application = APPLICATIONS[name]()
+        try:
+            with staged(application, modes, size) as settings:
+                results[name] = measure(application, settings, rounds, size, _tell)
+        except Unavailable as error:
+            print(f"SKIPPED: {name.upper()} COULD NOT BE HAD: {error}", flush=True)
+    return results
+
+
+def _tell(line: str) -> None:
+    print(f"[{time.strftime('%H:%M:%S')}] {line}", flush=True)
+
+
+def _fresh_folder(name: str) -> Path:
+    base = f"{time.strftime('%Y-%m-%d')}-{name}"
+    tries = [base, *(f"{base}-{number}" for number in range(2, 1000))]
+    return next(FOLDER / "runs" / one for one in tries if not (FOLDER / "runs" / one).exists())
+
+
+def _keep(folder: Path, facts: dict[str, object], results: dict[str, Result]) -> None:
+    folder.mkdir(parents=True)
+    document = {"machine": facts, "applications": {name: dataclasses.asdict(one) for name, one in results.items()}}
+    (folder / "results.json").write_text(json.dumps(document, indent=1) + "\n")
+    (folder / "summary.md").write_text(summary.render(facts, results))
+    print((folder / "summary.md").read_text())
+    print(f"results: {os.path.relpath(folder / 'summary.md')}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

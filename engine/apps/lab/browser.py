@@ -1,0 +1,74 @@
+"""A client of a web application. It keeps cookies, and takes a request for ended when the application has ended it.
+
+Applications do work after the last byte of a page. Whoever goes on before that sees the old state or the new one, by
+chance.
+"""
+
+from __future__ import annotations
+
+import http.client
+import urllib.parse
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+# The same for all servers, so that pages do not differ by their ports.
+HOST = "apps.test"
+SECONDS = 120
+MOST_REDIRECTS = 5
+
+
+@dataclass(frozen=True)
+class Page:
+    status: int
+    text: str
+
+
+class Browser:
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._cookies: dict[str, str] = {}
+
+    def get(self, path: str, headers: Mapping[str, str] | None = None) -> Page:
+        return self._follow("GET", path, None, headers or {})
+
+    def post(self, path: str, form: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Page:
+        return self._follow("POST", path, urllib.parse.urlencode(form), headers or {})
+
+    def _follow(self, method: str, path: str, body: str | None, headers: Mapping[str, str]) -> Page:
+        for _ in range(MOST_REDIRECTS):
+            status, location, text = self._ask(method, path, body, headers)
+            if status not in (301, 302, 303):
+                return Page(status, text)
+            method, body = "GET", None
+            place = urllib.parse.urlsplit(urllib.parse.urljoin(f"http://{HOST}{path}", location))
+            if place.hostname != HOST:
+                return Page(status, f"leads to {location}")
+            path = urllib.parse.urlunsplit(("", "", place.path, place.query, ""))
+        return Page(310, f"too many redirections, the last one to {path}")
+
+    def _ask(self, method: str, path: str, body: str | None, headers: Mapping[str, str]) -> tuple[int, str, str]:
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=SECONDS)
+        sent = {"Host": HOST, "Connection": "close", "User-Agent": "fqc-lab", **headers}
+        if self._cookies:
+            sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
+        if body is not None:
+            sent["Content-Type"] = "application/x-www-form-urlencoded"
+        connection.connect()
+        with connection.sock.dup() as socket:
+            connection.request(method, path, body, sent)
+            answer = connection.getresponse()
+            text = answer.read().decode(errors="replace")
+            while socket.recv(4096):
+                pass
+        self._keep(answer.headers.get_all("Set-Cookie") or [])
+        connection.close()
+        return answer.status, answer.headers.get("Location", ""), text
+
+    def _keep(self, lines: list[str]) -> None:
+        for line in lines:
+            name, _, value = line.partition(";")[0].partition("=")
+            is_gone = value in ("", "deleted", "%20", "+") or "max-age=0" in line.lower()
+            if is_gone:
+                self._cookies.pop(name, None)
+            else:
+                self._cookies[name] = value

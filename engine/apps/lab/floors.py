@@ -1,0 +1,25 @@
+"""What a run of the lab must show: the same pages, and at least so many reads answered by a cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lab.measure import Result
+from lab.stage import ALWAYS_SAME
+
+# In percent of reads, far enough below what is measured that only a fault gets there.
+LEAST_HITS: dict[str, dict[str, float]] = {
+    "wordpress": {"plugin": 60, "exact": 60, "binlog": 60},
+    "mediawiki": {"plugin": 0, "exact": 0, "binlog": 0},
+}
+
+
+def complaints(application: str, result: Result) -> Iterator[str]:
+    for one in result.differences:
+        if one.mode in ALWAYS_SAME:
+            lines = "\n    ".join(one.lines)
+            yield f"{application}, {one.mode}, round {one.round}: the page differs after «{one.step}»:\n    {lines}"
+    for mode, least in LEAST_HITS.get(application, {}).items():
+        found = result.hits(mode)
+        if found and min(found) < least:
+            yield f"{application}, {mode}: {min(found):.1f} % of reads are hits, less than {least} %"

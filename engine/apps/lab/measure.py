@@ -1,0 +1,178 @@
+"""Rounds of visits to one application in all modes, which take turns request by request, and what was counted."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from driver.machine import exact_seconds
+from lab.application import Application, Step, same
+from lab.browser import Page
+from lab.stage import Setting
+
+MOST_LINES = 12
+MOST_STATEMENTS = 40
+OF_STATEMENTS = ("Executions", "Hits", "Outdated")
+COUNTED = ("Questions", "Com_select", "Fqc_hits", "Fqc_misses")
+
+
+@dataclass
+class Difference:
+    """A page that is not what it is without a cache."""
+
+    mode: str
+    round: int
+    step: str
+    lines: list[str]
+
+
+@dataclass
+class Measured:
+    """What one mode did in one round."""
+
+    pages: int = 0
+    seconds: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
+class Result:
+    rounds: dict[str, list[Measured]]
+    differences: list[Difference]
+    # By mode: for what reasons reads were not answered, and the statements that were missed most often.
+    reasons: dict[str, dict[str, int]]
+    missed: dict[str, list[dict[str, Any]]]
+
+    def hits(self, mode: str) -> list[float]:
+        """In percent of the reads that the application sent, which is what the server without a cache ran; by round."""
+        return [
+            100 * (one.counts["Fqc_hits"] + one.counts["Near_hits"]) / off.counts["Com_select"]
+            for one, off in zip(self.rounds.get(mode, []), self.rounds["off"], strict=False)
+        ]
+
+
+def measure(
+    application: Application, settings: Mapping[str, Setting], rounds: int, size: int, tell: Callable[[str], None]
+) -> Result:
+    """One round more than are counted, the first one, fills the caches. Its pages are compared, too."""
+    result = Result({mode: [] for mode in settings}, [], {}, {})
+    for setting in settings.values():
+        _checked(application.log_in(setting.visitors), f"{application.name} {setting.mode}: logging in")
+    before: dict[str, tuple[Counter[str], dict[str, dict[str, Any]]]] = {}
+    for number in range(rounds + 1):
+        if number == 1:
+            before = {mode: (_reasons(one), _statements(one)) for mode, one in settings.items()}
+        measured = _round(application, settings, number, size, result.differences)
+        if number:
+            for mode, one in measured.items():
+                result.rounds[mode].append(one)
+        tell(f"{application.name}: round {number} of {rounds}, {len(result.differences)} pages differ")
+    for mode, setting in settings.items():
+        reasons, statements = before[mode]
+        result.reasons[mode] = dict((_reasons(setting) - reasons).most_common())
+        result.missed[mode] = _most_missed(_statements(setting), statements)
+    return result
+
+
+def _round(
+    application: Application, settings: Mapping[str, Setting], number: int, size: int, found: list[Difference]
+) -> dict[str, Measured]:
+    measured = {mode: Measured() for mode in settings}
+    before = {mode: _counts(setting) for mode, setting in settings.items()}
+    modes = list(settings)
+    for turn, step in enumerate(application.crawl(number, size)):
+        pages = {mode: _visit(settings[mode], step, measured[mode]) for mode in _rotated(modes, turn)}
+        if step.is_write:
+            _checked(pages["off"], f"{application.name}: {step.name}")
+        found += _compared(application, number, step, pages)
+    for mode, setting in settings.items():
+        measured[mode].counts = _counts(setting)
+        measured[mode].counts.subtract(before[mode])
+    return measured
+
+
+def _rotated(modes: Sequence[str], turn: int) -> Iterator[str]:
+    """Nobody is always the first one, whose work others may find done."""
+    for place in range(len(modes)):
+        yield modes[(turn + place) % len(modes)]
+
+
+def _visit(setting: Setting, step: Step, measured: Measured) -> Page:
+    before = _seconds(setting)
+    page = step.act(setting.visitors)
+    after = _seconds(setting)
+    after.subtract(before)
+    measured.seconds.update(after)
+    measured.pages += 1
+    return page
+
+
+def _compared(application: Application, number: int, step: Step, pages: Mapping[str, Page]) -> list[Difference]:
+    wanted = same(application, pages["off"])
+    found = []
+    for mode, page in pages.items():
+        if (got := same(application, page)) != wanted:
+            lines = difflib.unified_diff(wanted.splitlines(), got.splitlines(), "off", mode, n=0, lineterm="")
+            shown = [line[:400] for _, line in zip(range(MOST_LINES), lines, strict=False)]
+            found.append(Difference(mode, number, step.name, shown))
+    return found
+
+
+class NotDone(RuntimeError):
+    """The application refused what the lab asked of it, so that nothing was measured."""
+
+
+def _checked(page: Page, what: str) -> None:
+    if page.status >= 400 or '"error"' in page.text[:200]:
+        raise NotDone(f"{what} was refused: {page.status} {page.text[:600]}")
+
+
+def _seconds(setting: Setting) -> Counter[str]:
+    near = exact_seconds(setting.near.pid) if setting.near else 0
+    return Counter({"server": exact_seconds(setting.server.pid), "near": near, "application": setting.site.seconds()})
+
+
+def _counts(setting: Setting) -> Counter[str]:
+    names = ",".join(f"'{name}'" for name in COUNTED)
+    rows = setting.server.rows(f"SHOW GLOBAL STATUS WHERE Variable_name IN ({names})")
+    counts = Counter({name: int(value) for name, value in rows})
+    if setting.near:
+        counts["Near_hits"] = setting.near.hits("Memory")
+    return counts
+
+
+def _report(setting: Setting, topic: str) -> list[dict[str, Any]]:
+    """Of the near cache where it knows, otherwise of the server; nothing where neither does."""
+    if setting.near:
+        connection = setting.near.connect()
+    elif setting.mode == "plugin":
+        connection = setting.server.connect()
+    else:
+        return []
+    with connection, connection.cursor() as cursor:
+        cursor.execute(f"SHOW FQC {topic}")
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def _reasons(setting: Setting) -> Counter[str]:
+    return Counter({row["Reason"]: int(row["Count"]) for row in _report(setting, "REASONS")})
+
+
+def _statements(setting: Setting) -> dict[str, dict[str, Any]]:
+    """Each shape of statement, by its digest."""
+    return {row["Digest"] or "": row for row in _report(setting, "QUERIES")}
+
+
+def _most_missed(now: Mapping[str, dict[str, Any]], before: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    rows = []
+    for digest, row in now.items():
+        earlier = before.get(digest, {})
+        counts = {name: int(row[name] or 0) - int(earlier.get(name) or 0) for name in OF_STATEMENTS}
+        missed = counts["Executions"] - counts["Hits"]
+        if missed > 0:
+            rows.append({"missed": missed, **counts, "reasons": row["Reasons"] or "", "statement": row["Query"][:600]})
+    return sorted(rows, key=lambda row: -row["missed"])[:MOST_STATEMENTS]

@@ -1,0 +1,76 @@
+"""Debian's packages of PHP and of the applications, unpacked into a folder of this user. The system does not change.
+
+Packages that the system has already are not fetched, except those of PHP and of the applications: what is unpacked is
+then complete whether or not the system has a PHP of its own. They come from the mirrors that apt uses here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+CACHE = Path(os.environ.get("FQC_CACHE", Path.home() / ".cache" / "fqc")) / "apps"
+STATUS = Path("/var/lib/dpkg/status")
+# Taken for not installed, so that they are fetched with all that they need of their own kind.
+OURS = re.compile(r"(php|libphp|wordpress|mediawiki|libjs-|libonig)")
+PHP = ("php-cli", "php-fpm", "php-mysql", "php-xml", "php-mbstring", "php-intl", "php-apcu", "php-gd", "php-curl")
+
+
+class Unavailable(RuntimeError):
+    """Something that is needed cannot be had on this machine; the message says what and why."""
+
+
+def fetch(names: Sequence[str]) -> Path:
+    """The folder below which these packages are unpacked."""
+    if not STATUS.exists() or not shutil.which("apt-get"):
+        raise Unavailable("this system has no apt, and the application comes as Debian's packages")
+    wanted = " ".join(sorted(names))
+    kept = CACHE / f"debian-{hashlib.sha256(f'{_release()} {wanted}'.encode()).hexdigest()[:12]}"
+    if kept.exists():
+        return kept
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=CACHE, prefix="draft-") as draft:
+        root = Path(draft, "root")
+        for package in _download(Path(draft), names):
+            subprocess.run(["dpkg-deb", "-x", package, root], check=True)
+        _keep_links_inside(root)
+        root.chmod(0o755)
+        # Another run may have been first.
+        if not kept.exists():
+            root.rename(kept)
+    return kept
+
+
+def _release() -> str:
+    system = Path("/etc/os-release").read_text()
+    return "".join(re.findall(r'^VERSION_CODENAME="?([^"\n]+)', system, re.MULTILINE))
+
+
+def _download(folder: Path, names: Sequence[str]) -> list[Path]:
+    archives, status = folder / "archives", folder / "status"
+    (archives / "partial").mkdir(parents=True)
+    installed = STATUS.read_text(errors="replace").split("\n\n")
+    status.write_text("\n\n".join(one for one in installed if not OURS.match(one.removeprefix("Package: "))))
+    settings = [f"Dir::Cache::archives={archives}", f"Dir::State::status={status}", "APT::Install-Recommends=0"]
+    settings += ["APT::Sandbox::User=", "Debug::NoLocking=1", "Acquire::Retries=3"]
+    command = ["apt-get", "-qq", "-y", "--download-only", *(word for one in settings for word in ("-o", one))]
+    done = subprocess.run([*command, "install", *names], capture_output=True, text=True)
+    if done.returncode:
+        last = (done.stderr or done.stdout).strip().splitlines()[-1:]
+        raise Unavailable(f"apt cannot download {' '.join(names)}: {' '.join(last)}")
+    return sorted(archives.glob("*.deb"))
+
+
+def _keep_links_inside(root: Path) -> None:
+    """Links that name a place of the system lead to that place below `root`."""
+    for link in (path for path in root.rglob("*") if path.is_symlink()):
+        target = str(link.readlink())
+        if target.startswith("/"):
+            link.unlink()
+            link.symlink_to(root / target.lstrip("/"))

@@ -1,0 +1,109 @@
+"""The summary of a run in Markdown: figures by mode, reasons, statements that were missed, pages that differed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from driver.statistic import Spread
+from driver.tables import NOTHING, quantity, table
+from lab.measure import Measured, Result
+from lab.stage import ALWAYS_SAME, TTL_SECONDS
+
+NOISY_ABOVE = 0.2
+MOST_ROWS = 15
+MOST_DIFFERENCES = 10
+READING = f"""# Real applications with the cache and without it
+
+Visitors ask each application for the same pages in every mode; modes take turns request by request. A figure is the
+median of its rounds with their range in brackets. Hits are in percent of the reads (`SELECT`) that the server of the
+mode `off` ran for the same pages. Processor time is that of all threads of a program while it works for a page, by the
+kernel's accounting. A page is the same if nothing differs but times and fields against forgery.
+
+off: no cache; plugin: the server has the plugin; exact: a near cache before a server with the plugin; binlog: a near
+cache by the binary log; rules: a near cache with a `ttl` of {TTL_SECONDS} seconds, whose pages may be outdated.
+"""
+COLUMNS = (
+    "mode",
+    "hits in the near cache, %",
+    "hits in the server, %",
+    "statements a page",
+    "reads a page",
+    "application, ms a page",
+    "near cache, ms a page",
+    "server, ms a page",
+    "pages that differ",
+)
+
+
+def render(machine: Mapping[str, Any], results: Mapping[str, Result]) -> str:
+    facts = [
+        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB; {machine['system']}",
+        "; ".join(machine["versions"]),
+        f"commit {machine['commit']}, plugin sha256 {machine['plugin_sha256'][:16]}",
+    ]
+    head = READING + "\n" + "".join(f"- {fact}\n" for fact in facts)
+    return "\n".join([head, *(_application(name, result) for name, result in results.items())])
+
+
+def _application(name: str, result: Result) -> str:
+    parts = [f"## {name}\n", table(COLUMNS, [_row(mode, result) for mode in result.rounds])]
+    for mode in result.rounds:
+        parts += _why(mode, result)
+    parts += _differences(result)
+    return "\n".join(parts)
+
+
+def _row(mode: str, result: Result) -> list[str]:
+    rounds, off = result.rounds[mode], result.rounds["off"]
+    reads = {id(one): other.counts["Com_select"] for one, other in zip(rounds, off, strict=True)}
+
+    def share(counter: str) -> Callable[[Measured], float]:
+        return lambda one: 100 * one.counts[counter] / reads[id(one)]
+
+    def each_page(program: str) -> Callable[[Measured], float]:
+        return lambda one: 1000 * one.seconds[program] / one.pages
+
+    has_near = any(one.seconds["near"] for one in rounds)
+    has_plugin = any(one.counts["Fqc_hits"] or one.counts["Fqc_misses"] for one in rounds)
+    return [
+        mode,
+        _figure(rounds, share("Near_hits")) if has_near else NOTHING,
+        _figure(rounds, share("Fqc_hits")) if has_plugin else NOTHING,
+        _figure(off, lambda one: one.counts["Questions"] / one.pages),
+        _figure(off, lambda one: one.counts["Com_select"] / one.pages),
+        _figure(rounds, each_page("application")),
+        _figure(rounds, each_page("near")) if has_near else NOTHING,
+        _figure(rounds, each_page("server")),
+        f"{sum(one.mode == mode for one in result.differences)}",
+    ]
+
+
+def _figure(rounds: list[Measured], of: Callable[[Measured], float]) -> str:
+    return quantity(Spread(tuple(of(one) for one in rounds), NOISY_ABOVE))
+
+
+def _why(mode: str, result: Result) -> Iterator[str]:
+    if reasons := {name: count for name, count in result.reasons[mode].items() if count > 0}:
+        total = sum(reasons.values())
+        rows = [(name, str(count), f"{100 * count / total:.1f} %") for name, count in reasons.items()]
+        yield f"### {mode}: why reads were not answered or kept\n"
+        yield table(("reason", "times", "share"), rows[:MOST_ROWS])
+    if result.missed[mode]:
+        names = ("missed", "Executions", "Outdated", "reasons", "statement")
+        rows = [[_cell(row[name]) for name in names] for row in result.missed[mode][:MOST_ROWS]]
+        yield f"### {mode}: the statements that were missed most often\n"
+        yield table(names, [(*row[:-1], f"`{row[-1]}`") for row in rows])
+
+
+def _cell(value: object) -> str:
+    return " ".join(str(value).replace("|", "\\|").replace("`", "").split())[:240]
+
+
+def _differences(result: Result) -> Iterator[str]:
+    wrong = [one for one in result.differences if one.mode in ALWAYS_SAME]
+    if wrong:
+        yield "### Pages that must not differ, and do\n"
+    for one in wrong[:MOST_DIFFERENCES]:
+        lines = "\n".join(one.lines)
+        yield f"{one.mode}, round {one.round}, {one.step}:\n\n```diff\n{lines}\n```\n"

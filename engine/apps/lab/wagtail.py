@@ -1,0 +1,140 @@
+"""Wagtail: a Django site with articles, tags and comments, and Wagtail's own administration."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from driver.server import USER
+from lab.application import Site, Step, Visitors, guest, member
+from lab.browser import Page
+from lab.packages import CACHE, Unavailable
+from lab.web import WebServer
+
+HERE = Path(__file__).resolve().parents[1]
+LOCK = HERE / "wagtail.lock"
+POPULAR = 10
+WORKERS = 2
+
+
+class Wagtail:
+    name = "wagtail"
+    schema = "wagtail"
+    varying = (
+        re.compile(r"csrfmiddlewaretoken\W.{0,40}value=\W[A-Za-z0-9]{64}"),
+        re.compile(r"(?i)\bcsrf_?token\W{1,8}[A-Za-z0-9]{64}"),
+        re.compile(r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.\d]*"),
+        re.compile(r"(?i)\b\d{1,2}(:\d{2})?(:\d{2})?\s*[ap]\.?m\b\.?"),
+        re.compile(r"\b\d\d:\d\d\b"),
+        re.compile(r"\b\d+\s(second|minute|hour)s?\b( ago)?|just now"),
+        re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
+    )
+
+    def prepare(self, folder: Path) -> None:
+        folder.mkdir()
+        self._python, self._folder = _environment_of_packages() / "bin" / "python", folder
+
+    def install(self, database: int, size: int) -> None:
+        self._run(database, "-m", "django", "migrate", "--verbosity=0")
+        self._run(database, "fill.py", str(size))
+
+    def serve(self, database: int, name: str) -> Site:
+        def command(port: int) -> list[str | Path]:
+            words = ["-m", "gunicorn", "--workers", str(WORKERS), "--bind", f"127.0.0.1:{port}", "wsgi"]
+            return [self._python, *words]
+
+        place = self._folder / name
+        place.mkdir()
+        return WebServer(command, self._environment(database), place, HERE / "wagtail_site")
+
+    def log_in(self, visitors: Visitors) -> Page:
+        form = {"username": "admin", "password": "a password of the lab", "next": "/admin/"}
+        return _sent(visitors, "/admin/login/", "/admin/login/", form)
+
+    def crawl(self, number: int, size: int) -> Iterator[Step]:
+        yield from self._read(size)
+        # Each write is followed by pages that must show it.
+        commented, edited = f"/article-{size // 2}/", f"/article-{size // 2 + 1}/"
+        text = {"author": "A guest", "text": f"What is said in round {number}"}
+        yield Step("a comment is written", lambda each: _sent_about(each, "comment", commented, text), is_write=True)
+        yield guest("the article after a comment", commented)
+        yield from self._administer()
+        title = {"title": f"Edited in round {number}"}
+        yield Step("an article is edited", lambda each: _sent_about(each, "edit", edited, title), is_write=True)
+        yield guest("the article after its edit", edited)
+        added = {"title": f"Added in round {number}", "slug": f"added-{number}"}
+        yield Step("an article is added", lambda each: _sent(each, edited, "/add/", added), is_write=True)
+        yield guest("the front page after a new article", "/")
+        yield guest("the tag after a new article", "/tag/river/")
+        yield from self._read(size)
+
+    def _read(self, size: int) -> Iterator[Step]:
+        yield guest("front page", "/")
+        for article in range(size - POPULAR, size):
+            yield guest("an article", f"/article-{article}/")
+        yield guest("a tag", "/tag/stone/")
+        yield guest("a search", "/search/?q=harbour")
+        yield guest("no such page", "/there-is-no-such-page/")
+        yield member("front page for a member", "/")
+        yield member("an article for a member", f"/article-{size - 1}/")
+
+    def _administer(self) -> Iterator[Step]:
+        yield member("the administration", "/admin/")
+        yield member("the list of pages", "/admin/pages/")
+        yield member("a search for pages", "/admin/pages/search/?q=article")
+        yield member("the list of users", "/admin/users/")
+
+    def _run(self, database: int, *words: str) -> None:
+        done = subprocess.run(
+            [self._python, *words],
+            cwd=HERE / "wagtail_site",
+            env=self._environment(database),
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(words)} failed:\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+
+    def _environment(self, database: int) -> dict[str, str]:
+        own = {"FQC_APPS_PORT": str(database), "FQC_APPS_USER": USER, "DJANGO_SETTINGS_MODULE": "settings"}
+        names = ("PATH", "HOME", "TMPDIR")
+        return {**{name: os.environ[name] for name in names if name in os.environ}, "PYTHONPATH": ".", **own}
+
+
+def _sent_about(visitors: Visitors, what: str, place: str, form: dict[str, str]) -> Page:
+    """Sends a form about the article at this place, whose page names its number."""
+    found = re.search(r'data-page="(\d+)"', visitors.member.get(place).text)
+    return _sent(visitors, place, f"/{what}/{found.group(1) if found else 0}/", form)
+
+
+def _sent(visitors: Visitors, seen: str, path: str, form: dict[str, str]) -> Page:
+    """Sends a form with the field against forgery that a page has which was seen before."""
+    found = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', visitors.member.get(seen).text)
+    field = found.group(1) if found else ""
+    return visitors.member.post(path, {**form, "csrfmiddlewaretoken": field})
+
+
+def _environment_of_packages() -> Path:
+    """Python packages at the versions of the lock, installed once for this user."""
+    kept = CACHE / f"wagtail-{hashlib.sha256(LOCK.read_bytes() + sys.version.encode()).hexdigest()[:12]}"
+    if (kept / "ready").exists():
+        return kept
+    CACHE.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(kept, ignore_errors=True)
+    with tempfile.TemporaryFile("w+") as told:
+        for command in (
+            [sys.executable, "-m", "venv", kept],
+            [kept / "bin/python", "-m", "pip", "install", "--quiet", "--require-hashes", "--requirement", LOCK],
+        ):
+            if subprocess.run(command, stdout=told, stderr=told).returncode:
+                told.seek(0)
+                raise Unavailable(f"its Python packages cannot be installed: {told.read()[-300:]}")
+    (kept / "ready").touch()
+    return kept

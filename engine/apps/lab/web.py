@@ -1,0 +1,66 @@
+"""A web server with worker processes on a port of loopback, in front of an application."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from driver.machine import exact_seconds
+from driver.server import free_port
+
+START_SECONDS = 60
+
+
+class WebServerFailed(RuntimeError):
+    """A web server did not start; the message has what it printed."""
+
+
+class WebServer:
+    def __init__(
+        self,
+        command: Callable[[int], list[str | Path]],
+        environment: Mapping[str, str],
+        folder: Path,
+        current: Path | None = None,
+    ) -> None:
+        """`command`: by its port. Its log is in `folder`; it runs in the folder `current`."""
+        self.port = free_port()
+        self._log = folder / "web.log"
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                command(self.port),
+                cwd=current,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        self._wait()
+
+    def seconds(self) -> float:
+        """Processor time of all its processes."""
+        pid = self._process.pid
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return sum(exact_seconds(int(one)) for one in (pid, *children))
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait()
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + START_SECONDS
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise WebServerFailed(f"the web server does not serve:\n{self._log.read_text(errors='replace')}")
+            time.sleep(0.05)
+
+    def _answers(self) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", self.port), timeout=10).close()
+        except OSError:
+            return False
+        return True

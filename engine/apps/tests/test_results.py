@@ -1,0 +1,51 @@
+"""What is said of a run: which pages must not differ, how many hits are too few, and a summary of both."""
+
+from collections import Counter
+
+from lab import summary
+from lab.floors import LEAST_HITS, complaints
+from lab.measure import Difference, Measured, Result
+
+MACHINE = {
+    "processor": "A processor", "cores": 2, "memory_gb": 24, "system": "A system", "versions": ["a server 10.11"],
+    "commit": "abc", "plugin_sha256": "0" * 64,
+}  # fmt: skip
+
+
+def measured(hits):
+    counts = Counter(Com_select=1000, Questions=1200, Fqc_hits=hits, Fqc_misses=1000 - hits)
+    return Measured(10, Counter(server=0.1, application=0.5), counts)
+
+
+def result(hits=990, mode="plugin", differs=()):
+    differences = [Difference(one, 1, "a post is edited", ["-old", "+new"]) for one in differs]
+    rounds = {"off": [measured(0)], mode: [measured(hits)]}
+    missed = [{"missed": 3, "Executions": 4, "Outdated": 1, "reasons": "", "statement": "SELECT a|b"}]
+    return Result(rounds, differences, {"off": {}, mode: {"nondeterministic": 7}}, {"off": [], mode: missed})
+
+
+def test_hits_are_those_of_the_near_cache_and_of_the_server_in_percent_of_all_reads():
+    both = result(500, "exact")
+    both.rounds["exact"][0].counts["Near_hits"] = 400
+    assert both.hits("exact") == [90]
+
+
+def test_a_page_that_differs_is_named_where_pages_may_not_be_outdated():
+    [told] = complaints("wordpress", result(differs=["plugin", "rules"]))
+    assert "wordpress, plugin, round 1" in told
+    assert "a post is edited" in told
+    assert "+new" in told
+
+
+def test_too_few_hits_are_named():
+    least = LEAST_HITS["wordpress"]["plugin"]
+    assert list(complaints("wordpress", result(int(least * 10)))) == []
+    assert "less than" in next(iter(complaints("wordpress", result(int(least * 10) - 10))))
+
+
+def test_the_summary_has_hits_reasons_missed_statements_and_the_pages_that_differ():
+    text = summary.render(MACHINE, {"wordpress": result(differs=["plugin"])})
+    assert "| plugin | - | 99 (99..99) | 120 (120..120) |" in text
+    assert "| nondeterministic | 7 | 100.0 % |" in text
+    assert "`SELECT a\\|b`" in text
+    assert "+new" in text

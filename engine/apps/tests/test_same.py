@@ -1,0 +1,33 @@
+"""Two pages are the same if nothing differs but what differs at each visit."""
+
+import pytest
+
+from lab.application import same
+from lab.browser import Page
+from lab.mediawiki import MediaWiki
+from lab.wagtail import Wagtail
+from lab.wordpress import WordPress
+
+TOKENS = ("a" * 64, "b" * 64)
+ALIKE = {
+    WordPress: '<input name="_wpnonce" value="{}"/> at {} pm, {} mins ago',
+    MediaWiki: '"wgRequestId":"{}","wgBackendResponseTime":{},"wgTitle":"A page"<!-- {} seconds -->',
+    Wagtail: '<input name="csrfmiddlewaretoken" value="{}"> {}:{}',
+}
+VALUES = {
+    WordPress: (("0123456789", "11:52", "2"), ("abcdef0123", "11:53", "3")),
+    MediaWiki: (("a1", "12", "0.1"), ("b2", "345", "0.2")),
+    Wagtail: ((TOKENS[0], "11", "52"), (TOKENS[1], "11", "53")),
+}
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+def test_fields_against_forgery_and_times_do_not_make_a_page_another_one(kind):
+    one, other = (same(kind(), Page(200, ALIKE[kind].format(*values))) for values in VALUES[kind])
+    assert one == other
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+def test_a_text_or_a_status_that_differs_makes_a_page_another_one(kind):
+    pages = [Page(200, "The title in round 1"), Page(200, "The title in round 2"), Page(404, "The title in round 1")]
+    assert len({same(kind(), page) for page in pages}) == 3
