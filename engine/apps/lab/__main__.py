@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import json
 import os
 import signal
@@ -95,8 +94,8 @@ def _fresh_folder(name: str) -> Path:
 
 def _keep(folder: Path, facts: dict[str, object], results: dict[str, Result]) -> None:
     folder.mkdir(parents=True)
-    document = {"machine": facts, "applications": {name: dataclasses.asdict(one) for name, one in results.items()}}
-    (folder / "results.json").write_text(json.dumps(document, indent=1) + "\n")
+    document = {"machine": facts, "applications": results}
+    (folder / "results.json").write_text(json.dumps(document, indent=1, default=vars) + "\n")
     (folder / "summary.md").write_text(summary.render(facts, results))
     print((folder / "summary.md").read_text())
     print(f"results: {os.path.relpath(folder / 'summary.md')}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -115,10 +116,15 @@ def _compared(application: Application, number: int, step: Step, pages: Mapping[
     found = []
     for mode, page in pages.items():
         if (got := same(application, page)) != wanted:
-            lines = difflib.unified_diff(wanted.splitlines(), got.splitlines(), "off", mode, n=0, lineterm="")
+            lines = difflib.unified_diff(_parts(wanted), _parts(got), "off", mode, n=0, lineterm="")
             shown = [line[:400] for _, line in zip(range(MOST_LINES), lines, strict=False)]
             found.append(Difference(mode, number, step.name, shown))
     return found
+
+
+def _parts(text: str) -> list[str]:
+    """Lines, and parts of lines that hold much."""
+    return re.split(r"\n|(?<=[,>])", text)
 
 
 class NotDone(RuntimeError):

@@ -18,7 +18,7 @@ from pathlib import Path
 CACHE = Path(os.environ.get("FQC_CACHE", Path.home() / ".cache" / "fqc")) / "apps"
 STATUS = Path("/var/lib/dpkg/status")
 # Taken for not installed, so that they are fetched with all that they need of their own kind.
-OURS = re.compile(r"(php|libphp|wordpress|mediawiki|libjs-|libonig)")
+OURS = re.compile(r"(php|wordpress|mediawiki)")
 PHP = ("php-cli", "php-fpm", "php-mysql", "php-xml", "php-mbstring", "php-intl", "php-apcu", "php-gd", "php-curl")
 
 
@@ -68,9 +68,9 @@ def _download(folder: Path, names: Sequence[str]) -> list[Path]:
 
 
 def _keep_links_inside(root: Path) -> None:
-    """Links that name a place of the system lead to that place below `root`."""
+    """Links to a place of the system that is below `root`, too, lead there."""
     for link in (path for path in root.rglob("*") if path.is_symlink()):
-        target = str(link.readlink())
-        if target.startswith("/"):
+        target = root / str(link.readlink()).lstrip("/")
+        if link.readlink().is_absolute() and target.exists():
             link.unlink()
-            link.symlink_to(root / target.lstrip("/"))
+            link.symlink_to(os.path.relpath(target, link.parent))

@@ -21,6 +21,8 @@ from lab.web import WebServer
 HERE = Path(__file__).resolve().parents[1]
 LOCK = HERE / "wagtail.lock"
 POPULAR = 10
+# How often each page is read before the writes of a round, and after them.
+PASSES = 3
 WORKERS = 2
 
 
@@ -59,7 +61,8 @@ class Wagtail:
         return _sent(visitors, "/admin/login/", "/admin/login/", form)
 
     def crawl(self, number: int, size: int) -> Iterator[Step]:
-        yield from self._read(size)
+        for _ in range(PASSES):
+            yield from self._read(size)
         # Each write is followed by pages that must show it.
         commented, edited = f"/article-{size // 2}/", f"/article-{size // 2 + 1}/"
         text = {"author": "A guest", "text": f"What is said in round {number}"}
@@ -73,7 +76,8 @@ class Wagtail:
         yield Step("an article is added", lambda each: _sent(each, edited, "/add/", added), is_write=True)
         yield guest("the front page after a new article", "/")
         yield guest("the tag after a new article", "/tag/river/")
-        yield from self._read(size)
+        for _ in range(PASSES):
+            yield from self._read(size)
 
     def _read(self, size: int) -> Iterator[Step]:
         yield guest("front page", "/")

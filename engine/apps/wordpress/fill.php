@@ -39,15 +39,17 @@ for ( $number = 1; $number <= $posts; $number++ ) {
 		'post_category' => array( chosen( $categories, $number ), chosen( $categories, $number * 3 + 1 ) ),
 		'tags_input' => array( chosen( $words, $number * 3 ), chosen( $words, $number * 5 + 2 ), chosen( $words, $number * 7 + 4 ) ),
 	) );
+	// No two at the same time: which of them comes first would be left to the server.
 	for ( $comment = 0; $comment < $number % 6; $comment++ ) {
+		$said = gmdate( 'Y-m-d H:i:s', strtotime( "$at UTC" ) + 60 * $comment );
 		wp_insert_comment( array(
 			'comment_post_ID' => $post,
 			'comment_author' => 'Reader ' . ( $number * 3 + $comment ) % 40,
 			'comment_author_email' => 'reader@apps.test',
 			'comment_content' => "Comment $comment about " . chosen( $words, $number + $comment ),
 			'comment_approved' => 1,
-			'comment_date' => $at,
-			'comment_date_gmt' => $at,
+			'comment_date' => $said,
+			'comment_date_gmt' => $said,
 		) );
 	}
 }
