@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from driver import machine
@@ -16,7 +15,7 @@ from driver.configuration import PLUGIN
 from driver.near import PROGRAM as NEAR
 from driver.product import MARIADB
 from lab import summary
-from lab.application import Application
+from lab.application import Application, Extent
 from lab.floors import complaints
 from lab.measure import Result, measure
 from lab.mediawiki import MediaWiki
@@ -28,7 +27,7 @@ from lab.wordpress import WordPress
 APPLICATIONS = {one.name: one for one in (WordPress, MediaWiki, Wagtail)}
 FOLDER = Path(__file__).resolve().parents[1]
 SLICE_MODES = ("off", "plugin", "exact", "binlog")
-SLICE_SIZE = 30
+WHOLE, SMALL = Extent(200, 10, 3), Extent(20, 3, 2)
 
 
 def main() -> int:
@@ -39,7 +38,7 @@ def main() -> int:
         if not path.exists():
             print(f"{path} is not there; run `make {target}` first", file=sys.stderr)
             return 2
-    results = _run(arguments.apps, arguments.modes, arguments.rounds, arguments.size)
+    results = _run(arguments, WHOLE if arguments.what == "lab" else SMALL)
     if arguments.what == "slice":
         told = [line for name, result in results.items() for line in complaints(name, result)]
         print("\n".join(told or [f"{name}: pages are the same, and served from the cache" for name in results]))
@@ -55,11 +54,10 @@ def _parse() -> argparse.Namespace:
     commands = parser.add_subparsers(dest="what", required=True, metavar="COMMAND")
     lab = commands.add_parser("lab", help="measure; results are kept below runs/")
     short = commands.add_parser("slice", help="one round of small applications; fails if a page differs")
-    for command, modes, rounds, size in ((lab, MODES, 5, 200), (short, SLICE_MODES, 1, SLICE_SIZE)):
+    for command, modes, rounds in ((lab, MODES, 5), (short, SLICE_MODES, 1)):
         command.add_argument("--apps", type=str.split, default=list(APPLICATIONS), help="such as 'wordpress mediawiki'")
         command.add_argument("--modes", type=str.split, default=modes, help=f"of these: {' '.join(MODES)}")
         command.add_argument("--rounds", type=int, default=rounds)
-        command.add_argument("--size", type=int, default=size, help="posts or pages")
     lab.add_argument("--out", type=Path, help="folder for the results")
     arguments = parser.parse_args()
     unknown = {*arguments.apps} - {*APPLICATIONS} | {*arguments.modes} - {*MODES}
@@ -70,13 +68,13 @@ def _parse() -> argparse.Namespace:
     return arguments
 
 
-def _run(names: Sequence[str], modes: Sequence[str], rounds: int, size: int) -> dict[str, Result]:
+def _run(arguments: argparse.Namespace, extent: Extent) -> dict[str, Result]:
     results = {}
-    for name in names:
+    for name in arguments.apps:
         application: Application = APPLICATIONS[name]()
         try:
-            with staged(application, modes, size) as settings:
-                results[name] = measure(application, settings, rounds, size, _tell)
+            with staged(application, arguments.modes, extent) as settings:
+                results[name] = measure(application, settings, arguments.rounds, extent, _tell)
         except Unavailable as error:
             print(f"SKIPPED: {name.upper()} COULD NOT BE HAD: {error}", flush=True)
     return results

@@ -32,6 +32,18 @@ class Visitors:
 
 
 @dataclass(frozen=True)
+class Extent:
+    """How much there is, and how much of it is visited."""
+
+    # Posts, pages or articles.
+    size: int
+    # The newest of them are read in each pass.
+    popular: int
+    # Passes over all pages before the writes of a round, and as many after them.
+    passes: int
+
+
+@dataclass(frozen=True)
 class Step:
     name: str
     act: Callable[[Visitors], Page]
@@ -47,14 +59,14 @@ class Application(Protocol):
     def prepare(self, folder: Path) -> None:
         """Raises Unavailable if it cannot be had here."""
 
-    def install(self, database: int, size: int) -> None:
-        """Makes and fills its schema on the server at this port. `size`: posts or pages."""
+    def install(self, database: int, extent: Extent) -> None:
+        """Makes and fills its schema on the server at this port."""
 
     def serve(self, database: int, name: str) -> Site: ...
 
     def log_in(self, visitors: Visitors) -> Page: ...
 
-    def crawl(self, number: int, size: int) -> Iterator[Step]:
+    def crawl(self, number: int, extent: Extent) -> Iterator[Step]:
         """A round of visits with writes in between. Rounds visit the same pages, and write something else."""
 
 

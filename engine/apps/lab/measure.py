@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from driver.machine import exact_seconds
-from lab.application import Application, Step, same
+from lab.application import Application, Extent, Step, same
 from lab.browser import Page
 from lab.stage import Setting
 
@@ -56,7 +56,7 @@ class Result:
 
 
 def measure(
-    application: Application, settings: Mapping[str, Setting], rounds: int, size: int, tell: Callable[[str], None]
+    application: Application, settings: Mapping[str, Setting], rounds: int, extent: Extent, tell: Callable[[str], None]
 ) -> Result:
     """One round more than are counted, the first one, fills the caches. Its pages are compared, too."""
     result = Result({mode: [] for mode in settings}, [], {}, {})
@@ -66,7 +66,7 @@ def measure(
     for number in range(rounds + 1):
         if number == 1:
             before = {mode: (_reasons(one), _statements(one)) for mode, one in settings.items()}
-        measured = _round(application, settings, number, size, result.differences)
+        measured = _round(application, settings, number, extent, result.differences)
         if number:
             for mode, one in measured.items():
                 result.rounds[mode].append(one)
@@ -79,12 +79,12 @@ def measure(
 
 
 def _round(
-    application: Application, settings: Mapping[str, Setting], number: int, size: int, found: list[Difference]
+    application: Application, settings: Mapping[str, Setting], number: int, extent: Extent, found: list[Difference]
 ) -> dict[str, Measured]:
     measured = {mode: Measured() for mode in settings}
     before = {mode: _counts(setting) for mode, setting in settings.items()}
     modes = list(settings)
-    for turn, step in enumerate(application.crawl(number, size)):
+    for turn, step in enumerate(application.crawl(number, extent)):
         pages = {mode: _visit(settings[mode], step, measured[mode]) for mode in _rotated(modes, turn)}
         if step.is_write:
             _checked(pages["off"], f"{application.name}: {step.name}")

@@ -19,7 +19,7 @@ from driver import configuration
 from driver.certificates import make_certificates
 from driver.near import Near, by_feed, make_feed
 from driver.server import USER, Server
-from lab.application import Application, Site, Visitors
+from lab.application import Application, Extent, Site, Visitors
 from lab.browser import Browser
 
 MODES = ("off", "plugin", "exact", "binlog", "rules")
@@ -66,11 +66,11 @@ def _near(mode: str, folder: Path, server: Server, schema: str) -> Near | None:
 
 
 @contextmanager
-def staged(application: Application, modes: Sequence[str], size: int) -> Iterator[dict[str, Setting]]:
+def staged(application: Application, modes: Sequence[str], extent: Extent) -> Iterator[dict[str, Setting]]:
     """All modes of one application, side by side. Everything is in one temporary folder, and ends with it."""
     with TemporaryDirectory(prefix="fqc-apps-", ignore_cleanup_errors=True) as name, ExitStack() as ends:
         folder = Path(name)
-        first = _installed(application, folder, size, ends)
+        first = _installed(application, folder, extent, ends)
         settings = {}
         for mode in modes:
             server = first.copy(folder / mode)
@@ -78,7 +78,7 @@ def staged(application: Application, modes: Sequence[str], size: int) -> Iterato
         yield settings
 
 
-def _installed(application: Application, folder: Path, size: int, ends: ExitStack) -> Server:
+def _installed(application: Application, folder: Path, extent: Extent, ends: ExitStack) -> Server:
     """A server that has ended, with the application's data."""
     certificates = folder / "certificates"
     make_certificates(certificates)
@@ -94,7 +94,7 @@ def _installed(application: Application, folder: Path, size: int, ends: ExitStac
     server.rows(f"GRANT ALL ON {application.schema}.* TO {USER}@127.0.0.1")
     # Near caches tell what they count to whom may see what all do.
     server.rows(f"GRANT PROCESS ON *.* TO {USER}@127.0.0.1")
-    application.install(server.port, size)
+    application.install(server.port, extent)
     server.stop()
     return server
 

@@ -13,16 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from driver.server import USER
-from lab.application import Site, Step, Visitors, guest, member
+from lab.application import Extent, Site, Step, Visitors, guest, member
 from lab.browser import Page
 from lab.packages import CACHE, Unavailable
 from lab.web import WebServer
 
 HERE = Path(__file__).resolve().parents[1]
 LOCK = HERE / "wagtail.lock"
-POPULAR = 10
-# How often each page is read before the writes of a round, and after them.
-PASSES = 3
 WORKERS = 2
 
 
@@ -43,9 +40,9 @@ class Wagtail:
         folder.mkdir()
         self._python, self._folder = _environment_of_packages() / "bin" / "python", folder
 
-    def install(self, database: int, size: int) -> None:
+    def install(self, database: int, extent: Extent) -> None:
         self._run(database, "-m", "django", "migrate", "--verbosity=0")
-        self._run(database, "fill.py", str(size))
+        self._run(database, "fill.py", str(extent.size))
 
     def serve(self, database: int, name: str) -> Site:
         def command(port: int) -> list[str | Path]:
@@ -60,11 +57,11 @@ class Wagtail:
         form = {"username": "admin", "password": "a password of the lab", "next": "/admin/"}
         return _sent(visitors, "/admin/login/", "/admin/login/", form)
 
-    def crawl(self, number: int, size: int) -> Iterator[Step]:
-        for _ in range(PASSES):
-            yield from self._read(size)
+    def crawl(self, number: int, extent: Extent) -> Iterator[Step]:
+        for _ in range(extent.passes):
+            yield from self._read(extent)
         # Each write is followed by pages that must show it.
-        commented, edited = f"/article-{size // 2}/", f"/article-{size // 2 + 1}/"
+        commented, edited = f"/article-{extent.size // 2}/", f"/article-{extent.size // 2 + 1}/"
         text = {"author": "A guest", "text": f"What is said in round {number}"}
         yield Step("a comment is written", lambda each: _sent_about(each, "comment", commented, text), is_write=True)
         yield guest("the article after a comment", commented)
@@ -76,12 +73,13 @@ class Wagtail:
         yield Step("an article is added", lambda each: _sent(each, edited, "/add/", added), is_write=True)
         yield guest("the front page after a new article", "/")
         yield guest("the tag after a new article", "/tag/river/")
-        for _ in range(PASSES):
-            yield from self._read(size)
+        for _ in range(extent.passes):
+            yield from self._read(extent)
 
-    def _read(self, size: int) -> Iterator[Step]:
+    def _read(self, extent: Extent) -> Iterator[Step]:
+        size = extent.size
         yield guest("front page", "/")
-        for article in range(size - POPULAR, size):
+        for article in range(size - extent.popular, size):
             yield guest("an article", f"/article-{article}/")
         yield guest("a tag", "/tag/stone/")
         yield guest("a search", "/search/?q=harbour")

@@ -9,16 +9,13 @@ from pathlib import Path
 
 from driver.server import USER
 from lab import packages
-from lab.application import Site, Step, Visitors, guest, member
+from lab.application import Extent, Site, Step, Visitors, guest, member
 from lab.browser import Page
 from lab.php import Php
 
 HERE = Path(__file__).resolve().parents[1]
 FILES = HERE / "wordpress"
 TIME = r"\d{1,2}:\d{2}(:\d{2})?( ?[ap]m)?"
-POPULAR = 10
-# How often each page is read before the writes of a round, and after them.
-PASSES = 3
 
 
 class WordPress:
@@ -43,10 +40,10 @@ class WordPress:
         shutil.copy(FILES / "wp-config.php", self._documents)
         self._root, self._folder = root, folder
 
-    def install(self, database: int, size: int) -> None:
+    def install(self, database: int, extent: Extent) -> None:
         php, environment = Php(self._root, self._folder / "install"), self._environment(database)
         php.script(FILES / "install.php", self._documents, environment=environment)
-        php.script(FILES / "fill.php", self._documents, str(size), environment=environment)
+        php.script(FILES / "fill.php", self._documents, str(extent.size), environment=environment)
 
     def serve(self, database: int, name: str) -> Site:
         php = Php(self._root, self._folder / name)
@@ -57,11 +54,11 @@ class WordPress:
         form = {"log": "admin", "pwd": "a password of the lab", "testcookie": "1", "redirect_to": "/wp-admin/"}
         return visitors.member.post("/wp-login.php", form)
 
-    def crawl(self, number: int, size: int) -> Iterator[Step]:
-        for _ in range(PASSES):
-            yield from self._read(size)
+    def crawl(self, number: int, extent: Extent) -> Iterator[Step]:
+        for _ in range(extent.passes):
+            yield from self._read(extent)
         # Each write is followed by pages that must show it.
-        commented, edited = size // 2, size // 2 + 1
+        commented, edited = extent.size // 2, extent.size // 2 + 1
         yield Step("a comment is written", lambda visitors: self._comment(visitors, commented, number), is_write=True)
         yield guest("the post after a comment", f"/post-{commented}/")
         yield from self._administer(edited)
@@ -72,13 +69,14 @@ class WordPress:
         yield guest("the front page after a new post", "/")
         yield Step("the title is changed", lambda visitors: self._rename(visitors, number), is_write=True)
         yield guest("the front page after a new title", "/")
-        for _ in range(PASSES):
-            yield from self._read(size)
+        for _ in range(extent.passes):
+            yield from self._read(extent)
 
-    def _read(self, size: int) -> Iterator[Step]:
+    def _read(self, extent: Extent) -> Iterator[Step]:
+        size = extent.size
         yield guest("front page", "/")
         yield guest("second page", "/page/2/")
-        for post in range(size - POPULAR, size):
+        for post in range(size - extent.popular, size):
             yield guest("a post", f"/post-{post}/")
         yield guest("a category", "/category/river/")
         yield guest("a tag", "/tag/stone/")
