@@ -106,7 +106,7 @@ SUITES = [
     Suite("house", "test-house"),
     Suite("engine and MariaDB's own tests", "test-peers-slice"),
     Suite("faults", "test-faults"),
-    Suite("real applications", "test-apps"),
+    Suite("real applications", "test-apps", has_many_servers=True),
     Suite("bench harness", "test-bench"),
     Suite("Helm chart", "test-helm"),
     Suite("dashboards", "test-dashboards"),

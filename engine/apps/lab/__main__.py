@@ -41,7 +41,8 @@ def main() -> int:
     results = _run(arguments, WHOLE if arguments.what == "lab" else SMALL)
     if arguments.what == "slice":
         told = [line for name, result in results.items() for line in complaints(name, result)]
-        print("\n".join(told or [f"{name}: pages are the same, and served from the cache" for name in results]))
+        print("\n".join(_hits(name, result) for name, result in results.items()))
+        print("\n".join(told or ["all pages are the same with the cache"]))
         return 1 if told else 0
     if results:
         facts = machine.describe([MARIADB.program], PLUGIN)
@@ -72,12 +73,19 @@ def _run(arguments: argparse.Namespace, extent: Extent) -> dict[str, Result]:
     results = {}
     for name in arguments.apps:
         application: Application = APPLICATIONS[name]()
+        _tell(f"{name} ...")
         try:
             with staged(application, arguments.modes, extent) as settings:
+                _tell(f"{name}: installed, and served in {len(settings)} modes")
                 results[name] = measure(application, settings, arguments.rounds, extent, _tell)
         except Unavailable as error:
             print(f"SKIPPED: {name.upper()} COULD NOT BE HAD: {error}", flush=True)
     return results
+
+
+def _hits(name: str, result: Result) -> str:
+    figures = (f"{mode} {min(result.hits(mode)):.0f} %" for mode in result.rounds if mode != "off")
+    return f"{name}: hits, in percent of reads: {', '.join(figures)}"
 
 
 def _tell(line: str) -> None:

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from lab.measure import Result
 from lab.stage import ALWAYS_SAME
 
-# In percent of reads, far enough below what is measured that only a fault gets there.
+# In percent of reads, far enough below what is measured that only a fault gets there. What a near cache finds by the binary
+# log depends on how fast visits follow each other, so nothing is demanded of it.
 LEAST_HITS: dict[str, dict[str, float]] = {
-    "wordpress": {"plugin": 60, "exact": 60, "binlog": 60},
-    "mediawiki": {"plugin": 0, "exact": 0, "binlog": 0},
+    "wordpress": {"plugin": 60, "exact": 60},
+    "mediawiki": {"plugin": 20, "exact": 20},
+    "wagtail": {"plugin": 45, "exact": 45},
 }
 
 

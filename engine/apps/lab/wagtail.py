@@ -106,6 +106,8 @@ class Wagtail:
 
     def _environment(self, database: int) -> dict[str, str]:
         own = {"FQC_APPS_PORT": str(database), "FQC_APPS_USER": USER, "DJANGO_SETTINGS_MODULE": "settings"}
+        # The order of a set of words shows in pages.
+        own["PYTHONHASHSEED"] = "0"
         names = ("PATH", "HOME", "TMPDIR")
         return {**{name: os.environ[name] for name in names if name in os.environ}, "PYTHONPATH": ".", **own}
 

@@ -27,6 +27,8 @@ class WordPress:
         re.compile(rf"(?i)\b{TIME}\b"),
         # An address is written in other letters each time, so that programs do not collect it.
         re.compile(r'mailto:[^"]*"[^<]*'),
+        # One of several hosts, by chance.
+        re.compile(r"\d\.gravatar\.com"),
         re.compile(r"\b\d+ (seconds?|mins?|minutes?|hours?) ago\b"),
         re.compile(r'<div class="(hh|mn|ss|jj)">\d+</div>'),
         re.compile(r'(id|name)="(cur_)?(hh|mn|ss|hidden_mn|hidden_hh)"[^>]*value="\d+"'),
