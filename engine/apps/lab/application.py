@@ -1,4 +1,4 @@
-"""What the lab knows of an application: how it is had, filled and served, and what its visitors do."""
+"""The interface of an application in the lab: fetch, fill and serve it, and a crawl of its pages."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ class Site(Protocol):
 
 @dataclass
 class Visitors:
-    """Somebody who has not logged in, and somebody who has."""
+    """The clients of one site: a guest, and a member who has logged in."""
 
     guest: Browser
     member: Browser
-    # What a step leaves for later ones, such as a form's hidden field.
+    # Values that a step stores for later steps, such as the number of a post.
     kept: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How much there is, and how much of it is visited."""
+    """The size of the data, and of a round of visits."""
 
-    # Posts, pages or articles.
+    # Number of posts, pages or articles.
     size: int
-    # The newest of them are read in each pass.
+    # Number of the newest of them that each pass reads.
     popular: int
-    # Passes over all pages before the writes of a round, and as many after them.
+    # Number of passes over all pages before the writes of a round; as many follow after them.
     passes: int
 
 
@@ -53,25 +53,25 @@ class Step:
 class Application(Protocol):
     name: str
     schema: str
-    # What differs between two pages that show the same: fields against forgery, times, numbers of requests.
+    # Parts of a page that differ at every visit: CSRF tokens, times, request ids. They are removed before a comparison.
     varying: Sequence[re.Pattern[str]]
 
     def prepare(self, folder: Path) -> None:
-        """Raises Unavailable if it cannot be had here."""
+        """Fetches the application. Raises Unavailable if that is not possible on this machine."""
 
     def install(self, database: int, extent: Extent) -> None:
-        """Makes and fills its schema on the server at this port."""
+        """Creates and fills its schema on the server at this port."""
 
     def serve(self, database: int, name: str) -> Site: ...
 
     def log_in(self, visitors: Visitors) -> Page: ...
 
     def crawl(self, number: int, extent: Extent) -> Iterator[Step]:
-        """A round of visits with writes in between. Rounds visit the same pages, and write something else."""
+        """One round of visits with writes in between. All rounds visit the same pages; each one writes other texts."""
 
 
 def same(application: Application, page: Page) -> str:
-    """The page without what differs between two that show the same."""
+    """Status and text of the page without the parts that differ at every visit."""
     text = f"{page.status}\n{page.text}"
     for pattern in application.varying:
         text = pattern.sub("~", text)
@@ -79,7 +79,7 @@ def same(application: Application, page: Page) -> str:
 
 
 def seen(name: str, path: str) -> tuple[Step, Step]:
-    """The page for either visitor."""
+    """Two steps that read this page: one of the guest, one of the member."""
     return (
         Step(f"{name}, guest", lambda visitors: visitors.guest.get(path)),
         Step(f"{name}, member", lambda visitors: visitors.member.get(path)),

@@ -1,7 +1,7 @@
-"""A client of a web application. It keeps cookies, and takes a request for ended when the application has ended it.
+"""A client of a web application. It keeps cookies, and waits until the application has closed the connection.
 
-Applications do work after the last byte of a page. Whoever goes on before that sees the old state or the new one, by
-chance.
+Applications go on working after the last byte of a page. A client that does not wait for that would see the old state
+or the new one by chance.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# The same for all servers, so that pages do not differ by their ports.
+# All sites are asked under the same name, so that their pages do not differ by the port.
 HOST = "apps.test"
 SECONDS = 120
 MOST_REDIRECTS = 5

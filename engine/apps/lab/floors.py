@@ -1,4 +1,4 @@
-"""What a run of the lab must show: the same pages, and at least so many reads answered by a cache."""
+"""The checks of a run: no page differs where it must not, and enough reads are hits."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from lab.measure import Result
 from lab.stage import ALWAYS_SAME
 
-# In percent of reads, far enough below what is measured that only a fault gets there. What a near cache finds by the binary
-# log depends on how fast visits follow each other, so nothing is demanded of it.
+# Percent of reads, far below the measured values, so that only a fault falls below them. The hits of a near cache by the
+# binary log depend on the time between two visits, so that mode has no floor.
 LEAST_HITS: dict[str, dict[str, float]] = {
     "wordpress": {"plugin": 60, "exact": 60},
     "mediawiki": {"plugin": 20, "exact": 20},

@@ -1,4 +1,4 @@
-"""Rounds of visits to one application in all modes, which take turns request by request, and what was counted."""
+"""Visits one application in all modes, which take turns request by request, and counts hits and processor time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COUNTED = ("Questions", "Com_select", "Fqc_hits", "Fqc_misses")
 
 @dataclass
 class Difference:
-    """A page that is not what it is without a cache."""
+    """A page that differs from the page of the mode `off`."""
 
     mode: str
     round: int
@@ -32,7 +32,7 @@ class Difference:
 
 @dataclass
 class Measured:
-    """What one mode did in one round."""
+    """The counts of one mode in one round."""
 
     pages: int = 0
     seconds: Counter[str] = field(default_factory=Counter)
@@ -43,12 +43,12 @@ class Measured:
 class Result:
     rounds: dict[str, list[Measured]]
     differences: list[Difference]
-    # By mode: for what reasons reads were not answered, and the statements that were missed most often.
+    # By mode: how often each reason occurred for which a read was not served, and the statements with the most misses.
     reasons: dict[str, dict[str, int]]
     missed: dict[str, list[dict[str, Any]]]
 
     def hits(self, mode: str) -> list[float]:
-        """In percent of the reads that the application sent, which is what the server without a cache ran; by round."""
+        """Hits of each round, in percent of the reads that the server of the mode `off` ran for the same pages."""
         return [
             100 * (one.counts["Fqc_hits"] + one.counts["Near_hits"]) / off.counts["Com_select"]
             for one, off in zip(self.rounds.get(mode, []), self.rounds["off"], strict=False)
@@ -58,7 +58,7 @@ class Result:
 def measure(
     application: Application, settings: Mapping[str, Setting], rounds: int, extent: Extent, tell: Callable[[str], None]
 ) -> Result:
-    """One round more than are counted, the first one, fills the caches. Its pages are compared, too."""
+    """A first round, which is not counted, fills the caches. Its pages are compared as well."""
     result = Result({mode: [] for mode in settings}, [], {}, {})
     for setting in settings.values():
         _checked(application.log_in(setting.visitors), f"{application.name} {setting.mode}: logging in")
@@ -96,7 +96,7 @@ def _round(
 
 
 def _rotated(modes: Sequence[str], turn: int) -> Iterator[str]:
-    """Nobody is always the first one, whose work others may find done."""
+    """The modes in an order that begins with another one at each turn, so that no mode is always the first."""
     for place in range(len(modes)):
         yield modes[(turn + place) % len(modes)]
 
@@ -123,12 +123,12 @@ def _compared(application: Application, number: int, step: Step, pages: Mapping[
 
 
 def _parts(text: str) -> list[str]:
-    """Lines, and parts of lines that hold much."""
+    """Lines, split again after each tag and comma, since applications write long lines."""
     return re.split(r"\n|(?<=[,>])", text)
 
 
 class NotDone(RuntimeError):
-    """The application refused what the lab asked of it, so that nothing was measured."""
+    """The application refused a request of the lab, so the run means nothing."""
 
 
 def _checked(page: Page, what: str) -> None:
@@ -151,7 +151,7 @@ def _counts(setting: Setting) -> Counter[str]:
 
 
 def _report(setting: Setting, topic: str) -> list[dict[str, Any]]:
-    """Of the near cache where it knows, otherwise of the server; nothing where neither does."""
+    """Rows of `SHOW FQC` from the near cache, or from the server if there is none; empty without a cache."""
     if setting.near:
         connection = setting.near.connect()
     elif setting.mode == "plugin":
@@ -169,7 +169,7 @@ def _reasons(setting: Setting) -> Counter[str]:
 
 
 def _statements(setting: Setting) -> dict[str, dict[str, Any]]:
-    """Each shape of statement, by its digest."""
+    """Rows of `SHOW FQC QUERIES` by their digest."""
     return {row["Digest"] or "": row for row in _report(setting, "QUERIES")}
 
 

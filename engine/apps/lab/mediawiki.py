@@ -17,7 +17,7 @@ from lab.php import Php
 HERE = Path(__file__).resolve().parents[1]
 PASSWORD = "a password of the lab"
 WORDS = ("river", "stone", "paper", "window", "garden", "letter", "engine", "mountain", "harbour", "winter", "copper")
-# Nothing leaves this machine, and nothing happens besides what is asked for.
+# No mail, no jobs, no requests to other hosts, and no limits on edits.
 SETTINGS = """
 $wgDBserver = '127.0.0.1:' . getenv( 'FQC_APPS_PORT' );
 $wgJobRunRate = 0;
@@ -82,7 +82,7 @@ class MediaWiki:
     def crawl(self, number: int, extent: Extent) -> Iterator[Step]:
         for _ in range(extent.passes):
             yield from self._read(extent)
-        # Each write is followed by pages that must show it.
+        # After each write come pages that must show it.
         edited = f"Page_{extent.size // 2}"
         yield from self._work(edited)
         yield Step("a page is edited", lambda visitors: _edit(visitors, edited, number), is_write=True)
@@ -131,7 +131,7 @@ def _texts(size: int) -> Iterator[tuple[str, str]]:
         links = [f"[[Page {(number * step) % size + 1}]]" for step in (3, 7, 11, 13)]
         kinds = [f"[[Category:{WORDS[(number * step) % len(WORDS)].capitalize()}]]" for step in (1, 5)]
         parts = [_part(part, words, links[part]) for part in range(4)]
-        # A word of its own: of pages with equal rank, the server shows any first.
+        # A word of its own for the search: the order of pages with equal rank is not defined.
         yield f"Page_{number}", "\n\n".join([f"only{number}", *parts, *kinds])
 
 

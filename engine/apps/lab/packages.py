@@ -17,13 +17,13 @@ from pathlib import Path
 
 CACHE = Path(os.environ.get("FQC_CACHE", Path.home() / ".cache" / "fqc")) / "apps"
 STATUS = Path("/var/lib/dpkg/status")
-# Taken for not installed, so that they are fetched with all that they need of their own kind.
+# Packages that apt takes for not installed, so that it fetches them with their dependencies of the same kind.
 OURS = re.compile(r"(php|wordpress|mediawiki)")
 PHP = ("php-cli", "php-fpm", "php-mysql", "php-xml", "php-mbstring", "php-intl", "php-apcu", "php-gd", "php-curl")
 
 
 class Unavailable(RuntimeError):
-    """Something that is needed cannot be had on this machine; the message says what and why."""
+    """An application cannot be fetched or built on this machine; the message says why."""
 
 
 def fetch(names: Sequence[str]) -> Path:
@@ -68,7 +68,7 @@ def _download(folder: Path, names: Sequence[str]) -> list[Path]:
 
 
 def _keep_links_inside(root: Path) -> None:
-    """Links to a place of the system that is below `root`, too, lead there."""
+    """Makes absolute links relative if their target is among the unpacked files."""
     for link in (path for path in root.rglob("*") if path.is_symlink()):
         target = root / str(link.readlink()).lstrip("/")
         if link.readlink().is_absolute() and target.exists():

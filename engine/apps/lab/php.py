@@ -13,7 +13,7 @@ from pathlib import Path
 from lab.web import WebServer
 
 WORKERS = 2
-# In the order in which Debian loads them; all others follow.
+# These modules are loaded first, since others depend on them.
 FIRST = ("mysqlnd", "pdo", "xml")
 LEFT_OUT = ("ffi", "opcache")
 SETTINGS = """\

@@ -24,12 +24,12 @@ from lab.browser import Browser
 
 MODES = ("off", "plugin", "exact", "binlog", "rules")
 WITH_PLUGIN = ("plugin", "exact")
-# Modes whose pages may never differ from those without a cache, also right after a write.
+# Modes whose pages must be the same as without a cache, also right after a write.
 ALWAYS_SAME = ("plugin", "exact", "binlog")
 READER = "reader"
 CACHE_MB = 64
 TTL_SECONDS = 5
-# The binary log is the same everywhere: writing it is no part of what a cache costs.
+# All servers write the binary log, so that its cost is the same in every mode.
 SETTINGS = (
     *("--log-bin=log", "--binlog-format=ROW", "--log-slave-updates", "--server-id=1", "--sync-binlog=0"),
     *("--innodb-log-file-size=64M", "--innodb-buffer-pool-size=256M", "--performance-schema=OFF"),
@@ -67,7 +67,7 @@ def _near(mode: str, folder: Path, server: Server, schema: str) -> Near | None:
 
 @contextmanager
 def staged(application: Application, modes: Sequence[str], extent: Extent) -> Iterator[dict[str, Setting]]:
-    """All modes of one application, side by side. Everything is in one temporary folder, and ends with it."""
+    """Runs one application in all modes, side by side, in one temporary folder. All processes end with the context."""
     with TemporaryDirectory(prefix="fqc-apps-", ignore_cleanup_errors=True) as name, ExitStack() as ends:
         folder = Path(name)
         first = _installed(application, folder, extent, ends)
@@ -79,7 +79,7 @@ def staged(application: Application, modes: Sequence[str], extent: Extent) -> It
 
 
 def _installed(application: Application, folder: Path, extent: Extent, ends: ExitStack) -> Server:
-    """A server that has ended, with the application's data."""
+    """Installs the application on a server, and stops the server. Its files are copied for each mode."""
     certificates = folder / "certificates"
     make_certificates(certificates)
     application.prepare(folder / "application")
@@ -92,7 +92,7 @@ def _installed(application: Application, folder: Path, extent: Extent, ends: Exi
     server.rows(f"CREATE DATABASE {application.schema} CHARACTER SET utf8mb4")
     server.rows(f"CREATE USER {USER}@127.0.0.1")
     server.rows(f"GRANT ALL ON {application.schema}.* TO {USER}@127.0.0.1")
-    # Near caches tell what they count to whom may see what all do.
+    # Near caches show their counters only to accounts with PROCESS.
     server.rows(f"GRANT PROCESS ON *.* TO {USER}@127.0.0.1")
     application.install(server.port, extent)
     server.stop()

@@ -18,7 +18,7 @@ READING = f"""# Real applications with the cache and without it
 Visitors ask each application for the same pages in every mode; modes take turns request by request. A figure is the
 median of its rounds with their range in brackets. Hits are in percent of the reads (`SELECT`) that the server of the
 mode `off` ran for the same pages. Processor time is that of all threads of a program while it works for a page, by the
-kernel's accounting. A page is the same if nothing differs but times and fields against forgery.
+kernel's accounting. Pages are compared without times and CSRF tokens.
 
 off: no cache; plugin: the server has the plugin; exact: a near cache before a server with the plugin; binlog: a near
 cache by the binary log; rules: a near cache with a `ttl` of {TTL_SECONDS} seconds, whose pages may be outdated.

@@ -60,7 +60,7 @@ class Wagtail:
     def crawl(self, number: int, extent: Extent) -> Iterator[Step]:
         for _ in range(extent.passes):
             yield from self._read(extent)
-        # Each write is followed by pages that must show it.
+        # After each write come pages that must show it.
         commented, edited = f"/article-{extent.size // 2}/", f"/article-{extent.size // 2 + 1}/"
         text = {"author": "A guest", "text": f"What is said in round {number}"}
         yield Step("a comment is written", lambda each: _sent_about(each, "comment", commented, text), is_write=True)
@@ -106,27 +106,27 @@ class Wagtail:
 
     def _environment(self, database: int) -> dict[str, str]:
         own = {"FQC_APPS_PORT": str(database), "FQC_APPS_USER": USER, "DJANGO_SETTINGS_MODULE": "settings"}
-        # The order of a set of words shows in pages.
+        # Wagtail writes CSS classes in the order of a Python set.
         own["PYTHONHASHSEED"] = "0"
         names = ("PATH", "HOME", "TMPDIR")
         return {**{name: os.environ[name] for name in names if name in os.environ}, "PYTHONPATH": ".", **own}
 
 
 def _sent_about(visitors: Visitors, what: str, place: str, form: dict[str, str]) -> Page:
-    """Sends a form about the article at this place, whose page names its number."""
+    """Sends a form about the article at this path. The number of the article is on its page."""
     found = re.search(r'data-page="(\d+)"', visitors.member.get(place).text)
     return _sent(visitors, place, f"/{what}/{found.group(1) if found else 0}/", form)
 
 
 def _sent(visitors: Visitors, seen: str, path: str, form: dict[str, str]) -> Page:
-    """Sends a form with the field against forgery that a page has which was seen before."""
+    """Sends a form with the CSRF token of the page at `seen`."""
     found = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', visitors.member.get(seen).text)
     field = found.group(1) if found else ""
     return visitors.member.post(path, {**form, "csrfmiddlewaretoken": field})
 
 
 def _environment_of_packages() -> Path:
-    """Python packages at the versions of the lock, installed once for this user."""
+    """A virtual environment with the packages of the lock, created once for this user."""
     kept = CACHE / f"wagtail-{hashlib.sha256(LOCK.read_bytes() + sys.version.encode()).hexdigest()[:12]}"
     if (kept / "ready").exists():
         return kept

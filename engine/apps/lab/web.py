@@ -26,7 +26,7 @@ class WebServer:
         folder: Path,
         current: Path | None = None,
     ) -> None:
-        """`command`: by its port. Its log is in `folder`; it runs in the folder `current`."""
+        """`command` gives the command line for a port. The log is in `folder`; the working directory is `current`."""
         self.port = free_port()
         self._log = folder / "web.log"
         with self._log.open("ab") as log:

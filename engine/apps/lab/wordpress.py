@@ -25,9 +25,9 @@ class WordPress:
         re.compile(r"\b[0-9a-f]{10}\b"),
         re.compile(r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d"),
         re.compile(rf"(?i)\b{TIME}\b"),
-        # An address is written in other letters each time, so that programs do not collect it.
+        # WordPress writes mail addresses in randomly chosen entities.
         re.compile(r'mailto:[^"]*"[^<]*'),
-        # One of several hosts, by chance.
+        # WordPress chooses one of three hosts at random.
         re.compile(r"\d\.gravatar\.com"),
         re.compile(r"\b\d+ (seconds?|mins?|minutes?|hours?) ago\b"),
         re.compile(r'<div class="(hh|mn|ss|jj)">\d+</div>'),
@@ -59,7 +59,7 @@ class WordPress:
     def crawl(self, number: int, extent: Extent) -> Iterator[Step]:
         for _ in range(extent.passes):
             yield from self._read(extent)
-        # Each write is followed by pages that must show it.
+        # After each write come pages that must show it.
         commented, edited = extent.size // 2, extent.size // 2 + 1
         yield Step("a comment is written", lambda visitors: self._comment(visitors, commented, number), is_write=True)
         yield guest("the post after a comment", f"/post-{commented}/")
@@ -122,12 +122,12 @@ class WordPress:
         return self._told(visitors, "settings", {"title": f"The lab in round {number}"})
 
     def _told(self, visitors: Visitors, what: str, form: dict[str, str]) -> Page:
-        """What the editor in the browser does, by the API."""
+        """Sends a change by the REST API, as the editor in a browser does."""
         field = visitors.member.get("/wp-admin/admin-ajax.php?action=rest-nonce").text
         return visitors.member.post(f"/wp-json/wp/v2/{what}", form, {"X-WP-Nonce": field})
 
     def _identity(self, visitors: Visitors, post: int) -> str:
-        """The number of a post, which the page's own body names."""
+        """The number of a post, from the class of its page's body."""
         if str(post) not in visitors.kept:
             text = visitors.guest.get(f"/post-{post}/").text
             found = re.search(r"postid-(\d+)", text) or re.search(r"/\?p=(\d+)", text)

@@ -9,7 +9,7 @@ from lab.browser import Browser, Page
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Sends a whole page, and goes on working until it is told to end."""
+    """Sends a whole page, and closes the connection only after `may_end` is set."""
 
     protocol_version = "HTTP/1.1"
     may_end = threading.Event()

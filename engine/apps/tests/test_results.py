@@ -1,4 +1,4 @@
-"""What is said of a run: which pages must not differ, how many hits are too few, and a summary of both."""
+"""The checks and the summary of a run: pages that differ, too few hits, reasons, statements."""
 
 from collections import Counter
 
