@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from lab.measure import Result
 from lab.stage import ALWAYS_SAME
 
-# Percent of reads, far below the measured values, so that only a fault falls below them. The hits of a near cache by the
-# binary log depend on the time between two visits, so that mode has no floor.
+# Percent of reads, far below the measured values, so that only a fault falls below them.
+# `binlog` has no floor, since its hits depend on the time between two visits.
 LEAST_HITS: dict[str, dict[str, float]] = {
     "wordpress": {"plugin": 60, "exact": 60},
     "mediawiki": {"plugin": 20, "exact": 20},
