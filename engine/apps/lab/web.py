@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import subprocess
 import time
@@ -12,6 +14,7 @@ from driver.machine import exact_seconds
 from driver.server import free_port
 
 START_SECONDS = 60
+STOP_SECONDS = 30
 
 
 class WebServerFailed(RuntimeError):
@@ -37,6 +40,7 @@ class WebServer:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                process_group=0,
             )
         self._wait()
 
@@ -47,8 +51,22 @@ class WebServer:
         return sum(exact_seconds(int(one)) for one in (pid, *children))
 
     def stop(self) -> None:
-        self._process.terminate()
+        """Ends the whole process group, since PHP's workers outlive the process that started them."""
+        self._signal(signal.SIGTERM)
         self._process.wait()
+        deadline = time.monotonic() + STOP_SECONDS
+        while self._signal(0):
+            if time.monotonic() > deadline:
+                self._signal(signal.SIGKILL)
+            time.sleep(0.01)
+
+    def _signal(self, number: int) -> bool:
+        """False if no process of the group is left."""
+        try:
+            os.killpg(self._process.pid, number)
+        except ProcessLookupError:
+            return False
+        return True
 
     def _wait(self) -> None:
         deadline = time.monotonic() + START_SECONDS

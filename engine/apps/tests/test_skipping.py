@@ -1,0 +1,39 @@
+"""What is not to be had on a machine is skipped in capitals, and is no failure."""
+
+from argparse import Namespace
+
+import pytest
+
+from lab import __main__ as command
+from lab import packages
+
+
+class Missing:
+    schema = "missing"
+
+    def prepare(self, folder):
+        raise packages.Unavailable("there is no mirror")
+
+
+def test_an_application_that_cannot_be_had_is_skipped_in_capitals(monkeypatch, capsys):
+    monkeypatch.setitem(command.APPLICATIONS, "missing", Missing)
+    arguments = Namespace(apps=["missing"], modes=["off"], rounds=1)
+    assert command._run(arguments, command.SMALL) == {}
+    assert "\nSKIPPED: MISSING COULD NOT BE HAD: there is no mirror\n" in capsys.readouterr().out
+
+
+def test_a_package_that_does_not_exist_is_unavailable(monkeypatch, tmp_path):
+    monkeypatch.setattr(packages, "CACHE", tmp_path)
+    with pytest.raises(packages.Unavailable):
+        packages.fetch(["there-is-no-such-package"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_links_into_the_system_lead_to_what_was_unpacked(tmp_path):
+    (tmp_path / "usr").mkdir()
+    (tmp_path / "usr" / "file").write_text("unpacked")
+    (tmp_path / "link").symlink_to("/usr/file")
+    (tmp_path / "elsewhere").symlink_to("/usr/bin/env")
+    packages._keep_links_inside(tmp_path)
+    assert (tmp_path / "link").read_text() == "unpacked"
+    assert str((tmp_path / "elsewhere").readlink()) == "/usr/bin/env"
