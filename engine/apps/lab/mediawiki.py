@@ -41,7 +41,10 @@ class MediaWiki:
         re.compile(r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ"),
         re.compile(r"\b\d\d(:|%3A)\d\d\b"),
         re.compile(r'value="[^"]*" name="wp(Start|Edit)time"|name="wp(Start|Edit)time"[^>]*value="[^"]*"'),
-        re.compile(r'(version=|"version":"?)[0-9a-z]{5}\b'),
+        # What MediaWiki itself keeps for some minutes: versions of scripts, and the tags of changes that exist.
+        re.compile(r'(version=|"version":"?|\["[^"\]]*",\s*")[0-9a-z]{5}\b'),
+        re.compile(r"(<option value=.mw-[a-z-]+.>[^<]*</option>\s*)*</select>"),
+        re.compile(r'"options":\[[^\]]*\]'),
     )
 
     def prepare(self, folder: Path) -> None:

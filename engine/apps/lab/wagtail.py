@@ -32,7 +32,7 @@ class Wagtail:
         re.compile(r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.\d]*"),
         re.compile(r"(?i)\b\d{1,2}(:\d{2})?(:\d{2})?\s*[ap]\.?m\b\.?"),
         re.compile(r"\b\d\d:\d\d\b"),
-        re.compile(r"\b\d+\s(second|minute|hour)s?\b( ago)?|just now"),
+        re.compile(r"(?i)\b\d+\s(second|minute|hour)s?\b( ago)?|just now"),
         re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
     )
 

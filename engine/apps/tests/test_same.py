@@ -27,6 +27,13 @@ def test_fields_against_forgery_and_times_do_not_make_a_page_another_one(kind):
     assert one == other
 
 
+def test_what_mediawiki_keeps_itself_for_some_minutes_does_not_make_a_page_another_one():
+    tag = '<option value="mw-replace">\nReplaced</option>\n'
+    texts = (f'["site","1kcqd"]<select>{tag}</select>', '["site","1hj6i"]<select></select>')
+    one, other = (same(MediaWiki(), Page(200, text)) for text in texts)
+    assert one == other
+
+
 @pytest.mark.parametrize("kind", ALIKE)
 def test_a_text_or_a_status_that_differs_makes_a_page_another_one(kind):
     pages = [Page(200, "The title in round 1"), Page(200, "The title in round 2"), Page(404, "The title in round 1")]
