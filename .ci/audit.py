@@ -89,7 +89,14 @@ GET_GO = "go install golang.org/x/vuln/cmd/govulncheck@latest"
 AUDITS = [
     *(
         Audit(each, PIP, read_pip, GET_PIP)
-        for each in ("backend", "backend/fqc", "backend/rpc_clients", "engine/bench", "scripts/packages")
+        for each in (
+            "backend",
+            "backend/fqc",
+            "backend/rpc_clients",
+            "engine/apps/wagtail_site",
+            "engine/bench",
+            "scripts/packages",
+        )
     ),
     *(
         Audit(each, NPM, read_npm, "Node.js")

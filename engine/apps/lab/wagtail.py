@@ -19,7 +19,7 @@ from lab.packages import CACHE, Unavailable
 from lab.web import WebServer
 
 HERE = Path(__file__).resolve().parents[1]
-LOCK = HERE / "wagtail.lock"
+LOCK = HERE / "wagtail_site" / "requirements.lock"
 WORKERS = 2
 
 
