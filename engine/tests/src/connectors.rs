@@ -89,9 +89,32 @@ fn python() -> PathBuf {
 
 /// `module`: which of Python's.
 pub fn of_python(module: &str) -> Command {
+    of_python_by("scenario.py", module)
+}
+
+/// The same with autocommit off, which is the default.
+pub fn of_python_in_transactions(module: &str) -> Command {
+    of_python_by("transactions.py", module)
+}
+
+fn of_python_by(scenario: &str, module: &str) -> Command {
     let mut command = Command::new(python());
-    command.arg(programs().join("python/scenario.py")).arg(module);
+    command.arg(programs().join("python").join(scenario)).arg(module);
     command
+}
+
+/// What it says.
+pub fn expected_in_transactions() -> String {
+    let row = |price: &str, note: &str| format!("1|Zoë 🦭|{note}|{price}|2024-02-29|2024-02-29 12:34:56");
+    let steps = [
+        ("first", row("12.50", "NULL")),
+        ("another row", "2|other|NULL|1.00|2024-01-01|2024-01-01 00:00:00".into()),
+        ("the same snapshot", row("12.50", "NULL")),
+        ("fresh", row("13.50", "NULL")),
+        ("its own write", row("13.50", "gone")),
+        ("rolled back", row("13.50", "NULL")),
+    ];
+    steps.iter().map(|(step, row)| format!("{step} text: {row}\n")).collect()
 }
 
 pub fn mysql2() -> Command {

@@ -34,6 +34,8 @@ pub struct Connection {
     standings: [Option<Standing>; 2],
     /// As was told last: preparations change nothing.
     holds_over_preparations: bool,
+    /// Of the transaction, as was told last.
+    snapshot: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +64,7 @@ impl Connection {
     /// `number`: the connection's, as the greeting says it; `greeting`: [`check_of`] the payload of that packet.
     pub fn greeted(number: u32, greeting: u64) -> Connection {
         let (since, standings) = (VecDeque::new(), [None; 2]);
-        Connection { number, greeting, forwarded: 0, since, standings, holds_over_preparations: false }
+        Connection { number, greeting, forwarded: 0, since, standings, holds_over_preparations: false, snapshot: None }
     }
 
     /// The same with the payload itself.
@@ -112,7 +114,7 @@ impl Connection {
         let before = standing.filter(|standing| standing.context == told.context);
         let since = before.map_or(told.command, |before| before.since);
         *standing = Some(Standing { context: told.context, stamp: told.stamp, since });
-        self.holds_over_preparations = told.holds_over_preparations;
+        (self.holds_over_preparations, self.snapshot) = (told.holds_over_preparations, told.snapshot);
         self.since.drain(..=at);
         true
     }
@@ -137,9 +139,15 @@ impl Connection {
         self.standings[protocol as usize].filter(|_| self.since.iter().all(changes_nothing))
     }
 
+    /// [`Told::snapshot`] of the last command of which something was told. It is of use only while there is a
+    /// [`standing_through`](Self::standing_through) the commands since: then the transaction is as it was told.
+    pub fn snapshot(&self) -> Option<u64> {
+        self.snapshot
+    }
+
     /// What was told belongs to an attachment that is over.
     pub fn forget(&mut self) {
-        self.standings = [None; 2];
+        (self.standings, self.snapshot) = ([None; 2], None);
     }
 }
 
@@ -151,8 +159,7 @@ mod tests {
 
     fn told(command: u64, text: &[u8]) -> Told {
         let check = command_check(check_of(b"greeting"), text);
-        let holds_over_preparations = false;
-        Told { connection: 7, command, check, context: 4, stamp: 9, holds_over_preparations, cells: Vec::new() }
+        Told { connection: 7, command, check, context: 4, stamp: 9, ..Told::default() }
     }
 
     fn connection() -> Connection {
@@ -186,6 +193,21 @@ mod tests {
         );
         connection.forward(b"\x03SET x = 1");
         assert_eq!(connection.standing_through(Protocol::Text, |command, _| command == 2), None);
+    }
+
+    #[test]
+    fn the_snapshot_is_that_of_the_command_that_was_told_last() {
+        let mut connection = connection();
+        assert!(connection.hear(&Told { snapshot: Some(8), ..told(1, READ) }));
+        connection.forward_harmless();
+        assert_eq!((connection.standing(Protocol::Text).is_some(), connection.snapshot()), (true, Some(8)));
+        connection.forward(b"\x03COMMIT");
+        assert_eq!(connection.standing(Protocol::Text), None, "it may have ended the transaction");
+        connection.forward(READ);
+        assert!(connection.hear(&told(4, READ)));
+        assert_eq!((connection.standing(Protocol::Text).is_some(), connection.snapshot()), (true, None));
+        connection.forget();
+        assert_eq!((connection.standing(Protocol::Text), connection.snapshot()), (None, None));
     }
 
     #[test]

@@ -16,6 +16,9 @@
 //! 5. A read may be answered from memory if [`Connection::standing`] gives a context under which a result is stored, the
 //!    session is outside a transaction with autocommit on, and [`Near::may_serve`] says yes. Take `now` after the read has arrived:
 //!    a process that was stopped must not go by the time that it noted before.
+//!
+//!    In a transaction the same holds if [`Connection::snapshot`] gives a stamp, and the result is told to be for transactions. Then ask
+//!    [`Near::may_serve`] with the lesser of the two stamps: nothing may have changed since the snapshot either.
 //! 6. A result may be stored with what was told of it, under the key `(attachment, context, command)`: the contexts, cells and
 //!    stamps of another attachment mean nothing.
 //! 7. When the feed ends, [`Near::lose`]: nothing is served until the next attachment.
@@ -40,7 +43,7 @@ pub use near::{Heard, Lost, Near};
 pub use server::{Attached, Basis, NearId, Nears, Terms, Wait, Who};
 
 /// The newest version of the protocol that this crate speaks, and the oldest.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 pub const OLDEST: u16 = 1;
 
 const ATTACH: &str = "ATTACH FQC NEAR";

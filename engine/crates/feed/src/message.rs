@@ -39,7 +39,7 @@ pub enum ToNear {
 }
 
 /// What the result of one command depends on. Its cells are open at this point of the feed, with these versions.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Told {
     /// The server's number of the connection, and the command's on it, from 1.
     pub connection: u32,
@@ -51,6 +51,12 @@ pub struct Told {
     pub stamp: u64,
     /// To prepare statements changes nothing of the session either. Said from version 2 on.
     pub holds_over_preparations: bool,
+    /// Sessions in transactions may be given the result, too. Said from version 3 on.
+    pub is_for_transactions: bool,
+    /// After this command the connection is in a transaction that has written nothing and may be given results that have not changed
+    /// since this stamp. `u64::MAX`: each read has a snapshot of its own. `None`: the connection is outside of transactions, or in one
+    /// that may be given nothing. Said from version 3 on.
+    pub snapshot: Option<u64>,
     pub cells: Vec<(u32, u64)>,
 }
 
@@ -94,6 +100,7 @@ const CLOSED: u8 = 3;
 const OPENED: u8 = 4;
 const TOLD: u8 = 5;
 const TOLD_OVER_PREPARATIONS: u8 = 6;
+const TOLD_FOR_TRANSACTIONS: u8 = 7;
 const RENEW: u8 = 65;
 const ACKNOWLEDGE: u8 = 66;
 const MARK: u8 = 67;
@@ -184,9 +191,14 @@ impl ToNear {
             ToNear::Told(told) => {
                 let numbers = [told.command, told.check, told.context, told.stamp].map(u64::to_le_bytes);
                 let [command, check, context, stamp] = numbers.each_ref().map(|number| &number[..]);
-                let connection = told.connection.to_le_bytes();
+                let (connection, cells) = (told.connection.to_le_bytes(), versions(&told.cells));
+                let head = [&connection, command, check, context, stamp].concat();
+                if told.is_for_transactions || told.snapshot.is_some() {
+                    let snapshot = told.snapshot.unwrap_or_default().to_le_bytes();
+                    return put(out, TOLD_FOR_TRANSACTIONS, &[&head, &[facts(told)], &snapshot, &cells]);
+                }
                 let kind = if told.holds_over_preparations { TOLD_OVER_PREPARATIONS } else { TOLD };
-                put(out, kind, &[&connection, command, check, context, stamp, &versions(&told.cells)])
+                put(out, kind, &[&head, &cells])
             }
         }
     }
@@ -201,18 +213,24 @@ impl ToNear {
             GRANTED => ToNear::Granted { sent: body.u64()? },
             CLOSED => ToNear::Closed { cells: body.all(Input::u32)? },
             OPENED => ToNear::Opened { cells: body.all(Input::version)? },
-            TOLD | TOLD_OVER_PREPARATIONS => ToNear::Told(Told {
-                connection: body.u32()?,
-                command: body.u64()?,
-                check: body.u64()?,
-                context: body.u64()?,
-                stamp: body.u64()?,
-                holds_over_preparations: kind == TOLD_OVER_PREPARATIONS,
-                cells: body.all(Input::version)?,
-            }),
+            TOLD | TOLD_OVER_PREPARATIONS | TOLD_FOR_TRANSACTIONS => ToNear::Told(body.told(kind)?),
             _ => return Err(Malformed),
         })
     }
+}
+
+/// Facts of a message about transactions.
+const OVER_PREPARATIONS: u8 = 1;
+const FOR_TRANSACTIONS: u8 = 2;
+const HAS_SNAPSHOT: u8 = 4;
+
+fn facts(told: &Told) -> u8 {
+    let facts = [
+        (told.holds_over_preparations, OVER_PREPARATIONS),
+        (told.is_for_transactions, FOR_TRANSACTIONS),
+        (told.snapshot.is_some(), HAS_SNAPSHOT),
+    ];
+    facts.iter().filter(|(is_so, _)| *is_so).map(|(_, fact)| fact).sum()
 }
 
 fn versions(cells: &[(u32, u64)]) -> Vec<u8> {
@@ -245,6 +263,29 @@ impl<'a> Input<'a> {
 
     fn version(&mut self) -> Result<(u32, u64), Malformed> {
         Ok((self.u32()?, self.u64()?))
+    }
+
+    fn told(&mut self, kind: u8) -> Result<Told, Malformed> {
+        let mut told = Told {
+            connection: self.u32()?,
+            command: self.u64()?,
+            check: self.u64()?,
+            context: self.u64()?,
+            stamp: self.u64()?,
+            holds_over_preparations: kind == TOLD_OVER_PREPARATIONS,
+            is_for_transactions: false,
+            snapshot: None,
+            cells: Vec::new(),
+        };
+        if kind == TOLD_FOR_TRANSACTIONS {
+            let ([facts], snapshot) = (self.take()?, self.u64()?);
+            let has = |fact: u8| facts & fact != 0;
+            (told.holds_over_preparations, told.is_for_transactions) = (has(OVER_PREPARATIONS), has(FOR_TRANSACTIONS));
+            told.snapshot = has(HAS_SNAPSHOT).then_some(snapshot);
+            (facts <= OVER_PREPARATIONS | FOR_TRANSACTIONS | HAS_SNAPSHOT).then_some(()).ok_or(Malformed)?;
+        }
+        told.cells = self.all(Input::version)?;
+        Ok(told)
     }
 
     /// As many as there are.
@@ -283,16 +324,22 @@ mod tests {
             context: 1,
             stamp: 5,
             holds_over_preparations: false,
+            is_for_transactions: false,
+            snapshot: None,
             cells: vec![(0, 2), (u32::MAX, u64::MAX)],
         };
-        let longer = Told { holds_over_preparations: true, ..told.clone() };
+        let over = Told { holds_over_preparations: true, ..told.clone() };
+        let outside = Told { is_for_transactions: true, ..over.clone() };
+        let inside = Told { snapshot: Some(u64::MAX), ..told.clone() };
         let messages = vec![
             ToNear::Attached { version: 1, attachment: [1, u64::MAX], lease_ns: 3 },
             ToNear::Granted { sent: 4 },
             ToNear::Closed { cells: vec![0, 9] },
             ToNear::Opened { cells: vec![(0, 5)] },
             ToNear::Told(told),
-            ToNear::Told(longer),
+            ToNear::Told(over),
+            ToNear::Told(outside),
+            ToNear::Told(inside),
         ];
         Frame { number: 11, messages }
     }
@@ -329,6 +376,9 @@ mod tests {
         put(&mut longer, RENEW, &[&[0; 9]]);
         let mut unknown = Vec::new();
         put(&mut unknown, 99, &[]);
+        let mut fact = vec![0; 8];
+        put(&mut fact, TOLD_FOR_TRANSACTIONS, &[&[0; 36], &[8], &[0; 8]]);
+        assert_eq!(Frame::decode(&fact), Err(Malformed), "a fact that this version does not know");
         assert_eq!(FromNear::decode_all(&longer), Err(Malformed));
         assert_eq!(FromNear::decode_all(&unknown), Err(Malformed));
         assert_eq!(Frame::decode(&[1; 7]), Err(Malformed));

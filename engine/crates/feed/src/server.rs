@@ -21,6 +21,8 @@ pub type NearId = u64;
 const EVERYTHING: u32 = 0;
 /// From this version on, near caches know what holds over preparations.
 const PREPARATIONS: u16 = 2;
+/// From this version on, near caches know of transactions.
+const TRANSACTIONS: u16 = 3;
 /// Messages that wait to be sent to one near cache; one that takes them more slowly is detached.
 const MOST_WAITING: usize = 1 << 16;
 /// Cells that these messages name together.
@@ -241,6 +243,8 @@ impl Nears {
         let Some(cells) = all.iter().chain(basis.cells).map(version).collect() else { return false };
         told.cells = cells;
         told.holds_over_preparations &= near.version >= PREPARATIONS;
+        told.is_for_transactions &= near.version >= TRANSACTIONS;
+        told.snapshot = told.snapshot.filter(|_| near.version >= TRANSACTIONS);
         near.say(ToNear::Told(told));
         true
     }
@@ -355,8 +359,16 @@ mod tests {
     const TABLE: u32 = 2;
 
     fn told(stamp: u64) -> Told {
-        let holds_over_preparations = true;
-        Told { connection: 7, command: 1, check: 0, context: 0, stamp, holds_over_preparations, cells: Vec::new() }
+        let (is_for_transactions, snapshot) = (true, Some(stamp));
+        Told {
+            connection: 7,
+            command: 1,
+            stamp,
+            is_for_transactions,
+            snapshot,
+            holds_over_preparations: true,
+            ..Told::default()
+        }
     }
 
     fn with_result(stamp: u64, version: u64) -> (Nears, NearId) {
@@ -383,14 +395,15 @@ mod tests {
     }
 
     #[test]
-    fn near_caches_of_the_first_version_are_told_in_its_words() {
-        for (version, knows) in [(1, false), (2, true)] {
+    fn near_caches_of_earlier_versions_are_told_in_their_words() {
+        for (version, knows) in [(1, [false; 3]), (2, [true, false, false]), (3, [true; 3])] {
             let mut nears = Nears::new(Terms::default(), 1);
             let id = nears.attach("near", Who::default(), version, 0);
             assert!(nears.tell(id, Basis { tables: &[], cells: &[] }, told(1), |_| Some(1)));
             let messages = nears.take(id).expect("a frame").messages;
-            let said = |message: &ToNear| matches!(message, ToNear::Told(told) if told.holds_over_preparations);
-            assert_eq!(messages.iter().any(said), knows, "version {version}");
+            let Some(ToNear::Told(told)) = messages.last() else { panic!("{messages:?}") };
+            let said = [told.holds_over_preparations, told.is_for_transactions, told.snapshot.is_some()];
+            assert_eq!(said, knows, "version {version}");
         }
     }
 

@@ -4,16 +4,20 @@
 //! on their way. Every order of steps is tried, up to a number of each: frames that are lost or come twice, feeds that
 //! end for one side first, processes that do nothing for a while, clocks that go more slowly than the server's.
 //!
-//! Property: at no moment may a near cache serve a value that is older than one that somebody has been given.
+//! Property: at no moment may a near cache serve a value that is older than one that somebody has been given, nor, in a transaction,
+//! another value than the one that the transaction's snapshot shows.
 //!
 //! Each flaw below makes the search find a violation; so it can.
 
-use feed::{Basis, Frame, FromNear, Heard, Near, NearId, Nears, Terms, ToNear, Told, Wait, Who};
+use feed::{Basis, Frame, FromNear, Heard, Near, NearId, Nears, Terms, ToNear, Told, VERSION, Wait, Who};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 const TABLE: u32 = 1;
 const LEASE: u64 = 1;
+/// Connections: one outside of transactions, and one in a transaction.
+const OUTSIDE: u32 = 0;
+const INSIDE: u32 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Flaw {
@@ -34,6 +38,10 @@ enum Flaw {
     FramesAreNotNumbered,
     /// It acknowledges what it has not applied yet.
     AcknowledgedTooEarly,
+    /// In a transaction, whatever is fresh is served.
+    SnapshotIsNotHeeded,
+    /// The stamp of a snapshot is noted after the snapshot was opened.
+    SnapshotStampedTooLate,
 }
 
 /// How often each step is tried.
@@ -50,6 +58,8 @@ struct Bounds {
     repeated: u8,
     /// Clocks differ, and feeds end.
     is_rough: bool,
+    /// A connection of each near cache opens a snapshot, by reading a table that never changes.
+    opens_snapshots: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -68,6 +78,23 @@ enum Miss {
     Read(u64, u64, bool),
 }
 
+/// A transaction's snapshot, on the server.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Opening {
+    Due,
+    Stamped(u64),
+    /// With the value that it shows.
+    Open(u64, u64),
+    Done,
+}
+
+/// What the near cache knows of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Snapshot {
+    stamp: u64,
+    value: u64,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Held {
     attachment: [u64; 2],
@@ -84,6 +111,8 @@ struct Cache {
     down: Vec<Frame>,
     up: Vec<FromNear>,
     held: Vec<Held>,
+    opening: Opening,
+    snapshot: Option<Snapshot>,
     miss: Miss,
     misses: u8,
     renewals: u8,
@@ -112,11 +141,13 @@ struct Search {
     visited: HashSet<u64>,
     /// Some state in which a result was served from memory, without which nothing was tried.
     has_served: bool,
+    /// The same in a transaction.
+    has_served_inside: bool,
 }
 
 /// The number of states, or the first violation.
 fn search(flaw: Flaw, bounds: Bounds) -> Result<usize, Box<System>> {
-    let mut search = Search { flaw, bounds, visited: HashSet::new(), has_served: false };
+    let mut search = Search { flaw, bounds, visited: HashSet::new(), has_served: false, has_served_inside: false };
     let mut open = vec![System::new(flaw, bounds)];
     while let Some(system) = open.pop() {
         let mut hasher = DefaultHasher::new();
@@ -132,7 +163,7 @@ fn search(flaw: Flaw, bounds: Bounds) -> Result<usize, Box<System>> {
         }
         search.steps(&system, &mut open);
     }
-    assert!(search.has_served);
+    assert!(search.has_served && search.has_served_inside == bounds.opens_snapshots);
     Ok(search.visited.len())
 }
 
@@ -146,6 +177,8 @@ impl System {
             down: Vec::new(),
             up: Vec::new(),
             held: Vec::new(),
+            opening: if bounds.opens_snapshots { Opening::Due } else { Opening::Done },
+            snapshot: None,
             miss: Miss::None,
             misses: bounds.misses,
             renewals: bounds.renewals,
@@ -165,7 +198,7 @@ impl System {
             repeated: bounds.repeated,
         };
         for cache in &mut system.caches {
-            cache.feed = Some(system.nears.attach("", Who::default(), 1, system.now));
+            cache.feed = Some(system.nears.attach("", Who::default(), VERSION, system.now));
         }
         system.send();
         system
@@ -213,10 +246,22 @@ impl Search {
             let is_served = |held: &&Held| {
                 cache.near.may_serve(held.attachment, [TABLE].into_iter(), held.stamp, system.clock(index))
             };
-            cache.held.iter().filter(is_served).any(|held| {
+            let is_outdated = cache.held.iter().filter(is_served).any(|held| {
                 self.has_served = true;
                 held.value < system.seen
-            })
+            });
+            is_outdated || cache.snapshot.is_some_and(|snapshot| self.is_torn(cache, snapshot, system.clock(index)))
+        })
+    }
+
+    /// Something is served in the transaction that its snapshot does not show.
+    fn is_torn(&mut self, cache: &Cache, snapshot: Snapshot, clock: u64) -> bool {
+        let newest = if self.flaw == Flaw::SnapshotIsNotHeeded { u64::MAX } else { snapshot.stamp };
+        let is_served =
+            |held: &&Held| cache.near.may_serve(held.attachment, [TABLE].into_iter(), held.stamp.min(newest), clock);
+        cache.held.iter().filter(is_served).any(|held| {
+            self.has_served_inside = true;
+            held.value != snapshot.value
         })
     }
 
@@ -241,6 +286,7 @@ impl Search {
         }
         for index in 0..system.caches.len() {
             step(&|next| self.read(next, index));
+            step(&|next| self.open(next, index));
             step(&|next| self.hear(next, index));
             step(&|next| self.hear_again(next, index));
             step(&|next| self.lose_frame(next, index));
@@ -309,10 +355,7 @@ impl Search {
                 Miss::Read(stamp, system.value, system.is_fresh(stamp))
             }
             Miss::Read(stamp, value, was_fresh) => {
-                let (connection, command, context) = (0, 0, 0);
-                let holds_over_preparations = false;
-                let cells = Vec::new();
-                let told = Told { connection, command, check: value, context, stamp, holds_over_preparations, cells };
+                let told = Told { connection: OUTSIDE, check: value, stamp, ..Told::default() };
                 let basis = Basis { tables: &[TABLE], cells: &[TABLE] };
                 let version_if_open = system.version_if_open();
                 match self.flaw {
@@ -324,6 +367,27 @@ impl Search {
                 }
                 Miss::None
             }
+        };
+        Some(())
+    }
+
+    fn open(&self, system: &mut System, index: usize) -> Option<()> {
+        let id = system.caches[index].feed?;
+        system.caches[index].opening = match system.caches[index].opening.clone() {
+            Opening::Due => Opening::Stamped(system.sequence),
+            Opening::Stamped(stamp) => {
+                system.seen = system.value;
+                Opening::Open(stamp, system.value)
+            }
+            Opening::Open(stamp, value) => {
+                let snapshot = if self.flaw == Flaw::SnapshotStampedTooLate { system.sequence } else { stamp };
+                let told =
+                    Told { connection: INSIDE, check: value, stamp, snapshot: Some(snapshot), ..Told::default() };
+                let version_if_open = system.version_if_open();
+                system.nears.tell(id, Basis { tables: &[], cells: &[] }, told, version_if_open);
+                Opening::Done
+            }
+            Opening::Done => return None,
         };
         Some(())
     }
@@ -348,8 +412,14 @@ impl Search {
             return Some(());
         };
         for heard in heard {
-            if let Heard::Told(Told { stamp, check: value, .. }) = heard {
-                cache.held.push(Held { attachment: cache.near.attachment()?, stamp, value });
+            match heard {
+                Heard::Told(Told { connection: INSIDE, snapshot, check: value, .. }) => {
+                    cache.snapshot = snapshot.map(|stamp| Snapshot { stamp, value });
+                }
+                Heard::Told(Told { stamp, check: value, .. }) => {
+                    cache.held.push(Held { attachment: cache.near.attachment()?, stamp, value });
+                }
+                Heard::Attached(_) => {}
             }
         }
         cache.up.push(cache.near.acknowledgement());
@@ -405,7 +475,7 @@ impl Search {
         let cache = &mut system.caches[index];
         cache.feed.is_none().then_some(())?;
         cache.attachments = cache.attachments.checked_sub(1)?;
-        cache.feed = Some(system.nears.attach("", Who::default(), 1, system.now));
+        cache.feed = Some(system.nears.attach("", Who::default(), VERSION, system.now));
         Some(())
     }
 
@@ -430,6 +500,7 @@ impl Search {
 impl Cache {
     fn lose(&mut self) {
         self.near.lose();
+        self.snapshot = None;
         self.feed = None;
         self.down.clear();
         self.up.clear();
@@ -447,6 +518,7 @@ const LEASES: Bounds = Bounds {
     lost: 0,
     repeated: 0,
     is_rough: true,
+    opens_snapshots: false,
 };
 /// Two writers at once.
 const WRITERS: Bounds = Bounds {
@@ -459,6 +531,7 @@ const WRITERS: Bounds = Bounds {
     lost: 0,
     repeated: 0,
     is_rough: true,
+    opens_snapshots: false,
 };
 /// Frames that are lost or come twice, and a feed that begins again.
 const FAULTS: Bounds = Bounds {
@@ -471,6 +544,7 @@ const FAULTS: Bounds = Bounds {
     lost: 1,
     repeated: 1,
     is_rough: true,
+    opens_snapshots: false,
 };
 /// Two near caches.
 const TWO: Bounds = Bounds {
@@ -483,12 +557,26 @@ const TWO: Bounds = Bounds {
     lost: 0,
     repeated: 0,
     is_rough: false,
+    opens_snapshots: false,
+};
+/// A transaction beside the misses that fill the memory.
+const TRANSACTIONS: Bounds = Bounds {
+    caches: 1,
+    writers: 1,
+    ticks: 1,
+    misses: 2,
+    renewals: 1,
+    attachments: 2,
+    lost: 0,
+    repeated: 0,
+    is_rough: false,
+    opens_snapshots: true,
 };
 
 #[test]
 #[cfg_attr(debug_assertions, ignore = "millions of states: `make test-engine-models`")]
 fn no_near_cache_serves_what_is_outdated() {
-    for bounds in [LEASES, WRITERS, FAULTS, TWO] {
+    for bounds in [LEASES, WRITERS, FAULTS, TWO, TRANSACTIONS] {
         let began = std::time::Instant::now();
         let states = search(Flaw::None, bounds).unwrap_or_else(|system| panic!("{system:#?}"));
         println!("{states} states, {:?}", began.elapsed());
@@ -507,6 +595,8 @@ fn each_flaw_is_found() {
         (Flaw::HeldTooLate, LEASES),
         (Flaw::FramesAreNotNumbered, FAULTS),
         (Flaw::AcknowledgedTooEarly, LEASES),
+        (Flaw::SnapshotIsNotHeeded, TRANSACTIONS),
+        (Flaw::SnapshotStampedTooLate, TRANSACTIONS),
     ] {
         assert!(search(flaw, bounds).is_err(), "{flaw:?} is not found");
         println!("{flaw:?} is found");

@@ -1,13 +1,14 @@
 //! An answer on its way, which may be kept.
 
 use crate::kept::{Kept, Room};
+use crate::own_flags::{self, Places};
 use crate::reason::Own;
 use std::sync::Arc;
 use wire::{Expect, Outcome, OutcomeKind, Progress, ResponseTracker, status};
 
 const LONGEST: usize = 1 << 20;
 
-/// What a storable answer may say. It ends outside a transaction, with autocommit on.
+/// What a storable answer may say to a session outside a transaction, with autocommit on.
 const HARMLESS: u16 = status::AUTOCOMMIT
     | status::NO_GOOD_INDEX
     | status::NO_INDEX
@@ -19,6 +20,10 @@ pub struct Answer {
     pub bytes: Vec<u8>,
     pub rows: u64,
     pub is_complete: bool,
+    /// Where a complete one has its status flags.
+    pub places: Option<Places>,
+    /// It may be one to a session in a transaction.
+    may_be_inside: bool,
     room: Room,
 }
 
@@ -26,7 +31,14 @@ impl Answer {
     /// To a command of this length; none if there is no room for it.
     pub fn to(kept: &Arc<Kept>, command: usize) -> Option<Answer> {
         let mut room = Room::new(kept);
-        room.grow(command).then(|| Answer { bytes: Vec::new(), rows: 0, is_complete: false, room })
+        let (bytes, places) = (Vec::new(), None);
+        room.grow(command).then(|| Answer { bytes, rows: 0, is_complete: false, places, may_be_inside: false, room })
+    }
+
+    /// The same, also if it is given to a session in a transaction. It is kept as one to a session outside of transactions: what the server
+    /// tells of it says that it is the same.
+    pub fn inside_or_outside(self) -> Answer {
+        Answer { may_be_inside: true, ..self }
     }
 
     /// False if it cannot be kept.
@@ -40,7 +52,19 @@ impl Answer {
         let patched = wire::patch_status(&mut self.bytes, &outcome.status_offsets, status::SLOW, 0);
         self.is_complete = true;
         self.rows = if let OutcomeKind::ResultSet { rows, .. } = outcome.kind { rows } else { 0 };
-        is_storable(outcome) && patched.is_some() && self.bytes.get(3) == Some(&1)
+        self.places = Places::describe(outcome.status_offsets.as_slice(), self.bytes.len());
+        let flags = outcome.status.unwrap_or(0);
+        let is_storable = is_storable(outcome, if self.may_be_inside { own_flags::outside(flags) } else { flags });
+        is_storable && patched.is_some() && self.is_outside(flags) && self.bytes.get(3) == Some(&1)
+    }
+
+    /// Gives it the flags of a session outside of transactions. False if it has others, and it is not known where.
+    fn is_outside(&mut self, flags: u16) -> bool {
+        match self.places {
+            Some(places) if self.may_be_inside => places.give(&mut self.bytes, own_flags::OUTSIDE),
+            _ => return own_flags::own(flags) == own_flags::OUTSIDE,
+        }
+        true
     }
 }
 
@@ -59,11 +83,10 @@ pub fn why_not_kept(outcome: Option<&Outcome>) -> Own {
 pub fn is_whole_result(bytes: &[u8], rows: u64, expect: Expect, capabilities: u64) -> bool {
     let Progress::Done(outcome) = ResponseTracker::new(expect, capabilities).feed(bytes) else { return false };
     let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows: found, .. } if found == rows);
-    has_rows && is_storable(&outcome) && bytes.get(3) == Some(&1)
+    has_rows && is_storable(&outcome, outcome.status.unwrap_or(0)) && bytes.get(3) == Some(&1)
 }
 
-fn is_storable(outcome: &Outcome) -> bool {
-    let flags = outcome.status.unwrap_or(0);
+fn is_storable(outcome: &Outcome, flags: u16) -> bool {
     matches!(outcome.kind, OutcomeKind::ResultSet { .. })
         && outcome.warnings == 0
         && outcome.results == 1

@@ -152,6 +152,11 @@ impl Follower {
         self.is_at_rest() && self.flags & status::AUTOCOMMIT != 0
     }
 
+    /// The server owes nothing, and a read would be part of the transaction that is open.
+    pub fn is_in_transaction(&self) -> bool {
+        self.is_quiet() && self.flags & status::IN_TRANS != 0
+    }
+
     /// A command that is not the client's goes to the server: the client must not see its answer.
     pub fn expect_hidden(&mut self, expect: Expect) {
         self.due.push_back(Due { expect, is_hidden: true, noted: None });

@@ -7,6 +7,8 @@
 //!   true when its read had begun already;
 //! - results, and answers on their way to become some, take no more than `size` bytes together.
 
+use crate::answer::Answer;
+use crate::own_flags::Places;
 use crate::uses::{Source, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp, Stats};
 use feed::{Frame, FromNear, Heard, Lost, Near, Told};
@@ -26,6 +28,8 @@ pub struct Kept {
     most_on_their_way: u64,
     pub uses: Uses,
     pub hits: AtomicU64,
+    /// Those of sessions in transactions.
+    pub hits_inside: AtomicU64,
     /// Reads that could be kept, and went to the server.
     pub misses: AtomicU64,
     /// In microseconds. By rules, no result that was read before is served: its account may be another one by now.
@@ -42,6 +46,7 @@ impl Kept {
             most_on_their_way,
             uses: Uses::default(),
             hits: AtomicU64::new(0),
+            hits_inside: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             accounts_changed: AtomicU64::new(0),
         }
@@ -85,20 +90,15 @@ impl Kept {
     }
 
     /// Keeps an answer under what was told of it. False: there is no room for it.
-    pub fn store(
-        &self,
-        payload: &[u8],
-        (response, rows): (&[u8], u64),
-        source: Source,
-        told: &Told,
-        attachment: Attachment,
-    ) -> bool {
+    pub fn store(&self, payload: &[u8], answer: &Answer, source: Source, told: &Told, attachment: Attachment) -> bool {
         let attached = bytes_of(attachment);
         let key = Key { context: told.context, parts: [payload, &attached] };
         let cells: Vec<CellId> = told.cells.iter().map(|(cell, _)| CellId(*cell)).collect();
         let Source { shape, cost_ns } = source;
-        let meta = Meta { stamp: Stamp(told.stamp), rows, cost_ns, flags: 0, owner: shape.0 };
-        self.uses.keep(&self.cache, &key, meta, &cells, response)
+        let places = answer.places.filter(|_| told.is_for_transactions);
+        let flags = places.map_or(0, Places::bits);
+        let meta = Meta { stamp: Stamp(told.stamp), rows: answer.rows, cost_ns, flags, owner: shape.0 };
+        self.uses.keep(&self.cache, &key, meta, &cells, &answer.bytes)
     }
 
     /// Drops what cannot be served any more.
@@ -162,20 +162,24 @@ impl View<'_> {
         })
     }
 
-    /// Gives the answer to a client's read to `with`, if there is one that may be served.
+    /// Gives the answer to a client's read to `with`, if there is one that may be served. `snapshot`: that of the client's transaction, see
+    /// [`Told::snapshot`]. An answer is what it shows if nothing has changed between the lesser of the two stamps and now.
     pub fn find<T>(
         &self,
         attachment: Attachment,
         context: u64,
         payload: &[u8],
-        now: u64,
+        (now, snapshot): (u64, Option<u64>),
         with: impl FnOnce(&cache::Entry) -> T,
     ) -> Option<T> {
-        let may_serve =
-            |stamp: u64, cells: &[CellId]| self.near.may_serve(attachment, cells.iter().map(|cell| cell.0), stamp, now);
+        let newest = snapshot.unwrap_or(u64::MAX);
+        let may_serve = |stamp: u64, cells: &[CellId]| {
+            self.near.may_serve(attachment, cells.iter().map(|cell| cell.0), stamp.min(newest), now)
+        };
+        let is_for_it = |entry: &cache::Entry| snapshot.is_none() || Places::from_bits(entry.flags()).is_some();
         self.look_up(attachment, context, payload, |hash, entry| {
             self.uses.requested(hash, entry, may_serve);
-            entry.filter(|entry| may_serve(entry.stamp().0, entry.cells())).map(with)
+            entry.filter(|entry| is_for_it(entry) && may_serve(entry.stamp().0, entry.cells())).map(with)
         })
     }
 

@@ -30,6 +30,7 @@ mod obstacle;
 mod one_line;
 pub mod options;
 mod own;
+mod own_flags;
 mod payloads;
 pub mod policy;
 mod prepared;

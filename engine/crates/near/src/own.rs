@@ -49,10 +49,9 @@ impl Waiting {
     fn keep(&self, kept: &Kept, told: &Told, attachment: Attachment) {
         let shape = self.read.shape(kept);
         let source = Source { shape, cost_ns: self.cost_ns };
-        let Answer { bytes, rows, .. } = &self.answer;
-        let is_kept = kept.store(self.read.key(), (bytes, *rows), source, told, attachment);
+        let is_kept = kept.store(self.read.key(), &self.answer, source, told, attachment);
         if !self.is_served {
-            kept.uses.missed(shape, bytes.len(), is_kept);
+            kept.uses.missed(shape, self.answer.bytes.len(), is_kept);
         }
     }
 }
@@ -185,9 +184,18 @@ impl Own {
         });
     }
 
-    /// The answer to this read, if it may be served now, and under which number.
-    pub fn serve<T>(&self, kept: &Kept, read: &Read, with: impl FnOnce(&cache::Entry) -> T) -> Option<(T, Under)> {
+    /// The answer to this read, if it may be served now, and under which number. `is_inside`: the server's last answer says that the
+    /// session is in a transaction. Then it must have told as of which snapshot that is, and otherwise of none.
+    pub fn serve<T>(
+        &self,
+        kept: &Kept,
+        read: &Read,
+        is_inside: bool,
+        with: impl FnOnce(&cache::Entry) -> T,
+    ) -> Option<(T, Under)> {
         let attachment = self.attachment?;
+        let snapshot = self.connection.snapshot();
+        (snapshot.is_some() == is_inside).then_some(())?;
         // The read has arrived.
         let now = clock::now();
         let view = kept.look();
@@ -209,8 +217,8 @@ impl Own {
         view.holds(attachment, standing.stamp, now).then_some(())?;
         let is_expected = |entry: &cache::Entry| read.expects(columns_of(entry.value(), self.capabilities));
         let context = standing.context;
-        let answer =
-            view.find(attachment, context, read.key(), now, |entry| is_expected(entry).then(|| with(entry)))?;
+        let answer = view
+            .find(attachment, context, read.key(), (now, snapshot), |entry| is_expected(entry).then(|| with(entry)))?;
         Some((answer?, (attachment, context)))
     }
 
@@ -248,7 +256,7 @@ impl Own {
     }
 
     fn await_telling(&mut self, kept: &Arc<Kept>, command: u64, read: Read<'_>, is_served: bool) {
-        let Some(answer) = Answer::to(kept, read.key().len()) else { return };
+        let Some(answer) = Answer::to(kept, read.key().len()).map(Answer::inside_or_outside) else { return };
         let sent_ns = clock::now();
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();

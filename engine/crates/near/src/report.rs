@@ -12,6 +12,7 @@ use crate::store::{Line, Store};
 use flavour::MARIADB;
 use insight::report::{CURVE, QUERIES, REASONS, ratio};
 use sql::{Filter, FqcTopic, Kind, LexMode, Pattern, Selection, Show};
+use std::sync::atomic::Ordering;
 use wire::Command;
 use wire::status;
 use wire::surface::text_result;
@@ -125,7 +126,10 @@ fn row(name: &str, value: impl ToString) -> Vec<Option<String>> {
 fn status(memory: &Memory, right: &Right, asker: &Asker) -> Rows {
     let counted = memory.kept.counted();
     let (verdict, further) = match right {
-        Right::Leases => (verdict(memory), Vec::new()),
+        Right::Leases => {
+            let inside = memory.kept.hits_inside.load(Ordering::Relaxed);
+            (verdict(memory), vec![row("Hits in transactions", inside)])
+        }
         Right::Log(log, store) => {
             let progress = log.progress(clock::now());
             let of_log = of_log(&progress).into_iter();

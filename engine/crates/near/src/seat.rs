@@ -3,6 +3,8 @@
 //! Invariants:
 //! - a connection is served only what it would get from the server at a moment after its read has arrived: the context under which it
 //!   is looked for was told of its last command, or what came since is known to change nothing;
+//! - in a transaction it is served only what the transaction's snapshot shows, as the server has told with that command. Of a transaction
+//!   that may have written something, it tells no snapshot;
 //! - before anything else of the client reaches the server, the last read that it has not seen does, so that FOUND_ROWS(), the
 //!   warnings and their like are what they would be. What asks for FOUND_ROWS() waits until it is known that the read has as many
 //!   rows as it had here, and is refused where the server's number is another one.
@@ -13,6 +15,7 @@ use crate::follow::Follower;
 use crate::inquiry::Inquiry;
 use crate::memory::Memory;
 use crate::own::{Own, lock};
+use crate::own_flags::Places;
 use crate::prepared::says_found_rows;
 use crate::report::{self, Asked, Asker, Right};
 use crate::unseen::{Held, Unseen, found, has_changed, is_found, may_leave_found};
@@ -146,8 +149,9 @@ impl Seat {
         let capabilities = follower.capabilities();
         let alone = follower.is_between().then(|| lone_command(bytes)).flatten();
         let short = alone.filter(|payload| payload.len() <= LONGEST);
-        if let Some(payload) = short.filter(|_| is_heard && follower.is_autonomous())
-            && let Some((answer, unseen)) = self.serve(bytes, payload, capabilities)
+        let may_be_served = is_heard && (follower.is_autonomous() || follower.is_in_transaction());
+        if let Some(payload) = short.filter(|_| may_be_served)
+            && let Some((answer, unseen)) = self.serve(bytes, payload, follower)
         {
             self.unseen = Some(unseen);
             return Then::Answer(answer);
@@ -235,14 +239,21 @@ impl Seat {
     }
 
     /// The answer to the command of this packet, if it may be served.
-    fn serve(&mut self, packet: &[u8], payload: &[u8], capabilities: u64) -> Option<(Vec<u8>, Unseen)> {
+    fn serve(&mut self, packet: &[u8], payload: &[u8], follower: &Follower) -> Option<(Vec<u8>, Unseen)> {
+        let (capabilities, is_inside) = (follower.capabilities(), follower.is_in_transaction());
         let is_seen = clock::now().saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
         let may_be_seen = self.unseen.as_ref().is_none_or(|unseen| unseen.may_be_forgotten_for(payload, capabilities));
         let own = (is_seen && may_be_seen).then(|| lock(&self.own))?;
         let read = own.read(payload)?;
-        let with = |entry: &cache::Entry| (entry.value().to_vec(), entry.rows(), Use::of(entry));
-        let ((answer, rows, one), under) = own.serve(&self.memory.kept, &read, with)?;
+        let with = |entry: &cache::Entry| {
+            let mut answer = entry.value().to_vec();
+            let places = Places::from_bits(entry.flags()).filter(|_| is_inside);
+            places.into_iter().for_each(|places| places.give(&mut answer, follower.flags()));
+            (answer, entry.rows(), Use::of(entry))
+        };
+        let ((answer, rows, one), under) = own.serve(&self.memory.kept, &read, is_inside, with)?;
         self.memory.kept.hits.fetch_add(1, Ordering::Relaxed);
+        self.memory.kept.hits_inside.fetch_add(u64::from(is_inside), Ordering::Relaxed);
         self.memory.kept.uses.served(one);
         self.hits += 1;
         let is_binary = read.protocol() == Protocol::Binary;
@@ -345,6 +356,8 @@ impl Drop for Seat {
 mod tests {
     use super::*;
     use feed::{Frame, ToNear, Told, command_check};
+    use std::cell::Cell;
+    use std::rc::Rc;
     use wire::{Packet, capability, push_packet, status, surface::text_result};
 
     const GREETING: u64 = 9;
@@ -382,9 +395,151 @@ mod tests {
             shown.iter().for_each(|(number, bytes, outcome)| seat.of_server(*number, bytes, outcome.as_ref()));
         }
         let check = command_check(GREETING, Packet::parse(&execution).expect("a packet").payload);
-        let (holds_over_preparations, cells) = (false, vec![(1, 1)]);
-        let told = Told { connection: 7, command: 2, check, context: 3, stamp: 5, holds_over_preparations, cells };
+        let told =
+            Told { connection: 7, command: 2, check, context: 3, stamp: 5, cells: vec![(1, 1)], ..Told::default() };
         hear(&memory, 2, vec![ToNear::Told(told)]);
         assert!(matches!(seat.of_client(&mut follower, &execution, true), Then::Answer(_)));
+    }
+
+    const READ: &[u8] = b"\x03SELECT v FROM t";
+    const OTHER: &[u8] = b"\x03SELECT v FROM u";
+    const INSIDE: u16 = status::IN_TRANS | status::IN_TRANS_READONLY;
+
+    /// One connection of a near cache that has been granted a lease. Reads depend on cell 1.
+    struct Line {
+        number: u32,
+        memory: Arc<Memory>,
+        seat: Seat,
+        follower: Follower,
+        frames: Rc<Cell<u64>>,
+    }
+
+    impl Line {
+        fn new() -> Line {
+            let line = Line::of(7, &Arc::new(Memory::new(4 << 20)), Rc::default());
+            let begin = ToNear::Attached { version: 3, attachment: [1, 2], lease_ns: u64::MAX / 2 };
+            line.hear(vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
+            line
+        }
+
+        fn of(number: u32, memory: &Arc<Memory>, frames: Rc<Cell<u64>>) -> Line {
+            let seat = Seat::new(memory, number, GREETING, CAPABILITIES, false);
+            Line { number, memory: memory.clone(), seat, follower: Follower::new(CAPABILITIES), frames }
+        }
+
+        /// Another connection of this near cache.
+        fn another(&self) -> Line {
+            Line::of(self.number + 1, &self.memory, self.frames.clone())
+        }
+
+        fn hear(&self, messages: Vec<ToNear>) {
+            self.frames.set(self.frames.get() + 1);
+            hear(&self.memory, self.frames.get(), messages);
+        }
+
+        /// What the client gets without the server.
+        fn served(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
+            match self.seat.of_client(&mut self.follower, &packet(0, payload), true) {
+                Then::Answer(answer) => Some(answer),
+                _ => None,
+            }
+        }
+
+        /// The server answers all that it was sent so.
+        fn answer(&mut self, answer: &[u8]) {
+            let mut shown = Vec::new();
+            self.follower.from_server(answer, |part| {
+                shown.extend(part.noted.map(|one| (one, part.bytes.to_vec(), part.outcome)))
+            });
+            shown.iter().for_each(|(number, bytes, outcome)| self.seat.of_server(*number, bytes, outcome.as_ref()));
+        }
+
+        fn run(&mut self, payload: &[u8], flags: u16) {
+            assert!(self.served(payload).is_none());
+            self.answer(&wire::ok_packet(1, 0, 0, flags, 0));
+        }
+
+        /// The server runs this read, which is its `command`th command, and tells of it.
+        fn read(&mut self, payload: &[u8], flags: u16, told: Told) {
+            assert!(self.served(payload).is_none());
+            self.answer(&one_row(flags));
+            let check = command_check(GREETING, payload);
+            self.hear(vec![ToNear::Told(Told { connection: self.number, check, context: 3, ..told })]);
+        }
+    }
+
+    fn one_row(flags: u16) -> Vec<u8> {
+        text_result(&["v"], &[vec![Some("1".into())]], CAPABILITIES, flags)
+    }
+
+    fn inside(command: u64, snapshot: Option<u64>) -> Told {
+        Told { command, snapshot, is_for_transactions: true, stamp: 5, cells: vec![(1, 4)], ..Told::default() }
+    }
+
+    #[test]
+    fn a_transaction_is_served_what_has_not_changed_since_its_snapshot() {
+        for (snapshot, is_served) in [(Some(5), true), (Some(4), true), (Some(3), false), (None, false)] {
+            let mut line = Line::new();
+            line.run(b"\x03BEGIN", INSIDE);
+            line.read(READ, INSIDE, inside(2, snapshot));
+            assert_eq!(line.served(READ), is_served.then(|| one_row(INSIDE)), "{snapshot:?}");
+        }
+    }
+
+    #[test]
+    fn sessions_inside_and_outside_of_transactions_share_results_and_get_flags_of_their_own() {
+        let mut line = Line::new();
+        line.read(READ, status::AUTOCOMMIT, inside(1, None));
+        assert_eq!(line.served(READ), Some(one_row(status::AUTOCOMMIT)));
+        line.run(b"\x03SET autocommit = 0", 0);
+        line.answer(&wire::ok_packet(1, 0, 0, 0, 0));
+        line.read(OTHER, status::IN_TRANS, inside(4, Some(5)));
+        assert_eq!(line.served(READ), Some(one_row(status::IN_TRANS)));
+        assert_eq!(line.served(OTHER), Some(one_row(status::IN_TRANS)));
+    }
+
+    #[test]
+    fn what_is_not_told_to_be_for_transactions_is_served_outside_of_them() {
+        let told = |command, snapshot| Told { is_for_transactions: false, ..inside(command, snapshot) };
+        let mut line = Line::new();
+        line.read(READ, status::AUTOCOMMIT, told(1, None));
+        assert!(line.served(READ).is_some());
+        let mut line = Line::new();
+        line.run(b"\x03BEGIN", INSIDE);
+        line.read(READ, INSIDE, told(2, Some(5)));
+        assert!(line.served(READ).is_none());
+    }
+
+    #[test]
+    fn nothing_is_served_where_the_server_s_flags_and_what_it_told_differ() {
+        let mut line = Line::new();
+        line.read(READ, INSIDE, inside(1, None));
+        assert!(line.served(READ).is_none());
+        let mut line = Line::new();
+        line.read(READ, status::AUTOCOMMIT, inside(1, Some(5)));
+        assert!(line.served(READ).is_none());
+    }
+
+    #[test]
+    fn after_anything_but_a_read_of_its_memory_a_transaction_is_unknown() {
+        for other in [&b"\x03COMMIT"[..], b"\x03SAVEPOINT s", b"\x03SELECT 1 INTO @a", b"\x03UPDATE u SET v = 1"] {
+            let mut line = Line::new();
+            line.run(b"\x03BEGIN", INSIDE);
+            line.read(READ, INSIDE, inside(2, Some(5)));
+            line.run(other, INSIDE);
+            assert!(line.served(READ).is_none());
+        }
+    }
+
+    #[test]
+    fn what_others_have_read_since_it_changed_is_not_served_in_an_earlier_snapshot() {
+        let mut line = Line::new();
+        line.run(b"\x03BEGIN", INSIDE);
+        line.read(READ, INSIDE, inside(2, Some(5)));
+        line.hear(vec![ToNear::Closed { cells: vec![1] }, ToNear::Opened { cells: vec![(1, 6)] }]);
+        let mut other = line.another();
+        other.read(READ, status::AUTOCOMMIT, Told { stamp: 7, cells: vec![(1, 6)], ..inside(1, None) });
+        assert!(other.served(READ).is_some());
+        assert!(line.served(READ).is_none());
     }
 }

@@ -3,7 +3,7 @@
 mod talk;
 
 use feed::{Frame, FromNear, NearId, ToNear, Told};
-use session::{Decision, Definition, Engine, Reply, ViewName, Views};
+use session::{Decision, Definition, Engine, Reply, Verdict, ViewName, Views};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use talk::*;
@@ -200,4 +200,139 @@ fn who_has_missed_its_time_may_attach_again_after_a_pause() {
     assert_eq!(engine.take_kept_out().len(), 1, "the log has it");
     pass(1_000_000_000);
     assert!(!asks(), "its pause is over");
+}
+
+const OF_U: &str = "SELECT v FROM u WHERE id = 1";
+
+/// The snapshot that is told with a read of this table.
+fn snapshot_told(talk: &mut Talk, near: NearId, table: &[u8], text: &str, flags: u16) -> Option<u64> {
+    assert_eq!(talk.ask(text), Decision::Forward, "{text}");
+    talk.session.report(talk.engine, locked(table, true));
+    talk.reply(&rows("one", flags));
+    let told = told(talk.engine, near);
+    assert_eq!(told.len(), 1, "{text}");
+    told[0].snapshot
+}
+
+/// Another session does, so that the present stamp is a later one.
+fn write_u(engine: &Engine) {
+    let mut other = connect(engine);
+    assert_eq!(other.ask("UPDATE u SET v = 'two'"), Decision::Forward);
+    other.session.report(engine, locked(b"u", false));
+    other.reply(&wire::ok_packet(1, 1, 0, AUTOCOMMIT, 0));
+}
+
+#[test]
+fn the_snapshot_of_a_transaction_is_told_until_it_writes() {
+    let engine = engine();
+    let near = attached(&engine, feed::VERSION);
+    let mut a = connect_marked(&engine, near);
+    assert_eq!(snapshot_told(&mut a, near, b"t", READ, AUTOCOMMIT), None, "outside");
+    let before = engine.versions().now().0;
+    a.run("START TRANSACTION READ WRITE", IN_TRANS);
+    assert_eq!(snapshot_told(&mut a, near, b"u", OF_U, IN_TRANS), Some(before));
+    connect(&engine).write("UPDATE t SET v = 'two' WHERE id = 7", AUTOCOMMIT);
+    assert!(a.is_served(OF_U));
+    assert_eq!(told(&engine, near)[0].snapshot, Some(before), "it does not change");
+    a.write("UPDATE t SET v = 'two' WHERE id = 8", IN_TRANS);
+    assert!(a.is_served(OF_U));
+    assert_eq!(told(&engine, near)[0].snapshot, None, "a near cache does not know what was written");
+    a.run("COMMIT", AUTOCOMMIT);
+    assert!(a.is_served(OF_U));
+    assert_eq!(told(&engine, near)[0].snapshot, None);
+}
+
+#[test]
+fn a_read_that_is_served_here_opens_the_snapshot_that_is_told() {
+    let engine = engine();
+    let near = attached(&engine, feed::VERSION);
+    let mut a = connect_marked(&engine, near);
+    a.read(READ, "one", AUTOCOMMIT);
+    write_u(&engine);
+    assert!(a.is_served("BEGIN"));
+    assert!(matches!(a.ask(READ), Decision::Inject(_)));
+    let before = engine.versions().now().0;
+    assert_eq!(a.reply(&wire::ok_packet(1, 0, 0, IN_TRANS, 0)), Reply::Swallow);
+    assert!(a.is_served(READ));
+    let told = told(&engine, near);
+    assert_eq!((told.len(), told[1].snapshot), (2, Some(before)));
+    assert!(told[1].stamp < before, "the result is older");
+}
+
+#[test]
+fn no_snapshot_is_told_before_one_is_certainly_open() {
+    let engine = engine();
+    let near = attached(&engine, feed::VERSION);
+    let mut a = connect_marked(&engine, near);
+    a.run("START TRANSACTION READ WRITE", IN_TRANS);
+    let before = engine.versions().now().0;
+    assert_eq!(snapshot_told(&mut a, near, b"t", "SELECT COUNT(*) FROM t WHERE id = 9", IN_TRANS), None);
+    write_u(&engine);
+    assert_eq!(snapshot_told(&mut a, near, b"t", READ, IN_TRANS), Some(before), "as of the earliest moment");
+}
+
+#[test]
+fn with_autocommit_off_the_snapshot_is_told_of_the_transaction_that_a_read_begins() {
+    const OFF: u16 = 0;
+    let engine = engine();
+    let near = attached(&engine, feed::VERSION);
+    let mut a = connect_marked(&engine, near);
+    a.run("SET autocommit = 0", OFF);
+    for read in [READ, "SELECT v FROM t WHERE id = 2"] {
+        let now = engine.versions().now().0;
+        assert_eq!(snapshot_told(&mut a, near, b"t", read, wire::status::IN_TRANS), Some(now));
+        a.run("COMMIT", OFF);
+        write_u(&engine);
+    }
+}
+
+#[test]
+fn at_read_committed_each_read_has_a_snapshot_of_its_own() {
+    let engine = engine();
+    let near = attached(&engine, feed::VERSION);
+    let mut a = connect_at(&engine, READ_COMMITTED);
+    mark(&a, near);
+    assert_eq!(snapshot_told(&mut a, near, b"t", READ, AUTOCOMMIT), None, "outside");
+    assert!(a.is_served("BEGIN") && a.is_served(READ));
+    assert_eq!(told(&engine, near)[0].snapshot, Some(u64::MAX), "the server does not know of the transaction yet");
+    assert!(matches!(a.ask("UPDATE u SET v = 'two'"), Decision::Inject(_)));
+    a.reply(&wire::ok_packet(1, 0, 0, IN_TRANS, 0));
+    assert_eq!(a.ask("UPDATE u SET v = 'two'"), Decision::Forward);
+    a.session.report(&engine, locked(b"u", false));
+    a.reply(&wire::ok_packet(1, 0, 0, IN_TRANS, 0));
+    assert!(a.is_served(READ));
+    assert_eq!(told(&engine, near)[0].snapshot, None, "it has written");
+}
+
+#[test]
+fn no_snapshot_is_told_where_the_server_must_see_each_read() {
+    for (first, begin) in [
+        ("SET idle_transaction_timeout = 5", "START TRANSACTION READ WRITE"),
+        ("SET idle_readonly_transaction_timeout = 5", "START TRANSACTION READ ONLY"),
+        ("SET @a = 1", "XA START 'x'"),
+    ] {
+        let engine = engine();
+        let near = attached(&engine, feed::VERSION);
+        let mut a = connect_marked(&engine, near);
+        a.run(first, AUTOCOMMIT);
+        a.run(begin, IN_TRANS);
+        assert_eq!(snapshot_told(&mut a, near, b"t", READ, IN_TRANS), None, "{first}; {begin}");
+    }
+}
+
+#[test]
+fn a_result_of_an_engine_that_joins_transactions_is_told_not_to_be_for_them() {
+    let engine = engine();
+    let near = attached(&engine, feed::VERSION);
+    let mut a = connect_marked(&engine, near);
+    let generation = engine.catalogue().generation();
+    let table = engine.tables().find(engine.versions(), b"d", b"t");
+    for (verdict, is_for) in [(Verdict::Joining, false), (Verdict::Plain, true), (Verdict::Snapshot, true)] {
+        table.settle(table.era(generation), verdict);
+        engine.drop_results();
+        a.read(READ, "one", AUTOCOMMIT);
+        assert!(a.is_served(READ));
+        let told: Vec<_> = told(&engine, near).iter().map(|told| told.is_for_transactions).collect();
+        assert_eq!(told, [is_for; 2], "{verdict:?}");
+    }
 }

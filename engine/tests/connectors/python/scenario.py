@@ -31,11 +31,14 @@ def again(cursor, step, key):
     say(f"{step} text", answers.pop())
 
 
-def main(library):
+def connect(library, **options):
     driver = importlib.import_module(library)
-    line = driver.connect(
-        host="127.0.0.1", port=int(os.environ["FQC_PORT"]), user="root", database="c", charset="utf8mb4", autocommit=True
-    )
+    port = int(os.environ["FQC_PORT"])
+    return driver.connect(host="127.0.0.1", port=port, user="root", database="c", charset="utf8mb4", **options)
+
+
+def main(library):
+    line = connect(library, autocommit=True)
     cursor = line.cursor()
     again(cursor, "first", 1)
     cursor.execute("UPDATE item SET price = price + 1 WHERE id = 1")
@@ -53,4 +56,5 @@ def main(library):
     line.close()
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -88,9 +88,10 @@ fn judge() -> io::Result<ExitCode> {
         println!("it has never dozed, so this run has proved nothing");
         return Ok(ExitCode::FAILURE);
     }
-    if near.is_some() {
+    if let Some(near) = &near {
         let hits = near::hits(&cached)?;
-        println!("answered beside the server: {hits}");
+        let inside = near.told("Hits in transactions").unwrap_or(0);
+        println!("answered beside the server: {hits}, of these {inside} in transactions");
         if hits == 0 {
             println!("no hit beside the server: this run has proved nothing of that");
             return Ok(ExitCode::FAILURE);

@@ -24,6 +24,7 @@ pub struct Beside {
     nears: Vec<(Near, Wire)>,
     /// Of those that were killed.
     hits: u64,
+    hits_inside: u64,
     life: Life,
 }
 
@@ -42,7 +43,12 @@ impl Beside {
             let near = Near::start(program.into(), server, wire.port(), near::USER, &format!("near{number}"))?;
             Ok((near, wire))
         };
-        Ok(Beside { nears: (0..COUNT).map(start).collect::<io::Result<_>>()?, hits: 0, life: Life::default() })
+        Ok(Beside {
+            nears: (0..COUNT).map(start).collect::<io::Result<_>>()?,
+            hits: 0,
+            hits_inside: 0,
+            life: Life::default(),
+        })
     }
 
     pub fn endpoints(&self) -> impl Iterator<Item = Endpoint> {
@@ -52,6 +58,11 @@ impl Beside {
     /// What all have answered from memory so far.
     pub fn hits(&self) -> u64 {
         self.hits + self.nears.iter().filter_map(|(near, _)| near.hits()).sum::<u64>()
+    }
+
+    /// What they have answered in transactions.
+    pub fn hits_inside(&self) -> u64 {
+        self.hits_inside + self.nears.iter().map(|(near, _)| hits_inside(near)).sum::<u64>()
     }
 
     /// Until the run is over.
@@ -70,6 +81,7 @@ impl Beside {
                 0..=4 => stop(near, stage, time),
                 5..=6 => {
                     self.hits += near.hits().unwrap_or(0);
+                    self.hits_inside += hits_inside(near);
                     near.replace()?;
                     stage.count("near caches killed");
                 }
@@ -113,6 +125,10 @@ impl Beside {
         stage.count("server kills");
         Ok(())
     }
+}
+
+fn hits_inside(near: &Near) -> u64 {
+    near.told("Hits in transactions").unwrap_or(0)
 }
 
 fn stop(near: &Near, stage: &Stage, time: Duration) {

@@ -180,7 +180,9 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
     }
     let hits = hits(server);
     let hits_beside = beside.as_ref().map(Beside::hits);
-    let (violations, counts) = stage.into_outcome();
+    let hits_inside = beside.as_ref().map(Beside::hits_inside);
+    let (violations, mut counts) = stage.into_outcome();
+    counts.extend(hits_inside.map(|hits| ("reads in transactions, answered by near caches", hits)));
     Ok(Report { violations, counts, hits, hits_beside })
 }
 

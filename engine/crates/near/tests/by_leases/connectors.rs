@@ -10,21 +10,24 @@ use std::process::Command;
 /// has received its notification.
 const LEAST_HITS: u64 = 60;
 
+/// In each of four groups of twenty reads, which have written nothing and of which the first goes to the server.
+const LEAST_HITS_IN_TRANSACTIONS: u64 = 40;
+
 /// Runs a program until so many of its reads came from the near cache: on a busy machine one run may be over before notifications come.
-fn run_until_served(least_hits: u64, ways: &[&str], command: &mut Command) {
+fn run_until_served(least_hits: u64, expected: &str, command: &mut Command) {
     let scene = Scene::of(1);
     let near = scene.near();
     let mut admin = scene.direct();
     command.env("FQC_PORT", near.port().to_string());
     wait_until("reads from memory", || {
         ITEM.iter().for_each(|one| drop(admin.must(one).expect(one)));
-        assert_eq!(run(command), expected(ways));
+        assert_eq!(run(command), expected);
         hits(near) >= least_hits
     });
 }
 
 fn scenario(ways: &[&str], command: &mut Command) {
-    run_until_served(LEAST_HITS * ways.len() as u64, ways, command);
+    run_until_served(LEAST_HITS * ways.len() as u64, &expected(ways), command);
 }
 
 #[test]
@@ -35,6 +38,15 @@ fn pymysql() {
 #[test]
 fn mysqlclient() {
     scenario(&["text"], &mut connectors::of_python("MySQLdb"));
+}
+
+/// With autocommit off, as they are if nothing is said of it.
+#[test]
+fn pymysql_and_mysqlclient_in_transactions() {
+    for module in ["pymysql", "MySQLdb"] {
+        let command = &mut connectors::of_python_in_transactions(module);
+        run_until_served(LEAST_HITS_IN_TRANSACTIONS, &connectors::expected_in_transactions(), command);
+    }
 }
 
 #[test]
@@ -51,5 +63,5 @@ fn go_sql_driver() {
 /// At connect it sets things by expressions, which the server's engine asks for before a read by text alone.
 #[test]
 fn connector_j() {
-    run_until_served(LEAST_HITS, &BOTH, &mut connectors::connector_j());
+    run_until_served(LEAST_HITS, &expected(&BOTH), &mut connectors::connector_j());
 }

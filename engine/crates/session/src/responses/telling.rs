@@ -19,21 +19,34 @@ impl Session {
     pub(crate) fn tell_stored(&mut self, engine: &Engine, recording: &Recording) {
         let is_marked = self.near.mark.is_some();
         if is_marked && [false, true].iter().any(|binary| self.context(engine, *binary) == Some(recording.context)) {
-            self.tell(engine, recording.context, recording.stamp, &recording.cells, recording.is_by_rows);
+            let layout = Layout::default().by_rows(recording.is_by_rows).joining(recording.joins);
+            self.tell(engine, recording.context, recording.stamp, &recording.cells, layout);
         }
     }
 
     /// A hit in the server's own cache.
     pub(crate) fn tell_served(&self, engine: &Engine, context: u64, entry: &Entry) {
         if self.near.mark.is_some() {
-            self.tell(engine, context, entry.stamp(), entry.cells(), Layout(entry.flags()).is_by_rows());
+            self.tell(engine, context, entry.stamp(), entry.cells(), Layout(entry.flags()));
         }
     }
 
-    fn tell(&self, engine: &Engine, context: u64, stamp: Stamp, cells: &[CellId], is_by_rows: bool) {
-        let tables: Vec<_> = table_cells(cells, is_by_rows).collect();
-        let what = What { context, stamp, holds_over_preparations: self.is_granted_as_then(engine) };
+    fn tell(&self, engine: &Engine, context: u64, stamp: Stamp, cells: &[CellId], layout: Layout) {
+        let tables: Vec<_> = table_cells(cells, layout.is_by_rows()).collect();
+        let what = What {
+            context,
+            stamp,
+            holds_over_preparations: self.is_granted_as_then(engine),
+            is_for_transactions: !layout.joins(),
+            snapshot: self.snapshot_beside(),
+        };
         self.near.tell(engine, what, cells, &tables);
+    }
+
+    /// The snapshot as of which a near cache may answer in the transaction that is open. None if it may not: for example where the server
+    /// ends a session that does nothing in a transaction for too long, it has to see each read.
+    fn snapshot_beside(&self) -> Option<Stamp> {
+        self.transaction.snapshot_beside().filter(|_| !self.identity.habits().limits_idleness)
     }
 
     /// The server has agreed to the statement that makes this connection a feed.

@@ -10,6 +10,8 @@ pub(crate) struct What {
     pub context: u64,
     pub stamp: Stamp,
     pub holds_over_preparations: bool,
+    pub is_for_transactions: bool,
+    pub snapshot: Option<Stamp>,
 }
 
 #[derive(Default)]
@@ -74,6 +76,8 @@ impl Near {
             context: what.context,
             stamp: what.stamp.0,
             holds_over_preparations: what.holds_over_preparations,
+            is_for_transactions: what.is_for_transactions,
+            snapshot: what.snapshot.map(|stamp| stamp.0),
             cells: Vec::new(),
         };
         engine.tell_near(id, tables, cells, told);

@@ -63,6 +63,19 @@ impl Transaction {
         }
     }
 
+    /// What a near cache, which learns of nothing but reads, may serve in the transaction that has begun: results of which nothing has
+    /// changed since this stamp. That is what `admit` lets the engine itself serve, but for a transaction that has written: a near cache
+    /// does not know which tables that were.
+    pub fn snapshot_beside(&self) -> Option<Stamp> {
+        let may_serve = self.has_begun() && !self.is_branch && !self.is_unseen && self.written.is_empty();
+        match (self.isolation, self.snapshot) {
+            _ if !may_serve => None,
+            (Isolation::ReadCommitted, _) => Some(Stamp(u64::MAX)),
+            (Isolation::RepeatableRead, Snapshot::Open(stamp)) if self.is_open => Some(stamp),
+            _ => None,
+        }
+    }
+
     /// The stamp under which a result that the server is about to compute may be stored.
     pub fn stamp(&self, now: Stamp) -> Result<Stamp, Own> {
         match self.isolation {

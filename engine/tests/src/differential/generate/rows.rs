@@ -267,8 +267,25 @@ impl Generator {
     /// Those in which reads are served.
     pub(super) fn row_transaction(&mut self, session: usize) -> String {
         let choices: &[&str] = match self.standings[session].in_transaction {
-            true => &["COMMIT", "COMMIT", "COMMIT", "ROLLBACK", "SAVEPOINT s", "ROLLBACK TO s", "COMMIT AND CHAIN"],
-            false => &["BEGIN", "BEGIN", "START TRANSACTION", "START TRANSACTION WITH CONSISTENT SNAPSHOT"],
+            true => &[
+                "COMMIT",
+                "COMMIT",
+                "COMMIT",
+                "ROLLBACK",
+                "SAVEPOINT s",
+                "ROLLBACK TO s",
+                "COMMIT AND CHAIN",
+                "SET autocommit = 1",
+            ],
+            false => &[
+                "BEGIN",
+                "BEGIN",
+                "START TRANSACTION",
+                "START TRANSACTION READ ONLY",
+                "START TRANSACTION WITH CONSISTENT SNAPSHOT",
+                "SET autocommit = 0",
+                "SET autocommit = 1",
+            ],
         };
         if self.random.percent(8) {
             let level = self.random.word(&["READ COMMITTED", "REPEATABLE READ"]);

@@ -1,0 +1,98 @@
+//! The status flags that say which transaction a session is in. Results are kept with those of a session outside of transactions, and get
+//! the flags of the session that they are served to, so that all sessions share them.
+
+use wire::status;
+
+/// Flags of the session, not of the result.
+const OWN: u16 = status::IN_TRANS | status::AUTOCOMMIT | status::IN_TRANS_READONLY;
+
+/// The flags of a session outside of transactions with autocommit on.
+pub const OUTSIDE: u16 = status::AUTOCOMMIT;
+
+/// A session's own flags among the status flags of an answer.
+pub fn own(flags: u16) -> u16 {
+    flags & OWN
+}
+
+/// The same status flags, as a session outside of transactions would get them.
+pub fn outside(flags: u16) -> u16 {
+    flags & !OWN | OUTSIDE
+}
+
+/// Where an answer has its status flags, packed into the flags of a cache entry. Zero: the entry may not be served in transactions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Places(u32);
+
+impl Places {
+    /// The first place in the lower bits, the distance of the last one from the end in the upper bits.
+    const FIRST_BITS: u32 = 21;
+    const MOST_FIRST: usize = (1 << Self::FIRST_BITS) - 1;
+    const MOST_TAIL: usize = (1 << (u32::BITS - Self::FIRST_BITS)) - 1;
+
+    /// `offsets`: of the flags in an answer of `length` bytes. None if they cannot be described.
+    pub fn describe(offsets: &[u32], length: usize) -> Option<Places> {
+        let (first, last) = match offsets {
+            [last] => (0, *last as usize),
+            [first, last] => (*first as usize, *last as usize),
+            _ => return None,
+        };
+        let tail = length.checked_sub(last).filter(|tail| (2..=Self::MOST_TAIL).contains(tail))?;
+        (first <= Self::MOST_FIRST).then_some(Places((tail << Self::FIRST_BITS | first) as u32))
+    }
+
+    pub fn from_bits(bits: u32) -> Option<Places> {
+        (bits != 0).then_some(Places(bits))
+    }
+
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// Gives the answer the flags of the session that gets it.
+    pub fn give(self, answer: &mut [u8], flags: u16) {
+        let (first, tail) = (self.0 as usize & Self::MOST_FIRST, self.0 as usize >> Self::FIRST_BITS);
+        let last = answer.len().checked_sub(tail);
+        for at in [(first > 0).then_some(first), last].into_iter().flatten() {
+            if let Some(field) = answer.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
+                *field = (u16::from_le_bytes(*field) & !OWN | own(flags)).to_le_bytes();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::capability::{DEPRECATE_EOF, PROTOCOL_41};
+    use wire::surface::text_result;
+    use wire::{Expect, Progress, ResponseTracker};
+
+    #[test]
+    fn an_answer_gets_the_flags_of_each_session_and_nothing_else_changes() {
+        let rows = [vec![Some("x".repeat(300))], vec![None]];
+        for capabilities in [PROTOCOL_41, PROTOCOL_41 | DEPRECATE_EOF] {
+            let answer = |flags| text_result(&["a"], &rows, capabilities, status::NO_INDEX | flags);
+            let mut kept = answer(OUTSIDE);
+            let Progress::Done(outcome) = ResponseTracker::new(Expect::Query, capabilities).feed(&kept) else {
+                panic!("it is whole")
+            };
+            let places = Places::describe(outcome.status_offsets.as_slice(), kept.len()).expect("it is short");
+            assert_eq!(Places::from_bits(places.bits()), Some(places));
+            for flags in [status::IN_TRANS | status::AUTOCOMMIT, status::IN_TRANS | status::IN_TRANS_READONLY, OUTSIDE]
+            {
+                places.give(&mut kept, flags | status::SLOW);
+                assert_eq!(kept, answer(flags));
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_described_is_for_sessions_outside_of_transactions() {
+        assert_eq!(Places::describe(&[], 10), None);
+        assert_eq!(Places::describe(&[1, 2, 3], 10), None);
+        assert_eq!(Places::describe(&[9], 10), None, "there is no room for it");
+        assert_eq!(Places::describe(&[1], 1 << 20), None);
+        assert_eq!(Places::describe(&[1 << 21, 1 << 21], (1 << 21) + 4), None);
+        assert_eq!(Places::from_bits(0), None);
+    }
+}

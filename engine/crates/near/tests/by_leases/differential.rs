@@ -1,0 +1,33 @@
+//! A server with the plugin, asked through `fqc-near`, against a plain one, byte for byte, with transactions and autocommit off.
+//! `FQC_TEST_STATEMENTS` (4000) and `FQC_TEST_SEED` shape it; it ends early only on a machine that needs more than two minutes.
+
+use crate::beside;
+use fqc_tests::differential::{self, Aim, Plan};
+use fqc_tests::near::Near;
+use fqc_tests::server::{Options, Server};
+use std::time::Duration;
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |value| value.parse().expect("a whole number"))
+}
+
+#[test]
+fn what_is_answered_by_leases_is_what_a_plain_server_answers() {
+    let arguments: Vec<_> = differential::ARGUMENTS.iter().map(|one| one.to_string()).collect();
+    let options = Options { arguments, ..Options::default() };
+    let mut plain = Server::start(options.clone()).expect("a plain server");
+    let plugin = Some(beside::plugin());
+    let mut cached = Server::start(Options { plugin, ..options }).expect("a cached server");
+    let near = Near::start(beside::program(), &cached, cached.port(), "root", "near").expect("a near cache");
+    let (statements, seed) = (number("FQC_TEST_STATEMENTS", 4000), number("FQC_TEST_SEED", 1));
+    let cached_endpoint = Some(near.endpoint());
+    let time = Duration::from_secs(120);
+    let plan = Plan { statements, seed, time, aim: Aim::Rows, cached_endpoint, ..Plan::default() };
+    let (summary, difference) = differential::run(&mut plain, &mut cached, &plan).expect("both servers answer");
+    println!("{summary}");
+    if let Some(difference) = difference {
+        panic!("{difference}");
+    }
+    let inside = near.told("Hits in transactions").expect("it tells of itself");
+    assert!(inside > summary.statements / 100, "so few hits in transactions prove nothing: {inside}");
+}
