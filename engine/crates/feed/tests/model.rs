@@ -566,10 +566,10 @@ const TRANSACTIONS: Bounds = Bounds {
     ticks: 1,
     misses: 2,
     renewals: 1,
-    attachments: 2,
+    attachments: 1,
     lost: 0,
     repeated: 0,
-    is_rough: false,
+    is_rough: true,
     opens_snapshots: true,
 };
 

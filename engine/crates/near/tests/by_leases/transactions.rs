@@ -209,7 +209,6 @@ fn after_any_other_statement_a_read_is_of_the_transaction_that_there_is_then() {
         ("CALL d.commits()", true),
         ("BEGIN NOT ATOMIC COMMIT; END", true),
         ("EXECUTE IMMEDIATE 'COMMIT'", true),
-        ("SELECT 1; COMMIT", true),
         ("SAVEPOINT s", false),
         ("ROLLBACK TO s", false),
         ("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED", false),
