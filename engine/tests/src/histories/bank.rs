@@ -1,6 +1,8 @@
 //! Transfers between accounts: no sum ever changes, and one snapshot shows one state however often it is read.
 
 use std::io;
+use std::thread;
+use std::time::Duration;
 
 use super::stage::Stage;
 use super::voice::{Outcome, Voice};
@@ -104,6 +106,7 @@ pub fn reader(voice: &mut Voice, stage: &Stage) -> io::Result<()> {
         let outcome = match voice.random.below(10) {
             0..=3 => single_sums(voice, stage),
             4..=6 => snapshot(voice, stage),
+            7 if stage.plan.beside.is_some() => outside(voice, stage),
             _ => both_or_none(voice, stage),
         };
         if let Err(trouble) = outcome {
@@ -161,8 +164,10 @@ fn snapshot(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
             _ => format!(" WHERE id = {id}"),
         };
         let statement = format!("SELECT id, balance FROM bank{condition}");
-        for row in voice.numbers(&statement)? {
-            same(stage, &mut known[row[0] as usize], row[1], &statement);
+        for _ in 0..times(voice, stage) {
+            for row in voice.numbers(&statement)? {
+                same(stage, &mut known[row[0] as usize], row[1], &statement);
+            }
         }
         if voice.random.percent(30) {
             sum(voice, stage, "in a snapshot")?;
@@ -172,6 +177,11 @@ fn snapshot(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
         stage.violation(format!("the balances of one snapshot do not sum up to {TOTAL}: {known:?}"));
     }
     close_snapshot(voice)
+}
+
+/// A near cache answers what comes again before it is written.
+fn times(voice: &mut Voice, stage: &Stage) -> usize {
+    if stage.plan.beside.is_some() { 1 + voice.random.below(4) } else { 1 }
 }
 
 fn same(stage: &Stage, known: &mut Option<i64>, value: i64, statement: &str) {
@@ -184,15 +194,39 @@ fn same(stage: &Stage, known: &mut Option<i64>, value: i64, statement: &str) {
     }
 }
 
+/// What is newer than the snapshots of others comes into the memory of near caches.
+fn outside(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
+    let id = pair(voice, stage);
+    (0..8).try_for_each(|_| {
+        let statement = one_side(voice, id);
+        voice.run(&statement)
+    })
+}
+
+/// Near caches are asked for few pairs, so that one session reads what another has read.
+fn pair(voice: &mut Voice, stage: &Stage) -> usize {
+    voice.random.below(if stage.plan.beside.is_some() { 2 } else { ACCOUNTS })
+}
+
+fn one_side(voice: &mut Voice, id: usize) -> String {
+    let side = voice.random.word(&["left_side", "right_side"]);
+    format!("SELECT n FROM {side} WHERE id = {id}")
+}
+
 fn both_or_none(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     open_snapshot(voice)?;
-    let id = voice.random.below(ACCOUNTS);
+    let id = pair(voice, stage);
     let mut known = None;
-    for _ in 0..4 {
-        let side = voice.random.word(&["left_side", "right_side"]);
-        let statement = format!("SELECT n FROM {side} WHERE id = {id}");
-        for row in voice.numbers(&statement)? {
-            same(stage, &mut known, row[0], &format!("{statement}, the pair's other half or an earlier read,"));
+    for _ in 0..if stage.plan.beside.is_some() { 12 } else { 4 } {
+        if stage.plan.beside.is_some() && voice.random.percent(50) {
+            // Meanwhile others read what is newer. How long it thinks is part of the plan.
+            thread::sleep(Duration::from_millis(voice.random.below(8) as u64));
+        }
+        let statement = one_side(voice, id);
+        for _ in 0..times(voice, stage) {
+            for row in voice.numbers(&statement)? {
+                same(stage, &mut known, row[0], &format!("{statement}, the pair's other half or an earlier read,"));
+            }
         }
     }
     close_snapshot(voice)

@@ -163,7 +163,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
                 outcome
             })
         });
-        let started: Vec<_> = roles(stage.plan.threads)
+        let started: Vec<_> = roles(&stage.plan)
             .into_iter()
             .enumerate()
             .map(|(index, role)| scope.spawn(move || work(stage, world, index, role)))
@@ -200,7 +200,7 @@ fn prepare(server: &Server, world: &World, with_event: bool) -> io::Result<()> {
 }
 
 /// The writers of registers are fixed, each with keys of its own; readers fill up.
-fn roles(threads: usize) -> Vec<Role> {
+fn roles(plan: &Plan) -> Vec<Role> {
     let mut roles = Vec::new();
     for board in 0..WAYS.len() {
         let writers = if board == 0 { 3 } else { 1 };
@@ -209,6 +209,10 @@ fn roles(threads: usize) -> Vec<Role> {
     }
     roles.extend([Role::BankWriter, Role::BankWriter, Role::BankReader, Role::BankReader]);
     roles.extend([Role::Own, Role::Own, Role::DefinitionWriter, Role::DefinitionReader, Role::Chaos]);
+    if plan.beside.is_some() {
+        // Of a near cache's sessions, some must read what others have read.
+        roles.extend([Role::BankReader; 8]);
+    }
     let more = [
         Role::RegisterReader(0),
         Role::BankReader,
@@ -217,7 +221,7 @@ fn roles(threads: usize) -> Vec<Role> {
         Role::RegisterReader(2),
         Role::BankWriter,
     ];
-    roles.extend(more.into_iter().cycle().take(threads.saturating_sub(roles.len())));
+    roles.extend(more.into_iter().cycle().take(plan.threads.saturating_sub(roles.len())));
     roles
 }
 

@@ -284,6 +284,17 @@ impl Generator {
         Action { session, kind, deed }
     }
 
+    /// Reads that have come before. In a transaction, others often follow at once: only after a read is it known what may be served.
+    fn repeats(&mut self, session: usize) -> (Kind, Deed) {
+        if self.standings[session].in_transaction && self.random.percent(40) {
+            for _ in 0..1 + self.random.below(5) {
+                let again = self.repeat();
+                self.later(session, Kind::Repeat, again);
+            }
+        }
+        (Kind::Repeat, self.repeat())
+    }
+
     fn step(&mut self, session: usize) -> (Kind, Deed) {
         if self.standings[session].in_transaction && self.random.percent(12) {
             return (Kind::Transaction, Deed::Query(self.ending()));
@@ -293,8 +304,8 @@ impl Generator {
             return (Kind::Connection, Deed::ResetConnection);
         }
         if self.aim == Aim::Rows && !self.random.per_mille(4) {
-            return match self.random.weighted(&[5600, 1300, 2400, 450, 20, 8, 8, 8, 120, 30]) {
-                0 => (Kind::Repeat, self.repeat()),
+            return match self.random.weighted(&[5600, 1300, 2400, 450, 20, 8, 8, 8, 120, 30, 80]) {
+                0 => self.repeats(session),
                 1 => (Kind::Read, self.fresh_read()),
                 2 => (Kind::Write, self.prepared_or_text(Self::row_write)),
                 3 => (Kind::Transaction, Deed::Query(self.row_transaction(session))),
@@ -303,7 +314,8 @@ impl Generator {
                 6 => (Kind::Prepared, Deed::Query(self.text_prepared(session))),
                 7 => (Kind::Several, self.several()),
                 8 => self.types_scene(session),
-                _ => self.row_watch(session),
+                9 => self.row_watch(session),
+                _ => self.row_snapshot(session),
             };
         }
         // Only the last two sessions are restless: the others must share entries, or nothing is ever a hit.

@@ -4,7 +4,7 @@
 use super::Generator;
 use super::model::Table;
 use crate::client::Param;
-use crate::differential::action::{Deed, Kind};
+use crate::differential::action::{Account, Deed, Kind};
 
 /// What keys can do, by table; the last column of some is generated.
 const TABLES: &[(&str, &str)] = &[
@@ -201,6 +201,37 @@ impl Generator {
             self.later(session, Kind::Read, look(key));
         }
         (Kind::Read, look(1))
+    }
+
+    /// One session has a snapshot. Others read what is newer, so that a near cache has it in its memory.
+    pub(super) fn row_snapshot(&mut self, session: usize) -> (Kind, Deed) {
+        let table = self.table(false);
+        let name = format!("{}.{}", table.database, table.name);
+        let look = |key: u64| Deed::Query(format!("SELECT id, a FROM {name} WHERE id = {key}"));
+        let (key, other) = (1 + self.random.below(6) as u64, 7 + self.random.below(6) as u64);
+        let [writer, reader] = [1, 2].map(|others| (session + others) % self.standings.len());
+        for one in [reader, session] {
+            // They share results from here on.
+            self.later(one, Kind::Connection, Deed::Reconnect(Account::root().in_database("d0"), false));
+            self.settle(one);
+        }
+        let begin = self.random.word(&["BEGIN", "SET autocommit = 0", "START TRANSACTION READ ONLY"]);
+        self.later(session, Kind::Transaction, Deed::Query(begin.into()));
+        for _ in 0..3 {
+            self.later(session, Kind::Read, look(key));
+        }
+        let write = Deed::Query(format!("UPDATE {name} SET a = a + 1 WHERE id = {key}"));
+        self.later(writer, Kind::Write, write);
+        self.later(writer, Kind::Transaction, Deed::Query("COMMIT".into()));
+        for _ in 0..3 {
+            self.later(reader, Kind::Read, look(key));
+        }
+        for _ in 0..2 {
+            self.later(session, Kind::Read, look(key));
+            self.later(session, Kind::Read, look(other));
+        }
+        self.later(session, Kind::Transaction, Deed::Query("SET autocommit = 1".into()));
+        (Kind::Read, look(key))
     }
 
     fn row_update(&mut self, name: &str) -> String {
