@@ -24,7 +24,11 @@ fn what_is_answered_by_leases_is_what_a_plain_server_answers() {
     let time = Duration::from_secs(120);
     let plan = Plan { statements, seed, time, aim: Aim::Rows, cached_endpoint, ..Plan::default() };
     let (summary, difference) = differential::run(&mut plain, &mut cached, &plan).expect("both servers answer");
-    println!("{summary}");
+    println!(
+        "{summary}answered beside the server: {:?}, {:?} in transactions",
+        near.hits(),
+        near.told("Hits in transactions")
+    );
     if let Some(difference) = difference {
         panic!("{difference}");
     }
