@@ -299,7 +299,7 @@ fn at_read_committed_each_read_has_a_snapshot_of_its_own() {
     a.reply(&wire::ok_packet(1, 0, 0, IN_TRANS, 0));
     assert_eq!(a.ask("UPDATE u SET v = 'two'"), Decision::Forward);
     a.session.report(&engine, locked(b"u", false));
-    a.reply(&wire::ok_packet(1, 0, 0, IN_TRANS, 0));
+    a.reply(&wire::ok_packet(1, 1, 0, IN_TRANS, 0));
     assert!(a.is_served(READ));
     assert_eq!(told(&engine, near)[0].snapshot, None, "it has written");
 }
