@@ -15,7 +15,7 @@ from lab.browser import Page
 from lab.stage import Setting
 
 MOST_LINES = 12
-MOST_STATEMENTS = 40
+MOST_STATEMENTS = 15
 OF_STATEMENTS = ("Executions", "Hits", "Outdated")
 COUNTED = ("Questions", "Com_select", "Fqc_hits", "Fqc_misses")
 
@@ -180,5 +180,5 @@ def _most_missed(now: Mapping[str, dict[str, Any]], before: Mapping[str, dict[st
         counts = {name: int(row[name] or 0) - int(earlier.get(name) or 0) for name in OF_STATEMENTS}
         missed = counts["Executions"] - counts["Hits"]
         if missed > 0:
-            rows.append({"missed": missed, **counts, "reasons": row["Reasons"] or "", "statement": row["Query"][:600]})
+            rows.append({"missed": missed, **counts, "reasons": row["Reasons"] or "", "statement": row["Query"][:300]})
     return sorted(rows, key=lambda row: -row["missed"])[:MOST_STATEMENTS]
