@@ -1,4 +1,4 @@
-"""What is not to be had on a machine is skipped in capitals, and is no failure."""
+"""An application that cannot be fetched on a machine is skipped in capitals, which is no failure."""
 
 from argparse import Namespace
 
