@@ -103,7 +103,7 @@ fn of_python_by(scenario: &str, module: &str) -> Command {
     command
 }
 
-/// What it says.
+/// The output of `transactions.py`.
 pub fn expected_in_transactions() -> String {
     let row = |price: &str, note: &str| format!("1|Zoë 🦭|{note}|{price}|2024-02-29|2024-02-29 12:34:56");
     let steps = [

@@ -34,7 +34,7 @@ pub struct Connection {
     standings: [Option<Standing>; 2],
     /// As was told last: preparations change nothing.
     holds_over_preparations: bool,
-    /// Of the transaction, as was told last.
+    /// [`Told::snapshot`] of the last message about this connection.
     snapshot: Option<u64>,
 }
 
@@ -139,8 +139,8 @@ impl Connection {
         self.standings[protocol as usize].filter(|_| self.since.iter().all(changes_nothing))
     }
 
-    /// [`Told::snapshot`] of the last command of which something was told. It is of use only while there is a
-    /// [`standing_through`](Self::standing_through) the commands since: then the transaction is as it was told.
+    /// [`Told::snapshot`] of the last message about this connection. It describes the present transaction only while
+    /// [`standing_through`](Self::standing_through) is not `None`: later commands have then changed nothing.
     pub fn snapshot(&self) -> Option<u64> {
         self.snapshot
     }

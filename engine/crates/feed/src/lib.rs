@@ -17,8 +17,8 @@
 //!    session is outside a transaction with autocommit on, and [`Near::may_serve`] says yes. Take `now` after the read has arrived:
 //!    a process that was stopped must not go by the time that it noted before.
 //!
-//!    In a transaction the same holds if [`Connection::snapshot`] gives a stamp, and the result is told to be for transactions. Then ask
-//!    [`Near::may_serve`] with the lesser of the two stamps: nothing may have changed since the snapshot either.
+//!    In a transaction a read may be answered, too, if [`Connection::snapshot`] gives a stamp and [`Told::is_for_transactions`] is set for
+//!    the result. Then call [`Near::may_serve`] with the lesser of the two stamps: nothing may have changed since the snapshot either.
 //! 6. A result may be stored with what was told of it, under the key `(attachment, context, command)`: the contexts, cells and
 //!    stamps of another attachment mean nothing.
 //! 7. When the feed ends, [`Near::lose`]: nothing is served until the next attachment.

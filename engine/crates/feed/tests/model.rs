@@ -88,7 +88,7 @@ enum Opening {
     Done,
 }
 
-/// What the near cache knows of it.
+/// The near cache's knowledge of a transaction's snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Snapshot {
     stamp: u64,
@@ -559,7 +559,7 @@ const TWO: Bounds = Bounds {
     is_rough: false,
     opens_snapshots: false,
 };
-/// A transaction beside the misses that fill the memory.
+/// One transaction, in addition to the misses that fill the memory.
 const TRANSACTIONS: Bounds = Bounds {
     caches: 1,
     writers: 1,

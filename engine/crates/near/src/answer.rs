@@ -8,7 +8,7 @@ use wire::{Expect, Outcome, OutcomeKind, Progress, ResponseTracker, status};
 
 const LONGEST: usize = 1 << 20;
 
-/// What a storable answer may say to a session outside a transaction, with autocommit on.
+/// Status flags that a storable answer may have, as a session outside transactions with autocommit on gets it.
 const HARMLESS: u16 = status::AUTOCOMMIT
     | status::NO_GOOD_INDEX
     | status::NO_INDEX
@@ -22,7 +22,7 @@ pub struct Answer {
     pub is_complete: bool,
     /// Where a complete one has its status flags.
     pub places: Option<Places>,
-    /// It may be one to a session in a transaction.
+    /// The session that gets the answer may be in a transaction.
     may_be_inside: bool,
     room: Room,
 }
@@ -35,8 +35,8 @@ impl Answer {
         room.grow(command).then(|| Answer { bytes, rows: 0, is_complete: false, places, may_be_inside: false, room })
     }
 
-    /// The same, also if it is given to a session in a transaction. It is kept as one to a session outside of transactions: what the server
-    /// tells of it says that it is the same.
+    /// The answer may also be kept if its session is in a transaction. Its flags are then changed to those of a session outside
+    /// transactions. The server reports only results that are the same for both.
     pub fn inside_or_outside(self) -> Answer {
         Answer { may_be_inside: true, ..self }
     }

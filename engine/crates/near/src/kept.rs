@@ -28,7 +28,7 @@ pub struct Kept {
     most_on_their_way: u64,
     pub uses: Uses,
     pub hits: AtomicU64,
-    /// Those of sessions in transactions.
+    /// Hits of sessions in transactions, which `hits` includes.
     pub hits_inside: AtomicU64,
     /// Reads that could be kept, and went to the server.
     pub misses: AtomicU64,

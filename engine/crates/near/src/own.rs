@@ -184,8 +184,8 @@ impl Own {
         });
     }
 
-    /// The answer to this read, if it may be served now, and under which number. `is_inside`: the server's last answer says that the
-    /// session is in a transaction. Then it must have told as of which snapshot that is, and otherwise of none.
+    /// The answer to this read and the context that it belongs to; `None` if the read may not be served now. `is_inside`: by the flags of
+    /// the server's last answer, the session is in a transaction. The feed must agree: it has sent a snapshot if and only if that is so.
     pub fn serve<T>(
         &self,
         kept: &Kept,

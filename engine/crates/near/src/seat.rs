@@ -3,8 +3,8 @@
 //! Invariants:
 //! - a connection is served only what it would get from the server at a moment after its read has arrived: the context under which it
 //!   is looked for was told of its last command, or what came since is known to change nothing;
-//! - in a transaction it is served only what the transaction's snapshot shows, as the server has told with that command. Of a transaction
-//!   that may have written something, it tells no snapshot;
+//! - in a transaction it is served only what the transaction's snapshot shows. The server sends the snapshot's stamp on the feed, and sends
+//!   none for a transaction that may have written something;
 //! - before anything else of the client reaches the server, the last read that it has not seen does, so that FOUND_ROWS(), the
 //!   warnings and their like are what they would be. What asks for FOUND_ROWS() waits until it is known that the read has as many
 //!   rows as it had here, and is refused where the server's number is another one.
@@ -437,7 +437,7 @@ mod tests {
             hear(&self.memory, self.frames.get(), messages);
         }
 
-        /// What the client gets without the server.
+        /// Sends a command; the answer, if the near cache gives one itself.
         fn served(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
             match self.seat.of_client(&mut self.follower, &packet(0, payload), true) {
                 Then::Answer(answer) => Some(answer),
@@ -459,7 +459,7 @@ mod tests {
             self.answer(&wire::ok_packet(1, 0, 0, flags, 0));
         }
 
-        /// The server runs this read, which is its `command`th command, and tells of it.
+        /// The server runs this read and reports it on the feed. `told.command` is the number of the read on this connection.
         fn read(&mut self, payload: &[u8], flags: u16, told: Told) {
             assert!(self.served(payload).is_none());
             self.answer(&one_row(flags));

@@ -204,7 +204,7 @@ fn who_has_missed_its_time_may_attach_again_after_a_pause() {
 
 const OF_U: &str = "SELECT v FROM u WHERE id = 1";
 
-/// The snapshot that is told with a read of this table.
+/// Runs a read of this table on the server and returns the snapshot in the message about it.
 fn snapshot_told(talk: &mut Talk, near: NearId, table: &[u8], text: &str, flags: u16) -> Option<u64> {
     assert_eq!(talk.ask(text), Decision::Forward, "{text}");
     talk.session.report(talk.engine, locked(table, true));

@@ -194,7 +194,7 @@ fn same(stage: &Stage, known: &mut Option<i64>, value: i64, statement: &str) {
     }
 }
 
-/// What is newer than the snapshots of others comes into the memory of near caches.
+/// Reads outside transactions, so that near caches keep results that are newer than the snapshots of other sessions.
 fn outside(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     let id = pair(voice, stage);
     (0..8).try_for_each(|_| {
@@ -219,7 +219,7 @@ fn both_or_none(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     let mut known = None;
     for _ in 0..if stage.plan.beside.is_some() { 12 } else { 4 } {
         if stage.plan.beside.is_some() && voice.random.percent(50) {
-            // Meanwhile others read what is newer. How long it thinks is part of the plan.
+            // During this pause other sessions read newer rows. Its length is part of the plan.
             thread::sleep(Duration::from_millis(voice.random.below(8) as u64));
         }
         let statement = one_side(voice, id);

@@ -60,7 +60,7 @@ impl Beside {
         self.hits + self.nears.iter().filter_map(|(near, _)| near.hits()).sum::<u64>()
     }
 
-    /// What they have answered in transactions.
+    /// Reads in transactions that all near caches have answered from memory.
     pub fn hits_inside(&self) -> u64 {
         self.hits_inside + self.nears.iter().map(|(near, _)| hits_inside(near)).sum::<u64>()
     }

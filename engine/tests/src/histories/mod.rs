@@ -210,7 +210,7 @@ fn roles(plan: &Plan) -> Vec<Role> {
     roles.extend([Role::BankWriter, Role::BankWriter, Role::BankReader, Role::BankReader]);
     roles.extend([Role::Own, Role::Own, Role::DefinitionWriter, Role::DefinitionReader, Role::Chaos]);
     if plan.beside.is_some() {
-        // Of a near cache's sessions, some must read what others have read.
+        // Several sessions of one near cache must read the same rows.
         roles.extend([Role::BankReader; 8]);
     }
     let more = [

@@ -10,7 +10,7 @@ use std::process::Command;
 /// has received its notification.
 const LEAST_HITS: u64 = 60;
 
-/// In each of four groups of twenty reads, which have written nothing and of which the first goes to the server.
+/// Four groups of twenty reads follow no write in their transaction. The first read of each group goes to the server.
 const LEAST_HITS_IN_TRANSACTIONS: u64 = 40;
 
 /// Runs a program until so many of its reads came from the near cache: on a busy machine one run may be over before notifications come.

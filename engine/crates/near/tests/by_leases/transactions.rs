@@ -28,7 +28,7 @@ fn set(client: &mut Client, value: i32) {
     client.must(&format!("UPDATE d.t SET v = {value} WHERE id = 1")).expect("it is written");
 }
 
-/// What this read answers again and again; it is never answered from memory.
+/// Runs this read many times, checks that it is never answered from memory, and returns the answer.
 fn never_served(near: &Near, client: &mut Client, read: &str) -> String {
     let before = hits(near);
     let first = ask(client, read);
@@ -187,7 +187,7 @@ fn a_transaction_that_has_written_goes_to_the_server_until_it_ends() {
     }
 }
 
-/// Whatever comes between, the next read is of the transaction that there is then.
+/// A statement between two reads may end the transaction, or change it. The read after it must notice that.
 #[test]
 fn after_any_other_statement_a_read_is_of_the_transaction_that_there_is_then() {
     let scene = Scene::of(1);

@@ -43,8 +43,8 @@ impl Session {
         self.near.tell(engine, what, cells, &tables);
     }
 
-    /// The snapshot as of which a near cache may answer in the transaction that is open. None if it may not: for example where the server
-    /// ends a session that does nothing in a transaction for too long, it has to see each read.
+    /// The snapshot's stamp, if a near cache may answer reads in the open transaction. `None` if it may not. One reason is
+    /// a limit on idle transactions: the server has to see each read, or it would end the session.
     fn snapshot_beside(&self) -> Option<Stamp> {
         self.transaction.snapshot_beside().filter(|_| !self.identity.habits().limits_idleness)
     }

@@ -63,9 +63,9 @@ impl Transaction {
         }
     }
 
-    /// What a near cache, which learns of nothing but reads, may serve in the transaction that has begun: results of which nothing has
-    /// changed since this stamp. That is what `admit` lets the engine itself serve, but for a transaction that has written: a near cache
-    /// does not know which tables that were.
+    /// In the open transaction, a near cache may serve results that have not changed since this stamp. `None`: it may serve nothing. The
+    /// conditions are those of `admit`, with one more: the transaction has written nothing, because a near cache does not know which tables
+    /// were written.
     pub fn snapshot_beside(&self) -> Option<Stamp> {
         let may_serve = self.has_begun() && !self.is_branch && !self.is_unseen && self.written.is_empty();
         match (self.isolation, self.snapshot) {
