@@ -1,4 +1,4 @@
-"""Reads as they are without a word about autocommit, which Python's DB-API has off: `transactions.py pymysql` or `MySQLdb`.
+"""Reads with autocommit off, the default of Python's DB-API: `transactions.py pymysql` or `transactions.py MySQLdb`.
 
 Each transaction begins with its first read.
 """
