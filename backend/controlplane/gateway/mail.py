@@ -29,6 +29,8 @@ from controlplane.gateway.errors import GatewayError, PasswordWithheld, RefusedE
 TIMEOUT_SECONDS = 30.0  # from looking up the server's name to its last word
 MOST_SAID_BYTES = 64 * 1024  # by the server, in a whole session
 ENCRYPTED = {"starttls", "tls"}
+# As servers answer to such an address.
+NOT_CARRIED = (553, b"the address has letters that SMTP cannot carry")
 
 
 @dataclass(frozen=True)
@@ -80,12 +82,20 @@ def deliver(message: EmailMessage, recipients: Sequence[str], server: MailServer
     """Returns once the server has taken responsibility for the message: the recipients it did not take it for."""
     with _session(server) as session:
         _expect(session.mail(message["From"]), "MAIL FROM", server)
-        answers = {recipient: session.rcpt(recipient) for recipient in recipients}
+        answers = {recipient: _answer_to_recipient(session, recipient) for recipient in recipients}
         refused = [recipient for recipient, (code, _) in answers.items() if not 200 <= code < 400]
         if len(refused) == len(answers):
             _expect(min(answers.values()), f"RCPT TO {', '.join(recipients)}", server)
         _expect(_answer_to_text(session, message, server), "the text", server)
         return refused
+
+
+def _answer_to_recipient(session: smtplib.SMTP, recipient: str) -> tuple[int, bytes]:
+    """An address that SMTP cannot carry counts as refused, so that the others get the message."""
+    try:
+        return session.rcpt(recipient)
+    except UnicodeError:
+        return NOT_CARRIED
 
 
 def _answer_to_text(session: smtplib.SMTP, message: EmailMessage, server: MailServer) -> tuple[int, bytes]:
@@ -129,10 +139,8 @@ def _session(server: MailServer) -> Iterator[smtplib.SMTP]:
                 yield session
             finally:
                 _quit(session)
-    except smtplib.SMTPAuthenticationError as error:
-        raise MailRefused(f"{server.place}: the server denied the account {server.username!r} ({error}).") from error
     except smtplib.SMTPNotSupportedError as error:
-        raise MailRefused(f"{server.place}: {error} Choose another encryption, or remove the account.") from error
+        raise MailServerFailed(f"{server.place}: {error} Choose another encryption, or remove the account.") from error
     except UnicodeError as error:
         raise MailRefused(f"{server.place}: an address has letters that SMTP cannot carry ({error}).") from error
     except (smtplib.SMTPException, OSError) as error:
@@ -191,11 +199,28 @@ def _opened(sock: socket.socket, server: MailServer) -> smtplib.SMTP:
             session.starttls(context=ssl.create_default_context())
         session.ehlo_or_helo_if_needed()
         if server.username:
-            session.login(server.username, server.password)
+            _log_in(session, server)
     except BaseException:
         session.close()
         raise
     return session
+
+
+def _log_in(session: smtplib.SMTP, server: MailServer) -> None:
+    """Errors leave out the server's words: it may repeat what it was sent, and that is the password."""
+    account = f"the account {server.username!r}"
+    try:
+        session.login(server.username, server.password)
+    except (smtplib.SMTPNotSupportedError, smtplib.SMTPServerDisconnected):
+        raise
+    except smtplib.SMTPAuthenticationError as error:
+        if _is_code(error.smtp_code) and error.smtp_code >= 500:
+            raise MailRefused(f"{server.place}: the server denied {account} ({error.smtp_code}).") from None
+        raise MailServerFailed(f"{server.place} cannot check {account} now ({error.smtp_code}).") from None
+    except UnicodeError:
+        raise MailRefused(f"{server.place}: the name or password of {account} has letters beyond ASCII.") from None
+    except (smtplib.SMTPException, ValueError):
+        raise MailServerFailed(f"{server.place} does not check {account} as SMTP servers do.") from None
 
 
 def _quit(session: smtplib.SMTP) -> None:

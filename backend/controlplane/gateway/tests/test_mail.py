@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import ssl
+import traceback
+from base64 import b64encode
 from collections.abc import Callable
 from email.message import EmailMessage
 from pathlib import Path
@@ -61,7 +63,7 @@ def test_an_account_is_used_where_one_is_set() -> None:
 
 def test_a_server_without_tls_is_not_spoken_to_in_plain_when_tls_is_demanded() -> None:
     with smtp_server() as (port, mailbox):
-        with pytest.raises(MailRefused, match="STARTTLS"):
+        with pytest.raises(MailServerFailed, match="STARTTLS"):
             deliver(message(), ["dba@example.com"], server(port, security="starttls"))
         assert not mailbox.messages
 
@@ -159,6 +161,13 @@ def test_an_address_that_smtp_cannot_carry_is_refused() -> None:
         assert not mailbox.messages
 
 
+def test_an_address_that_smtp_cannot_carry_costs_the_others_nothing() -> None:
+    to = ["dba@größe.example", "dba@example.com", "größe@example.com"]
+    with smtp_server() as (port, mailbox):
+        assert deliver(message(), to, server(port)) == [to[0], to[2]]
+    assert mailbox.recipients == [["dba@example.com"]]
+
+
 class Said(list[bytes]):
     """What a hostile server was told."""
 
@@ -196,6 +205,41 @@ def test_a_server_that_takes_tls_away_is_told_no_password(capabilities: bytes, a
             message(), ["dba@example.com"], server(listener.port, security="starttls", username="fqc", password="right")
         )
     assert said and not said.secrets
+
+
+def checking_accounts_with(answer: bytes, ways: bytes) -> Callable[[Talk], None]:
+    """It says `answer`, and then what it was sent, to whatever is no EHLO."""
+
+    def play(talk: Talk) -> None:
+        talk.sock.sendall(b"220 hostile\r\n")
+        with talk.sock.makefile("rb") as lines:
+            for line in lines:
+                is_greeting = line.upper().startswith(b"EHLO")
+                talk.sock.sendall(b"250-hostile\r\n250 AUTH " + ways + b"\r\n" if is_greeting else answer + line)
+
+    return play
+
+
+@pytest.mark.parametrize("ways", [b"PLAIN", b"LOGIN", b"CRAM-MD5", b"PLAIN LOGIN CRAM-MD5", b"NTLM"])
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        pytest.param(b"535 unrecognized command: ", MailRefused, id="it denies the account"),
+        pytest.param(b"454 busy after ", MailServerFailed, id="it cannot check accounts now"),
+        pytest.param(b"334 A\r\n334 ", MailServerFailed, id="its challenge is no base64"),
+        pytest.param(b"334 dXNlcg==\r\n334 ", MailServerFailed, id="its challenges do not end"),
+        pytest.param(b"what is ", MailServerFailed, id="it does not speak SMTP any more"),
+    ],
+)
+def test_what_a_server_says_to_an_account_is_not_told_since_the_password_may_be_in_it(
+    answer: bytes, kind: type[GatewayError], ways: bytes
+) -> None:
+    kind = MailServerFailed if ways == b"NTLM" else kind
+    with hostile(checking_accounts_with(answer, ways)) as listener, pytest.raises(kind) as caught:
+        deliver(message(), ["dba@example.com"], server(listener.port, username="fqc", password="right"))
+    told = "".join(traceback.format_exception(caught.value)) + caught.value.detail
+    for secret in (b"right", b64encode(b"right"), b64encode(b"\0fqc\0right")):
+        assert secret.decode() not in told.replace('password="right"', "")
 
 
 @pytest.mark.parametrize("security", ["starttls", "tls"])
