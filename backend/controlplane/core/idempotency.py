@@ -5,7 +5,8 @@ gave: under another one of the same user it is a new key. The same key with anot
 first is still at work the second is told so. A server error frees the key, since a repeat is then the right thing to
 do; unless the request has acted before it failed, which is noted in the transaction of the act: then a repeat is told
 what was made. A secret is in its first answer alone, and is not kept: a repeat is told what was made, too. Answers are
-kept for a day.
+kept for a day. Of requests that changed nothing, such as previews, only the newest are kept, and no large answer: a
+repeat may then do the same again, and nobody fills the database with them.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from controlplane.core.sealing import open_sealed, seal
 KEEP = timedelta(days=1)
 STUCK_AFTER = timedelta(minutes=10)  # a process died with the key in hand
 ANSWER_LOST = 500
+MOST_IDLE, MOST_IDLE_CHARACTERS = 1000, 64 * 1024  # of one actor, and in one answer, where nothing was changed
 KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
@@ -128,8 +130,25 @@ def finish(kept: KeptAnswer, response: Response) -> None:
         return
     kept.status = response.status_code
     told = json.dumps(_to_keep(response), cls=JSONEncoder)
+    if _is_idle(kept) and not _keep_idle(kept, told):
+        return
     kept.answer_sealed = seal(told, settings.SEALING_KEYS, kept.secret_context)
     kept.save(update_fields=["status", "answer_sealed"])
+
+
+def _is_idle(kept: KeptAnswer) -> bool:
+    return KeptAnswer.objects.filter(pk=kept.pk, made="").exists()
+
+
+def _keep_idle(kept: KeptAnswer, told: str) -> bool:
+    """Makes room for this answer by forgetting older ones; False: it is too long, and its key is free again."""
+    mine = KeptAnswer.objects.filter(actor_id=kept.actor_id, made="")
+    older = mine.exclude(pk=kept.pk).exclude(status=None).order_by("-pk").values_list("pk", flat=True)
+    KeptAnswer.objects.filter(pk__in=list(older[MOST_IDLE - 1 :])).delete()
+    if len(told) > MOST_IDLE_CHARACTERS:
+        kept.delete()
+        return False
+    return True
 
 
 def fail(kept: KeptAnswer) -> None:

@@ -8,6 +8,7 @@ from rest_framework.test import APIClient
 
 from controlplane.accounts.models import AccessKey, Token, User
 from controlplane.accounts.services import token_create
+from controlplane.core import idempotency
 from controlplane.core.errors import Conflict
 from controlplane.core.idempotency import KEEP, STUCK_AFTER, _take_up, claim
 from controlplane.core.models import KeptAnswer
@@ -20,6 +21,7 @@ from testing.answers import contract
 
 pytestmark = pytest.mark.django_db
 WHO = Caller(actor_id="usr-1", authority="tok-1 viewer")
+EVALUATE, EXPRESSION = "/api/v1/expressions/evaluate", {"expression": "{2*3}"}
 BODY = {"name": "made-once", "values": {"long_query_time": "2"}}
 
 
@@ -237,3 +239,24 @@ def test_a_request_that_failed_before_it_acted_acts_when_it_is_repeated(operator
     monkeypatch.setattr(services, "audit_record", whole)
     assert post(operator, "key-1").status_code == 201
     assert templates() == 1
+
+
+def test_of_requests_that_change_nothing_the_newest_answers_are_kept(operator, monkeypatch):
+    monkeypatch.setattr(idempotency, "MOST_IDLE", 3)
+    post(operator, "made")
+    for number in range(5):
+        assert post(operator, f"idle-{number}", EXPRESSION, EVALUATE).status_code == 200
+    assert set(KeptAnswer.objects.values_list("key", flat=True)) == {"made", "idle-2", "idle-3", "idle-4"}
+    assert post(operator, "idle-4", EXPRESSION, EVALUATE).headers["Idempotency-Replayed"] == "true"
+    again = post(operator, "idle-0", EXPRESSION, EVALUATE)
+    assert (again.status_code, "Idempotency-Replayed" in again.headers) == (200, False)
+    assert post(operator, "made").headers["Idempotency-Replayed"] == "true"
+
+
+def test_a_large_answer_to_a_request_that_changes_nothing_is_not_kept(operator):
+    """Previews and refusals can be as large as what was asked: whoever may only read could fill the database."""
+    wrong = {"name": "made-once", "values": {f"no_such_parameter_{number}": "1" for number in range(900)}}
+    refused = post(operator, "key-1", wrong)
+    assert refused.status_code == 400 and len(refused.content) > idempotency.MOST_IDLE_CHARACTERS
+    assert not KeptAnswer.objects.exists()
+    assert post(operator, "key-1").status_code == 201
