@@ -8,6 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from controlplane.accounts.making import refuse_too_many_made
 from controlplane.accounts.models import AccessKey, User
 from controlplane.accounts.roles import covers
 from controlplane.accounts.services import TOUCH_EVERY
@@ -32,6 +33,7 @@ def scope_check(held: str, scope: str) -> None:
 def access_key_create(user: User, *, name: str, scope: str, held: str) -> tuple[AccessKey, str]:
     """The key and its secret, which is shown this once."""
     scope_check(held, scope)
+    refuse_too_many_made()
     key = AccessKey(user=user, name=name, scope=scope)
     secret = SECRET_PREFIX + secrets.token_urlsafe(32)
     key.secret = secret
@@ -44,6 +46,8 @@ def access_key_create(user: User, *, name: str, scope: str, held: str) -> tuple[
 def access_key_update(key: AccessKey, changes: dict[str, Any], *, held: str) -> AccessKey:
     key = row_held(key)
     before = _facts(key)
+    if not (key.is_active and changes.get("is_active") is False):
+        refuse_too_many_made()
     if changes.get("is_active"):
         scope_check(held, key.scope)
     for name, value in changes.items():

@@ -16,11 +16,13 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from controlplane.accounts.ending import Asking, Ended, access_end
+from controlplane.accounts.making import refuse_too_many_made
 from controlplane.accounts.models import LoginFailure, Token, User
 from controlplane.accounts.passwords import checked_password, normal_password
 from controlplane.accounts.roles import Role, covers
 from controlplane.accounts.selectors import admin_list, secret_hash
 from controlplane.audit.services import audit_record
+from controlplane.core.addresses import counted_as
 from controlplane.core.errors import Conflict, Denied, Invalid, NameTaken, NotFound
 from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
 from controlplane.core.one_at_a_time import one_at_a_time
@@ -160,6 +162,7 @@ def token_create(
     expires_at = expires_at or latest
     if not timezone.now() < expires_at <= latest:
         raise Invalid.field("expires_at", f"write a time from now to {settings.TOKEN_LIFETIME_DAYS} days from now")
+    refuse_too_many_made()
     prefix = "fqc_" + "".join(secrets.choice(PREFIX_ALPHABET) for _ in range(8))
     secret = secrets.token_urlsafe(32)
     facts = {"name": name, "scope": scope, **({"instance_id": instance_id} if instance_id else {})}
@@ -199,7 +202,7 @@ def login_check(username: str, password: str, address: str) -> User:
 
 def _proven(username: str, password: str, address: str, failed: str) -> User | None:
     """Whose name and password these are. `failed` is the audit's word for it when they are nobody's."""
-    name = username.lower()
+    name, address = username.lower(), counted_as(address)
     _refuse_locked(LoginFailure.objects.filter(username=name, address=address).first())
     user = _authenticated(name, password)
     if user is None:

@@ -12,7 +12,7 @@ from controlplane.audit.export import export
 from controlplane.audit.models import AuditEvent
 from controlplane.audit.redaction import redacted
 from controlplane.core import idempotency
-from controlplane.core.request_context import caller
+from controlplane.core.request_context import Caller, caller
 
 WHOLE_TRAIL = AuditEvent(pk="all")  # the target of what is done to the trail itself
 
@@ -34,6 +34,12 @@ def audits_record(action: str, outcomes: Iterable[tuple[Any, dict[str, Any]]]) -
     events = AuditEvent.objects.bulk_create(_event(action, target, None, after) for target, after in outcomes)
     if events:
         idempotency.act(f"{events[0].target_type} {events[0].target_id} and others")
+
+
+def audit_count(who: Caller, actions: Iterable[str], since: datetime, most: int) -> int:
+    """How often the caller has done one of these; counts no further than `most`."""
+    found = AuditEvent.objects.filter(actor=who.actor, actor_id=who.actor_id, action__in=actions, created_at__gte=since)
+    return found[:most].count()
 
 
 def _refuse_outside_transaction(action: str) -> None:

@@ -9,6 +9,7 @@ from rest_framework.request import Request
 from rest_framework.settings import api_settings
 from rest_framework.throttling import BaseThrottle
 
+from controlplane.core.addresses import counted_as
 from controlplane.core.rate_counts import RATE_COUNTS, WINDOW_SECONDS
 from controlplane.core.request_context import caller
 
@@ -37,11 +38,11 @@ class CallerThrottle(SharedThrottle):
     scope = "caller"
 
     def ident(self, request: Request) -> str:
-        return getattr(request.user, "pk", None) or caller().address
+        return getattr(request.user, "pk", None) or counted_as(caller().address)
 
 
 class LoginThrottle(SharedThrottle):
     scope = "login"
 
     def ident(self, request: Request) -> str | None:
-        return caller().address if request.method == "POST" else None
+        return counted_as(caller().address) if request.method == "POST" else None

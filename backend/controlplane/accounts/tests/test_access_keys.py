@@ -1,6 +1,10 @@
+from datetime import timedelta
+
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 
+from controlplane.accounts import making
 from controlplane.accounts.models import AccessKey, User
 from controlplane.audit.models import AuditEvent
 from testing.clients import client_as
@@ -50,6 +54,29 @@ def test_renamed_disabled_enabled_and_deleted_with_its_trace(operator):
         "access_key.created", "access_key.deleted", *["access_key.updated"] * 3,
     ]  # fmt: skip
     assert {event.actor for event in trace} == {operator.user.username}
+
+
+def test_a_viewer_makes_and_alters_only_so_many_tokens_and_keys_in_a_day(viewer, operator, monkeypatch):
+    monkeypatch.setattr(making, "MOST_A_DAY", 4)
+    token = {"name": "ci", "scope": "viewer"}
+    key = made(viewer)
+    path = f"{KEYS}/{key['id']}"
+    other = viewer.post("/api/v1/tokens", token)
+    assert viewer.patch(path, {"name": "nightly"}).status_code == 200
+    made(viewer)
+    for answer in (viewer.post("/api/v1/tokens", token), viewer.post(KEYS, token), viewer.patch(path, {"name": "x"})):
+        assert (answer.status_code, answer.json()["code"], "Retry-After" in answer.headers) == (
+            429,
+            "too_many_made",
+            True,
+        )
+    assert viewer.patch(path, {"is_active": False}).status_code == 200
+    assert viewer.patch(path, {"is_active": False}).status_code == 429
+    assert viewer.delete(path).status_code == viewer.delete(f"/api/v1/tokens/{other.json()['id']}").status_code == 204
+    for _ in range(6):
+        made(operator)
+    AuditEvent.objects.update(created_at=timezone.now() - timedelta(days=1, seconds=1))
+    assert viewer.post("/api/v1/tokens", token).status_code == 201
 
 
 def test_the_audit_trail_has_no_secret(operator):

@@ -68,6 +68,31 @@ def test_five_failures_lock_the_name_for_this_address(alice):
     assert not LoginFailure.objects.exists()
 
 
+def test_a_host_does_not_escape_the_lock_by_another_of_its_ipv6_addresses(alice):
+    client = browser()
+    for number in range(5):
+        answer = client.post(
+            SESSION, {"username": "alice", "password": "wrong"}, REMOTE_ADDR=f"2001:db8::{number + 1:x}"
+        )
+        assert answer.json()["code"] == "wrong_credentials"
+    given = {"username": "alice", "password": PASSWORD}
+    assert client.post(SESSION, given, REMOTE_ADDR="2001:db8::ffff:1").json()["code"] == "locked_out"
+    assert client.post(SESSION, given, REMOTE_ADDR="2001:db8:0:1::1").status_code == 200
+    assert {event.address for event in AuditEvent.objects.filter(action="login.failed")} >= {
+        "2001:db8::1",
+        "2001:db8::5",
+    }
+
+
+@pytest.mark.parametrize("addresses", [["2001:db8::{:x}"], ["::ffff:192.0.2.7", "192.0.2.7"]])
+def test_log_ins_are_counted_by_host(addresses, outsider):
+    answers = [
+        outsider.post(SESSION, {}, REMOTE_ADDR=addresses[number % len(addresses)].format(number + 1)).status_code
+        for number in range(30)
+    ]
+    assert 18 <= answers.count(400) + answers.count(403) <= 22 and answers[-1] == 429, answers
+
+
 def test_unknown_names_answer_like_wrong_passwords(alice):
     client = browser()
     answer = client.post(SESSION, {"username": "nobody-here", "password": "x"})

@@ -1,0 +1,20 @@
+"""Addresses of callers, as limits count them. Pure."""
+
+from __future__ import annotations
+
+import ipaddress
+
+HOST_BITS = 64  # of an IPv6 address: one host may use all the addresses that share the other bits
+
+
+def counted_as(address: str) -> str:
+    """The network of an IPv6 address, since its host has 2^64 addresses to choose from; any other address as it is."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if not isinstance(found, ipaddress.IPv6Address):
+        return address
+    if found.ipv4_mapped:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.ip_network((int(found), 128 - HOST_BITS), strict=False))
