@@ -143,6 +143,21 @@ def test_what_has_had_its_time_goes_in_batches_and_what_has_not_stays(kind, monk
     assert rows.count() == 1
 
 
+@pytest.mark.parametrize("kind", ["revoked tokens", "mails", "notifications", "incidents", "silences", "audit events"])
+def test_a_clock_that_was_set_far_ahead_by_mistake_removes_little(kind, clock):
+    model, make, name, keep = KEPT[kind]
+    expire(name)  # by the right time
+    for left in (timedelta(hours=1), timedelta(hours=3), DAY):
+        make(timezone.now() - keep + left)
+    rows = model.objects.exclude(action="audit.purged") if model is AuditEvent else model.objects.all()
+    clock.jump(timedelta(days=900).total_seconds())
+    expire(name)
+    assert rows.count() == 2
+    clock.jump(0)
+    expire(name)
+    assert rows.count() == 2
+
+
 def test_an_open_incident_stays_and_a_resolved_one_goes_with_its_timeline(settings):
     old = timezone.now() - 900 * DAY
     incident(old)

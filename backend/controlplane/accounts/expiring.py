@@ -9,13 +9,14 @@ from django.utils import timezone
 
 from controlplane.accounts.models import LoginFailure, Session, Token
 from controlplane.core.purging import purge
+from controlplane.core.retention import retention_now
 
 KEEP_FAILURES = timedelta(days=1)  # longer than any lock
 
 
 def access_expire() -> None:
     now = timezone.now()
-    before = now - timedelta(days=settings.TOKEN_RETENTION_DAYS)
+    before = retention_now("tokens") - timedelta(days=settings.TOKEN_RETENTION_DAYS)
     purge(Session.objects.filter(expire_date__lt=now), "expire_date")
     purge(LoginFailure.objects.filter(last_at__lt=now - KEEP_FAILURES), "last_at")
     purge(Token.objects.filter(expires_at__lt=before), "expires_at")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import timedelta
 
 from django.conf import settings
-from django.utils import timezone
 
 from controlplane.alerts.models import Incident, Mail, Notification, Silence
 from controlplane.alerts.vocabulary import MailState
 from controlplane.core.purging import purge
+from controlplane.core.retention import retention_now
 
 
 def mails_expire() -> None:
     """What was told stays on the incident's timeline; the letters themselves go."""
-    before = timezone.now() - timedelta(days=settings.MAIL_RETENTION_DAYS)
+    before = retention_now("mails") - timedelta(days=settings.MAIL_RETENTION_DAYS)
     for outbox in (Mail, Notification):
         ended = outbox.objects.filter(state__in=(MailState.SENT, MailState.FAILED))
         purge(ended.filter(created_at__lt=before), "created_at")
@@ -24,6 +24,6 @@ def incidents_expire() -> None:
     """An open one stays, however old."""
     if not settings.INCIDENT_RETENTION_DAYS:
         return
-    before = timezone.now() - timedelta(days=settings.INCIDENT_RETENTION_DAYS)
+    before = retention_now("incidents") - timedelta(days=settings.INCIDENT_RETENTION_DAYS)
     purge(Incident.objects.filter(resolved_at__lt=before), "resolved_at")
     purge(Silence.objects.filter(ends_at__lt=before), "ends_at")

@@ -8,17 +8,17 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 from django.db.models import Max, Min, QuerySet
-from django.utils import timezone
 
 from controlplane.audit.models import AuditEvent
 from controlplane.audit.services import WHOLE_TRAIL, audit_record
 from controlplane.core.purging import batches, removed
+from controlplane.core.retention import retention_now
 
 
 def audit_expire() -> int:
     """How many went. 0 days: they stay for ever."""
     days = settings.AUDIT_RETENTION_DAYS
-    old = AuditEvent.objects.filter(created_at__lt=timezone.now() - timedelta(days=days))
+    old = AuditEvent.objects.filter(created_at__lt=retention_now("audit") - timedelta(days=days))
     told: AuditEvent | None = None
     if days:
         for batch in batches(old, "created_at"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from controlplane.core import clock
+from controlplane.core.retention import retention_now
 from controlplane.core.turns import turn_claim
 from controlplane.fleet.lookout import LOOKOUT
 from controlplane.metrics import polling, rollups
@@ -27,4 +28,4 @@ def rollup() -> None:
 
 @shared_task(name="metrics.expire")
 def expire() -> None:
-    rollups.expire(clock.shared_time())
+    rollups.expire(retention_now("metrics").timestamp())

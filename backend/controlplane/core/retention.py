@@ -1,0 +1,23 @@
+"""The moment by which rows have reached their age.
+
+It follows the clock, but no purge moves it forward by more than twice the time between two purges. So a clock that was
+set far ahead by mistake removes little before it is set right. A scheduler that was away for long catches up slowly.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from controlplane.core import clock
+from controlplane.core.turns import moment_note, moment_of
+
+MOST_FORWARD_SECONDS = 2 * 3600.0  # purges are an hour apart
+
+
+def retention_now(purge: str) -> datetime:
+    """For one purge, which is named by its app."""
+    name, now = f"retention {purge}", clock.shared_time()
+    before = moment_of(name)
+    at = now if before is None else min(now, before + MOST_FORWARD_SECONDS)
+    moment_note(name, at)
+    return datetime.fromtimestamp(at, UTC)
