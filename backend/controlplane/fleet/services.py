@@ -30,6 +30,7 @@ from controlplane.settings.selectors import settings_get
 ENDS_WITH_INSTANCE: Hook[Callable[[Instance], None]] = Hook("fleet.services.ENDS_WITH_INSTANCE")
 LOCAL_HOST = "127.0.0.1"
 CUSTOM = "custom-"  # what names of classes begin with that were made for one size
+MOST_CUSTOM = 500  # operators make them, and cannot delete them
 CLASS_FACTS = ("name", "cpu_count", "memory_bytes", "memory_reserve_bytes", "max_connections", "storage_bytes")
 INSTANCE_FACTS = (
     "name", "provider", "host", "port", "username", "trial_username", "is_tls_required", "product", "proxy_enabled",
@@ -67,6 +68,11 @@ def class_of_size(*, cpu_count: int, memory_bytes: int, max_connections: int, st
     )
     if found is not None:
         return found
+    if InstanceClass.objects.filter(name__startswith=CUSTOM).count() >= MOST_CUSTOM:
+        raise Conflict(
+            f"There are {MOST_CUSTOM} classes for one size already: an administrator can delete unused ones.",
+            code="too_many_classes",
+        )
     name = f"{CUSTOM}{cpu_count}cpu-{_short(memory_bytes)}-{max_connections}"
     taken = InstanceClass.objects.filter(Q(name=name) | Q(name__startswith=f"{name}-")).count()
     return class_create(name=f"{name}-{taken + 1}" if taken else name, memory_reserve_bytes=0, **size)

@@ -3,6 +3,7 @@
 import pytest
 
 from controlplane.audit.models import AuditEvent
+from controlplane.fleet import services
 from controlplane.fleet.connection import connected
 from controlplane.fleet.endpoints import EndpointCheckThrottle
 from controlplane.fleet.models import Instance, InstanceClass
@@ -67,6 +68,14 @@ def test_a_machine_of_any_size_has_a_class_and_like_machines_share_one(operator,
     other = operator.post("/api/v1/instance-classes/custom", {**size, "storage_bytes": 5 * GIB}).json()
     assert other["name"] == "custom-6cpu-24GiB-500-2"
     assert viewer.post("/api/v1/instance-classes/custom", size).status_code == 403
+
+
+def test_operators_make_only_so_many_classes_of_a_size(operator, monkeypatch):
+    monkeypatch.setattr(services, "MOST_CUSTOM", 2)
+    sizes = [{"cpu_count": count, "memory_bytes": 24 * GIB, "max_connections": 500} for count in (1, 2, 3, 1)]
+    answers = [operator.post("/api/v1/instance-classes/custom", size) for size in sizes]
+    assert [each.status_code for each in answers] == [200, 200, 409, 200]
+    assert answers[2].json()["code"] == "too_many_classes"
 
 
 def test_classes_are_listed_by_size(viewer):

@@ -232,6 +232,8 @@ const PROBLEMS: ToldWords = {
   no_engine_there: '该服务器无法加载引擎',
   name_taken: '名称已被使用',
   too_many_near_caches: '上报的近端缓存过多',
+  too_many_made: '一天内创建或修改的令牌和访问密钥过多',
+  too_many_classes: '自定义规格过多',
   no_mail_server: '尚未配置邮件服务器',
   not_local: '该实例不由此控制面运行',
   nothing_to_restore: '没有可恢复的参数',
