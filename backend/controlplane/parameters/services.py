@@ -7,9 +7,11 @@ from typing import Any
 
 from django.db import transaction
 
+from controlplane.accounts.roles import is_by_admin
 from controlplane.audit.services import audit_record
+from controlplane.catalogue.line import Line
 from controlplane.catalogue.selectors import line_get
-from controlplane.core.errors import Conflict, Invalid
+from controlplane.core.errors import Conflict, Denied, FieldError, Invalid
 from controlplane.core.etag import ANY_VERSION, IfMatch, row_held
 from controlplane.core.request_context import caller
 from controlplane.core.unique_names import name_claimed
@@ -24,7 +26,7 @@ MERGE, OVERWRITE = "merge", "overwrite"
 def template_create(
     *, name: str, engine_line: str, values: Mapping[str, str], description: str = "", note: str = ""
 ) -> Template:
-    _check_values(engine_line, values)
+    _check_values(engine_line, {}, values)
     with name_claimed(Template.objects.all(), "a template", name):
         template = Template.objects.create(name=name, engine_line=engine_line, description=description)
     _add_version(template, values, note)
@@ -48,7 +50,7 @@ def template_update(
     before = template_values(template)
     after = before if values is None else _combined(before, values, mode)
     if values is not None:
-        _check_values(template.engine_line, after)
+        _check_values(template.engine_line, before, after)
     facts_before = _facts(template, before)
     for field in ("name", "description"):
         setattr(template, field, fields.get(field, getattr(template, field)))
@@ -83,11 +85,24 @@ def _combined(before: Mapping[str, str], given: Mapping[str, str | None], mode: 
     return {name: text for name, text in merged.items() if text is not None}
 
 
-def _check_values(engine_line: str, values: Mapping[str, str]) -> None:
-    errors = draft_errors(line_get(engine_line), values)
+def _check_values(engine_line: str, before: Mapping[str, str], after: Mapping[str, str]) -> None:
+    line = line_get(engine_line)
+    errors = draft_errors(line, after)
     if errors:
         first = errors[0]
         raise Invalid(f"{first.field}: {first.detail}", errors=errors)
+    if not is_by_admin():
+        _refuse_for_administrators(line, before, after)
+
+
+def _refuse_for_administrators(line: Line, before: Mapping[str, str], after: Mapping[str, str]) -> None:
+    """An administrator may apply a template by its name alone: nobody else decides what such a change sets."""
+    changed = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
+    definitions = [definition for name in sorted(changed) if (definition := line.get(name))]
+    told = "only an administrator decides what a template says about it"
+    errors = [FieldError(f"values.{each.name}", "admin_only", told) for each in definitions if each.is_admin_only]
+    if errors:
+        raise Denied(f"{errors[0].field}: {told}.", code="admin_only", errors=errors)
 
 
 def _refuse_system(template: Template, done: str) -> None:

@@ -140,9 +140,31 @@ def test_a_template_takes_no_value_that_is_never_set(operator, admin):
 
 def test_a_template_is_applied_by_who_may_set_all_of_it(operator, admin, instance):
     template = {"name": "logged", "engine_line": "5.7", "values": {"general_log": "OFF", "long_query_time": "3"}}
-    assert operator.post("/api/v1/templates", template, format="json").status_code == 201
+    assert admin.post("/api/v1/templates", template, format="json").status_code == 201
     assert change(operator, instance, {}, template="logged").json()["code"] == "admin_only"
     assert change(admin, instance, {}, template="logged", apply=False).status_code == 201
+
+
+def test_what_a_template_says_for_administrators_is_said_by_one(operator, admin):
+    """Who applies it may name it and look no further: an operator would decide what an administrator sets."""
+    bare = {"engine_line": "5.7", "values": {"init_connect": "SET @a = 1"}}
+    document = {**bare, "format": "fqc-template-1"}
+
+    def is_refused(answer):
+        found = [(each["field"], each["code"]) for each in answer.json().get("errors", ())]
+        return answer.status_code == 403 and found == [("values.init_connect", "admin_only")]
+
+    assert is_refused(operator.post("/api/v1/templates", {"name": "one", **bare}))
+    assert is_refused(operator.post("/api/v1/templates/import", {"name": "one", **document}))
+    path = f"/api/v1/templates/{admin.post('/api/v1/templates', {'name': 'one', **bare}).json()['id']}"
+    for values in ({"init_connect": "SET @a = 2"}, {"init_connect": None}):
+        assert is_refused(operator.patch(path, {"values": values}, HTTP_IF_MATCH="*"))
+    replaced = {"values": {"long_query_time": "3"}, "mode": "overwrite"}
+    assert is_refused(operator.patch(path, replaced, HTTP_IF_MATCH="*"))
+    assert is_refused(operator.post(f"{path}/clone", {"name": "two"}))
+    kept = operator.patch(path, {"values": {"long_query_time": "3"}}, HTTP_IF_MATCH="*")
+    assert (kept.status_code, kept.json()["values"]) == (200, {**bare["values"], "long_query_time": "3"})
+    assert admin.patch(path, {"values": {"init_connect": "SET @a = 2"}}, HTTP_IF_MATCH="*").status_code == 200
 
 
 def test_a_template_from_before_does_not_bring_what_is_never_set(admin, instance):

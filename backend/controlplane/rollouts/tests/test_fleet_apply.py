@@ -378,7 +378,8 @@ def test_what_is_never_set_blocks_every_instance_whoever_asks(operator, admin, f
 def test_what_is_for_administrators_is_started_and_resumed_by_them_alone(
     operator, admin, fleet, delivered, shared_server
 ):
-    template_create(name="events", engine_line="5.7", values={"event_scheduler": "ON"})
+    with acting_as("an administrator", role="admin"):
+        template_create(name="events", engine_line="5.7", values={"event_scheduler": "ON"})
     asked = {"template": "events", "instances": [fleet.pk], "start": False}
     mine = operator.post("/api/v1/fleet-applies", asked, format="json").json()
     assert (mine["counts"]["blocked"], mine["needs_admin"]) == (1, False)
