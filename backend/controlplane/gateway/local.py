@@ -226,7 +226,7 @@ class LocalServer:
                 text=True,
                 timeout=300,
                 umask=OTHERS,
-                env=os.environ | process.PRIVATE,
+                env=process.environment(),
             )
         finally:
             init.unlink(missing_ok=True)

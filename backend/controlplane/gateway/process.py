@@ -17,6 +17,14 @@ from controlplane.gateway.errors import GatewayError
 
 STOP_SECONDS = 60
 PRIVATE = {"UMASK": "0600", "UMASK_DIR": "0700"}  # for a server, which chooses the modes of what it makes itself
+# What names of settings begin with that hold keys or passwords.
+SECRETS = ("FQC_SECRET_KEY", "FQC_SEALING_KEYS", "FQC_DATABASE_URL", "FQC_BROKER_URL", "OTEL_EXPORTER_OTLP")
+
+
+def environment() -> dict[str, str]:
+    """For a server, which needs none of the control plane's own keys and passwords."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith(SECRETS)}
+    return others | PRIVATE
 
 
 def running_pid(pid_file: Path, program: str, argument: str) -> int | None:
@@ -59,7 +67,7 @@ def start_detached(command: list[str], log: Path) -> int:
             stdout=subprocess.PIPE,
             stderr=output,
             check=True,
-            env=os.environ | PRIVATE,
+            env=environment(),
         )
     return int(done.stdout)
 

@@ -53,6 +53,14 @@ def test_a_pid_file_that_names_a_thread_by_now_hides_no_server(own_server, of):
         keep.join()
 
 
+def test_a_server_is_not_told_the_control_planes_own_keys_and_passwords(own_server, monkeypatch):
+    monkeypatch.setenv("FQC_SEALING_KEYS", "a-key-of-its-own")
+    monkeypatch.setenv("FQC_DATABASE_URL", "postgresql://fqc:a-password@127.0.0.1/fqc")
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "authorization=a-token")
+    told = Path(f"/proc/{own_server().pid}/environ").read_text()
+    assert "PATH=" in told and not any(secret in told for secret in ("a-key-of-its-own", "a-password", "a-token"))
+
+
 def test_the_file_with_the_password_is_gone_once_the_account_works(shared_server):
     assert not (shared_server.folder / "account.sql").exists()
 
