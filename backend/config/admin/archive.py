@@ -12,6 +12,7 @@ import shutil
 import tarfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 FORM = 1
 ABOUT, DATABASE = "about.json", "database"
@@ -33,36 +34,48 @@ class About:
 
 
 def pack(file: Path, about: About, database: Path) -> None:
-    """All of it or nothing, for its owner's eyes alone."""
-    draft = file.with_name(file.name + ".part")
-    described = database.with_name(ABOUT)
+    """All of it or nothing, for its owner alone: written in the folder of `database`, which is closed to others."""
+    draft, described = database.with_name("archive"), database.with_name(ABOUT)
     described.write_text(json.dumps(asdict(about), indent=1) + "\n")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as raw:
+        with tarfile.open(fileobj=raw, mode="w") as archive:
+            archive.add(described, ABOUT)
+            archive.add(database, DATABASE)
+        raw.flush()
+        os.fsync(raw.fileno())
     try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as raw:
-            with tarfile.open(fileobj=raw, mode="w") as archive:
-                archive.add(described, ABOUT)
-                archive.add(database, DATABASE)
-            raw.flush()
-            os.fsync(raw.fileno())
         os.link(draft, file)  # never onto another backup
     except FileExistsError as error:
         raise NotDone(f"{file} is there already: name another file.") from error
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def unpack(file: Path, folder: Path) -> tuple[About, Path]:
+    """Takes the two plain files out of it, whatever else is there. Neither can be larger than the archive is."""
     try:
-        with tarfile.open(file) as archive:
+        with tarfile.open(file, "r:") as archive:
             for name in (ABOUT, DATABASE):
-                content = archive.extractfile(name)
-                if content is None:
-                    raise KeyError(name)
-                with content, (folder / name).open("wb") as file_there:
-                    shutil.copyfileobj(content, file_there)
+                _take(archive, name, folder, file.stat().st_size)
         facts = json.loads((folder / ABOUT).read_text())
         if facts.get("form") != FORM:
             raise NotDone(f"{file} has a form unknown to this version. Restore it with the version that made it.")
-        return About(**facts), folder / DATABASE
-    except (tarfile.TarError, KeyError, TypeError, ValueError) as error:
+        return _about(facts), folder / DATABASE
+    except (tarfile.TarError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise NotDone(f"{file} is not a backup, or it is damaged: {error}.") from error
+
+
+def _take(archive: tarfile.TarFile, name: str, folder: Path, most_bytes: int) -> None:
+    member = archive.getmember(name)
+    content = archive.extractfile(member) if member.isreg() and member.size <= most_bytes else None
+    if content is None:
+        raise ValueError(f"{name} is no plain file in it")
+    with content, (folder / name).open("xb") as file_there:
+        shutil.copyfileobj(content, file_there)
+
+
+def _about(facts: dict[str, Any]) -> About:
+    about = About(**facts)
+    texts = [about.made_at, about.vendor, *about.migrations, *about.sealing_keys, *about.contents]
+    numbers = [count for count, _ in about.contents.values()]
+    if not all(isinstance(text, str) for text in texts) or not all(map(str.isdecimal, numbers)):
+        raise ValueError(f"{ABOUT} is not what a backup says of itself")
+    return about

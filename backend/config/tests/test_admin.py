@@ -1,5 +1,6 @@
 """`fqc-admin`: a backup made while others write is restored into an empty place, and is the same there."""
 
+import io
 import json
 import os
 import subprocess
@@ -147,3 +148,81 @@ def test_an_empty_place_is_prepared_by_migrate_and_first_admin(elsewhere, tmp_pa
     assert admin(elsewhere, "backup", tmp_path / "none").returncode == 1
     assert [admin(elsewhere, word).returncode for word in ("migrate", "first-admin", "rotate-key")] == [0, 0, 0]
     assert (tmp_path / "run" / "admin-password").exists()
+
+
+def hostile(file, *members, mode="w"):
+    """An archive with these members, each with the bytes that follow its head."""
+    with tarfile.open(file, mode) as archive:
+        for member, content in members:
+            archive.addfile(member, io.BytesIO(content))
+    return file
+
+
+def member(name, content=b"", **facts):
+    found = tarfile.TarInfo(name)
+    found.size = len(content)
+    for fact, value in facts.items():
+        setattr(found, fact, value)
+    return found, content
+
+
+DATABASE = member("database", b"SQLite format 3")
+SAID = {"form": 1, "made_at": "", "vendor": "sqlite", "migrations": [], "sealing_keys": [], "contents": {}}
+
+
+def saying(**facts):
+    return member("about.json", json.dumps({**SAID, **facts}).encode())
+
+
+HOSTILE = {
+    "a link to itself": (saying(), member("database", type=tarfile.SYMTYPE, linkname="database")),
+    "a link to a file of the machine": (saying(), member("database", type=tarfile.SYMTYPE, linkname="/etc/passwd")),
+    "a hard link to a file of the machine": (
+        saying(),
+        member("database", type=tarfile.LNKTYPE, linkname="/etc/passwd"),
+    ),
+    "a device": (saying(), member("database", type=tarfile.CHRTYPE, devmajor=1, devminor=5)),
+    "a description that goes deep": (member("about.json", b"[" * 100_000), DATABASE),
+    "contents that are none": (saying(contents=[]), DATABASE),
+    "a count that is none": (saying(contents={"t": ["many", "0"]}), DATABASE),
+    "migrations that are none": (saying(migrations=None), DATABASE),
+    "a vendor that is none": (saying(vendor=5), DATABASE),
+    "names outside of it": (saying(), member("../database", b"x"), member("/tmp/database", b"x")),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_an_archive_that_means_harm_is_no_backup(what, elsewhere, tmp_path):
+    file = hostile(tmp_path / "one", *HOSTILE[what])
+    refused = admin(elsewhere, "restore", file)
+    assert refused.returncode == 1 and "is not a backup, or it is damaged" in refused.stderr, refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert not list((tmp_path / "run").glob("restore-*"))
+
+
+def test_an_archive_does_not_become_larger_than_it_is(elsewhere, tmp_path):
+    """Neither by compression, nor by holes that it says it has."""
+    zeros = 64 * 1024**2
+    packed = hostile(tmp_path / "packed", saying(), member("database", b"\0" * zeros), mode="w:gz")
+    holes = {
+        "GNU.sparse.major": "1",
+        "GNU.sparse.minor": "0",
+        "GNU.sparse.realsize": str(2**60),
+        "GNU.sparse.name": "database",
+    }
+    sparse = hostile(tmp_path / "sparse", saying(), member("other", b"0\n".ljust(512, b"\0"), pax_headers=holes))
+    for file in (packed, sparse):
+        assert file.stat().st_size < 1024**2
+        refused = admin(elsewhere, "restore", file)
+        assert refused.returncode == 1 and "is not a backup, or it is damaged" in refused.stderr, refused.stderr
+
+
+def test_a_backup_does_not_go_into_a_file_that_somebody_else_has_laid_there(instance, tmp_path):
+    file = tmp_path / "one"
+    laid = [file.with_name(name) for name in ("one.part", "archive", "about.json", "database")]
+    for path in laid:
+        path.write_text("mine")
+        path.chmod(0o666)
+    assert main(["backup", str(file)]) == 0
+    assert {path.read_text() for path in laid} == {"mine"}
+    assert file.stat().st_mode & 0o777 == 0o600
