@@ -1,4 +1,4 @@
-"""The moment by which rows have reached their age.
+"""The time that retention compares the age of rows with.
 
 It follows the clock, but no purge moves it forward by more than twice the time between two purges. So a clock that was
 set far ahead by mistake removes little before it is set right. A scheduler that was away for long catches up slowly.

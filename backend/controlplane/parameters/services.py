@@ -96,7 +96,7 @@ def _check_values(engine_line: str, before: Mapping[str, str], after: Mapping[st
 
 
 def _refuse_for_administrators(line: Line, before: Mapping[str, str], after: Mapping[str, str]) -> None:
-    """An administrator may apply a template by its name alone: nobody else decides what such a change sets."""
+    """An administrator may apply a template by its name alone, so only administrators write these values into it."""
     changed = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
     definitions = [definition for name in sorted(changed) if (definition := line.get(name))]
     told = "only an administrator decides what a template says about it"

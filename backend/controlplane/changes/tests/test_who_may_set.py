@@ -146,7 +146,7 @@ def test_a_template_is_applied_by_who_may_set_all_of_it(operator, admin, instanc
 
 
 def test_what_a_template_says_for_administrators_is_said_by_one(operator, admin):
-    """Who applies it may name it and look no further: an operator would decide what an administrator sets."""
+    """Otherwise an operator would decide what an administrator sets who applies a template by its name alone."""
     bare = {"engine_line": "5.7", "values": {"init_connect": "SET @a = 1"}}
     document = {**bare, "format": "fqc-template-1"}
 

@@ -254,7 +254,7 @@ def test_of_requests_that_change_nothing_the_newest_answers_are_kept(operator, m
 
 
 def test_a_large_answer_to_a_request_that_changes_nothing_is_not_kept(operator):
-    """Previews and refusals can be as large as what was asked: whoever may only read could fill the database."""
+    """Previews and refusals can be as large as what was asked: a viewer could fill the database with them."""
     wrong = {"name": "made-once", "values": {f"no_such_parameter_{number}": "1" for number in range(900)}}
     refused = post(operator, "key-1", wrong)
     assert refused.status_code == 400 and len(refused.content) > idempotency.MOST_IDLE_CHARACTERS
