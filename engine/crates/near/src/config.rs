@@ -117,6 +117,11 @@ impl Config {
         }
     }
 
+    /// The account that this program itself logs in with.
+    pub fn account(&self) -> Option<&Account> {
+        self.feed.as_ref().or_else(|| self.fixed.follows.as_ref().map(|follows| &follows.account))
+    }
+
     /// Reads may be answered from memory.
     pub fn answers(&self) -> bool {
         self.feed.is_some() || self.rules.is_some() || self.fixed.follows.is_some()

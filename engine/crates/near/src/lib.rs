@@ -41,6 +41,7 @@ mod reason;
 mod relay;
 mod report;
 mod reporting;
+mod say;
 pub mod seat;
 mod server;
 pub mod service;
@@ -50,6 +51,7 @@ mod stream;
 mod threads;
 mod tls;
 pub mod ttl;
+mod unfinished;
 mod unseen;
 mod uses;
 

@@ -1,5 +1,6 @@
 //! Tells the service manager how far the process has come, as systemd's `Type=notify` expects.
 
+use crate::say::say;
 use std::ffi::OsStr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +11,7 @@ pub fn tell(state: &str) {
     if let Some(socket) = std::env::var_os("NOTIFY_SOCKET")
         && let Err(error) = send(&socket, state)
     {
-        eprintln!("cannot tell the service manager {state}: {error}");
+        say!("cannot tell the service manager {state}: {error}");
     }
 }
 

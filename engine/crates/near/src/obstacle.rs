@@ -1,6 +1,7 @@
 //! What stands in the way of serving from memory.
 
 use crate::one_line::{LONGEST_LINE, one_line};
+use crate::say::say;
 use locks::Mutex;
 use std::sync::PoisonError;
 
@@ -39,7 +40,7 @@ impl Obstacle {
     fn change(&self, what: &str, message: &str) {
         let mut now = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if *now != what {
-            eprintln!("{message}");
+            say!("{message}");
             *now = what.into();
         }
     }

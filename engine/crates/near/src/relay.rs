@@ -2,6 +2,7 @@
 
 use crate::binlog::Privileges;
 use crate::config::Config;
+use crate::follow::Unread;
 use crate::login::{Agreed, Failure, Refusal, login};
 use crate::policy::Policy;
 use crate::pump::pump;
@@ -9,6 +10,7 @@ use crate::seat::Seat;
 use crate::shared::Shared;
 use crate::stream::{Stream, connect};
 use crate::ttl;
+use crate::unfinished::log_in_once;
 use std::io;
 use std::net::SocketAddr;
 use tokio::io::AsyncWriteExt;
@@ -32,19 +34,39 @@ pub async fn relay(arrival: Arrival, shared: &Shared) {
     };
     match login(client, addresses.is_some(), server, &config).await {
         Ok(mut legs) => {
-            let policy =
-                legs.follower.why_unread().is_none().then(|| policy(&config, &mut legs.agreed, shared, privileges));
+            let why_unread = legs.follower.why_unread();
+            let is_login_unseen = matches!(why_unread, Some(Unread::EndToEndTls | Unread::NotUnderstood));
+            if !is_login_unseen {
+                shared.unfinished.end_row();
+            }
+            let policy = why_unread.is_none().then(|| policy(&config, &mut legs.agreed, shared, privileges));
             pump(legs, policy, &shared.counts, &mut shared.draining()).await;
+            if is_login_unseen {
+                log_in_if(shared.unfinished.add(), &config).await;
+            }
         }
-        Err(Failure::Refused { client, sequence, error }) => refuse(client, sequence, &error, shared).await,
+        Err(Failure::Refused { client, sequence, error }) => {
+            refuse(client, sequence, &error, shared).await;
+            log_in_if(shared.unfinished.add(), &config).await;
+        }
         Err(Failure::LoginRefused) => shared.counts.logins_refused.add(1),
         Err(Failure::Lost(error)) => {
+            let is_due = shared.unfinished.add();
             shared.counts.lost.add(1);
             // TLS, most of the time: an operator has to know. Who just goes away is no news.
             if error.kind() == io::ErrorKind::InvalidData {
                 shared.complaints.tell(&error.to_string());
             }
+            log_in_if(is_due, &config).await;
         }
+    }
+}
+
+/// `is_due`: the server has counted handshakes of this host that were broken off, or may have.
+async fn log_in_if(is_due: bool, config: &Config) {
+    if is_due {
+        // A server that refuses this login also refuses the feed, which the log tells.
+        let _ = log_in_once(config).await;
     }
 }
 

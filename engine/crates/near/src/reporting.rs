@@ -12,6 +12,7 @@ use crate::config::Config;
 use crate::control_plane::ControlPlane;
 use crate::one_line::one_line;
 use crate::random;
+use crate::say::say;
 use crate::shared::Shared;
 use post::post;
 use serde_json::json;
@@ -109,8 +110,8 @@ fn tell(trouble: &mut String, control_plane: &ControlPlane, error: Option<&io::E
     let now = error.map(ToString::to_string).unwrap_or_else(|| "none".into());
     if *trouble != now {
         match error {
-            Some(error) => eprintln!("no report to {control_plane}: {error}"),
-            None => eprintln!("reports to {control_plane} what is answered from memory"),
+            Some(error) => say!("no report to {control_plane}: {error}"),
+            None => say!("reports to {control_plane} what is answered from memory"),
         }
         *trouble = now;
     }

@@ -8,6 +8,7 @@ use crate::notify;
 use crate::options::Invocation;
 use crate::relay::{Arrival, relay};
 use crate::reporting::Reporter;
+use crate::say::say;
 use crate::shared::Shared;
 use crate::stream::Stream;
 use crate::threads::Threads;
@@ -51,11 +52,11 @@ async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io
     for address in &fixed.listen {
         let bound = listen(address, fixed.socket_mode, &door, &mut tasks, &mut sockets).await;
         let bound = bound.map_err(|error| told(address, error))?;
-        eprintln!("clients of {} may connect to {bound}", shared.config().server);
+        say!("clients of {} may connect to {bound}", shared.config().server);
     }
     if let Some(address) = fixed.metrics {
         let listener = TcpListener::bind(address).await.map_err(|error| told(&Address::Ip(address), error))?;
-        eprintln!("http://{}/metrics tells what passes", listener.local_addr()?);
+        say!("http://{}/metrics tells what passes", listener.local_addr()?);
         tokio::spawn(http::serve(listener, shared.clone()));
     }
     attachment::begin(&shared)?;
@@ -86,27 +87,27 @@ fn told(address: &Address, error: io::Error) -> io::Error {
 
 fn take_over(read: Result<Config, String>, fixed: &Fixed, shared: &Shared) {
     match read {
-        Err(error) => eprintln!("nothing was reloaded: {error}"),
+        Err(error) => say!("nothing was reloaded: {error}"),
         Ok(mut config) => {
             config.continue_counts(&shared.config());
             if config.fixed != *fixed {
-                eprintln!(
+                say!(
                     "listen, socket-mode, metrics, threads, size and what is said of the binary log and of stores stay as they are until a restart"
                 );
             }
             shared.config.send_replace(Arc::new(config));
-            eprintln!("reloaded; new connections use the new configuration");
+            say!("reloaded; new connections use the new configuration");
         }
     }
 }
 
 async fn drain(shared: &Shared, ends: &mut Ends) {
     let limit = shared.config().drain_timeout;
-    eprintln!("ending; {} connections are open", shared.open.load(Ordering::Relaxed));
+    say!("ending; {} connections are open", shared.open.load(Ordering::Relaxed));
     shared.draining.send_replace(true);
     tokio::select! {
         drained = timeout(limit, shared.all_closed()) => if drained.is_err() {
-            eprintln!("{} connections did not end in time", shared.open.load(Ordering::Relaxed));
+            say!("{} connections did not end in time", shared.open.load(Ordering::Relaxed));
         },
         () = ends.next() => {}
     }
@@ -187,7 +188,7 @@ async fn listen(
 }
 
 async fn pause(error: &io::Error) {
-    eprintln!("a client could not be accepted: {error}");
+    say!("a client could not be accepted: {error}");
     sleep(ACCEPT_PAUSE).await;
 }
 

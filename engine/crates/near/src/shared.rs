@@ -5,8 +5,10 @@ use crate::clock;
 use crate::config::Config;
 use crate::counts::{Counts, tell_log, tell_memory, tell_reasons, tell_rules, tell_store};
 use crate::memory::Memory;
+use crate::say::say;
 use crate::store::Store;
 use crate::ttl::Flights;
+use crate::unfinished::Unfinished;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -18,6 +20,7 @@ pub struct Shared {
     pub draining: watch::Sender<bool>,
     pub counts: Counts,
     pub complaints: Complaints,
+    pub unfinished: Unfinished,
     pub memory: Arc<Memory>,
     pub flights: Arc<Flights>,
     /// What near caches share.
@@ -39,6 +42,7 @@ impl Shared {
             draining: watch::channel(false).0,
             counts: Counts::default(),
             complaints: Complaints::new(),
+            unfinished: Unfinished::default(),
             open: AtomicUsize::new(0),
             has_closed: Notify::new(),
         }
@@ -132,7 +136,7 @@ impl Complaints {
         let is_free = now >= next
             && self.next_ms.compare_exchange(next, now + 1000, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if is_free {
-            eprintln!("a client was refused: {message}");
+            say!("a client was refused: {message}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Lines in the server's error log, each beginning with `FQC:`. Never a statement's text or a literal.
 
 use crate::server::{self, Level};
+use std::io::{Write, stderr};
 
 pub fn note(text: &str) {
     write(Level::Note, text);
@@ -17,6 +18,8 @@ pub fn error(text: &str) {
 fn write(level: Level, text: &str) {
     match server::find() {
         Some(server) => server.print(level, text),
-        None => eprintln!("[ERROR] FQC: {text}"),
+        None => {
+            let _ = writeln!(stderr(), "[ERROR] FQC: {text}");
+        }
     }
 }

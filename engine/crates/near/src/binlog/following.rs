@@ -13,6 +13,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::payloads::Payloads;
 use crate::random;
+use crate::say::say;
 use crate::shared::Shared;
 use crate::stream::Stream;
 use crate::ttl::question;
@@ -103,7 +104,7 @@ async fn attach(log: &Log, config: &Config, account: &Account) -> io::Result<Att
     let (product, version) = prerequisites::product(&mut asker).await?;
     let attached = attach_to(log, config, account, asker, product).await;
     let attached = attached.map_err(|error| prerequisites::with_grant(error, product, account))?;
-    eprintln!("following the log of {} ({version})", config.server);
+    say!("following the log of {} ({version})", config.server);
     Ok(attached)
 }
 

@@ -8,6 +8,7 @@ use super::reply::{About, Counted, Process, Reply, Unfit, Wants};
 use super::tls::{self, Tls};
 use crate::clock;
 use crate::counter::Counter;
+use crate::say::say;
 use crate::server::Server;
 use crate::stream::{Stream, connect};
 use locks::Mutex;
@@ -228,7 +229,7 @@ impl Peer {
         self.common.may_have_changed();
         self.breaker.open(clock::now());
         if *trouble != why {
-            eprintln!("the store {} does not answer, and is tried once a second: {why}", self.server);
+            say!("the store {} does not answer, and is tried once a second: {why}", self.server);
             *trouble = why;
         }
     }
@@ -240,7 +241,7 @@ impl Peer {
         if !self.breaker.is_closed() {
             let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
             if self.breaker.close() {
-                eprintln!("the store {} answers", self.server);
+                say!("the store {} answers", self.server);
                 trouble.clear();
             }
         }

@@ -1,9 +1,10 @@
 //! What passes through `fqc-near` is what passes without it.
 
-use crate::beside::{LIMIT, mariadb, near, server, server_with, wait_until};
+use crate::beside::{Folder, LIMIT, mariadb, near, server, server_with, wait_until};
 use fqc_tests::client::{Client, Line, Login, Param, Response, capability, command};
 use std::fs;
 use std::io::Read;
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 
 /// A raw client never meets the same statement's number or connection's number twice: none of these tells one.
@@ -329,4 +330,33 @@ fn its_health_and_its_counters_are_told() {
     assert!(near.get("/healthz").contains("200 OK"));
     assert!(near.get("/metrics").contains("# TYPE fqc_near_commands_total counter"));
     assert!(near.get("/nowhere").contains("404 Not Found"));
+}
+
+/// Logins of the account `own` that asked nothing: an attempt to attach asks for the feed.
+const OWN_LOGINS: &str = "SELECT COUNT(*) FROM mysql.general_log AS one WHERE command_type = 'Quit' AND user_host LIKE '%own[own]%'
+    AND NOT EXISTS (SELECT 1 FROM mysql.general_log AS other WHERE other.thread_id = one.thread_id AND command_type = 'Query')";
+
+#[test]
+fn it_logs_in_itself_after_handshakes_that_clients_broke_off() {
+    let server = server_with(&["--general-log", "--log-output=TABLE"]);
+    let mut admin = server.admin().expect("a connection");
+    admin.must("CREATE USER own@'%' IDENTIFIED BY 'secret'").expect("an account");
+    let folder = Folder::fresh();
+    let password = folder.write("password", "secret");
+    let near = near(&server, &["--feed-user", "own", "--feed-password-file", &password]);
+    let break_off = |count: usize| {
+        for _ in 0..count {
+            let mut stream = TcpStream::connect(("127.0.0.1", near.port())).expect("a connection");
+            stream.read_exact(&mut [0; 4]).expect("a greeting");
+        }
+    };
+    let lost = |expected| near.wait_for_metric("connections_refused_total{reason=\"lost\"}", |count| count == expected);
+    break_off(9);
+    lost(9);
+    assert_eq!(near.client().scalar("SELECT 1").expect("an answer").as_deref(), Some("1"));
+    break_off(9);
+    lost(18);
+    assert_eq!(admin.scalar(OWN_LOGINS).expect("an answer").as_deref(), Some("0"));
+    break_off(1);
+    wait_until("its login", || admin.scalar(OWN_LOGINS).expect("an answer").as_deref() == Some("1"));
 }

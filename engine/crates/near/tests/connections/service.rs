@@ -2,11 +2,13 @@
 
 use crate::beside::{self, Folder, LIMIT, near, near_with, server, wait_until};
 use fqc_tests::checkout;
-use fqc_tests::client::Client;
+use fqc_tests::client::{Client, Endpoint, Login};
 use fqc_tests::random::Random;
 use fqc_tests::server::{Options, Product, Server};
+use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixDatagram;
 use std::process::Command;
 use std::thread;
 
@@ -311,4 +313,28 @@ fn rules_of_other_products_become_rules_that_are_valid() {
     let (code, _, error) = run(&["import", "proxysql", "/no/file"]);
     assert_eq!(code, Some(2));
     assert!(error.starts_with("fqc-near: cannot read /no/file: No such file"), "{error}");
+}
+
+#[test]
+fn a_log_that_cannot_be_written_ends_nothing() {
+    let server = server();
+    let folder = Folder::fresh();
+    let socket = folder.file("socket");
+    let states = UnixDatagram::bind(folder.file("notify")).expect("a socket");
+    states.set_read_timeout(Some(LIMIT)).expect("a limit");
+    let mut process = Command::new(beside::program())
+        .args(["--server", &format!("127.0.0.1:{}", server.port()), "--listen", &socket, "--metrics", "off"])
+        .env("NOTIFY_SOCKET", folder.file("notify"))
+        .stderr(fs::File::options().write(true).open("/dev/full").expect("a full disk"))
+        .spawn()
+        .expect("it starts");
+    states.recv(&mut [0; 64]).expect("it is ready");
+    // A refused client is a line of the log, too.
+    assert!(Client::connect(&Endpoint::Unix((&socket).into()), &Login::user("nobody", "wrong")).is_err());
+    let mut client = Client::root(&Endpoint::Unix((&socket).into())).expect("a connection");
+    assert_eq!(client.scalar("SELECT 1").expect("an answer").as_deref(), Some("1"));
+    drop(client);
+    // SAFETY: the process is this test's own and has not been waited for.
+    assert_eq!(unsafe { libc::kill(process.id() as i32, libc::SIGTERM) }, 0);
+    assert!(process.wait().expect("it ends").success());
 }

@@ -6,6 +6,7 @@ use crate::exports::{function, symbol};
 use crate::facts::Facts;
 use crate::mysql::abi::{CLASSES, Callbacks, LexString, QueryCommand, Thd};
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_void};
+use std::io::{Write, stderr};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU64, Ordering};
 
@@ -108,7 +109,9 @@ pub fn print_error(plugin: *mut c_void, text: &CStr) {
     // SAFETY: the signature of this function in the server's headers.
     match unsafe { function(PRINT) } {
         Ok(function) => print(function, plugin, ERROR, text),
-        Err(_) => eprintln!("[ERROR] FQC: {}", text.to_string_lossy()),
+        Err(_) => {
+            let _ = writeln!(stderr(), "[ERROR] FQC: {}", text.to_string_lossy());
+        }
     }
 }
 

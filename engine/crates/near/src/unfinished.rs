@@ -1,0 +1,49 @@
+//! Handshakes that clients break off before they have logged in.
+//!
+//! A server counts such handshakes by host (`max_connect_errors`) and finally takes no connection of that host any more. All
+//! clients share this program's host. A login that succeeds sets the server's count back, so after some of these handshakes the
+//! program logs in with its own account.
+
+use crate::account;
+use crate::config::Config;
+use crate::relay::to_server;
+use crate::server::Server;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::io::AsyncWriteExt;
+use tokio::time::timeout;
+use wire::{Command, push_packet};
+
+/// A tenth of what servers allow by default.
+const MOST_IN_A_ROW: usize = 10;
+
+#[derive(Default)]
+pub struct Unfinished(AtomicUsize);
+
+impl Unfinished {
+    /// A client has logged in, which has set the server's count back, too.
+    pub fn end_row(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// One handshake more was broken off, or may have been. True if it is time for a login.
+    pub fn add(&self) -> bool {
+        (self.0.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(MOST_IN_A_ROW)
+    }
+}
+
+/// Logs in with the program's own account and leaves again. Does nothing where the server counts by the clients' own addresses,
+/// or does not count, or where the program has no account.
+pub async fn log_in_once(config: &Config) -> io::Result<()> {
+    let is_counted_here = config.proxy.is_none() && matches!(config.server, Server::Tcp { .. });
+    let Some(account) = config.account().filter(|_| is_counted_here) else { return Ok(()) };
+    timeout(config.connect_timeout, async {
+        let stream = to_server(config, None).await?;
+        let mut server = account::log_in(stream, account, config.connector.as_ref(), false).await?;
+        let mut packet = Vec::new();
+        push_packet(&mut packet, &mut 0, &[Command::Quit as u8]);
+        server.stream.write_all(&packet).await?;
+        server.stream.shutdown().await
+    })
+    .await?
+}
