@@ -151,3 +151,53 @@ fn rights_that_are_revoked_in_part() {
     }
     all(&mut admin, &["DROP USER paula@'%'", "SET GLOBAL partial_revokes = OFF", "DROP DATABASE roles"]);
 }
+
+/// The accounts differ in columns, in views with the rights of reader or definer, and in the rows that a view shows them.
+#[test]
+fn an_account_is_answered_nothing_that_another_may_see() {
+    let mut arena = enter("apart");
+    let mut admin = arena.client();
+    small_table(&mut admin, "t", "InnoDB");
+    all(
+        &mut admin,
+        &[
+            "CREATE TABLE o (owner VARCHAR(80), v INT)",
+            "INSERT INTO o VALUES ('ana@127.0.0.1', 1), ('ben@127.0.0.1', 2)",
+            "CREATE SQL SECURITY DEFINER VIEW own AS SELECT v FROM o WHERE owner = USER()",
+            "CREATE SQL SECURITY INVOKER VIEW i AS SELECT id, v FROM t WHERE id = 1",
+            "CREATE VIEW d AS SELECT id, v FROM t WHERE id = 1",
+            "CREATE USER ana@'%' IDENTIFIED BY '', ben@'%' IDENTIFIED BY ''",
+            "GRANT SELECT ON apart.* TO ana@'%'",
+            "GRANT SELECT ON apart.own TO ben@'%'",
+            "GRANT SELECT ON apart.i TO ben@'%'",
+            "GRANT SELECT (id) ON apart.d TO ben@'%'",
+            "GRANT SELECT (id) ON apart.t TO ben@'%'",
+        ],
+    );
+    let login = |user: &str| Login { database: None, ..Login::user(user, "") };
+    let mut pairs = ["ana", "ben"].map(|user| Pair::of(&arena, user));
+    let mut both = arena.client_as(&login("ana"));
+    for (read, expected) in [
+        ("SELECT v FROM apart.t WHERE id = 1", ["10", "error 1143"]),
+        ("SELECT id FROM apart.t WHERE id = 1", ["1", "1"]),
+        ("SELECT v FROM apart.own", ["1", "2"]),
+        ("SELECT v FROM apart.o WHERE v = 1", ["1", "error 1142"]),
+        ("SELECT v FROM apart.i", ["10", "error 1356"]),
+        ("SELECT v FROM apart.d", ["10", "error 1143"]),
+        ("SELECT id FROM apart.d", ["1", "1"]),
+    ] {
+        for _ in 0..4 {
+            for (user, (pair, expected)) in ["ana", "ben"].iter().zip(pairs.iter_mut().zip(expected)) {
+                let truth = pair.plain.query(read).unwrap();
+                assert_eq!(said(&truth), expected, "`{read}` as {user}");
+                assert!(both.change_user(&login(user)).unwrap().failure().is_none());
+                for _ in 0..2 {
+                    assert_eq!(pair.served.query(read).unwrap(), truth, "`{read}` as {user}");
+                    assert_eq!(both.query(read).unwrap(), truth, "`{read}` as {user}, who was another");
+                }
+            }
+        }
+    }
+    arena.warm(&mut pairs[0].served, "SELECT v FROM apart.t WHERE id = 1");
+    all(&mut admin, &["DROP USER ana@'%', ben@'%'", "DROP DATABASE apart"]);
+}
