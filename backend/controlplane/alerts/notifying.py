@@ -166,6 +166,14 @@ def _send(batch: Batch) -> Outcome:
             if not error.is_permanent:
                 outcome.untried = _flat(messages[position + 1 :])
                 break
+        except (
+            Exception
+        ) as error:  # otherwise nothing would be noted of the other channels, which would be sent all again
+            log.exception("notification_broke", channel=batch.channel.pk)
+            told = ReceiverDelayed(f"{type(error).__name__}: the log of the worker says more.")
+            outcome.failed.append((each, told))
+            outcome.untried = _flat(messages[position + 1 :])
+            break
     return outcome
 
 

@@ -124,10 +124,17 @@ def _target(parts: SplitResult) -> str:
     return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
+def _begin_of_body(answer: http.client.HTTPResponse) -> bytes:
+    """Of a chunked body, what is there of the first chunk: to http.client a negative length has no end."""
+    if not answer.chunked:
+        return answer.read(MOST_SAID_BYTES)
+    return answer.fp.read1(MOST_SAID_BYTES).partition(b"\r\n")[2]
+
+
 def _judge(answer: http.client.HTTPResponse, receiver: Receiver) -> None:
     if 200 <= answer.status < 300:
         return
-    said = " ".join(answer.read(MOST_SAID_BYTES).decode(errors="replace").split())[:MOST_QUOTED]
+    said = " ".join(_begin_of_body(answer).decode(errors="replace").split())[:MOST_QUOTED]
     detail = f"{receiver.place} answered {answer.status}" + (f": {said}" if said else "")
     if answer.status < 500 and answer.status not in TRY_AGAIN:
         raise ReceiverRefused(f"{detail}. Check the address and the secret.")

@@ -113,6 +113,34 @@ def signed_anew(headers: dict[str, str], body: bytes) -> dict[str, str]:
     return {**headers, "FQC-Signature": f"v1={signed}"}
 
 
+def test_a_receiver_that_answers_nonsense_costs_the_others_nothing(desk: Desk) -> None:
+    with receiver() as other:
+        other.status, other.headers, other.said = 503, {"Transfer-Encoding": "chunked"}, b"-5\r\nhello"
+        channel(other, name="nonsense")
+        channel(desk)
+        tell(instance_make(), OPENED)
+        assert notifications_send() == 1
+    states = dict(Notification.objects.values_list("channel__name", "state"))
+    assert states == {"nonsense": "queued", "webhook": "sent"}
+
+
+def test_a_channel_whose_message_cannot_be_made_costs_the_others_nothing(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = notifying.message_for
+
+    def failing(kind: str, *facts: Any, **more: Any) -> Any:
+        return whole(kind, *facts, **more) if kind == "webhook" else 1 / 0
+
+    monkeypatch.setattr(notifying, "message_for", failing)
+    channel(desk, "slack")
+    channel(desk)
+    tell(instance_make(), OPENED)
+    assert notifications_send() == 1
+    assert dict(Notification.objects.values_list("channel__name", "state")) == {"slack": "queued", "webhook": "sent"}
+    assert "ZeroDivisionError" in Channel.objects.get(name="slack").last_error
+
+
 def test_what_was_sent_is_not_sent_again(desk: Desk) -> None:
     channel(desk)
     tell(instance_make(), OPENED)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.post import (
     MOST_QUOTED,
     Receiver,
@@ -19,6 +20,7 @@ from controlplane.gateway.post import (
     post,
     receiver_addresses,
 )
+from controlplane.gateway.tests.hostile import Talk, hostile
 from controlplane.gateway.tests.receiver import receiver
 from controlplane.gateway.tests.test_tls import certified
 
@@ -145,3 +147,30 @@ def test_a_certificate_that_nobody_vouches_for_gets_no_message(tmp_path: Path, m
         with pytest.raises(ReceiverDelayed, match="certificate"):
             post(Receiver(desk.url, LOOPBACK), b"{}", {})
         assert desk.received == []
+
+
+@pytest.mark.parametrize(
+    "body", [b"-5\r\nhello", b"zz\r\nhello", b"f" * 30 + b"\r\nhello", b"", b"5\r\nhello\r\n0\r\n\r\n"]
+)
+@pytest.mark.parametrize(("status", "kind"), [(503, ReceiverDelayed), (404, ReceiverRefused)])
+def test_a_body_in_pieces_of_any_length_is_an_answer(body: bytes, status: int, kind: type[GatewayError]) -> None:
+    with receiver() as desk:
+        desk.status, desk.headers, desk.said = status, {"Transfer-Encoding": "chunked"}, body
+        with pytest.raises(kind, match=f"answered {status}"):
+            post(Receiver(desk.url, LOOPBACK), b"{}", {})
+
+
+def test_of_a_body_in_pieces_without_an_end_little_is_read() -> None:
+    """To the library, a piece of -1 bytes is all that comes until the end."""
+    sent = 0
+
+    def play(talk: Talk) -> None:
+        nonlocal sent
+        talk.sock.recv(65536)
+        talk.sock.sendall(b"HTTP/1.1 503 no\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n")
+        while True:
+            sent += talk.sock.send(b"x" * 65536)
+
+    with hostile(play) as listener, pytest.raises(ReceiverDelayed, match="answered 503"):
+        post(Receiver(f"http://127.0.0.1:{listener.port}/", LOOPBACK), b"{}", {})
+    assert sent < 32 * 1024**2
