@@ -125,7 +125,7 @@ def _target(parts: SplitResult) -> str:
 
 
 def _begin_of_body(answer: http.client.HTTPResponse) -> bytes:
-    """Of a chunked body, what is there of the first chunk: to http.client a negative length has no end."""
+    """Reads only the first part of a chunked body: to http.client, a chunk of negative length has no end."""
     if not answer.chunked:
         return answer.read(MOST_SAID_BYTES)
     return answer.fp.read1(MOST_SAID_BYTES).partition(b"\r\n")[2]
