@@ -42,10 +42,15 @@ fn connect_marked(engine: &Engine, id: NearId) -> Talk<'_> {
 }
 
 /// What was told since this was last asked.
+fn messages(engine: &Engine, id: NearId) -> impl Iterator<Item = ToNear> {
+    let frames = std::iter::from_fn(move || engine.take_frame(id)).map(|frame| Frame::decode(&frame).expect("a frame"));
+    frames.flat_map(|frame| frame.messages)
+}
+
 fn told(engine: &Engine, id: NearId) -> Vec<Told> {
-    let frames = std::iter::from_fn(|| engine.take_frame(id)).map(|frame| Frame::decode(&frame).expect("a frame"));
-    let messages = frames.flat_map(|frame| frame.messages);
-    messages.filter_map(|message| if let ToNear::Told(told) = message { Some(told) } else { None }).collect()
+    messages(engine, id)
+        .filter_map(|message| if let ToNear::Told(told) = message { Some(told) } else { None })
+        .collect()
 }
 
 /// Something is granted to somebody.
@@ -184,6 +189,10 @@ fn who_has_missed_its_time_may_attach_again_after_a_pause() {
             writer.ask("UPDATE t SET v = 2");
             writer.session.report(&engine, locked(b"t", false));
         });
+        // The writer has to wait from before the lease is over.
+        while !messages(&engine, near).any(|message| matches!(message, ToNear::Closed { .. })) {
+            std::thread::yield_now();
+        }
         while engine.near_counts().waits == 0 {
             pass(1_000_000);
             std::thread::yield_now();
