@@ -109,7 +109,10 @@ def test_a_group_takes_no_value_that_is_never_set(rpc):
     assert rpc.refused("CreateParameterGroup", **values) == (400, "InvalidParameter")
 
 
-def test_a_group_with_what_is_for_administrators_is_applied_by_them(rpc, instance):
-    group = made(rpc, Parameters='{"general_log": "ON"}')
+def test_a_group_with_what_is_for_administrators_is_made_and_applied_by_them(rpc, signer, instance):
+    values = {"Engine": "mysql", "EngineVersion": "5.7", "ParameterGroupName": "logged_group"}
+    values["Parameters"] = '{"general_log": "ON"}'
+    assert rpc.refused("CreateParameterGroup", **values) == (403, "OperationDenied.AdminOnly")
+    group = made(signer("admin"), Parameters='{"general_log": "ON"}')
     asked = {"DBInstanceId": instance.pk, "ParameterGroupId": group}
     assert rpc.refused("ModifyParameter", **asked) == (400, "OperationDenied.AdminOnly")

@@ -32,7 +32,7 @@ def reads(shared_server, noting):
     admin = shared_server.connect()
     admin.run("CREATE OR REPLACE DATABASE noting")
     admin.run("CREATE TABLE noting.items (id INT PRIMARY KEY, name VARCHAR(20))")
-    # What a connection does is counted only if the engine has followed it from its beginning.
+    # The engine counts the statements of connections that it has followed from their beginning.
     servers = [shared_server.connect()]
 
     def is_followed():

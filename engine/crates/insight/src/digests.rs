@@ -26,7 +26,7 @@ pub const TABLES: usize = 4;
 pub const REASONS: usize = 64;
 const SHAPES: usize = 2048;
 const TEXT_BYTES: usize = 1024;
-/// What was found out about a shape is forgotten if in so long fewer than so many of its reads were missed.
+/// A shape returns to level 0 if fewer than `SELDOM` of its reads were missed in this time.
 const AGE_NS: u64 = 10_000_000_000;
 const SELDOM: u64 = 200;
 /// Kept free for new shapes.
@@ -320,8 +320,8 @@ impl Digests {
         self.missed.tick(entries, evictions);
     }
 
-    /// Of a shape that is seldom missed all results are stored again while the memory has room: to store them costs next to nothing, and
-    /// what is asked for now may have little in common with, say, an import that came before. To be called several times a second.
+    /// Stores all results of seldom missed shapes again while the memory has room. That costs next to nothing, and an import, for example, says
+    /// little about the reads that come after it. To be called several times a second.
     pub fn age(&self, now_ns: u64) {
         let mut book = self.book();
         if now_ns.saturating_sub(book.aged_ns) < AGE_NS {

@@ -627,8 +627,8 @@ impl Changes {
         }
     }
 
-    /// What was unfit for some time is asked about again by whoever reads it. The catalogue can be wrong for a moment, for example
-    /// beside a definition that is under way.
+    /// Forgets tables that were found unfit some time ago, so that the next read asks about them again. The catalogue can be wrong for a
+    /// moment, for example while a definition is under way.
     pub fn forget_unfit(&mut self, now: u64) {
         self.tables
             .retain(|_, table| !matches!(table, Table::Unfit(_, since) if now.saturating_sub(*since) > UNFIT_NS));
