@@ -210,8 +210,9 @@ fn of_line(line: &Line) -> [Vec<Option<String>>; 5] {
 /// The most frequent first. How long the server took for the statements is not measured here.
 fn reasons(memory: &Memory) -> Rows {
     let mut list = memory.reasons.list();
-    let refused: u64 = list.iter().map(|(_, count, _)| *count as u64).sum();
-    let reads = memory.kept.counted().hits + memory.kept.stats().inserts + refused;
+    // Each read that goes to the server has a reason.
+    let sent: u64 = list.iter().map(|(_, count, _)| *count as u64).sum();
+    let reads = memory.kept.counted().hits + sent;
     list.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
     let told = |(name, count, text): (&str, usize, &str)| {
         let share = Some(ratio(count as u64, reads));

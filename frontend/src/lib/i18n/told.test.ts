@@ -17,7 +17,6 @@ const SOURCES = import.meta.glob<string>(
     '!../../../../backend/controlplane/rpc/*.py',
     '../../../../engine/crates/sql/src/refusal.rs',
     '../../../../engine/crates/session/src/reason.rs',
-    '../../../../engine/crates/session/src/surface/report.rs',
     '../../../../engine/crates/insight/src/report.rs',
   ],
   { query: '?raw', import: 'default', eager: true },
@@ -110,8 +109,8 @@ const NAMES: Record<string, () => string[]> = {
     ].sort(),
   column: () =>
     [
-      ...listOf(source('insight/src/report.rs'), '] = ['),
-      ...listOf(source('surface/report.rs'), 'FqcTopic::Reasons => &['),
+      ...listOf(source('insight/src/report.rs'), 'QUERIES: [&str; 20] = ['),
+      ...listOf(source('insight/src/report.rs'), 'REASONS: [&str; 5] = ['),
     ].sort(),
 };
 

@@ -1108,7 +1108,7 @@ fn statements_are_told_as_rules_let_them_be_answered_to_who_may_see_them() {
         assert_eq!(named.metric("hits_total"), 2, "{line}");
         let mut app = near.login("app", "").expect("a connection");
         let why = ask(&mut client, "SHOW FQC REASONS LIKE 'first_read'");
-        assert!(why.starts_with("first_read,1,the first read of a connection"), "{line}: {why}");
+        assert!(why.starts_with("first_read,1,0.2500,NULL,the first read of a connection"), "{line}: {why}");
         for report in ["SHOW FQC QUERIES", "SHOW FQC CURVE", "SHOW FQC REASONS", "SHOW FQC STATUS"] {
             (0..3).for_each(|_| drop(ask(&mut app, READ)));
             assert_eq!(ask(&mut app, report), "error 1227", "{line}: {report}");
