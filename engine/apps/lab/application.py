@@ -78,17 +78,9 @@ def same(application: Application, page: Page) -> str:
     return text
 
 
-def seen(name: str, path: str) -> tuple[Step, Step]:
-    """Two steps that read this page: one of the guest, one of the member."""
-    return (
-        Step(f"{name}, guest", lambda visitors: visitors.guest.get(path)),
-        Step(f"{name}, member", lambda visitors: visitors.member.get(path)),
-    )
-
-
 def guest(name: str, path: str) -> Step:
-    return seen(name, path)[0]
+    return Step(f"{name}, guest", lambda visitors: visitors.guest.get(path))
 
 
 def member(name: str, path: str) -> Step:
-    return seen(name, path)[1]
+    return Step(f"{name}, member", lambda visitors: visitors.member.get(path))

@@ -9,6 +9,7 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "settings")
 django.setup()
 
+# Models can be imported only after Django was set up.
 from articles.models import Article, Comment, Front  # noqa: E402
 from django.contrib.auth import get_user_model  # noqa: E402
 from wagtail.models import Page, Site  # noqa: E402

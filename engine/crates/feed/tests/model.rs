@@ -4,7 +4,7 @@
 //! on their way. Every order of steps is tried, up to a number of each: frames that are lost or come twice, feeds that
 //! end for one side first, processes that do nothing for a while, clocks that go more slowly than the server's.
 //!
-//! Property: at no moment may a near cache serve a value that is older than one that somebody has been given, nor, in a transaction,
+//! Property: at no moment may a near cache serve a value that is older than one that any client has been given, nor, in a transaction,
 //! another value than the one that the transaction's snapshot shows.
 //!
 //! Each flaw below makes the search find a violation; so it can.
