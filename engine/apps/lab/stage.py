@@ -57,10 +57,12 @@ def _near(mode: str, folder: Path, server: Server, schema: str) -> Near | None:
         server.rows(f"GRANT SELECT, SHOW VIEW ON {schema}.* TO {READER}@127.0.0.1")
         password = folder / "reader-password"
         password.write_text(READER)
-        return Near("near", folder, server, ["--binlog-user", READER, "--binlog-password-file", password])
+        follows = ["--binlog-user", READER, "--binlog-password-file", password]
+        return Near("near", folder, server, [*follows, "--in-transactions", "yes"])
     if mode == "rules":
         rules = folder / "rules.toml"
-        rules.write_text(f"[[rule]]\nschema = '{schema}'\ncache = 'always'\nttl = {TTL_SECONDS}\n")
+        lasts = f"ttl = {TTL_SECONDS}\nin_transactions = true\n"
+        rules.write_text(f"[[rule]]\nschema = '{schema}'\ncache = 'always'\n{lasts}")
         return Near("near", folder, server, ["--rules", rules])
     return None
 

@@ -110,10 +110,14 @@ impl Connection {
         if !self.since.iter().take(at).all(|sent| self.is_passed_over(sent)) {
             self.forget();
         }
-        let standing = &mut self.standings[self.since[at].protocol as usize];
-        let before = standing.filter(|standing| standing.context == told.context);
+        let protocol = self.since[at].protocol as usize;
+        let before = self.standings[protocol].filter(|standing| standing.context == told.context);
+        // Other commands than reads may change what the session is, for both protocols.
+        if told.is_bare && before.is_none() {
+            self.forget();
+        }
         let since = before.map_or(told.command, |before| before.since);
-        *standing = Some(Standing { context: told.context, stamp: told.stamp, since });
+        self.standings[protocol] = Some(Standing { context: told.context, stamp: told.stamp, since });
         (self.holds_over_preparations, self.snapshot) = (told.holds_over_preparations, told.snapshot);
         self.since.drain(..=at);
         true
@@ -208,6 +212,22 @@ mod tests {
         assert_eq!((connection.standing(Protocol::Text).is_some(), connection.snapshot()), (true, None));
         connection.forget();
         assert_eq!((connection.standing(Protocol::Text), connection.snapshot()), (None, None));
+    }
+
+    /// The numbers of both protocols stand for the same settings.
+    #[test]
+    fn what_is_told_of_a_session_alone_ends_what_was_told_of_the_other_protocol_unless_nothing_has_changed() {
+        const EXECUTION: &[u8] = b"\x17\x01\0\0\0\0\x01\0\0\0";
+        for (context, holds) in [(4, true), (6, false)] {
+            let mut connection = connection();
+            assert!(connection.hear(&told(1, READ)));
+            connection.forward(EXECUTION);
+            assert!(connection.hear(&Told { context: 5, ..told(2, EXECUTION) }));
+            connection.forward(b"\x03SET x = 1");
+            assert!(connection.hear(&Told { is_bare: true, context, ..told(3, b"\x03SET x = 1") }));
+            let contexts = [Protocol::Text, Protocol::Binary].map(|one| connection.standing(one).map(|one| one.context));
+            assert_eq!(contexts, [Some(context), holds.then_some(5)]);
+        }
     }
 
     #[test]

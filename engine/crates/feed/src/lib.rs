@@ -43,7 +43,7 @@ pub use near::{Heard, Lost, Near};
 pub use server::{Attached, Basis, NearId, Nears, Terms, Wait, Who};
 
 /// The newest version of the protocol that this crate speaks, and the oldest.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 pub const OLDEST: u16 = 1;
 
 const ATTACH: &str = "ATTACH FQC NEAR";

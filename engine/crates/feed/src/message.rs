@@ -57,6 +57,8 @@ pub struct Told {
     /// since this stamp. `u64::MAX`: each read has a snapshot of its own. `None`: the connection is outside of transactions, or in one
     /// that may be given nothing. Said from version 3 on.
     pub snapshot: Option<u64>,
+    /// This is about the session alone: the result of the command is not to be kept. Said from version 4 on.
+    pub is_bare: bool,
     pub cells: Vec<(u32, u64)>,
 }
 
@@ -101,6 +103,7 @@ const OPENED: u8 = 4;
 const TOLD: u8 = 5;
 const TOLD_OVER_PREPARATIONS: u8 = 6;
 const TOLD_FOR_TRANSACTIONS: u8 = 7;
+const TOLD_OF_SESSION: u8 = 8;
 const RENEW: u8 = 65;
 const ACKNOWLEDGE: u8 = 66;
 const MARK: u8 = 67;
@@ -193,6 +196,9 @@ impl ToNear {
                 let [command, check, context, stamp] = numbers.each_ref().map(|number| &number[..]);
                 let (connection, cells) = (told.connection.to_le_bytes(), versions(&told.cells));
                 let head = [&connection, command, check, context, stamp].concat();
+                if told.is_bare {
+                    return put(out, TOLD_OF_SESSION, &[&head, &[facts(told)], &cells]);
+                }
                 if told.is_for_transactions || told.snapshot.is_some() {
                     let snapshot = told.snapshot.unwrap_or_default().to_le_bytes();
                     return put(out, TOLD_FOR_TRANSACTIONS, &[&head, &[facts(told)], &snapshot, &cells]);
@@ -213,7 +219,7 @@ impl ToNear {
             GRANTED => ToNear::Granted { sent: body.u64()? },
             CLOSED => ToNear::Closed { cells: body.all(Input::u32)? },
             OPENED => ToNear::Opened { cells: body.all(Input::version)? },
-            TOLD | TOLD_OVER_PREPARATIONS | TOLD_FOR_TRANSACTIONS => ToNear::Told(body.told(kind)?),
+            TOLD | TOLD_OVER_PREPARATIONS | TOLD_FOR_TRANSACTIONS | TOLD_OF_SESSION => ToNear::Told(body.told(kind)?),
             _ => return Err(Malformed),
         })
     }
@@ -275,8 +281,14 @@ impl<'a> Input<'a> {
             holds_over_preparations: kind == TOLD_OVER_PREPARATIONS,
             is_for_transactions: false,
             snapshot: None,
+            is_bare: kind == TOLD_OF_SESSION,
             cells: Vec::new(),
         };
+        if told.is_bare {
+            let [facts] = self.take()?;
+            (facts <= OVER_PREPARATIONS).then_some(()).ok_or(Malformed)?;
+            told.holds_over_preparations = facts == OVER_PREPARATIONS;
+        }
         if kind == TOLD_FOR_TRANSACTIONS {
             let ([facts], snapshot) = (self.take()?, self.u64()?);
             let has = |fact: u8| facts & fact != 0;
@@ -326,11 +338,13 @@ mod tests {
             holds_over_preparations: false,
             is_for_transactions: false,
             snapshot: None,
+            is_bare: false,
             cells: vec![(0, 2), (u32::MAX, u64::MAX)],
         };
         let over = Told { holds_over_preparations: true, ..told.clone() };
         let outside = Told { is_for_transactions: true, ..over.clone() };
         let inside = Told { snapshot: Some(u64::MAX), ..told.clone() };
+        let session = Told { is_bare: true, ..over.clone() };
         let messages = vec![
             ToNear::Attached { version: 1, attachment: [1, u64::MAX], lease_ns: 3 },
             ToNear::Granted { sent: 4 },
@@ -340,6 +354,7 @@ mod tests {
             ToNear::Told(over),
             ToNear::Told(outside),
             ToNear::Told(inside),
+            ToNear::Told(session),
         ];
         Frame { number: 11, messages }
     }
@@ -379,6 +394,9 @@ mod tests {
         let mut fact = vec![0; 8];
         put(&mut fact, TOLD_FOR_TRANSACTIONS, &[&[0; 36], &[8], &[0; 8]]);
         assert_eq!(Frame::decode(&fact), Err(Malformed), "a fact that this version does not know");
+        let mut of_session = vec![0; 8];
+        put(&mut of_session, TOLD_OF_SESSION, &[&[0; 36], &[FOR_TRANSACTIONS]]);
+        assert_eq!(Frame::decode(&of_session), Err(Malformed), "it says nothing of results");
         assert_eq!(FromNear::decode_all(&longer), Err(Malformed));
         assert_eq!(FromNear::decode_all(&unknown), Err(Malformed));
         assert_eq!(Frame::decode(&[1; 7]), Err(Malformed));

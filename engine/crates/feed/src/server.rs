@@ -23,6 +23,8 @@ const EVERYTHING: u32 = 0;
 const PREPARATIONS: u16 = 2;
 /// From this version on, near caches know of transactions.
 const TRANSACTIONS: u16 = 3;
+/// From this version on, near caches understand what is told of a session alone.
+const SESSIONS: u16 = 4;
 /// Messages that wait to be sent to one near cache; one that takes them more slowly is detached.
 const MOST_WAITING: usize = 1 << 16;
 /// Cells that these messages name together.
@@ -230,7 +232,8 @@ impl Nears {
         mut told: Told,
         version_if_open: impl Fn(u32) -> Option<u64>,
     ) -> bool {
-        let Some(near) = self.attached.get_mut(&id).filter(|near| !near.is_gone) else { return false };
+        let knows = |near: &&mut Attached| !near.is_gone && (!told.is_bare || near.version >= SESSIONS);
+        let Some(near) = self.attached.get_mut(&id).filter(knows) else { return false };
         for table in basis.tables {
             let latest = near.holds.entry(*table).or_insert(told.stamp);
             *latest = told.stamp.max(*latest);
@@ -377,6 +380,16 @@ mod tests {
         nears.hear(id, &FromNear::Renew { sent: 0 }, 0);
         assert!(nears.tell(id, Basis { tables: &[TABLE], cells: &[TABLE] }, told(stamp), |_| Some(version)));
         (nears, id)
+    }
+
+    #[test]
+    fn of_a_session_alone_only_near_caches_are_told_that_understand_it() {
+        for version in [1, TRANSACTIONS, SESSIONS] {
+            let mut nears = Nears::new(Terms::default(), 1);
+            let id = nears.attach("near", Who::default(), version, 0);
+            let told = Told { is_bare: true, ..Told::default() };
+            assert_eq!(nears.tell(id, Basis { tables: &[], cells: &[] }, told, |_| Some(0)), version == SESSIONS);
+        }
     }
 
     /// Between the opening of a cell and its telling is time for a read.

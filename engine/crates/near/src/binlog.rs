@@ -27,5 +27,6 @@ mod words;
 
 pub use changes::Privileges;
 pub use following::attend;
-pub use log::{Begun, Log, Noted, Progress, Read, Wording, answer_of};
+pub use log::{Begun, Log, Noted, Progress, Read, Wording};
+pub use place::Absolute;
 pub use product::tables_made;

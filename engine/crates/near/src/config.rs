@@ -62,6 +62,8 @@ pub struct Config {
     pub connector: Option<Connector>,
     /// Who attaches to the server's cache.
     pub feed: Option<Account>,
+    /// With the help of the binary log, reads in transactions are answered from memory, too.
+    pub in_transactions: bool,
     /// By which results are served outdated.
     pub rules: Option<Arc<Rules>>,
     /// Who is told what is answered.
@@ -102,6 +104,7 @@ impl Config {
             is_tls_required: options.value("tls-required", yes_or_no)?,
             connector,
             feed: account(options, "feed-user", "feed-password-file")?,
+            in_transactions: options.value("in-transactions", yes_or_no)?,
             rules: rules(options)?,
             control_plane: ControlPlane::of(options)?,
             name: options.value("name", name)?,
@@ -149,6 +152,10 @@ impl Config {
         if self.fixed.follows.is_some() && others {
             let why = "its results may be as old as max-staleness-ms, and those of feed-user, rules and hints differ in that; choose one";
             return Err(options.error("binlog-user", why));
+        }
+        if self.in_transactions && self.fixed.follows.is_none() {
+            let why = "goes with binlog-user; a rule says in_transactions = true for its own reads, and with feed-user they are exact";
+            return Err(options.error("in-transactions", why));
         }
         if self.control_plane.is_some() && self.feed.is_some() {
             let why = "the server tells the control plane of a near cache with feed-user; leave this out";

@@ -7,8 +7,8 @@
 //!   true when its read had begun already;
 //! - results, and answers on their way to become some, take no more than `size` bytes together.
 
-use crate::answer::Answer;
 use crate::own_flags::Places;
+use crate::result_set::ResultSet;
 use crate::uses::{Source, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp, Stats};
 use feed::{Frame, FromNear, Heard, Lost, Near, Told};
@@ -90,15 +90,22 @@ impl Kept {
     }
 
     /// Keeps an answer under what was told of it. False: there is no room for it.
-    pub fn store(&self, payload: &[u8], answer: &Answer, source: Source, told: &Told, attachment: Attachment) -> bool {
+    pub fn store(
+        &self,
+        payload: &[u8],
+        result: ResultSet<'_>,
+        source: Source,
+        told: &Told,
+        attachment: Attachment,
+    ) -> bool {
         let attached = bytes_of(attachment);
         let key = Key { context: told.context, parts: [payload, &attached] };
         let cells: Vec<CellId> = told.cells.iter().map(|(cell, _)| CellId(*cell)).collect();
         let Source { shape, cost_ns } = source;
-        let places = answer.places.filter(|_| told.is_for_transactions);
+        let places = result.places.filter(|_| told.is_for_transactions);
         let flags = places.map_or(0, Places::bits);
-        let meta = Meta { stamp: Stamp(told.stamp), rows: answer.rows, cost_ns, flags, owner: shape.0 };
-        self.uses.keep(&self.cache, &key, meta, &cells, &answer.bytes)
+        let meta = Meta { stamp: Stamp(told.stamp), rows: result.rows, cost_ns, flags, owner: shape.0 };
+        self.uses.keep(&self.cache, &key, meta, &cells, result.bytes)
     }
 
     /// Drops what cannot be served any more.

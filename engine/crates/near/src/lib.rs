@@ -41,6 +41,7 @@ mod reason;
 mod relay;
 mod report;
 mod reporting;
+mod result_set;
 mod say;
 pub mod seat;
 mod server;

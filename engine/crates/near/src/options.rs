@@ -87,6 +87,8 @@ options! {
         "File with that account's password, in one line.";
     "max-staleness-ms" "MILLISECONDS" = Some("1000"), false,
         "How old an answer may be that is given with the help of the binary log.";
+    "in-transactions" "yes|no" = Some("no"), true,
+        "With binlog-user: reads in a transaction that has written nothing are answered from memory, too. Such a transaction gives up repeatable reads. Rules have a key of their own for it.";
     "name" "NAME" = Some(""), true,
         "How SHOW FQC NEAR on the server, or the control plane, calls this program: letters, digits and -._: alone. Default: the machine's name.";
     "control-plane" "URL" = Some(""), true,

@@ -49,7 +49,7 @@ impl Waiting {
     fn keep(&self, kept: &Kept, told: &Told, attachment: Attachment) {
         let shape = self.read.shape(kept);
         let source = Source { shape, cost_ns: self.cost_ns };
-        let is_kept = kept.store(self.read.key(), &self.answer, source, told, attachment);
+        let is_kept = kept.store(self.read.key(), self.answer.result_set(), source, told, attachment);
         if !self.is_served {
             kept.uses.missed(shape, self.answer.bytes.len(), is_kept);
         }
@@ -160,6 +160,9 @@ impl Own {
         }
         self.attachment = Some(attachment);
         self.waiting.retain(|waiting| waiting.command >= told.command);
+        if told.is_bare {
+            return self.waiting.retain(|waiting| waiting.command != told.command);
+        }
         let waiting = self.waiting.front_mut().filter(|waiting| waiting.command == told.command);
         // What was answered here was no miss, though the server has run it, too.
         let is_miss = waiting.as_ref().is_none_or(|waiting| !waiting.is_served);

@@ -9,7 +9,7 @@ sql::reasons! {
     TooLong "too_long" "the statement has more than 16 KiB, or came in pieces";
     ParameterTypes "parameter_types" "the parameters of the prepared statement have had values of other types, or not all at once for the first time, or one that may be taken for another type";
     StatementContext "statement_context" "the session's settings changed since the statement was prepared, or were not known then";
-    Transaction "transaction" "the session is in a transaction, has autocommit off, or has sent something ahead";
+    Transaction "transaction" "the session is in a transaction or has autocommit off, and no rule or option lets such reads be served, or it has written something or its reads lock; or the client has sent something ahead";
     SessionState "session_settings" "the session's settings are not known, and cannot be asked for: it has used temporary tables, CALL or LOCK TABLES, for example";
     FirstRead "first_read" "the first read of a connection, or after a write, a SET or a USE: the server is asked for the session's settings with it";
     KeepAlive "keep_alive" "the server had not heard of the connection for ten seconds";

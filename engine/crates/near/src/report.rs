@@ -126,10 +126,7 @@ fn row(name: &str, value: impl ToString) -> Vec<Option<String>> {
 fn status(memory: &Memory, right: &Right, asker: &Asker) -> Rows {
     let counted = memory.kept.counted();
     let (verdict, further) = match right {
-        Right::Leases => {
-            let inside = memory.kept.hits_inside.load(Ordering::Relaxed);
-            (verdict(memory), vec![row("Hits in transactions", inside)])
-        }
+        Right::Leases => (verdict(memory), Vec::new()),
         Right::Log(log, store) => {
             let progress = log.progress(clock::now());
             let of_log = of_log(&progress).into_iter();
@@ -147,6 +144,7 @@ fn status(memory: &Memory, right: &Right, asker: &Asker) -> Rows {
         row("Used bytes", counted.bytes),
         row("Results stored", counted.entries),
         row("Hits", counted.hits),
+        row("Hits in transactions", memory.kept.hits_inside.load(Ordering::Relaxed)),
         row("Inserts", memory.kept.stats().inserts),
         row("Not cached", not_cached(memory)),
         row("Hits of this connection", asker.hits),

@@ -41,16 +41,21 @@ fn connect_marked(engine: &Engine, id: NearId) -> Talk<'_> {
     talk
 }
 
-/// What was told since this was last asked.
+/// The messages since this was last asked.
 fn messages(engine: &Engine, id: NearId) -> impl Iterator<Item = ToNear> {
     let frames = std::iter::from_fn(move || engine.take_frame(id)).map(|frame| Frame::decode(&frame).expect("a frame"));
     frames.flat_map(|frame| frame.messages)
 }
 
-fn told(engine: &Engine, id: NearId) -> Vec<Told> {
+fn all_told(engine: &Engine, id: NearId) -> Vec<Told> {
     messages(engine, id)
         .filter_map(|message| if let ToNear::Told(told) = message { Some(told) } else { None })
         .collect()
+}
+
+/// What was told of results since this was last asked.
+fn told(engine: &Engine, id: NearId) -> Vec<Told> {
+    all_told(engine, id).into_iter().filter(|told| !told.is_bare).collect()
 }
 
 /// Something is granted to somebody.
@@ -344,4 +349,53 @@ fn a_result_of_an_engine_that_joins_transactions_is_told_not_to_be_for_them() {
         let told: Vec<_> = told(&engine, near).iter().map(|told| told.is_for_transactions).collect();
         assert_eq!(told, [is_for; 2], "{verdict:?}");
     }
+}
+
+/// So a near cache can answer the first read after a `SET`, a `USE` or a write.
+#[test]
+fn as_what_a_session_stands_is_told_after_each_command_of_which_nothing_else_is() {
+    let engine = engine();
+    let near = attached(&engine, feed::VERSION);
+    let mut a = connect_marked(&engine, near);
+    for statement in ["SET NAMES latin1", "SET sql_mode = 'ANSI'", "SET @a = 1", "SELECT FOUND_ROWS()", "COMMIT"] {
+        a.run(statement, AUTOCOMMIT);
+        let told = all_told(&engine, near);
+        assert_eq!(told.iter().map(|told| told.is_bare).collect::<Vec<_>>(), [true], "{statement}");
+        a.read(READ, "one", AUTOCOMMIT);
+        let of_read = all_told(&engine, near);
+        assert_eq!((of_read.len(), of_read[0].is_bare), (1, false), "{statement}");
+        assert_eq!((told[0].context, told[0].command + 1), (of_read[0].context, of_read[0].command), "{statement}");
+        assert!(told[0].stamp <= of_read[0].stamp);
+        engine.drop_results();
+    }
+}
+
+#[test]
+fn nothing_is_told_of_a_session_that_would_not_be_served() {
+    let engine = engine();
+    for (statement, flags) in [
+        ("START TRANSACTION READ WRITE", IN_TRANS),
+        ("SET autocommit = 0", 0),
+        ("SET fqc_type = 0", AUTOCOMMIT),
+        ("LOCK TABLES t READ", AUTOCOMMIT),
+        ("CREATE TEMPORARY TABLE t (a INT)", AUTOCOMMIT),
+        ("XA START 'x'", IN_TRANS),
+    ] {
+        let near = attached(&engine, feed::VERSION);
+        let mut a = connect_marked(&engine, near);
+        a.run(statement, flags);
+        assert_eq!(all_told(&engine, near), [], "{statement}");
+        engine.detach_near(near);
+    }
+}
+
+#[test]
+fn an_older_near_cache_is_told_of_results_alone() {
+    let engine = engine();
+    let near = attached(&engine, 3);
+    let mut a = connect_marked(&engine, near);
+    a.run("SET NAMES latin1", AUTOCOMMIT);
+    assert_eq!(all_told(&engine, near), []);
+    a.read(READ, "one", AUTOCOMMIT);
+    assert_eq!(all_told(&engine, near).len(), 1);
 }

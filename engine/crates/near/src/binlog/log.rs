@@ -7,9 +7,11 @@ use super::packed;
 use super::place::{Absolute, Place};
 use super::rows::RowKey;
 use crate::kept::Kept;
+use crate::own_flags::Places;
 use crate::reason::Own;
+use crate::result_set::ResultSet;
 use crate::ttl::{Found, Known};
-use crate::uses::{Source, Use, Uses};
+use crate::uses::{Source, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp};
 use locks::RwLock;
 use sql::touched;
@@ -209,7 +211,7 @@ impl Log {
         let is_like = |stamp: u64, cells: &[CellId]| changes.is_fresh(cells.iter().map(|cell| cell.0), stamp);
         uses.iter().for_each(|uses| uses.requested(hash, entry.as_ref(), is_like));
         let entry = entry.filter(|entry| is_fresh(&changes, entry))?;
-        Some(Found { answer: entry.value().to_vec(), rows: entry.rows(), is_due: false, used: Use::of(&entry) })
+        Some(Found::of(&entry, false))
     }
 
     /// For a read that is about to be sent.
@@ -269,9 +271,9 @@ impl Log {
         let changes = self.look();
         let is_same = changes.attachment() == Some(read.noted.attachment);
         let is_kept = is_same.then(|| put(&changes, kept, read, known)).flatten()?;
-        kept.uses.missed(read.source.shape, read.answer.len(), is_kept);
+        kept.uses.missed(read.source.shape, read.result.bytes.len(), is_kept);
         let absolute = changes.absolute(read.noted.stamp).filter(|_| read.noted.circle == ALL)?;
-        Some([&absolute.bytes()[..], read.answer].concat())
+        Some([&absolute.bytes()[..], read.result.bytes].concat())
     }
 
     /// What another near cache has read could be served to this session.
@@ -289,14 +291,14 @@ impl Log {
         kept: &Kept,
         wording: &Wording,
         known: &Known,
-        (bytes, rows): (&[u8], u64),
+        absolute: Absolute,
+        result: ResultSet<'_>,
         source: Source,
     ) -> bool {
-        let Some((absolute, answer)) = Absolute::read(bytes) else { return false };
         let changes = self.look();
         let Some((attachment, stamp)) = changes.attachment().zip(changes.moment_of(absolute)) else { return false };
         let noted = Noted { attachment, stamp, circle: ALL };
-        put(&changes, kept, &Read { wording: *wording, answer, rows, noted, source }, known).is_some()
+        put(&changes, kept, &Read { wording: *wording, result, noted, source }, known).is_some()
     }
 
     /// Drops what cannot be served any more, and what is to be asked for again.
@@ -309,10 +311,6 @@ impl Log {
     }
 }
 
-/// The answer in what near caches share.
-pub fn answer_of(shared: &[u8]) -> Option<&[u8]> {
-    Absolute::read(shared).map(|(_, answer)| answer)
-}
 
 /// What a read says.
 #[derive(Clone, Copy)]
@@ -327,22 +325,22 @@ pub struct Wording<'a> {
 /// An answer that may be kept.
 pub struct Read<'a> {
     pub wording: Wording<'a>,
-    pub answer: &'a [u8],
-    pub rows: u64,
+    pub result: ResultSet<'a>,
     pub noted: Noted,
     pub source: Source,
 }
 
 /// None if it is not fresh, and false if there is no room for it.
 fn put(changes: &Changes, kept: &Kept, read: &Read, known: &Known) -> Option<bool> {
-    let Read { wording, answer, rows, noted: Noted { stamp, circle, .. }, source: Source { shape, cost_ns } } = *read;
+    let Read { wording, result, noted: Noted { stamp, circle, .. }, source: Source { shape, cost_ns } } = *read;
     let cells = cells(changes, &wording, known).filter(|_| changes.is_of(&known.server));
     let cells = cells.filter(|cells| changes.is_fresh(cells.iter().copied(), stamp))?;
     let cells: Vec<_> = cells.into_iter().map(CellId).collect();
-    let meta = Meta { stamp: Stamp(stamp), rows, cost_ns, flags: 0, owner: shape.0 };
+    let flags = result.places.map_or(0, Places::bits);
+    let meta = Meta { stamp: Stamp(stamp), rows: result.rows, cost_ns, flags, owner: shape.0 };
     let identity = of_circle(known, circle);
     let key = key_of(changes, wording.key, &identity);
-    Some(kept.uses.keep(kept.cache(), &key, meta, &cells, answer))
+    Some(kept.uses.keep(kept.cache(), &key, meta, &cells, result.bytes))
 }
 
 /// Of the tables of a read, or of its rows; none if not all are known.

@@ -13,6 +13,8 @@ pub struct Known {
     /// What distinguishes the server from others behind the same address.
     pub server: Vec<u8>,
     pub mode: LexMode,
+    /// In transactions its reads lock the rows that they read.
+    pub locks_what_it_reads: bool,
     /// Two sessions with the same one get the same results at the same time.
     pub identity: [u8; 32],
     /// The same for those that have come from other addresses. Only what calls `USER()`, a view for example, hangs on that.
@@ -36,6 +38,10 @@ fn unwanted(flavour: &Flavour) -> [Habit; 6] {
     let Flavour { asked, habits, .. } = flavour;
     [asked.temporaries, asked.uncommitted, habits.traces, habits.reports, habits.numbers, MEANS_LAST]
 }
+
+/// Among these. Its question is the isolation level.
+const UNCOMMITTED_AT: usize = 1;
+const SERIALIZABLE: &[u8] = b"SERIALIZABLE";
 
 /// As each near cache of this version asks it.
 pub fn is_question(text: &[u8]) -> bool {
@@ -85,6 +91,7 @@ pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], beside: &[&[u8]]) ->
     if !habits.iter().zip(&values[of_habits..]).all(|(habit, value)| habit.is_none(value)) {
         return None;
     }
+    let locks_what_it_reads = values[of_habits + UNCOMMITTED_AT] == SERIALIZABLE;
     let charset = Charset::of_name(charset, &flavour.charsets);
     let mode = LexMode { charset, ..LexMode::new(flavour) }.with_sql_mode(&Value::Text(sql_mode.clone()))?;
     let is_readable = charset != Charset::Unreadable && !mode.is_foreign && !flavour.schemas.is_system(database);
@@ -96,6 +103,7 @@ pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], beside: &[&[u8]]) ->
         database: text(database),
         server: server.clone(),
         mode,
+        locks_what_it_reads,
         identity: digest::of(values.iter().map(Vec::as_slice).chain(beside.clone())),
         common: digest::of(others.chain(beside)),
     })

@@ -29,6 +29,8 @@ pub struct Terms {
     pub soft_ttl: Duration,
     /// For so long a read waits for another client's answer to the same one; not at all if it is zero.
     pub coalesce: Duration,
+    /// Reads in a transaction that has written nothing are served, too.
+    pub in_transactions: bool,
     pub counts: Arc<Counts>,
 }
 
@@ -85,6 +87,7 @@ struct Written {
     ttl: Option<f64>,
     soft_ttl: Option<f64>,
     coalesce_ms: Option<u64>,
+    in_transactions: Option<bool>,
 }
 
 #[derive(Deserialize, PartialEq, Eq)]
@@ -147,7 +150,7 @@ impl Rules {
     fn hinted(&self, text: &[u8]) -> Option<Terms> {
         let counts = self.hints.as_ref()?.clone();
         let ttl = hint(text)?.min(OLDEST);
-        Some(Terms { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, counts })
+        Some(Terms { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, in_transactions: false, counts })
     }
 
     /// No result is served that is older.
@@ -163,6 +166,35 @@ impl Rules {
         let rules = rules.filter_map(|rule| Some((rule.name.as_str(), &*rule.terms.as_ref()?.counts)));
         rules.chain(self.hints.iter().map(|counts| (HINT, &**counts)))
     }
+}
+
+impl Written {
+    /// None unless it lets reads be served.
+    fn terms(&self) -> Result<Option<Terms>, String> {
+        let &Written { ttl, soft_ttl, coalesce_ms, in_transactions, .. } = self;
+        if self.cache != Word::Always {
+            let is_bare = ttl.or(soft_ttl).is_none() && coalesce_ms.is_none() && in_transactions.is_none();
+            let why = "ttl, soft_ttl, coalesce_ms and in_transactions go with cache = \"always\" only";
+            return if is_bare { Ok(None) } else { Err(why.into()) };
+        }
+        let ttl = seconds("ttl", ttl.ok_or("cache = \"always\" needs a ttl, in seconds")?)?;
+        let soft_ttl = soft_ttl.map_or(Ok(ttl), |soft| seconds("soft_ttl", soft))?;
+        if soft_ttl > ttl {
+            return Err("soft_ttl is longer than ttl".into());
+        }
+        if coalesce_ms.is_some_and(|ms| !(1..=LONGEST_WAIT_MS).contains(&ms)) {
+            return Err(format!("coalesce_ms is a number of milliseconds from 1 to {LONGEST_WAIT_MS}"));
+        }
+        let coalesce = Duration::from_millis(coalesce_ms.unwrap_or(0));
+        let in_transactions = in_transactions.unwrap_or(false);
+        Ok(Some(Terms { ttl, soft_ttl, coalesce, in_transactions, counts: Arc::default() }))
+    }
+}
+
+fn seconds(name: &str, seconds: f64) -> Result<Duration, String> {
+    let read = Duration::try_from_secs_f64(seconds).ok();
+    read.filter(|read| (Duration::from_millis(1)..=OLDEST).contains(read))
+        .ok_or_else(|| format!("{name} is a number of seconds from 0.001 to {}, not {seconds}", OLDEST.as_secs()))
 }
 
 /// A subject, and what is found in its text once a rule asks for it: none where it cannot be told.
@@ -193,15 +225,12 @@ impl<'a> Looked<'a> {
 
 impl Rule {
     fn of(written: Written, name: String) -> Result<Rule, String> {
-        let Written { digest, table, schema, account, text, shape, cache, ttl, soft_ttl, coalesce_ms, .. } = written;
+        let terms = written.terms()?;
+        let Written { digest, table, schema, account, text, shape, cache, .. } = written;
         if [&digest, &table, &schema, &account, &text, &shape].iter().all(|part| part.is_none()) {
             return Err("it fits nothing: give it a digest, table, schema, account, text or shape".into());
         }
-        if cache != Word::Always && (ttl.is_some() || soft_ttl.is_some() || coalesce_ms.is_some()) {
-            return Err("ttl, soft_ttl and coalesce_ms go with cache = \"always\" only".into());
-        }
         let is_normal = cache == Word::Normal;
-        let terms = if cache == Word::Always { Some(terms(ttl, soft_ttl, coalesce_ms)?) } else { None };
         Ok(Rule {
             name,
             digest: digest.as_deref().map(digest_of).transpose()?,
@@ -258,23 +287,6 @@ fn text(name: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(name)
 }
 
-fn terms(ttl: Option<f64>, soft_ttl: Option<f64>, coalesce_ms: Option<u64>) -> Result<Terms, String> {
-    let seconds = |name: &str, seconds: f64| {
-        let read = Duration::try_from_secs_f64(seconds).ok();
-        read.filter(|read| (Duration::from_millis(1)..=OLDEST).contains(read))
-            .ok_or_else(|| format!("{name} is a number of seconds from 0.001 to {}, not {seconds}", OLDEST.as_secs()))
-    };
-    let ttl = seconds("ttl", ttl.ok_or("cache = \"always\" needs a ttl, in seconds")?)?;
-    let soft_ttl = soft_ttl.map_or(Ok(ttl), |soft| seconds("soft_ttl", soft))?;
-    if soft_ttl > ttl {
-        return Err("soft_ttl is longer than ttl".into());
-    }
-    if coalesce_ms.is_some_and(|ms| !(1..=LONGEST_WAIT_MS).contains(&ms)) {
-        return Err(format!("coalesce_ms is a number of milliseconds from 1 to {LONGEST_WAIT_MS}"));
-    }
-    let coalesce = Duration::from_millis(coalesce_ms.unwrap_or(0));
-    Ok(Terms { ttl, soft_ttl, coalesce, counts: Arc::default() })
-}
 
 /// Upper and lower case are the same, unless it says `(?-i)`.
 pub fn expression(text: &str) -> Result<Regex, String> {

@@ -9,8 +9,8 @@ use super::question::{self, Known};
 use super::rules::{Rules, Subject, Terms};
 use super::shelf::{self, Found};
 use super::state::State;
-use crate::answer::{Answer, is_whole_result, why_not_kept};
-use crate::binlog::{Begun, Log, Noted, Read as LogRead, Wording, answer_of, tables_made};
+use crate::answer::{Answer, why_not_kept};
+use crate::binlog::{Absolute, Begun, Log, Noted, Read as LogRead, Wording, tables_made};
 use crate::clock;
 use crate::command::{LONGEST, first_command, lone_command};
 use crate::config::Config;
@@ -24,6 +24,7 @@ use crate::payloads::Payloads;
 use crate::prepared::{Execution, says_found_rows};
 use crate::reason::{Own, Reason};
 use crate::report::{self, Asked as Inquired, Asker, Right};
+use crate::result_set::ResultSet;
 use crate::seat::{SEEN_EVERY_NS, Then};
 use crate::store::{Looked, Place, Store};
 use crate::unseen::{Held, Unseen, has_changed, may_leave_found};
@@ -85,8 +86,18 @@ pub struct Session {
     patient: Option<(Vec<u8>, Patient)>,
     /// When the server last got a command.
     seen_ns: u64,
+    opening: Opening,
     /// The client is a near cache that keeps what it is told: it has to know how old that is, and whose writes it has seen.
     is_aside: bool,
+}
+
+/// The last moment at which the server had no transaction open, so that the snapshot of the present one is no older.
+#[derive(Clone, Copy, Default)]
+struct Opening {
+    /// In microseconds.
+    at: u64,
+    /// What the log had told then.
+    noted: Option<Noted>,
 }
 
 /// What these rules said last, and of what: one command is looked at several times on its way.
@@ -107,6 +118,8 @@ struct Asked {
     bound: Vec<Option<i128>>,
     /// Of an execution.
     of_prepared: Option<OfPrepared>,
+    /// The server would run it in a transaction that is open, or that it begins.
+    is_inside: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -124,9 +137,9 @@ struct Waiting {
     number: u64,
     asked: Asked,
     generation: u64,
-    read_at: u64,
-    /// What the log had told then.
-    noted: Option<Noted>,
+    sent_ns: u64,
+    /// It sees all that was committed by then.
+    opening: Opening,
     answer: Answer,
     /// Until the answer is here, or cannot be kept.
     _flight: Option<Flight>,
@@ -185,14 +198,14 @@ impl Patient {
 impl Asked {
     fn text(text: &[u8]) -> Asked {
         let text: Arc<[u8]> = text.into();
-        Asked { key: text.clone(), text, bound: Vec::new(), of_prepared: None }
+        Asked { key: text.clone(), text, bound: Vec::new(), of_prepared: None, is_inside: false }
     }
 
     fn execution(execution: Execution, reading: Reading) -> Asked {
         let may_be_served = execution.is_known();
         let Execution { key, columns, prepared: preparation, bound, .. } = execution;
         let of_prepared = Some(OfPrepared { preparation, columns, may_be_served });
-        Asked { text: reading.text, key: key.into(), bound, of_prepared }
+        Asked { text: reading.text, key: key.into(), bound, of_prepared, is_inside: false }
     }
 
     fn wording(&self) -> Wording<'_> {
@@ -248,6 +261,7 @@ impl Session {
             inquiry: None,
             patient: None,
             seen_ns: 0,
+            opening: Opening::default(),
             is_aside: false,
         }
     }
@@ -262,7 +276,7 @@ impl Session {
     }
 
     fn decide(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool, tried: Tried) -> Then {
-        if follower.is_autonomous() {
+        if follower.is_at_rest() {
             self.state.rest();
         }
         let alone = follower.is_between().then(|| lone_command(bytes)).flatten();
@@ -277,10 +291,14 @@ impl Session {
         let replaces = statement.as_deref().is_some_and(replaces_what_reads_leave)
             || reading.as_ref().is_some_and(|reading| reading.replaces);
         let read = read.or_else(|| execution.map(|(execution, reading)| Asked::execution(execution, reading)));
-        let candidate = read.as_ref().filter(|_| is_heard && follower.is_autonomous() && !self.state.take_special());
+        let read = read.map(|read| Asked { is_inside: !follower.is_autonomous(), ..read });
+        let candidate = read.as_ref().filter(|read| is_heard && self.may_be_answered(read, follower));
         let miss = match candidate.and_then(|read| self.serve(read, tried)) {
-            Some(Verdict::Served(Found { answer, rows, used, .. })) => {
+            Some(Verdict::Served(Found { mut answer, rows, places, used, .. })) => {
                 self.hits += 1;
+                let is_inside = read.as_ref().is_some_and(|read| read.is_inside);
+                self.kept.hits_inside.fetch_add(u64::from(is_inside), Ordering::Relaxed);
+                places.iter().filter(|_| is_inside).for_each(|places| places.give(&mut answer, follower.flags()));
                 self.kept.uses.served(used);
                 let is_after_unseen = self.is_astray || self.unseen.as_ref().is_some_and(|one| one.is_another(bytes));
                 let is_doubtful =
@@ -320,6 +338,10 @@ impl Session {
             let text = query.map(|query| query.text).or(reading.as_ref().map(|reading| &*reading.text));
             self.is_astray = may_lead_astray && text.is_none_or(|text| Aggregates::of(text) != Aggregates::No);
         }
+        if follower.is_at_rest() {
+            let noted = self.log.as_ref().and_then(|(log, begun)| log.note(begun));
+            self.opening = Opening { at: shelf::microseconds(clock::now()), noted };
+        }
         if let Some(unseen) = unseen.filter(|_| !replaces) {
             follower.expect_hidden(unseen.expect());
             self.is_astray = unseen.rows.is_none();
@@ -331,16 +353,24 @@ impl Session {
             return Then::Instead([&unseen.packet, bytes].concat());
         }
         let question = asks.then(|| self.ask(follower));
-        let noted = self.log.as_ref().filter(|_| miss.is_some()).and_then(|(log, begun)| log.note(begun));
         self.forward(follower, bytes);
         if may_lead_astray {
             follower.note_last(self.last);
             self.replacing = Some(self.last);
         }
         if let (Some(asked), Some(miss)) = (read, miss) {
-            self.note(follower, asked, miss, noted);
+            self.note(follower, asked, miss);
         }
         question.map_or(Then::Pass, |question| Then::Instead([&question, bytes].concat()))
+    }
+
+    /// Nothing in the way in which it came speaks against answering it from memory.
+    fn may_be_answered(&mut self, asked: &Asked, follower: &Follower) -> bool {
+        if !asked.is_inside {
+            return !self.state.take_special();
+        }
+        let is_allowed = self.log.is_none() || self.config.borrow().in_transactions;
+        is_allowed && follower.is_quiet() && self.state.may_serve_inside()
     }
 
     /// The rows found by the read before may be what this command asks for: by its text, or by that of what it runs.
@@ -391,10 +421,14 @@ impl Session {
         };
         let why = match &self.log {
             _ if !self.is_seen(now) => Own::KeepAlive,
+            _ if asked.is_inside && known.locks_what_it_reads => Own::Transaction,
             _ if !self.means_the_same(asked, &known) => Own::StatementContext,
             Some((log, _)) => log.why(&asked.text, &known, now),
-            None if self.terms(&asked.text, Some(&known)).is_none() => Own::NoRule,
-            None => Own::Absent,
+            None => match self.terms(&asked.text, Some(&known)) {
+                None => Own::NoRule,
+                Some(terms) if asked.is_inside && !terms.in_transactions => Own::Transaction,
+                Some(_) => Own::Absent,
+            },
         };
         if why == Own::Absent && !asked.may_be_served() { Own::ParameterTypes } else { why }
     }
@@ -409,7 +443,10 @@ impl Session {
     fn serve(&self, asked: &Asked, tried: Tried) -> Option<Verdict> {
         let standing = self.state.standing().filter(|_| !self.is_aside)?;
         let known = standing.as_deref();
-        if known.is_some_and(|known| !self.means_the_same(asked, known)) {
+        let is_out = |known: &Known| {
+            !self.means_the_same(asked, known) || asked.is_inside && known.locks_what_it_reads
+        };
+        if known.is_some_and(is_out) {
             return None;
         }
         match &self.log {
@@ -458,13 +495,13 @@ impl Session {
         let shared = looked.as_ref().and_then(Option::as_ref).zip(known_here);
         let is_of_store = shared.is_some_and(|((bytes, rows), known)| {
             let source = Source::of_store(self.shape(asked, known));
+            let result = Absolute::read(bytes).and_then(|(at, answer)| Some((at, self.result(asked, answer, *rows)?)));
             log.may_take(&wording, known, begun, now)
-                && answer_of(bytes).is_some_and(|answer| self.is_result(asked, answer, *rows))
-                && log.take(&self.kept, &wording, known, (bytes, *rows), source)
+                && result.is_some_and(|(at, result)| log.take(&self.kept, &wording, known, at, result, source))
         });
         let uses = Some(&self.kept.uses).filter(|_| looked.is_none());
         let found = known_here.and_then(|known| log.find(self.kept.cache(), uses, &asked.key, known, begun, now));
-        if let Some(found) = found.filter(|found| self.has_columns_of(asked, found)) {
+        if let Some(found) = found.filter(|found| self.is_for(asked, found)) {
             self.kept.hits.fetch_add(1, Ordering::Relaxed);
             self.store.iter().for_each(|store| store.hits.add(usize::from(is_of_store)));
             return Some(Verdict::Served(found));
@@ -480,23 +517,24 @@ impl Session {
     }
 
     fn serve_by_rules(&self, asked: &Asked, known: Option<&Known>, tried: Tried) -> Option<Verdict> {
-        let terms = self.terms(&asked.text, known)?;
+        let terms = self.terms(&asked.text, known).filter(|terms| terms.in_transactions || !asked.is_inside)?;
         let may_be_served = asked.may_be_served();
         let known_here = known.filter(|_| may_be_served);
         let Tried { over, flight } = tried;
         let may_wait = over.is_none();
         let looked = if let Some(Over::Look(looked)) = over { Some(looked) } else { None };
         if let (Some(Looked::Found(found)), Some(known)) = (&looked, known_here)
-            && self.is_result(asked, &found.answer, found.rows)
+            && let Some(result) = self.result(asked, &found.answer, found.rows)
         {
             let key = shelf::key(&asked.key, &known.identity);
             let source = Source::of_store(self.shape(asked, known));
-            shelf::store(&self.kept, &key, (&found.answer, found.rows), source, found.read_at);
+            shelf::store(&self.kept, &key, result, source, found.read_at);
         }
         let uses = Some(&self.kept.uses).filter(|_| may_wait);
         let found = known_here.and_then(|known| self.find(asked, uses, known, &terms));
         let is_here = found.is_some();
-        let may_claim = flight.is_none() && found.as_ref().map_or(!terms.coalesce.is_zero(), |found| found.is_due);
+        // What is read in a transaction may be older than others expect who wait for it, or who find it in the store.
+        let may_claim = !asked.is_inside && flight.is_none() && found.as_ref().map_or(!terms.coalesce.is_zero(), |found| found.is_due);
         let claimed = known.filter(|_| may_claim).map(|known| self.claim(&asked.key, known));
         let flight = match (found, claimed) {
             (Some(found), None | Some(Err(_))) => {
@@ -523,6 +561,7 @@ impl Session {
         terms.counts.misses.add(1);
         self.kept.misses.fetch_add(1, Ordering::Relaxed);
         let place = if let Some(Looked::Vacant(place)) = looked { Some(place) } else { None };
+        let place = place.filter(|_| !asked.is_inside);
         Some(Verdict::Sent(Miss { asks: known.is_none(), flight, place }))
     }
 
@@ -581,21 +620,22 @@ impl Session {
         let key = shelf::key(&asked.key, &known.identity);
         let found =
             self.is_seen(now).then(|| shelf::find(self.kept.cache(), uses, &key, now, after, terms)).flatten()?;
-        self.has_columns_of(asked, &found).then_some(found)
+        self.is_for(asked, &found).then_some(found)
     }
 
-    /// Whether an answer from the shared store is one whole result. This is checked once, when the answer is taken into memory.
-    fn is_result(&self, asked: &Asked, answer: &[u8], rows: u64) -> bool {
+    /// None unless an answer from the shared store is one whole result. This is checked once, when it is taken into memory.
+    fn result<'a>(&self, asked: &Asked, answer: &'a [u8], rows: u64) -> Option<ResultSet<'a>> {
         let expect = if asked.of_prepared.is_some() { Expect::Execute } else { Expect::Query };
-        let is_one = is_whole_result(answer, rows, expect, self.agreed.capabilities);
-        self.store.iter().for_each(|store| store.malformed.add(usize::from(!is_one)));
-        is_one
+        let result = ResultSet::read(answer, rows, expect, self.agreed.capabilities);
+        self.store.iter().for_each(|store| store.malformed.add(usize::from(result.is_none())));
+        result
     }
 
-    /// An execution's client knows how many there are.
-    fn has_columns_of(&self, asked: &Asked, found: &Found) -> bool {
+    /// It can be given the flags of a transaction, if it has to be, and it has as many columns as the client of an execution knows of.
+    fn is_for(&self, asked: &Asked, found: &Found) -> bool {
         let has_as_many = |columns| columns_of(&found.answer, self.agreed.capabilities) == columns;
-        asked.of_prepared.is_none_or(|prepared| has_as_many(prepared.columns))
+        let can_be_inside = !asked.is_inside || found.places.is_some();
+        can_be_inside && asked.of_prepared.is_none_or(|prepared| has_as_many(prepared.columns))
     }
 
     /// The server has heard of the connection of late.
@@ -685,16 +725,16 @@ impl Session {
     }
 
     /// The answer to the read that was just sent may be kept.
-    fn note(&mut self, follower: &mut Follower, asked: Asked, miss: Miss, noted: Option<Noted>) {
+    fn note(&mut self, follower: &mut Follower, asked: Asked, miss: Miss) {
         let Some(answer) = Answer::to(&self.kept, asked.key.len()) else { return };
+        let answer = if asked.is_inside { answer.inside_or_outside() } else { answer };
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
         }
-        // The server has not got it yet.
-        let read_at = shelf::microseconds(self.seen_ns);
-        let generation = self.state.generation();
-        let Miss { flight, place, .. } = miss;
-        let waiting = Waiting { number: self.last, asked, generation, read_at, noted, answer, _flight: flight, place };
+        let (generation, sent_ns) = (self.state.generation(), self.seen_ns);
+        let Miss { flight: _flight, place, .. } = miss;
+        let waiting =
+            Waiting { number: self.last, asked, generation, sent_ns, opening: self.opening, answer, _flight, place };
         self.waiting.push_back(waiting);
         follower.note_last(self.last);
     }
@@ -806,16 +846,16 @@ impl Session {
     /// Only now it is certain how the text is read, and for whom.
     fn store(&mut self, waiting: Waiting) {
         let Some(known) = self.state.told_in(waiting.generation) else { return };
-        let Waiting { asked, answer, read_at, noted, place, .. } = waiting;
+        let Waiting { asked, answer, sent_ns, opening, place, .. } = waiting;
         if !self.means_the_same(&asked, &known) || !may_serve(&self.state.classify(&asked.text, known.mode)) {
             return;
         }
         let shape = self.shape(&asked, &known);
-        let source = Source { shape, cost_ns: clock::now().saturating_sub(read_at * 1000) };
+        let source = Source { shape, cost_ns: clock::now().saturating_sub(sent_ns) };
+        let result = answer.result_set();
         if let Some((log, _)) = &self.log {
-            if let Some(noted) = noted {
-                let read =
-                    LogRead { wording: asked.wording(), answer: &answer.bytes, rows: answer.rows, noted, source };
+            if let Some(noted) = opening.noted {
+                let read = LogRead { wording: asked.wording(), result, noted, source };
                 let shared = log.keep(&self.kept, &read, &known);
                 if let Some((bytes, store)) = shared.zip(self.store.as_ref()) {
                     store.put([&asked.key, &known.common], &bytes, answer.rows);
@@ -823,7 +863,7 @@ impl Session {
             }
         } else if self.terms(&asked.text, Some(&known)).is_some() {
             let key = shelf::key(&asked.key, &known.identity);
-            let is_kept = shelf::store(&self.kept, &key, (&answer.bytes, answer.rows), source, read_at);
+            let is_kept = shelf::store(&self.kept, &key, result, source, opening.at);
             self.kept.uses.missed(shape, answer.bytes.len(), is_kept);
             if let Some(place) = place {
                 place.fill(&answer.bytes, answer.rows);

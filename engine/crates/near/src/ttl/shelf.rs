@@ -2,6 +2,8 @@
 
 use super::rules::Terms;
 use crate::kept::Kept;
+use crate::own_flags::Places;
+use crate::result_set::ResultSet;
 use crate::uses::{Source, Use, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp};
 use std::time::Duration;
@@ -19,18 +21,28 @@ pub fn microseconds(now_ns: u64) -> u64 {
 }
 
 /// `read_at`: in microseconds, before the server was asked.
-pub fn store(kept: &Kept, key: &Key, (answer, rows): (&[u8], u64), source: Source, read_at: u64) -> bool {
+pub fn store(kept: &Kept, key: &Key, result: ResultSet<'_>, source: Source, read_at: u64) -> bool {
     let Source { shape, cost_ns } = source;
-    let meta = Meta { stamp: Stamp(read_at), rows, cost_ns, flags: 0, owner: shape.0 };
-    kept.uses.keep(kept.cache(), key, meta, &[], answer)
+    let flags = result.places.map_or(0, Places::bits);
+    let meta = Meta { stamp: Stamp(read_at), rows: result.rows, cost_ns, flags, owner: shape.0 };
+    kept.uses.keep(kept.cache(), key, meta, &[], result.bytes)
 }
 
 pub struct Found {
     pub answer: Vec<u8>,
     pub rows: u64,
+    /// Where it has its status flags, if it may be served in transactions.
+    pub places: Option<Places>,
     /// It is past its `soft_ttl`.
     pub is_due: bool,
     pub used: Use,
+}
+
+impl Found {
+    pub fn of(entry: &cache::Entry, is_due: bool) -> Found {
+        let (answer, rows, used) = (entry.value().to_vec(), entry.rows(), Use::of(entry));
+        Found { answer, rows, places: Places::from_bits(entry.flags()), is_due, used }
+    }
 }
 
 /// What was read after `after`, in microseconds, and is still to be served.
@@ -43,12 +55,7 @@ pub fn find(cache: &Cache, uses: Option<&Uses>, key: &Key, now_ns: u64, after: u
     let entry = entry?;
     let read_at = entry.stamp().0;
     let is_served = read_at > after && is_younger(read_at, now_ns, terms.ttl);
-    is_served.then(|| Found {
-        answer: entry.value().to_vec(),
-        rows: entry.rows(),
-        is_due: !is_younger(read_at, now_ns, terms.soft_ttl),
-        used: Use::of(&entry),
-    })
+    is_served.then(|| Found::of(&entry, !is_younger(read_at, now_ns, terms.soft_ttl)))
 }
 
 /// `read_at`: in microseconds.
@@ -74,10 +81,11 @@ mod tests {
     fn a_result_is_found_by_whom_it_is_for_until_its_time_is_over() {
         const AT: u64 = 1_000_000;
         let (ttl, soft_ttl) = (Duration::from_millis(500), Duration::from_millis(200));
-        let terms = Terms { ttl, soft_ttl, coalesce: Duration::ZERO, counts: Arc::default() };
+        let terms = Terms { ttl, soft_ttl, coalesce: Duration::ZERO, in_transactions: false, counts: Arc::default() };
         let kept = Kept::new(1 << 22);
+        let result = ResultSet { bytes: b"answer", rows: 7, places: None };
         let source = Source { shape: NOBODY, cost_ns: 0 };
-        assert!(store(&kept, &key(b"SELECT 1", &[1; 32]), (b"answer", 7), source, AT));
+        assert!(store(&kept, &key(b"SELECT 1", &[1; 32]), result, source, AT));
         let of = |text: &[u8], identity: u8, now_us: u64, after| {
             let found = find(kept.cache(), None, &key(text, &[identity; 32]), now_us * 1000, after, &terms);
             found.map(|found| (found.answer, found.rows, found.is_due))

@@ -114,6 +114,12 @@ impl State {
         told.and_then(|(_, known)| known.clone())
     }
 
+    /// A read in the transaction that is open may be answered from memory: the transaction has written nothing, and is none that was
+    /// given settings of its own.
+    pub fn may_serve_inside(&self) -> bool {
+        !self.is_writing && !self.is_next_special
+    }
+
     /// All is answered, and no transaction is open.
     pub fn rest(&mut self) {
         (self.is_writing, self.is_about_accounts) = (false, false);

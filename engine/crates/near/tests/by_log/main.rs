@@ -6,5 +6,6 @@ mod binlog;
 mod differential;
 mod executions;
 mod rows;
+mod transactions;
 mod unheard;
 mod views;

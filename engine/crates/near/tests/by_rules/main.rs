@@ -6,3 +6,4 @@ mod reasons;
 mod rules;
 mod stores;
 mod stores_tls;
+mod transactions;

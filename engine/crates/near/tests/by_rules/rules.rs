@@ -11,7 +11,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Longer than a test takes.
-const LONG: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
+pub const LONG: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
 
 fn started(options: Options) -> Server {
     let server = Server::start(options).expect("a server");
@@ -24,7 +24,7 @@ fn mariadb() -> Server {
 }
 
 /// MariaDB without the plugin, and each MySQL that is here.
-fn servers() -> impl Iterator<Item = (&'static str, Server)> {
+pub fn servers() -> impl Iterator<Item = (&'static str, Server)> {
     let mysqls = ["5.7", "8.0", "9.7"].into_iter().filter_map(|line| {
         let program = checkout::file(&format!("target/servers/MySQL-{line}/sbin/mysqld"));
         if !program.exists() {
@@ -37,19 +37,19 @@ fn servers() -> impl Iterator<Item = (&'static str, Server)> {
     std::iter::once_with(|| ("MariaDB", mariadb())).chain(mysqls)
 }
 
-fn ruled(server: &Server, rules: &str) -> Near {
+pub fn ruled(server: &Server, rules: &str) -> Near {
     let folder = Folder::fresh();
     near(server, &["--rules", &folder.write("rules.toml", rules)])
 }
 
 /// What it says, and whether it was answered from memory.
-fn served(near: &Near, client: &mut Client, read: &str) -> (String, bool) {
+pub fn served(near: &Near, client: &mut Client, read: &str) -> (String, bool) {
     let before = near.metric("hits_total");
     let answer = ask(client, read);
     (answer, near.metric("hits_total") > before)
 }
 
-fn write(server: &Server, value: &str) {
+pub fn write(server: &Server, value: &str) {
     let mut direct = Client::root(&server.endpoint()).expect("a connection");
     direct.must(&format!("UPDATE d.t SET v = '{value}' WHERE id = 1")).expect("it is written");
 }

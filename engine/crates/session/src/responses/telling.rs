@@ -6,6 +6,7 @@ use crate::entries::layout::Layout;
 use crate::session::Session;
 use crate::session::near::What;
 use crate::statement::recording::Recording;
+use crate::transaction::admission::Admission;
 use cache::{CellId, Entry, Stamp};
 use feed::{NearId, Who};
 
@@ -25,13 +26,32 @@ impl Session {
     }
 
     /// A hit in the server's own cache.
-    pub(crate) fn tell_served(&self, engine: &Engine, context: u64, entry: &Entry) {
+    pub(crate) fn tell_served(&mut self, engine: &Engine, context: u64, entry: &Entry) {
         if self.near.mark.is_some() {
             self.tell(engine, context, entry.stamp(), entry.cells(), Layout(entry.flags()));
         }
     }
 
-    fn tell(&self, engine: &Engine, context: u64, stamp: Stamp, cells: &[CellId], layout: Layout) {
+    /// A command has ended of which nothing else is told: as what the session stands from now on. It is told only where a read
+    /// would be answered from the server's own memory if it came now.
+    pub(crate) fn tell_standing(&mut self, engine: &Engine) {
+        let Some(is_binary) = self.near.awaits().filter(|_| self.work.running.is_none()) else { return };
+        // Before anything of the session is looked at: what changes everything from here on ends what is told.
+        let stamp = engine.versions().now();
+        let is_private = self.temporary.may_exist() || self.writes.is_locked || self.identity.cache_type() == 0;
+        let is_admitted = self.transaction.admit(engine.versions(), &[], false) == Admission::Serve;
+        if is_private || !is_admitted || !self.transaction.is_outside() {
+            return;
+        }
+        if let Some(context) = self.cacheable_context(engine, is_binary) {
+            let holds_over_preparations = self.is_granted_as_then(engine);
+            let (is_for_transactions, snapshot) = (false, None);
+            let what = What { context, stamp, holds_over_preparations, is_for_transactions, snapshot, is_bare: true };
+            self.near.tell(engine, what, &[], &[]);
+        }
+    }
+
+    fn tell(&mut self, engine: &Engine, context: u64, stamp: Stamp, cells: &[CellId], layout: Layout) {
         let tables: Vec<_> = table_cells(cells, layout.is_by_rows()).collect();
         let what = What {
             context,
@@ -39,6 +59,7 @@ impl Session {
             holds_over_preparations: self.is_granted_as_then(engine),
             is_for_transactions: !layout.joins(),
             snapshot: self.snapshot_beside(),
+            is_bare: false,
         };
         self.near.tell(engine, what, cells, &tables);
     }

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::engine::marks::Marked;
 use cache::{CellId, Stamp};
-use feed::{NearId, Told, check_of, command_check};
+use feed::{NearId, Protocol, Told, check_of, command_check};
 
 /// What is told of a result besides what it depends on.
 pub(crate) struct What {
@@ -12,6 +12,7 @@ pub(crate) struct What {
     pub holds_over_preparations: bool,
     pub is_for_transactions: bool,
     pub snapshot: Option<Stamp>,
+    pub is_bare: bool,
 }
 
 #[derive(Default)]
@@ -21,6 +22,9 @@ pub struct Near {
     /// Commands since the log-in, and the check of the last one, if it is told of.
     commands: u64,
     check: u64,
+    is_execution: bool,
+    /// The last command of which something was told.
+    told: u64,
     /// The next call is about the same command.
     is_repeated: bool,
     /// None before the greeting, and after the end.
@@ -58,7 +62,14 @@ impl Near {
         self.mark = self.marked.as_ref().and_then(Marked::owner);
         if self.mark.is_some() {
             self.check = command_check(self.greeting, payload);
+            self.is_execution = Protocol::of(payload) == Protocol::Binary;
         }
+    }
+
+    /// The protocol of the last command, if its near cache waits to be told of it: true for the binary one.
+    pub(crate) fn awaits(&self) -> Option<bool> {
+        let is_awaited = self.mark.is_some() && self.told < self.commands && !self.is_repeated;
+        is_awaited.then_some(self.is_execution)
     }
 
     /// The next call is about the same command.
@@ -67,8 +78,9 @@ impl Near {
     }
 
     /// `cells` and `tables`: what the result depends on.
-    pub(crate) fn tell(&self, engine: &Engine, what: What, cells: &[CellId], tables: &[CellId]) {
+    pub(crate) fn tell(&mut self, engine: &Engine, what: What, cells: &[CellId], tables: &[CellId]) {
         let Some(id) = self.mark.filter(|_| engine.feed().has_nears()) else { return };
+        self.told = self.commands;
         let told = Told {
             connection: self.connection,
             command: self.commands,
@@ -78,6 +90,7 @@ impl Near {
             holds_over_preparations: what.holds_over_preparations,
             is_for_transactions: what.is_for_transactions,
             snapshot: what.snapshot.map(|stamp| stamp.0),
+            is_bare: what.is_bare,
             cells: Vec::new(),
         };
         engine.tell_near(id, tables, cells, told);
