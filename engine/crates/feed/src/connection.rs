@@ -225,7 +225,8 @@ mod tests {
             assert!(connection.hear(&Told { context: 5, ..told(2, EXECUTION) }));
             connection.forward(b"\x03SET x = 1");
             assert!(connection.hear(&Told { is_bare: true, context, ..told(3, b"\x03SET x = 1") }));
-            let contexts = [Protocol::Text, Protocol::Binary].map(|one| connection.standing(one).map(|one| one.context));
+            let contexts =
+                [Protocol::Text, Protocol::Binary].map(|one| connection.standing(one).map(|one| one.context));
             assert_eq!(contexts, [Some(context), holds.then_some(5)]);
         }
     }

@@ -3,7 +3,7 @@
 mod talk;
 
 use feed::{Frame, FromNear, NearId, ToNear, Told};
-use session::{Decision, Definition, Engine, Reply, Verdict, ViewName, Views};
+use session::{Decision, Definition, Engine, Reply, SessionState, Verdict, ViewName, Views};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use talk::*;
@@ -353,12 +353,16 @@ fn a_result_of_an_engine_that_joins_transactions_is_told_not_to_be_for_them() {
 
 /// So a near cache can answer the first read after a `SET`, a `USE` or a write.
 #[test]
-fn as_what_a_session_stands_is_told_after_each_command_of_which_nothing_else_is() {
+fn as_what_a_session_stands_is_told_at_the_end_of_each_command_of_which_nothing_else_is() {
     let engine = engine();
     let near = attached(&engine, feed::VERSION);
     let mut a = connect_marked(&engine, near);
-    for statement in ["SET NAMES latin1", "SET sql_mode = 'ANSI'", "SET @a = 1", "SELECT FOUND_ROWS()", "COMMIT"] {
+    for statement in ["SET NAMES latin1", "SET sql_mode = 'ANSI'", "SET @a = 1", "SELECT FOUND_ROWS()", "USE e"] {
         a.run(statement, AUTOCOMMIT);
+        assert_eq!(all_told(&engine, near), [], "the server has not told yet what is in force");
+        let database = if statement == "USE e" { b"e" } else { b"d" };
+        let state = SessionState { database: Some(database), collation: 45, ..state() };
+        a.session.report(&engine, ended(state));
         let told = all_told(&engine, near);
         assert_eq!(told.iter().map(|told| told.is_bare).collect::<Vec<_>>(), [true], "{statement}");
         a.read(READ, "one", AUTOCOMMIT);
@@ -373,17 +377,19 @@ fn as_what_a_session_stands_is_told_after_each_command_of_which_nothing_else_is(
 #[test]
 fn nothing_is_told_of_a_session_that_would_not_be_served() {
     let engine = engine();
-    for (statement, flags) in [
-        ("START TRANSACTION READ WRITE", IN_TRANS),
-        ("SET autocommit = 0", 0),
-        ("SET fqc_type = 0", AUTOCOMMIT),
-        ("LOCK TABLES t READ", AUTOCOMMIT),
-        ("CREATE TEMPORARY TABLE t (a INT)", AUTOCOMMIT),
-        ("XA START 'x'", IN_TRANS),
+    let begun = SessionState { has_begun: true, ..state() };
+    for (statement, flags, state) in [
+        ("START TRANSACTION READ WRITE", IN_TRANS, begun),
+        ("SET autocommit = 0", 0, SessionState { autocommit: false, ..state() }),
+        ("SET fqc_type = 0", AUTOCOMMIT, SessionState { cache_type: 0, ..state() }),
+        ("LOCK TABLES t READ", AUTOCOMMIT, SessionState { in_lock_tables: true, ..state() }),
+        ("CREATE TEMPORARY TABLE t (a INT)", AUTOCOMMIT, state()),
+        ("XA START 'x'", IN_TRANS, begun),
     ] {
         let near = attached(&engine, feed::VERSION);
         let mut a = connect_marked(&engine, near);
         a.run(statement, flags);
+        a.session.report(&engine, ended(state));
         assert_eq!(all_told(&engine, near), [], "{statement}");
         engine.detach_near(near);
     }
@@ -395,6 +401,7 @@ fn an_older_near_cache_is_told_of_results_alone() {
     let near = attached(&engine, 3);
     let mut a = connect_marked(&engine, near);
     a.run("SET NAMES latin1", AUTOCOMMIT);
+    a.session.report(&engine, ended(state()));
     assert_eq!(all_told(&engine, near), []);
     a.read(READ, "one", AUTOCOMMIT);
     assert_eq!(all_told(&engine, near).len(), 1);

@@ -311,7 +311,6 @@ impl Log {
     }
 }
 
-
 /// What a read says.
 #[derive(Clone, Copy)]
 pub struct Wording<'a> {

@@ -287,7 +287,6 @@ fn text(name: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(name)
 }
 
-
 /// Upper and lower case are the same, unless it says `(?-i)`.
 pub fn expression(text: &str) -> Result<Regex, String> {
     let built = RegexBuilder::new(text).case_insensitive(true).dot_matches_new_line(true).build();

@@ -443,9 +443,7 @@ impl Session {
     fn serve(&self, asked: &Asked, tried: Tried) -> Option<Verdict> {
         let standing = self.state.standing().filter(|_| !self.is_aside)?;
         let known = standing.as_deref();
-        let is_out = |known: &Known| {
-            !self.means_the_same(asked, known) || asked.is_inside && known.locks_what_it_reads
-        };
+        let is_out = |known: &Known| !self.means_the_same(asked, known) || asked.is_inside && known.locks_what_it_reads;
         if known.is_some_and(is_out) {
             return None;
         }
@@ -534,7 +532,9 @@ impl Session {
         let found = known_here.and_then(|known| self.find(asked, uses, known, &terms));
         let is_here = found.is_some();
         // What is read in a transaction may be older than others expect who wait for it, or who find it in the store.
-        let may_claim = !asked.is_inside && flight.is_none() && found.as_ref().map_or(!terms.coalesce.is_zero(), |found| found.is_due);
+        let may_claim = !asked.is_inside
+            && flight.is_none()
+            && found.as_ref().map_or(!terms.coalesce.is_zero(), |found| found.is_due);
         let claimed = known.filter(|_| may_claim).map(|known| self.claim(&asked.key, known));
         let flight = match (found, claimed) {
             (Some(found), None | Some(Err(_))) => {

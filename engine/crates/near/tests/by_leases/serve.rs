@@ -1,5 +1,6 @@
 //! Reads are answered from memory, and never with an outdated result.
 
+use crate::beside::executions::prepared;
 use crate::beside::scene::{READ, Scene, ask, attached, hits, reads_run_for_those_who_go, said, until_served};
 use crate::beside::{Near, near, wait_until};
 use fqc_tests::client::{Client, Login, Param, command};
@@ -21,6 +22,52 @@ fn a_read_that_repeats_is_answered_from_memory_byte_for_byte() {
     let mut other = Client::root(&scene.near().unix()).expect("a connection");
     assert_eq!(until_served(scene.near(), &mut other, READ), "1");
     assert!(scene.near().log().contains("attached"), "{}", scene.near().log());
+}
+
+/// PHP sets up each of its connections. What is told of a session comes on the feed, at about the time of its next command.
+#[test]
+fn the_first_read_after_a_command_that_sets_up_the_session_or_writes_is_answered_from_memory() {
+    let scene = Scene::of(1);
+    let mut client = scene.near().client();
+    for command in ["SET NAMES utf8mb4", "SET sql_mode = ''", "USE d", "SELECT FOUND_ROWS()", "UPDATE d.u SET v = 1"] {
+        wait_until(command, || {
+            ask(&mut client, command);
+            let before = hits(scene.near());
+            ask(&mut client, READ);
+            hits(scene.near()) > before
+        });
+    }
+}
+
+#[test]
+fn a_setting_counts_from_the_next_read_on_in_both_protocols() {
+    const TEXT: &str = "SELECT CONCAT(FROM_UNIXTIME(v)) FROM d.t WHERE id = 1";
+    const PREPARED: &str = "SELECT CONCAT(FROM_UNIXTIME(v)) FROM d.t WHERE id = ?";
+    const ROUNDS: usize = 50;
+    let scene = Scene::of(1);
+    let mut client = scene.near().client();
+    let before = prepared(&mut client, PREPARED);
+    let zones = [("+00:00", "1970-01-01 00:00:01"), ("+01:00", "1970-01-01 01:00:01")];
+    let mut served = [0; 2];
+    for round in 0.. {
+        assert!(round < 100 * ROUNDS, "never answered from memory: {served:?}");
+        for (zone, expected) in zones {
+            ask(&mut client, &format!("SET time_zone = '{zone}'"));
+            let since = prepared(&mut client, PREPARED);
+            for (protocol, statement) in [(1, &before), (0, &since), (1, &since), (1, &since), (0, &since)] {
+                let hits_before = hits(scene.near());
+                let params = [Param::Int(1)];
+                let response = if protocol == 0 { client.query(TEXT) } else { client.execute(statement, &params) };
+                let rows = response.expect("an answer").rows(protocol == 1);
+                assert_eq!(rows, [[Some(expected.as_bytes().to_vec())]]);
+                served[protocol] += hits(scene.near()) - hits_before;
+            }
+            client.close(&since).expect("it is closed");
+        }
+        if round >= ROUNDS && !served.contains(&0) {
+            break;
+        }
+    }
 }
 
 #[test]

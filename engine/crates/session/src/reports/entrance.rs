@@ -19,7 +19,10 @@ impl Session {
             Report::Statement { text } => self.runs_inside(engine, text),
             Report::Applies { .. } | Report::Commits => {}
             Report::LocksRows { .. } | Report::Row { .. } => {}
-            Report::Ended { state, .. } => self.ends(engine, &state),
+            Report::Ended { state, .. } => {
+                self.ends(engine, &state);
+                self.tell_standing(engine);
+            }
             Report::Gone => self.close(engine),
         }
         self.writes.announce(engine);

@@ -25,11 +25,6 @@ const HARMLESS_STATUS: u16 = status::IN_TRANS
 impl Session {
     /// The response has been sent: the time to store it.
     pub fn after_send(&mut self, engine: &Engine) {
-        self.store_finished(engine);
-        self.tell_standing(engine);
-    }
-
-    fn store_finished(&mut self, engine: &Engine) {
         let Some(Finished { mut recording, outcome }) = self.work.finished.take() else { return };
         self.check(engine, &mut recording, &outcome);
         let mut finished = Finished { recording, outcome };

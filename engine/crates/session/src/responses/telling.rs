@@ -32,8 +32,8 @@ impl Session {
         }
     }
 
-    /// A command has ended of which nothing else is told: as what the session stands from now on. It is told only where a read
-    /// would be answered from the server's own memory if it came now.
+    /// A command has ended, and the server has told what is in force now. If nothing was told of a result, a near cache is told as what
+    /// the session stands from now on: only where a read would be answered from the server's own memory if it came now.
     pub(crate) fn tell_standing(&mut self, engine: &Engine) {
         let Some(is_binary) = self.near.awaits().filter(|_| self.work.running.is_none()) else { return };
         // Before anything of the session is looked at: what changes everything from here on ends what is told.
