@@ -264,12 +264,12 @@ impl Lanes {
             return Ok(plain);
         }
         // A documented limit: the number is that of now if the tables of the served read changed in between; a near cache refuses to
-        // tell it then, and after a read that failed in the place of one that it had answered. One that follows the log does so, too,
-        // after what may have aggregated nothing.
+        // tell it then, and after a read that failed in the place of one that it had answered. It does so, too, after what may have
+        // aggregated nothing: the number may then be that of a read before.
         let is_of_now = self.written_since[action.session] && compare::are_alike(&plain, &cached);
         let may_decline = self.written_since[action.session]
             || self.has_failed[action.session]
-            || self.log.is_some() && self.may_be_older[action.session];
+            || self.is_beside && self.may_be_older[action.session];
         let is_declined = may_decline && says(&cached, b"rows have changed since the read whose FOUND_ROWS()");
         // One of them alone may have prepared it.
         let leaves_more = !is_select || matches!(action.deed, Deed::Run(..));
