@@ -536,7 +536,7 @@ fn questions_about_tables_open_none() {
     let catalogue = &flavour::MARIADB.catalogue;
     let of_all = [catalogue.view, catalogue.table];
     // Whether it is a view is asked before: those about columns would open what is behind one.
-    let of_tables = [catalogue.columns, catalogue.other_unique_keys];
+    let of_tables = [catalogue.columns, catalogue.unique_keys];
     let of_tables = [&of_tables, catalogue.unnamed_changes, catalogue.programs.as_ref().unwrap().existing].concat();
     let server = Server::start(Options::default()).unwrap();
     let mut admin = server.admin().unwrap();

@@ -4,6 +4,8 @@ mod traps;
 
 #[path = "both/rows.rs"]
 mod both;
+#[path = "both/unique_rows.rs"]
+mod unique_rows;
 
 use both::{READ, await_rows};
 use traps::{all, with_table};

@@ -372,9 +372,9 @@ pub struct Catalogue {
     /// Any row says that rows may change which no statement names. A trigger may change the key, or other rows; a
     /// statement on a parent may change its children; of rows that are kept as history a statement names more than it shows.
     pub unnamed_changes: &'static [&'static str],
-    /// A row if a key besides the primary is unique: a row may be replaced or changed because it has such a key in common with
-    /// a new one.
-    pub other_unique_keys: &'static str,
+    /// The parts of unique keys besides the primary key, ordered by key: key, column, and 1 if the key holds the column's value as it is,
+    /// never NULL. With no such key, a new row can be in the way of one with the same primary key alone.
+    pub unique_keys: &'static str,
     pub warnings: &'static str,
     /// How this library stands in the server's table of plugins.
     pub own_plugin: &'static str,

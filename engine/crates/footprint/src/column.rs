@@ -1,5 +1,7 @@
 //! What must be known about a table's key column before the rows of a statement can be told from its text.
 
+use crate::UniqueKey;
+
 /// The one column of an integer primary key, in a table whose rows change by no other way than the statements that name it:
 /// no triggers, no cascades into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub struct KeyColumn {
     pub is_generated: bool,
     /// No other key of the table is unique: a new row can be in the way of one with the same key alone.
     pub is_sole: bool,
+    /// The other unique keys by which a read can name a single row.
+    pub unique_keys: Vec<UniqueKey>,
     /// Other columns are computed from what a row holds whenever the row is read, which can give warnings or fail.
     pub computes: bool,
 }
@@ -22,7 +26,16 @@ pub struct KeyColumn {
 impl KeyColumn {
     /// Nothing is certain of it, but which values it can hold.
     pub fn new(name: Vec<u8>, least: i128, most: i128) -> KeyColumn {
-        KeyColumn { name, least, most, position: None, is_generated: false, is_sole: false, computes: false }
+        KeyColumn {
+            name,
+            least,
+            most,
+            position: None,
+            is_generated: false,
+            is_sole: false,
+            unique_keys: Vec::new(),
+            computes: false,
+        }
     }
 
     /// A literal outside of the type is not always what it says: the server may bring it into bounds.
@@ -35,6 +48,16 @@ impl KeyColumn {
         let span = self.most - self.least;
         let value = i128::from(u64::from_le_bytes(bytes)) & span;
         if value > self.most { value - span - 1 } else { value }
+    }
+
+    /// The value as results show it: in digits, or in the binary protocol its bytes and perhaps some of what follows.
+    pub fn shown(&self, value: &[u8], is_binary: bool) -> Option<i128> {
+        if !is_binary {
+            return std::str::from_utf8(value).ok()?.parse().ok().filter(|key| self.holds(*key));
+        }
+        let mut bytes = [0; 8];
+        bytes.get_mut(..value.len())?.copy_from_slice(value);
+        Some(self.read(bytes))
     }
 }
 

@@ -8,7 +8,9 @@
 mod column;
 mod columns;
 mod keys;
+mod unique;
 
 pub use column::KeyColumn;
 pub use columns::{Told, computed, has_time, key_of};
 pub use keys::Keys;
+pub use unique::{KeyPart, PartKind, UniqueKey, unique_keys};

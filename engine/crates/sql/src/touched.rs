@@ -2,7 +2,8 @@
 //!
 //! Invariants: a row that the statement reads or changes has a key in the answer, whatever the rows hold; what is not
 //! certainly so has no answer, and the statement touches the whole table. Understood are statements that name one table,
-//! whose WHERE is a conjunction with comparisons of the key column and integer literals, and INSERT and REPLACE of VALUES.
+//! whose WHERE is a conjunction with comparisons of the key column and integer literals, and INSERT and REPLACE of VALUES. Of a read
+//! by another unique key, the result shows which row it depends on, if it has found one.
 //! Deliberately absent: whether the name means a table (the server tells), and anything that hangs on the table's other
 //! columns. The caller has classified the text as one read or one write, in the same mode.
 
@@ -10,6 +11,7 @@ mod counted;
 mod insert;
 mod scan;
 mod select;
+mod unique;
 mod update;
 mod wanted;
 
@@ -38,6 +40,12 @@ pub enum Written {
 /// The rows that a read depends on, and the table that it names.
 pub fn read(text: Text, column: &KeyColumn) -> Option<(TableName, Keys)> {
     select::read(Scan::new(text, column))
+}
+
+/// The table of a read that finds at most one row, by one of the table's unique keys, and the place of that row's primary key among the
+/// columns of the result.
+pub fn read_by_unique_key(text: Text, column: &KeyColumn) -> Option<(TableName, usize)> {
+    unique::read(Scan::new(text, column))
 }
 
 /// The rows that a write can touch, and the table that it names.

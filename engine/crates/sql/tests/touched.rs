@@ -1,7 +1,7 @@
 //! Which rows a statement can touch: forms that are understood, forms that are not, and what holds for all of them.
 
 use flavour::MARIADB;
-use footprint::{KeyColumn, Keys};
+use footprint::{KeyColumn, KeyPart, Keys, PartKind};
 use sql::LexMode;
 use sql::touched::{self, Text, Written};
 
@@ -287,4 +287,101 @@ fn the_key_by_its_other_name_is_not_understood() {
         assert_eq!(written(statement), None, "{statement}");
     }
     assert_eq!(written("UPDATE t SET a = '_rowid' WHERE id = 7"), Some(Written::Keys(Keys::Points(vec![7]))));
+}
+
+/// `id` with UNIQUE (space, title), UNIQUE (name).
+fn with_unique_keys() -> KeyColumn {
+    let part = |name: &str, kind| KeyPart { name: name.into(), kind };
+    let pair = vec![part("space", PartKind::Integer), part("title", PartKind::Binary)];
+    KeyColumn { unique_keys: vec![pair, vec![part("name", PartKind::Text)]], ..column() }
+}
+
+fn place(statement: &str) -> Option<usize> {
+    let bound = &[Some(3), None];
+    touched::read_by_unique_key(Text { bound, ..text(statement) }, &with_unique_keys()).map(|(_, place)| place)
+}
+
+#[test]
+fn a_read_by_a_whole_unique_key_is_understood() {
+    for (condition, is_understood) in [
+        ("space = 0 AND title = 'x'", true),
+        ("(title = 'é' AND `t`.`SPACE` = -1) LIMIT 1", true),
+        ("((space = ?) AND (title = 'x')) ORDER BY a;", true),
+        ("name = \"x\" GROUP BY a HAVING COUNT(*) > 0", true),
+        ("name = 'é'", false),
+        ("name = 0", false),
+        ("name = _latin1'x'", false),
+        ("name = N'x'", false),
+        ("name = 'x' COLLATE latin1_bin", false),
+        ("name = 'x' 'y'", false),
+        ("name = 'x' OR name = 'y'", false),
+        ("name = 'x' AND a = 1", false),
+        ("name = 'x' AND space = 0", false),
+        ("BINARY name = 'x'", false),
+        ("name IN ('x')", false),
+        ("name <=> 'x'", false),
+        ("name LIKE 'x'", false),
+        ("LOWER(name) = 'x'", false),
+        ("NOT name = 'x'", false),
+        ("name = 'x' = 1", false),
+        ("'x' = name", false),
+        ("name = a", false),
+        ("name = @a", false),
+        ("name = (SELECT 'x')", false),
+        ("u.name = 'x'", false),
+        ("title = 'x'", false),
+        ("space = '0' AND title = 'x'", false),
+        ("space = 0e0 AND title = 'x'", false),
+        ("space = 0.0 AND title = 'x'", false),
+        ("space = 0x1 AND title = 'x'", false),
+        ("space = 0 AND title = 1", false),
+        ("space = 0 AND title = ?", false),
+        ("space = 0 AND title > 'x'", false),
+        ("(space = 0 AND title = 'x'", false),
+        ("space = 0 AND title = 'x')", false),
+        ("space + 0 = 0 AND title = 'x'", false),
+        ("(space, title) = (0, 'x')", false),
+        ("space = 0 AND title = 'x' FOR UPDATE", false),
+        ("space = 0 AND title = 'x' UNION SELECT 1", false),
+        ("space = 0 AND title = 'x' ORDER BY (SELECT 1)", false),
+    ] {
+        let place = place(&format!("SELECT a, id FROM t WHERE {condition}"));
+        assert_eq!(place, is_understood.then_some(1), "{condition}");
+    }
+    assert_eq!(place("SELECT id FROM t, u WHERE name = 'x'"), None);
+    assert_eq!(place("SELECT id FROM t JOIN u WHERE name = 'x'"), None);
+    assert_eq!(place("SELECT id FROM t IGNORE INDEX (name) WHERE name = 'x'"), None);
+    assert_eq!(place("SELECT id FROM t PARTITION (p) WHERE name = 'x'"), None);
+}
+
+#[test]
+fn the_primary_key_is_found_among_what_a_read_shows() {
+    for (shown, expected) in [
+        ("id", Some(0)),
+        ("*", Some(0)),
+        ("a, COUNT(*), IF(a, b, c), x.`ID` AS n, v", Some(3)),
+        ("'id, id', id n", Some(1)),
+        ("id, *", Some(0)),
+        ("*, id", None),
+        ("x.*, id", None),
+        ("DISTINCT *, id", None),
+        ("a * 2, id", None),
+        ("a AS id", None),
+        ("id + 1", None),
+        ("-id", None),
+        ("id IS NULL", None),
+        ("id DIV 2", None),
+        ("(id)", None),
+        ("MAX(id)", None),
+        ("DISTINCT id", None),
+        ("y.id", None),
+        ("d.x.id", None),
+        ("(SELECT 1), id", None),
+        ("@a, id", None),
+        ("_rowid", None),
+    ] {
+        assert_eq!(place(&format!("SELECT {shown} FROM t AS x WHERE name = 'x'")), expected, "{shown}");
+    }
+    let hidden = KeyColumn { position: None, ..with_unique_keys() };
+    assert_eq!(touched::read_by_unique_key(text("SELECT * FROM t WHERE name = 'x'"), &hidden), None);
 }

@@ -96,22 +96,62 @@ pub fn only_row(response: &[u8], capabilities: u64) -> Option<Vec<Vec<u8>>> {
 
 /// The first value of the first row of a result, `Some(None)` if it is NULL. A binary one is given to its eighth byte.
 pub fn first_value(response: &[u8], capabilities: u64, is_binary: bool) -> Option<Option<&[u8]>> {
-    const NULLS_FROM_BIT: usize = 2;
+    value(response, capabilities, is_binary, 0)
+}
+
+/// The same of the column at `place`, from 0. A binary one beyond the first needs the definitions of the columns before it.
+pub fn value(response: &[u8], capabilities: u64, is_binary: bool, place: usize) -> Option<Option<&[u8]>> {
     let mut packets = packets(response);
     let (columns, follows) = column_count(packets.next()?.payload, capabilities)?;
-    let columns = usize::try_from(columns).ok()?;
+    let columns = usize::try_from(columns).ok().filter(|columns| place < *columns)?;
+    let definitions = packets.clone();
     let skipped = usize::from(follows) * columns + usize::from(capabilities & DEPRECATE_EOF == 0);
     let row = packets.nth(skipped)?.payload;
     if !is_binary {
-        let is_null = row.first() == Some(&0xFB);
-        return if is_null { Some(None) } else { Reader::new(row).string().map(Some) };
+        let mut reader = Reader::new(row);
+        return (0..=place).map(|_| reader.text_value()).last()?;
     }
-    if row.first() != Some(&0) {
-        return None;
+    (place == 0 || follows).then_some(())?;
+    binary_value(row, columns, definitions.map(|packet| packet.payload), place)
+}
+
+fn binary_value<'a>(
+    row: &'a [u8],
+    columns: usize,
+    mut definitions: impl Iterator<Item = &'a [u8]>,
+    place: usize,
+) -> Option<Option<&'a [u8]>> {
+    const NULLS_FROM_BIT: usize = 2;
+    let mut reader = Reader::new(row);
+    (reader.u8()? == 0).then_some(())?;
+    let nulls = reader.take((columns + NULLS_FROM_BIT).div_ceil(8))?;
+    let is_null = |place: usize| {
+        let bit = place + NULLS_FROM_BIT;
+        nulls[bit / 8] >> (bit % 8) & 1 == 1
+    };
+    for before in 0..place {
+        let definition = definitions.next()?;
+        if !is_null(before) {
+            skip_binary(&mut reader, definition)?;
+        }
     }
-    let is_null = row.get(1)? & 1 << NULLS_FROM_BIT != 0;
-    let value = row.get(1 + (columns + NULLS_FROM_BIT).div_ceil(8)..)?;
-    Some((!is_null).then(|| &value[..value.len().min(8)]))
+    let value = reader.rest();
+    Some((!is_null(place)).then(|| &value[..value.len().min(8)]))
+}
+
+/// Past a value of the column that is defined so. The definition's fixed fields stand at its end, behind optional ones.
+fn skip_binary(reader: &mut Reader, definition: &[u8]) -> Option<()> {
+    const FROM_END: usize = 6;
+    let kind = *definition.get(definition.len().checked_sub(FROM_END)?)?;
+    let length = match kind {
+        1 => 1,
+        2 | 13 => 2,
+        3 | 4 | 9 => 4,
+        5 | 8 => 8,
+        7 | 10 | 11 | 12 => reader.u8()?.into(),
+        _ => reader.int()?,
+    };
+    reader.take(usize::try_from(length).ok()?).map(drop)
 }
 
 /// An OK packet without session tracking.

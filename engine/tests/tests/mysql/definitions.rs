@@ -87,7 +87,7 @@ fn questions_about_tables_open_none() {
         &["CREATE VIEW w AS SELECT v FROM t", "CREATE TRIGGER r BEFORE INSERT ON t FOR EACH ROW SET @a = 1"],
     );
     let catalogue = &flavour::MYSQL.catalogue;
-    let of_tables = [catalogue.table, catalogue.columns, catalogue.other_unique_keys];
+    let of_tables = [catalogue.table, catalogue.columns, catalogue.unique_keys];
     let of_tables = [&of_tables, catalogue.unnamed_changes].concat();
     let opened = "SELECT VARIABLE_NAME, VARIABLE_VALUE FROM performance_schema.session_status \
          WHERE VARIABLE_NAME IN ('Opened_tables', 'Opened_table_definitions')";

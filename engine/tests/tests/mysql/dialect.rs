@@ -92,7 +92,7 @@ fn the_catalogue_answers_every_question_without_a_warning(_: &Server, admin: &mu
     let computed: Vec<_> = footprint::computed(&columns).map(String::from_utf8_lossy).collect();
     assert!(computed.len() == 1 && computed[0].contains("'$.a'"), "{computed:?}");
     known.unnamed_changes.iter().for_each(|question| _ = ask(question, 0));
-    ask(known.other_unique_keys, 0);
+    ask(known.unique_keys, 0);
     ask(known.users_with_several_hosts, 1);
     assert_eq!(ask(&known.views.replace("{schema}", "`d`"), 1)[0][0].as_deref(), Some(&b"v"[..]));
     let habits = MYSQL.habits.all().map(|habit| habit.question).join(", ");

@@ -39,6 +39,8 @@ mod transactions;
 mod traps;
 #[path = "../both/trial.rs"]
 mod trial;
+#[path = "../both/unique_rows.rs"]
+mod unique_rows;
 #[path = "../both/waking.rs"]
 mod waking;
 mod writes;

@@ -37,8 +37,10 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
         "SELECT 1 FROM information_schema.TABLES \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND TABLE_TYPE <> 'BASE TABLE'",
     ],
-    other_unique_keys: "SELECT 1 FROM information_schema.STATISTICS \
-         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY' LIMIT 1",
+    unique_keys: "SELECT INDEX_NAME, COLUMN_NAME, SUB_PART IS NULL AND INDEX_TYPE = 'BTREE' AND NULLABLE <> 'YES' \
+         FROM information_schema.STATISTICS \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY' \
+         ORDER BY INDEX_NAME, SEQ_IN_INDEX",
     warnings: "SHOW WARNINGS",
     own_plugin: "SELECT PLUGIN_STATUS FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'",
     other_listeners: "SELECT 1 FROM information_schema.PLUGINS \

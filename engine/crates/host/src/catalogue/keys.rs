@@ -21,8 +21,10 @@ pub fn key_column(
             return Ok(None);
         }
     }
-    let is_sole = certain(catalogue.other_unique_keys)?.is_some_and(|rows| rows.is_empty());
-    Ok(columns.and_then(footprint::key_of).map(|(_, key)| KeyColumn { is_sole, ..key }))
+    let parts = certain(catalogue.unique_keys)?;
+    let is_sole = parts.as_ref().is_some_and(Vec::is_empty);
+    let unique_keys = footprint::unique_keys(&parts.unwrap_or_default(), columns.unwrap_or_default());
+    Ok(columns.and_then(footprint::key_of).map(|(_, key)| KeyColumn { is_sole, unique_keys, ..key }))
 }
 
 /// None if the server has anything to say about its answer, or was started without what is asked.

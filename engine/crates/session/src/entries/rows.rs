@@ -5,31 +5,47 @@ use crate::engine::tables::Table;
 use crate::statement::recording::Recording;
 use crate::statement::terms::Terms;
 use cache::CellId;
-use footprint::Keys;
+use footprint::{KeyColumn, Keys};
 use sql::TableName;
-use sql::touched;
+use sql::touched::{self, Text};
+use wire::{Outcome, OutcomeKind};
 
 /// Rows or blocks that a result depends on.
 const MOST_READ: usize = 16;
 
 /// Makes a result depend on its rows alone, if they can be told. `current`: the database of its session.
-pub(crate) fn depend_on_rows(engine: &Engine, recording: &mut Recording, current: Option<&[u8]>) {
-    if let Some(cells) = read_cells(engine, recording, current) {
+pub(crate) fn depend_on_rows(engine: &Engine, recording: &mut Recording, outcome: &Outcome, current: Option<&[u8]>) {
+    if let Some(cells) = read_cells(engine, recording, outcome, current) {
         recording.cells = cells;
         recording.is_by_rows = true;
     }
 }
 
-fn read_cells(engine: &Engine, recording: &Recording, current: Option<&[u8]>) -> Option<Vec<CellId>> {
+fn read_cells(
+    engine: &Engine,
+    recording: &Recording,
+    outcome: &Outcome,
+    current: Option<&[u8]>,
+) -> Option<Vec<CellId>> {
     let is_alone = recording.cells.len() == 1 && !recording.may_read_views;
     let table = recording.first_table.as_ref().filter(|_| is_alone)?;
     let terms = &recording.terms;
     let key = engine.key_of(table).filter(|_| terms.is_certain)?;
-    let (named, keys) = touched::read(terms.text(&recording.text), &key)?;
+    let text = terms.text(&recording.text);
+    let (named, keys) = touched::read(text, &key).or_else(|| row_shown(recording, outcome, text, &key))?;
     is_named(table, &named, terms, current).then_some(())?;
     let mut cells = vec![table.whole];
     cells.extend(rows_read(engine, table, &keys)?);
     Some(cells)
+}
+
+/// The row that was found by another unique key, if the result shows its primary key. No other row can take its place while it stays as it
+/// is. A result without a row has no such dependency: any new row may appear in it.
+fn row_shown(recording: &Recording, outcome: &Outcome, text: Text, key: &KeyColumn) -> Option<(TableName, Keys)> {
+    matches!(outcome.kind, OutcomeKind::ResultSet { rows: 1, .. }).then_some(())?;
+    let (named, place) = touched::read_by_unique_key(text, key)?;
+    let shown = wire::value(&recording.response, recording.capabilities, recording.is_binary, place)??;
+    Some((named, Keys::Points(vec![key.shown(shown, recording.is_binary)?])))
 }
 
 pub(crate) fn is_named(table: &Table, named: &TableName, terms: &Terms, current: Option<&[u8]>) -> bool {

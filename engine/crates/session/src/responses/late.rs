@@ -47,9 +47,9 @@ impl Engine {
     /// The first so many. To be called after the tables that were asked about have been looked up.
     pub fn store_late(&self, count: usize) {
         for mut waiting in self.late().take(count) {
-            let recording = &mut waiting.finished.recording;
+            let Finished { recording, outcome } = &mut waiting.finished;
             recording.settle(self.catalogue().generation());
-            depend_on_rows(self, recording, None);
+            depend_on_rows(self, recording, outcome, None);
             if !recording.unsettled.is_empty() {
                 recording.refuse(Own::TableUnknown);
             } else if !self.is_as_then(recording) {

@@ -51,7 +51,7 @@ impl Session {
             recording.refuse(Own::NotReused);
         }
         if recording.refusal.is_none() {
-            depend_on_rows(engine, recording, self.identity.known_database());
+            depend_on_rows(engine, recording, outcome, self.identity.known_database());
         }
         self.check_outcome(recording, outcome);
         if recording.refusal.is_none() && engine.insight().has_rules() {

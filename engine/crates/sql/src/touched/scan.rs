@@ -111,6 +111,11 @@ impl<'a> Scan<'a> {
 
     /// An integer that the key column can hold: a literal, or bound.
     pub fn integer(&mut self) -> Option<i128> {
+        self.any_integer().filter(|value| self.column.holds(*value))
+    }
+
+    /// An integer: a literal, or bound.
+    pub fn any_integer(&mut self) -> Option<i128> {
         let is_negative = self.accept_operator("-");
         let token = self.next()?;
         let value = match token.kind {
@@ -118,8 +123,7 @@ impl<'a> Scan<'a> {
             TokenKind::Operator if token.text == b"?" && !is_negative => self.bound(&token)?,
             _ => return None,
         };
-        let value = if is_negative { -value } else { value };
-        self.column.holds(value).then_some(value)
+        Some(if is_negative { -value } else { value })
     }
 
     fn bound(&self, mark: &Token) -> Option<i128> {

@@ -55,7 +55,7 @@ pub(super) fn wanted(scan: &mut Scan, table: &[u8]) -> Option<Wanted> {
     (is_end(scan) && scan.is_rest_plain()).then_some(wanted)
 }
 
-fn is_end(scan: &mut Scan) -> bool {
+pub(super) fn is_end(scan: &mut Scan) -> bool {
     scan.is_at_end() || scan.peek().is_any(&["order", "group", "having", "limit"])
 }
 

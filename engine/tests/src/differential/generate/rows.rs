@@ -29,7 +29,21 @@ const TABLES: &[(&str, &str)] = &[
         "(id INT PRIMARY KEY, a INT DEFAULT 1) ENGINE=InnoDB PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (8), PARTITION p1 VALUES LESS THAN MAXVALUE)",
     ),
     ("d1.t1", "(id TINYINT NOT NULL PRIMARY KEY, a INT DEFAULT 1) ENGINE=InnoDB"),
+    (
+        PAIRS,
+        "(id INT AUTO_INCREMENT PRIMARY KEY, a INT NOT NULL DEFAULT 1, c VARBINARY(30) NOT NULL DEFAULT 'x', d INT, UNIQUE KEY k (a, c)) ENGINE=InnoDB",
+    ),
+    (
+        NAMES,
+        "(c VARCHAR(20) CHARACTER SET latin1 COLLATE latin1_general_ci NOT NULL UNIQUE, id SMALLINT UNSIGNED AUTO_INCREMENT PRIMARY KEY, a INT UNIQUE, d BIGINT NOT NULL DEFAULT 3, UNIQUE KEY k (d, c(1))) ENGINE=InnoDB",
+    ),
 ];
+
+/// Tables whose rows have unique keys besides their numbers.
+const PAIRS: &str = "d0.t7";
+const NAMES: &str = "d1.t2";
+/// Some of them are equal in some collations, or as numbers.
+const WORDS: [&str; 10] = ["a", "A", "b", "a ", "ä", "é", "0", "00", "x", ""];
 
 impl Generator {
     pub(super) fn rows_prelude(&mut self) -> Vec<String> {
@@ -42,10 +56,102 @@ impl Generator {
     /// Fills the tables, so that there is something to read.
     pub(super) fn rows_filling(&mut self) {
         for (name, _) in TABLES {
-            let rows: Vec<_> = (1..13).chain(60..70).map(|key| format!("({key}, NULL)")).collect();
-            let text = format!("INSERT INTO {name} (id, a) VALUES {}", rows.join(", "));
+            let column = if *name == NAMES { "c" } else { "a" };
+            let value = |key: i32| if [PAIRS, NAMES].contains(name) { key.to_string() } else { "NULL".into() };
+            let rows: Vec<_> = (1..13).chain(60..70).map(|key| format!("({key}, {})", value(key))).collect();
+            let text = format!("INSERT INTO {name} (id, {column}) VALUES {}", rows.join(", "));
             self.later(0, Kind::Write, Deed::Query(text));
         }
+    }
+
+    fn word_of_key(&mut self) -> String {
+        if self.random.percent(20) { self.random.between(1, 12).to_string() } else { self.random.word(&WORDS).into() }
+    }
+
+    /// Conditions that name one row by a unique key, and some that look like it.
+    fn unique_condition(&mut self, name: &str) -> String {
+        let of_pairs = [
+            "a = {k} AND c = '{w}'",
+            "a = {k} AND c = '{w}'",
+            "(c = '{w}' AND (a = {k}))",
+            "a = {k} AND c = '{w}' AND d > 1",
+            "a = '{k}' AND c = '{w}'",
+            "a = {k} AND c = {k}",
+            "a = {k}",
+            "c = '{w}'",
+            "a = {k} AND c IN ('{w}', 'b')",
+            "a = {k} AND c >= '{w}'",
+            "a = {k} AND c = '{w}' OR d = {k}",
+        ];
+        let of_names = [
+            "c = '{w}'",
+            "c = '{w}'",
+            "(c = '{w}')",
+            "c = {k}",
+            "c = '{w}' COLLATE latin1_bin",
+            "c = _utf8mb4'{w}' COLLATE utf8mb4_bin",
+            "c = BINARY '{w}'",
+            "c LIKE '{w}'",
+            "a = {k}",
+            "a IS NULL",
+            "d = {k} AND c = '{w}'",
+            "d = 3e0 AND c = '{w}'",
+        ];
+        let pattern = if name == NAMES { self.random.word(&of_names) } else { self.random.word(&of_pairs) };
+        let key = self.random.between(1, 4);
+        let pattern = pattern.replace("{w}", &self.word_of_key());
+        if !pattern.contains(" {k}") {
+            return pattern.replace("{k}", &key.to_string());
+        }
+        let bound = self.bind(Param::Int(key), key.to_string());
+        pattern.replacen(" {k}", &format!(" {bound}"), 1).replace("{k}", &key.to_string())
+    }
+
+    fn unique_read(&mut self) -> String {
+        let name = self.random.word(&[PAIRS, PAIRS, NAMES]);
+        let what = self.random.word(&[
+            "*",
+            "id, a, c, d",
+            "a, c, d, id AS n",
+            "d, x.id",
+            "a AS id, d",
+            "d + 1 AS id, x.*",
+            "DISTINCT *, id",
+            "DISTINCT id, d",
+        ]);
+        let tail = self.random.word(&["", " ORDER BY id", " ORDER BY id DESC LIMIT 1", " ORDER BY x.id LIMIT 1"]);
+        format!("SELECT {what} FROM {name} AS x WHERE {}{tail}", self.unique_condition(name))
+    }
+
+    fn unique_write(&mut self) -> String {
+        let name = self.random.word(&[PAIRS, PAIRS, NAMES]);
+        let pattern = self.random.word(&[
+            "UPDATE {t} SET d = d + 1 WHERE id = {i}",
+            "UPDATE {t} SET d = {k} WHERE id = {i}",
+            "UPDATE {t} SET c = '{w}' WHERE id = {i}",
+            "UPDATE {t} SET a = {k} WHERE id = {i}",
+            "UPDATE {t} SET a = {k}, c = '{w}' WHERE id IN ({i}, 3)",
+            "UPDATE {t} SET d = {k} WHERE {u}",
+            "UPDATE {t} SET id = id + 60 WHERE id = {i}",
+            "DELETE FROM {t} WHERE id = {i}",
+            "DELETE FROM {t} WHERE {u}",
+            "INSERT INTO {t} (a, c, d) VALUES ({k}, '{w}', {i})",
+            "INSERT IGNORE INTO {t} (a, c, d) VALUES ({k}, '{w}', {i})",
+            "INSERT INTO {t} (id, a, c) VALUES ({i}, {k}, '{w}')",
+            "REPLACE INTO {t} (a, c, d) VALUES ({k}, '{w}', {i})",
+            "REPLACE INTO {t} (id, a, c) VALUES ({i}, {k}, '{w}')",
+            "INSERT INTO {t} (a, c) VALUES ({k}, '{w}') ON DUPLICATE KEY UPDATE d = d + 1",
+            "INSERT INTO {t} (id, a, c) VALUES ({i}, {k}, '{w}') ON DUPLICATE KEY UPDATE c = 'b'",
+            "INSERT INTO {t} (a, c) VALUES ({k}, '{w}') ON DUPLICATE KEY UPDATE id = id + 60",
+        ]);
+        let condition = if pattern.contains("{u}") { self.unique_condition(name) } else { String::new() };
+        let row = self.random.between(1, 12).to_string();
+        pattern
+            .replace("{t}", name)
+            .replace("{u}", &condition)
+            .replace("{i}", &row)
+            .replace("{k}", &self.random.between(1, 4).to_string())
+            .replace("{w}", &self.word_of_key())
     }
 
     pub(super) fn row_trigger(&mut self) -> String {
@@ -142,6 +248,9 @@ impl Generator {
         if self.random.percent(15) {
             return self.read();
         }
+        if self.random.percent(35) {
+            return self.unique_read();
+        }
         let table = self.table(false);
         let name = self.reference(&table);
         let (from, id) = match self.random.below(9) {
@@ -167,6 +276,9 @@ impl Generator {
     pub(super) fn row_write(&mut self) -> String {
         if self.random.percent(20) {
             return self.write();
+        }
+        if self.random.percent(35) {
+            return self.unique_write();
         }
         let table = self.table(false);
         let name = self.reference(&table);
@@ -361,6 +473,11 @@ impl Generator {
                     "ALTER TABLE d1.t0 ADD FOREIGN KEY (a) REFERENCES d1.t0 (id) ON DELETE CASCADE",
                     "ALTER TABLE d0.t3 ADD FOREIGN KEY (a) REFERENCES d0.t1 (a) ON UPDATE CASCADE",
                     "ALTER TABLE d0.t1 ADD COLUMN w INT INVISIBLE FIRST",
+                    "ALTER TABLE d0.t7 DROP INDEX k",
+                    "ALTER IGNORE TABLE d0.t7 ADD UNIQUE INDEX IF NOT EXISTS k (a, c)",
+                    "ALTER IGNORE TABLE d0.t7 ADD UNIQUE INDEX IF NOT EXISTS k (c(1), a)",
+                    "ALTER TABLE d1.t2 MODIFY c VARBINARY(20) NOT NULL",
+                    "ALTER TABLE d1.t2 MODIFY c VARCHAR(20) CHARACTER SET utf8mb4 NOT NULL",
                     "TRUNCATE TABLE d1.t0",
                     "ALTER TABLE d1.t0 EXCHANGE PARTITION p0 WITH TABLE d1.t1",
                     "ALTER TABLE d0.t3 ENGINE=MyISAM",
