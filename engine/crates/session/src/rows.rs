@@ -14,8 +14,8 @@ use crate::session::Session;
 use crate::statement::running::Running;
 use crate::statement::terms::{Terms, Wording};
 use cache::CellId;
-use sql::Kind;
 use sql::touched::{self, Written};
+use sql::{Kind, Refusal};
 use std::sync::Arc;
 use wire::{Execute, Outcome, OutcomeKind};
 
@@ -32,12 +32,14 @@ enum Touched {
 }
 
 impl Session {
-    /// A write goes to the server: what it says is kept until the server locks its tables.
+    /// A write goes to the server, or a read that locks rows as a write does: its text is kept until the server locks its tables.
     pub(crate) fn note_wording<T>(&mut self, engine: &Engine, kind: &Kind, text: T, terms: Terms)
     where
         T: AsRef<[u8]> + Into<Arc<[u8]>>,
     {
-        let is_told = matches!(kind, Kind::Write) && engine.settings().is_on() && text.as_ref().len() <= LONGEST;
+        let is_locking = matches!(kind, Kind::Read(read) if read.refusal == Some(Refusal::LockingRead));
+        let is_told =
+            (is_locking || matches!(kind, Kind::Write)) && engine.settings().is_on() && text.as_ref().len() <= LONGEST;
         if let Some(running) = self.work.running.as_mut().filter(|_| is_told) {
             running.wording = Some(Wording { text: text.into(), terms });
         }

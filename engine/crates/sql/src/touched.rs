@@ -48,9 +48,12 @@ pub fn read_by_unique_key(text: Text, column: &KeyColumn) -> Option<(TableName, 
     unique::read(Scan::new(text, column))
 }
 
-/// The rows that a write can touch, and the table that it names.
+/// The rows that a write can touch, or a read that locks them, and the table that it names.
 pub fn written(text: Text, column: &KeyColumn) -> Option<(TableName, Written)> {
     let mut scan = Scan::new(text, column);
+    if scan.accept("select") {
+        return select::locked(scan).map(|(table, keys)| (table, Written::Keys(keys)));
+    }
     let first = scan.next()?;
     let keys = |(table, keys)| (table, Written::Keys(keys));
     match first {

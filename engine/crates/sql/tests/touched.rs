@@ -341,7 +341,6 @@ fn a_read_by_a_whole_unique_key_is_understood() {
         ("space = 0 AND title = 'x')", false),
         ("space + 0 = 0 AND title = 'x'", false),
         ("(space, title) = (0, 'x')", false),
-        ("space = 0 AND title = 'x' FOR UPDATE", false),
         ("space = 0 AND title = 'x' UNION SELECT 1", false),
         ("space = 0 AND title = 'x' ORDER BY (SELECT 1)", false),
     ] {
@@ -384,4 +383,19 @@ fn the_primary_key_is_found_among_what_a_read_shows() {
     }
     let hidden = KeyColumn { position: None, ..with_unique_keys() };
     assert_eq!(touched::read_by_unique_key(text("SELECT * FROM t WHERE name = 'x'"), &hidden), None);
+}
+
+#[test]
+fn a_read_that_locks_rows_is_told_apart_like_a_write_of_them() {
+    for (text, keys) in [
+        ("SELECT a FROM t WHERE id = 7 FOR UPDATE", points(&[7])),
+        ("SELECT a FROM t WHERE id = 7 AND a = 1 LIMIT 1 FOR UPDATE NOWAIT", points(&[7])),
+        ("SELECT * FROM t AS x WHERE x.id IN (7, 9) AND a > 1 ORDER BY a FOR UPDATE SKIP LOCKED", points(&[7, 9])),
+        ("SELECT a FROM t WHERE a = 1 FOR UPDATE", None),
+        ("SELECT a FROM t, u WHERE id = 7 FOR UPDATE", None),
+        ("SELECT a FROM t WHERE id = 7 AND a IN (SELECT b FROM u) FOR UPDATE", None),
+        ("SELECT a FROM t WHERE id = 7 OR a = 1 FOR UPDATE", None),
+    ] {
+        assert_eq!(written(text), keys.map(Written::Keys), "{text}");
+    }
 }

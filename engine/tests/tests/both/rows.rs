@@ -56,6 +56,34 @@ fn writes_of_other_rows_leave_results_alive() {
     assert_eq!(avoided(&mut writer, "rows_others", "unread"), 0);
 }
 
+#[test]
+fn a_read_that_locks_other_rows_leaves_results_alive() {
+    let (mut arena, mut writer, mut reader) = with_table("rows_locked");
+    await_rows(&mut arena, &mut reader, &mut writer);
+    for locking in
+        ["SELECT v FROM t WHERE id = 5 FOR UPDATE", "SELECT v FROM t WHERE id IN (2, 3) AND v > 0 LIMIT 1 FOR UPDATE"]
+    {
+        all(&mut writer, &["BEGIN", locking]);
+        arena.hit(&mut reader, READ, "10");
+        all(&mut writer, &["UPDATE t SET v = v + 1 WHERE id = 5", "COMMIT"]);
+        arena.hit(&mut reader, READ, "10");
+    }
+    all(&mut writer, &["BEGIN", "SELECT v FROM t WHERE id = 1 LIMIT 1 FOR UPDATE", "UPDATE t SET v = 11 WHERE id = 1"]);
+    assert_eq!(said(&reader.must(READ).unwrap()), "10");
+    arena.follows(&mut reader, READ, || drop(writer.must("COMMIT").unwrap()), "11");
+    // A function that is called beside it writes other tables.
+    small_table(&mut writer, "u", "InnoDB");
+    all(
+        &mut writer,
+        &[
+            "CREATE FUNCTION wrote() RETURNS INT MODIFIES SQL DATA BEGIN UPDATE u SET v = v + 1 WHERE id = 1; RETURN 1; END",
+        ],
+    );
+    let other = "SELECT v FROM u WHERE id = 1";
+    let calls = "SELECT wrote() FROM t WHERE id = 5 FOR UPDATE";
+    arena.follows(&mut reader, other, || drop(writer.must(calls).unwrap()), "11");
+}
+
 /// What SHOW FQC TABLES tells of results that outlived writes.
 fn avoided(client: &mut Client, db: &str, table: &str) -> u64 {
     let report = said(&client.must("SHOW FQC TABLES").unwrap());

@@ -1,7 +1,7 @@
 //! `SELECT ... FROM one_table [alias] WHERE ...`
 
 use super::scan::Scan;
-use super::wanted::{alias, wanted};
+use super::wanted::{Wanted, alias, wanted};
 use crate::TableName;
 use crate::lex::TokenKind;
 use footprint::Keys;
@@ -9,13 +9,23 @@ use footprint::Keys;
 pub(super) fn read(mut scan: Scan) -> Option<(TableName, Keys)> {
     // The one that is not forbidden.
     scan.accept("select").then_some(())?;
+    let column = scan.column;
+    let (table, wanted) = conditions(scan)?;
+    Some((table, wanted.keys().filter(|_| wanted.is_confined(column))?))
+}
+
+/// After the SELECT of a read that locks its rows, and changes none.
+pub(super) fn locked(scan: Scan) -> Option<(TableName, Keys)> {
+    let (table, wanted) = conditions(scan)?;
+    Some((table, wanted.keys()?))
+}
+
+fn conditions(mut scan: Scan) -> Option<(TableName, Wanted)> {
     skip_to(&mut scan, "from")?;
     let table = scan.table(&[])?;
     let alias = alias(&mut scan, "where", &table.name)?;
     scan.accept("where").then_some(())?;
-    let wanted = wanted(&mut scan, &alias)?;
-    let keys = wanted.keys().filter(|_| wanted.is_confined(scan.column))?;
-    Some((table, keys))
+    Some((table, wanted(&mut scan, &alias)?))
 }
 
 /// Past a keyword outside of parentheses.

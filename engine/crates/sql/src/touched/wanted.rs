@@ -56,7 +56,7 @@ pub(super) fn wanted(scan: &mut Scan, table: &[u8]) -> Option<Wanted> {
 }
 
 pub(super) fn is_end(scan: &mut Scan) -> bool {
-    scan.is_at_end() || scan.peek().is_any(&["order", "group", "having", "limit"])
+    scan.is_at_end() || scan.peek().is_any(&["order", "group", "having", "limit", "for"])
 }
 
 fn conjunct(scan: &mut Scan, table: &[u8], wanted: &mut Wanted) -> Option<()> {
