@@ -17,7 +17,7 @@ pub struct KeyColumn {
     pub is_generated: bool,
     /// No other key of the table is unique: a new row can be in the way of one with the same key alone.
     pub is_sole: bool,
-    /// The other unique keys by which a read can name a single row.
+    /// Unique keys besides this one. A read can name a single row by each of them.
     pub unique_keys: Vec<UniqueKey>,
     /// Other columns are computed from what a row holds whenever the row is read, which can give warnings or fail.
     pub computes: bool,

@@ -99,12 +99,13 @@ pub fn first_value(response: &[u8], capabilities: u64, is_binary: bool) -> Optio
     value(response, capabilities, is_binary, 0)
 }
 
-/// The same of the column at `place`, from 0. A binary one beyond the first needs the definitions of the columns before it.
+/// Returns the value of the column at `place`, from 0, in the first row of a result. `Some(None)` is NULL. A binary value is cut to eight
+/// bytes, and beyond the first column it needs the column definitions.
 pub fn value(response: &[u8], capabilities: u64, is_binary: bool, place: usize) -> Option<Option<&[u8]>> {
     let mut packets = packets(response);
     let (columns, follows) = column_count(packets.next()?.payload, capabilities)?;
     let columns = usize::try_from(columns).ok().filter(|columns| place < *columns)?;
-    let definitions = packets.clone();
+    let definitions = packets;
     let skipped = usize::from(follows) * columns + usize::from(capabilities & DEPRECATE_EOF == 0);
     let row = packets.nth(skipped)?.payload;
     if !is_binary {

@@ -71,7 +71,7 @@ fn a_read_that_locks_other_rows_leaves_results_alive() {
     all(&mut writer, &["BEGIN", "SELECT v FROM t WHERE id = 1 LIMIT 1 FOR UPDATE", "UPDATE t SET v = 11 WHERE id = 1"]);
     assert_eq!(said(&reader.must(READ).unwrap()), "10");
     arena.follows(&mut reader, READ, || drop(writer.must("COMMIT").unwrap()), "11");
-    // A function that is called beside it writes other tables.
+    // A function that the read calls may write other tables.
     small_table(&mut writer, "u", "InnoDB");
     all(
         &mut writer,

@@ -10,7 +10,7 @@ use crate::TableName;
 use crate::lex::TokenKind;
 use footprint::{KeyPart, PartKind};
 
-/// What a column is compared with.
+/// The kind of constant that a column is compared with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Constant {
     Integer,

@@ -270,7 +270,8 @@ impl Generator {
         let condition = self.rows_condition(id);
         let is_list = matches!(what.as_str(), "*" | "id, a");
         let tail = if is_list { self.random.word(&["", "", " ORDER BY id", " ORDER BY id DESC LIMIT 2"]) } else { "" };
-        format!("SELECT {what} FROM {from} WHERE {condition}{tail}")
+        let lock = if self.random.percent(5) { " FOR UPDATE" } else { "" };
+        format!("SELECT {what} FROM {from} WHERE {condition}{tail}{lock}")
     }
 
     pub(super) fn row_write(&mut self) -> String {
