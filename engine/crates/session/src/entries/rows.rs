@@ -42,7 +42,8 @@ fn read_cells(
 /// The row that was found by another unique key, if the result shows its primary key. No other row can take its place while it stays as it
 /// is. A result without a row has no such dependency: any new row may appear in it.
 fn row_shown(recording: &Recording, outcome: &Outcome, text: Text, key: &KeyColumn) -> Option<(TableName, Keys)> {
-    matches!(outcome.kind, OutcomeKind::ResultSet { rows: 1, .. }).then_some(())?;
+    let shows_one = matches!(outcome.kind, OutcomeKind::ResultSet { rows: 1, .. });
+    (shows_one && !key.unique_keys.is_empty()).then_some(())?;
     let (named, place) = touched::read_by_unique_key(text, key)?;
     let shown = wire::value(&recording.response, recording.capabilities, recording.is_binary, place)??;
     Some((named, Keys::Points(vec![key.shown(shown, recording.is_binary)?])))
