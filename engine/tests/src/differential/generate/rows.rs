@@ -302,6 +302,9 @@ impl Generator {
 
     /// Rows that are kept, a write that may meet some of them, and another look.
     pub(super) fn row_watch(&mut self, session: usize) -> (Kind, Deed) {
+        if self.random.percent(50) {
+            return self.unique_watch(session);
+        }
         let table = self.table(false);
         let name = format!("{}.{}", table.database, table.name);
         let look = |key: i64| Deed::Query(format!("SELECT * FROM {name} WHERE id = {key}"));
@@ -311,6 +314,36 @@ impl Generator {
         let write = self.row_insert(&table, &name);
         self.later(session, Kind::Write, Deed::Query(write));
         for key in 1..13 {
+            self.later(session, Kind::Read, look(key));
+        }
+        (Kind::Read, look(1))
+    }
+
+    /// The same for rows that are found by another unique key: at first these have the keys that are looked for.
+    fn unique_watch(&mut self, session: usize) -> (Kind, Deed) {
+        let name = self.random.word(&[PAIRS, NAMES]);
+        let what = self.random.word(&["*", "d, id", "id, a", "d, a AS id", "a AS id, id AS n"]);
+        let look = |key: i64| {
+            let condition = if name == NAMES { format!("c = '{key}'") } else { format!("a = {key} AND c = 'x'") };
+            Deed::Query(format!("SELECT {what} FROM {name} WHERE {condition} ORDER BY id LIMIT 1"))
+        };
+        for key in (2..6).chain(1..6) {
+            self.later(session, Kind::Read, look(key));
+        }
+        let pattern = self.random.word(&[
+            "UPDATE {t} SET d = {d} WHERE id = {i}",
+            "UPDATE {t} SET d = {d} WHERE id IN ({i}, {k})",
+            "UPDATE {t} SET c = 'gone{d}' WHERE id = {i}",
+            "UPDATE {t} SET a = a + 100 WHERE id = {i}",
+            "DELETE FROM {t} WHERE id = {i}",
+            "INSERT INTO {t} (id, a, c) VALUES ({i}, {i}, 'x')",
+            "INSERT IGNORE INTO {t} (id, a, c) VALUES ({i}, {i}, '{i}')",
+        ]);
+        let [row, other] = [0; 2].map(|_| self.random.between(1, 5).to_string());
+        let value = self.random.between(1, 1000).to_string();
+        let write = pattern.replace("{t}", name).replace("{i}", &row).replace("{k}", &other).replace("{d}", &value);
+        self.later(session, Kind::Write, Deed::Query(write));
+        for key in 1..6 {
             self.later(session, Kind::Read, look(key));
         }
         (Kind::Read, look(1))
