@@ -68,7 +68,7 @@ function mergeRows(series: SeriesInput[], from: number, to: number): Row[] {
   for (const { key, samples } of series) {
     for (const [at, value] of thin(samples)) {
       if (at < from || at > to) continue;
-      const row = byTime.get(at) ?? { at };
+      const row: Row = byTime.get(at) ?? { at };
       row[key] = value;
       byTime.set(at, row);
     }
