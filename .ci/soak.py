@@ -29,6 +29,12 @@ PROGRAMS = f"{ROOT}/engine/target/release"
 PLUGIN = f"--plugin {ROOT}/engine/dist/fqc.so"
 NEAR = f"--beside {ROOT}/engine/dist/fqc-near"
 ENDLESS = "--statements 1000000000"
+# Two tests at a time: one of them with two products, the other with two products and two stores.
+BY_THE_LOG = (
+    "env FQC_TEST_SECONDS={quarter} FQC_TEST_SEED={seed} python3 .ci/cargo_tests.py fqc-near:by_log --only"
+    " 'binlog::nothing_is_older_than_the_bound_while_there_is_trouble"
+    " binlog::nothing_is_older_than_the_bound_where_two_share_a_store'"
+)
 PYTHON = f"{ROOT}/backend/.venv/bin/python"
 # Lines of a search's output that say what it did, whichever search it is.
 FIGURES = re.compile(
@@ -41,7 +47,7 @@ FIGURES = re.compile(
 @dataclass(frozen=True)
 class Search:
     name: str
-    # {seconds}, {eighth} of them and {seed} are filled in.
+    # {seconds}, {quarter} and {eighth} of them and {seed} are filled in.
     command: str
     folder: str = "."
     weight: int = 1
@@ -76,6 +82,18 @@ SEARCHES = [
     Search(
         "histories through near caches, with kills", engine("histories", f"{PLUGIN} {NEAR} --redefines 0 --kills 1")
     ),
+    Search("histories while the plugin comes and goes", engine("histories", f"{PLUGIN} --threads 16 --reinstalls 1")),
+    Search(
+        "histories while the plugin comes and goes on MySQL",
+        engine("histories", f"{PLUGIN} --threads 16 --reinstalls 1 --product mysql"),
+    ),
+    Search(
+        "histories through near caches while the plugin comes and goes",
+        engine("histories", f"{PLUGIN} {NEAR} --redefines 0 --reinstalls 1"),
+    ),
+    Search("histories under a pool of threads", engine("histories", f"{PLUGIN} --option thread-handling=pool-of-threads")),
+    Search("histories while the engine dozes", engine("histories", f"{PLUGIN} --redefines 0 --dozes 1")),
+    Search("staleness by the log", BY_THE_LOG),
     Search("replicas", engine("replicas", f"{PLUGIN} --source binlog-format=ROW")),
     Search("churn", engine("churn", PLUGIN)),
     Search(
@@ -147,7 +165,8 @@ def search_for(search: Search, seconds: int, seed: int) -> Ended:
         return Ended(search.name, 0, 0, f"needs about {search.needs_seconds} s, which is more than its share")
     print(f"[{time.strftime('%H:%M:%S')}] {search.name}: about {search.needs_seconds or seconds} s ...", flush=True)
     started = time.monotonic()
-    words = shlex.split(search.command.format(seconds=seconds, eighth=max(1, seconds // 8), seed=seed))
+    parts = {"quarter": max(1, seconds // 4), "eighth": max(1, seconds // 8)}
+    words = shlex.split(search.command.format(seconds=seconds, seed=seed, **parts))
     with log.open("w") as out:
         code = subprocess.run(
             words, cwd=ROOT / search.folder, stdout=out, stderr=out, stdin=subprocess.DEVNULL, check=False

@@ -19,6 +19,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every", type=int, default=1, help="with --database: each Nth of these tests")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Collecting the contract's tests makes the cases of every operation, in each worker."""
+    return True if config.getoption("--database") and _subject(collection_path) in OF_EVERY_PATH else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--database"):
         return
@@ -31,7 +36,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def depends_on_it(item: pytest.Item) -> bool:
     fixtures = set(getattr(item, "fixturenames", ()))
     uses_it = item.get_closest_marker("django_db") is not None or bool(fixtures & {"db", "transactional_db"})
-    return uses_it and not fixtures & SERVERS and _subject(item.path) not in OF_EVERY_PATH
+    return uses_it and not fixtures & SERVERS
 
 
 def _subject(path: Path) -> str:

@@ -17,6 +17,8 @@ from pathlib import Path
 from testing.ports import free_port
 
 ACCOUNT = "postgres"
+# Nothing of a test run has to survive a crash of the machine. Statements are too small to be worth compiling.
+SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "jit=off")
 
 
 def programs() -> Path:
@@ -43,7 +45,8 @@ class Cluster:
         _run(str(self.bin_dir / "pg_ctl"), "-D", str(self.folder / "data"), "-w", *words)
 
     def start(self) -> None:
-        options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1 -c fsync=off"
+        settings = "".join(f" -c {setting}" for setting in SETTINGS)
+        options = f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1{settings}"
         self._control("-l", str(self.folder / "log"), "-o", options, "start")
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-//! The plugin under concurrent sessions and trouble. `FQC_TEST_SECONDS` (20, over all runs) and `FQC_TEST_SEED` shape it.
+//! The plugin under concurrent sessions and trouble. `FQC_TEST_SECONDS` (10, over all runs) and `FQC_TEST_SEED` shape it.
 
 mod plugin;
 
@@ -39,7 +39,7 @@ fn judge(mut plan: Plan, extra: &[&str]) {
 }
 
 fn plan(share: u64) -> Plan {
-    let time = Duration::from_secs(plugin::number("FQC_TEST_SECONDS", 20) * share / 100);
+    let time = Duration::from_secs(plugin::number("FQC_TEST_SECONDS", 10) * share / 100);
     Plan { time, seed: plugin::number("FQC_TEST_SEED", 1), ..Plan::default() }
 }
 

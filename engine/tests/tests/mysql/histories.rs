@@ -1,4 +1,4 @@
-//! The concurrent checkers on MySQL. `FQC_TEST_SECONDS` (20, over all runs) and `FQC_TEST_SEED` shape them.
+//! The concurrent checkers on MySQL. `FQC_TEST_SECONDS` (10, over all runs) and `FQC_TEST_SEED` shape them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,7 +21,7 @@ fn run(plan: Plan, plugin: Option<PathBuf>) -> Report {
 }
 
 fn plan(share: u64) -> Plan {
-    let time = Duration::from_secs(plugin::number("FQC_TEST_SECONDS", 20) * share / 100);
+    let time = Duration::from_secs(plugin::number("FQC_TEST_SECONDS", 10) * share / 100);
     Plan { time, seed: plugin::number("FQC_TEST_SEED", 1), threads: 16, ..Plan::default() }
 }
 

@@ -1,5 +1,5 @@
 //! Many sessions at once, directly and through two near caches that are stopped, killed and cut off, while the server is killed, too: nobody sees the past.
-//! `FQC_TEST_SECONDS` (8, for each test) and `FQC_TEST_SEED` shape the run.
+//! `FQC_TEST_SECONDS` (5, for each test) and `FQC_TEST_SEED` shape the run.
 
 use crate::beside;
 use fqc_tests::histories::{self, Plan};
@@ -25,7 +25,7 @@ fn judge(plan: Plan) {
 
 fn plan() -> Plan {
     Plan {
-        time: Duration::from_secs(number("FQC_TEST_SECONDS", 8)),
+        time: Duration::from_secs(number("FQC_TEST_SECONDS", 5)),
         patience: PATIENCE,
         seed: number("FQC_TEST_SEED", 1),
         threads: 30,

@@ -704,7 +704,7 @@ type Written = Mutex<VecDeque<(Instant, u64)>>;
 /// A counter is written directly, another one through the near cache, while all kinds of trouble come.
 #[test]
 fn nothing_is_older_than_the_bound_while_there_is_trouble() {
-    let seconds = std::env::var("FQC_TEST_SECONDS").map_or(6, |text| text.parse().expect("a number"));
+    let seconds = std::env::var("FQC_TEST_SECONDS").map_or(4, |text| text.parse().expect("a number"));
     for kind in kinds() {
         History::run(&kind, Duration::from_secs(seconds), None);
     }
@@ -712,7 +712,7 @@ fn nothing_is_older_than_the_bound_while_there_is_trouble() {
 
 #[test]
 fn nothing_is_older_than_the_bound_where_two_share_a_store() {
-    let seconds = std::env::var("FQC_TEST_SECONDS").map_or(6, |text| text.parse().expect("a number"));
+    let seconds = std::env::var("FQC_TEST_SECONDS").map_or(4, |text| text.parse().expect("a number"));
     for (kind, store) in with_stores() {
         History::run(&kind, Duration::from_secs(seconds), Some(&store));
     }
