@@ -91,7 +91,9 @@ SEARCHES = [
         "histories through near caches while the plugin comes and goes",
         engine("histories", f"{PLUGIN} {NEAR} --redefines 0 --reinstalls 1"),
     ),
-    Search("histories under a pool of threads", engine("histories", f"{PLUGIN} --option thread-handling=pool-of-threads")),
+    Search(
+        "histories under a pool of threads", engine("histories", f"{PLUGIN} --option thread-handling=pool-of-threads")
+    ),
     Search("histories while the engine dozes", engine("histories", f"{PLUGIN} --redefines 0 --dozes 1")),
     Search("staleness by the log", BY_THE_LOG),
     Search("replicas", engine("replicas", f"{PLUGIN} --source binlog-format=ROW")),

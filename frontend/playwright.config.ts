@@ -35,8 +35,8 @@ export default defineConfig({
     locale: 'en-GB',
     // What an action waits for comes as soon as what an expectation waits for, or never.
     actionTimeout: 90_000,
-    // A picture of each step would cost a fifth of the whole run.
-    trace: { mode: 'retain-on-failure', screenshots: false },
+    // Pictures of each step would cost a fifth of the whole run, and copies of the page a twelfth.
+    trace: { mode: 'retain-on-failure', screenshots: false, snapshots: false },
     screenshot: 'only-on-failure',
     launchOptions: {
       executablePath:
