@@ -4,7 +4,7 @@ use std::ffi::CStr;
 
 /// The release date: the day of the last change that users notice. The control plane compares it with the least version that it
 /// accepts, and upgrades no server that has the same.
-pub const MINOR: u64 = 20_261_128;
+pub const MINOR: u64 = 20_261_129;
 /// The version of the product, which is that of this crate.
 pub const TEXT: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
     Ok(text) => text,
