@@ -113,7 +113,7 @@ impl Connection {
         let protocol = self.since[at].protocol as usize;
         let before = self.standings[protocol].filter(|standing| standing.context == told.context);
         // Other commands than reads may change what the session is, for both protocols.
-        if told.is_bare && before.is_none() {
+        if told.is_of_session && before.is_none() {
             self.forget();
         }
         let since = before.map_or(told.command, |before| before.since);
@@ -224,7 +224,7 @@ mod tests {
             connection.forward(EXECUTION);
             assert!(connection.hear(&Told { context: 5, ..told(2, EXECUTION) }));
             connection.forward(b"\x03SET x = 1");
-            assert!(connection.hear(&Told { is_bare: true, context, ..told(3, b"\x03SET x = 1") }));
+            assert!(connection.hear(&Told { is_of_session: true, context, ..told(3, b"\x03SET x = 1") }));
             let contexts =
                 [Protocol::Text, Protocol::Binary].map(|one| connection.standing(one).map(|one| one.context));
             assert_eq!(contexts, [Some(context), holds.then_some(5)]);

@@ -58,7 +58,7 @@ pub struct Told {
     /// that may be given nothing. Said from version 3 on.
     pub snapshot: Option<u64>,
     /// This is about the session alone: the result of the command is not to be kept. Said from version 4 on.
-    pub is_bare: bool,
+    pub is_of_session: bool,
     pub cells: Vec<(u32, u64)>,
 }
 
@@ -196,7 +196,7 @@ impl ToNear {
                 let [command, check, context, stamp] = numbers.each_ref().map(|number| &number[..]);
                 let (connection, cells) = (told.connection.to_le_bytes(), versions(&told.cells));
                 let head = [&connection, command, check, context, stamp].concat();
-                if told.is_bare {
+                if told.is_of_session {
                     return put(out, TOLD_OF_SESSION, &[&head, &[facts(told)], &cells]);
                 }
                 if told.is_for_transactions || told.snapshot.is_some() {
@@ -281,10 +281,10 @@ impl<'a> Input<'a> {
             holds_over_preparations: kind == TOLD_OVER_PREPARATIONS,
             is_for_transactions: false,
             snapshot: None,
-            is_bare: kind == TOLD_OF_SESSION,
+            is_of_session: kind == TOLD_OF_SESSION,
             cells: Vec::new(),
         };
-        if told.is_bare {
+        if told.is_of_session {
             let [facts] = self.take()?;
             (facts <= OVER_PREPARATIONS).then_some(()).ok_or(Malformed)?;
             told.holds_over_preparations = facts == OVER_PREPARATIONS;
@@ -338,13 +338,13 @@ mod tests {
             holds_over_preparations: false,
             is_for_transactions: false,
             snapshot: None,
-            is_bare: false,
+            is_of_session: false,
             cells: vec![(0, 2), (u32::MAX, u64::MAX)],
         };
         let over = Told { holds_over_preparations: true, ..told.clone() };
         let outside = Told { is_for_transactions: true, ..over.clone() };
         let inside = Told { snapshot: Some(u64::MAX), ..told.clone() };
-        let session = Told { is_bare: true, ..over.clone() };
+        let session = Told { is_of_session: true, ..over.clone() };
         let messages = vec![
             ToNear::Attached { version: 1, attachment: [1, u64::MAX], lease_ns: 3 },
             ToNear::Granted { sent: 4 },

@@ -23,7 +23,7 @@ const EVERYTHING: u32 = 0;
 const PREPARATIONS: u16 = 2;
 /// From this version on, near caches know of transactions.
 const TRANSACTIONS: u16 = 3;
-/// From this version on, near caches understand what is told of a session alone.
+/// From this version on, near caches understand messages about a session alone.
 const SESSIONS: u16 = 4;
 /// Messages that wait to be sent to one near cache; one that takes them more slowly is detached.
 const MOST_WAITING: usize = 1 << 16;
@@ -232,7 +232,7 @@ impl Nears {
         mut told: Told,
         version_if_open: impl Fn(u32) -> Option<u64>,
     ) -> bool {
-        let knows = |near: &&mut Attached| !near.is_gone && (!told.is_bare || near.version >= SESSIONS);
+        let knows = |near: &&mut Attached| !near.is_gone && (!told.is_of_session || near.version >= SESSIONS);
         let Some(near) = self.attached.get_mut(&id).filter(knows) else { return false };
         for table in basis.tables {
             let latest = near.holds.entry(*table).or_insert(told.stamp);
@@ -387,7 +387,7 @@ mod tests {
         for version in [1, TRANSACTIONS, SESSIONS] {
             let mut nears = Nears::new(Terms::default(), 1);
             let id = nears.attach("near", Who::default(), version, 0);
-            let told = Told { is_bare: true, ..Told::default() };
+            let told = Told { is_of_session: true, ..Told::default() };
             assert_eq!(nears.tell(id, Basis { tables: &[], cells: &[] }, told, |_| Some(0)), version == SESSIONS);
         }
     }

@@ -160,7 +160,7 @@ impl Own {
         }
         self.attachment = Some(attachment);
         self.waiting.retain(|waiting| waiting.command >= told.command);
-        if told.is_bare {
+        if told.is_of_session {
             return self.waiting.retain(|waiting| waiting.command != told.command);
         }
         let waiting = self.waiting.front_mut().filter(|waiting| waiting.command == told.command);

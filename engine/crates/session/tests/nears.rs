@@ -53,9 +53,9 @@ fn all_told(engine: &Engine, id: NearId) -> Vec<Told> {
         .collect()
 }
 
-/// What was told of results since this was last asked.
+/// Returns the messages about results since the last call.
 fn told(engine: &Engine, id: NearId) -> Vec<Told> {
-    all_told(engine, id).into_iter().filter(|told| !told.is_bare).collect()
+    all_told(engine, id).into_iter().filter(|told| !told.is_of_session).collect()
 }
 
 /// Something is granted to somebody.
@@ -364,10 +364,10 @@ fn as_what_a_session_stands_is_told_at_the_end_of_each_command_of_which_nothing_
         let state = SessionState { database: Some(database), collation: 45, ..state() };
         a.session.report(&engine, ended(state));
         let told = all_told(&engine, near);
-        assert_eq!(told.iter().map(|told| told.is_bare).collect::<Vec<_>>(), [true], "{statement}");
+        assert_eq!(told.iter().map(|told| told.is_of_session).collect::<Vec<_>>(), [true], "{statement}");
         a.read(READ, "one", AUTOCOMMIT);
         let of_read = all_told(&engine, near);
-        assert_eq!((of_read.len(), of_read[0].is_bare), (1, false), "{statement}");
+        assert_eq!((of_read.len(), of_read[0].is_of_session), (1, false), "{statement}");
         assert_eq!((told[0].context, told[0].command + 1), (of_read[0].context, of_read[0].command), "{statement}");
         assert!(told[0].stamp <= of_read[0].stamp);
         engine.drop_results();

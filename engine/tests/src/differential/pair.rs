@@ -264,8 +264,8 @@ impl Lanes {
             return Ok(plain);
         }
         // A documented limit: the number is that of now if the tables of the served read changed in between; a near cache refuses to
-        // tell it then, and after a read that failed in the place of one that it had answered. It does so, too, after what may have
-        // aggregated nothing: the number may then be that of a read before.
+        // give it then, and after a read that failed instead of one that it had answered. It also refuses after a read that may have
+        // aggregated nothing: the number may then be that of an earlier read.
         let is_of_now = self.written_since[action.session] && compare::are_alike(&plain, &cached);
         let may_decline = self.written_since[action.session]
             || self.has_failed[action.session]

@@ -173,9 +173,9 @@ impl Written {
     fn terms(&self) -> Result<Option<Terms>, String> {
         let &Written { ttl, soft_ttl, coalesce_ms, in_transactions, .. } = self;
         if self.cache != Word::Always {
-            let is_bare = ttl.or(soft_ttl).is_none() && coalesce_ms.is_none() && in_transactions.is_none();
+            let is_of_session = ttl.or(soft_ttl).is_none() && coalesce_ms.is_none() && in_transactions.is_none();
             let why = "ttl, soft_ttl, coalesce_ms and in_transactions go with cache = \"always\" only";
-            return if is_bare { Ok(None) } else { Err(why.into()) };
+            return if is_of_session { Ok(None) } else { Err(why.into()) };
         }
         let ttl = seconds("ttl", ttl.ok_or("cache = \"always\" needs a ttl, in seconds")?)?;
         let soft_ttl = soft_ttl.map_or(Ok(ttl), |soft| seconds("soft_ttl", soft))?;

@@ -96,7 +96,7 @@ pub struct Session {
 struct Opening {
     /// In microseconds.
     at: u64,
-    /// What the log had told then.
+    /// How far the log had been read at that moment.
     noted: Option<Noted>,
 }
 
@@ -531,7 +531,7 @@ impl Session {
         let uses = Some(&self.kept.uses).filter(|_| may_wait);
         let found = known_here.and_then(|known| self.find(asked, uses, known, &terms));
         let is_here = found.is_some();
-        // What is read in a transaction may be older than others expect who wait for it, or who find it in the store.
+        // A result that is read in a transaction may be older than clients expect that wait for it, or find it in the store.
         let may_claim = !asked.is_inside
             && flight.is_none()
             && found.as_ref().map_or(!terms.coalesce.is_zero(), |found| found.is_due);

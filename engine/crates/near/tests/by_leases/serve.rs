@@ -24,7 +24,7 @@ fn a_read_that_repeats_is_answered_from_memory_byte_for_byte() {
     assert!(scene.near().log().contains("attached"), "{}", scene.near().log());
 }
 
-/// PHP sets up each of its connections. What is told of a session comes on the feed, at about the time of its next command.
+/// PHP sets up each of its connections. The report about the session comes on the feed, at about the time of its next command.
 #[test]
 fn the_first_read_after_a_command_that_sets_up_the_session_or_writes_is_answered_from_memory() {
     let scene = Scene::of(1);

@@ -35,7 +35,7 @@ fn a_read_in_a_transaction_is_answered_byte_for_byte_where_a_rule_says_so() {
             [&mut client, &mut direct].into_iter().for_each(|one| drop(one.must(begin).expect(begin)));
             ask(&mut direct, READ);
             let expected = direct.query(READ).expect("an answer").bytes;
-            // The flags of the first one tell of no transaction's read yet.
+            // Only from the second read on the flags of the answers say that a transaction is open.
             ask(&mut client, OTHER);
             until_served(&near, &mut client, READ);
             assert_eq!(client.query(READ).expect("an answer").bytes, expected, "{line}, {begin}");

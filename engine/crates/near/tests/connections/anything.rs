@@ -75,7 +75,7 @@ fn frame(random: &mut Random, number: u64, commands: &[Vec<u8>]) -> Frame {
             holds_over_preparations: random.percent(50),
             is_for_transactions: random.percent(80),
             snapshot: random.percent(20).then_some(random.below(8) as u64),
-            is_bare: random.percent(20),
+            is_of_session: random.percent(20),
             cells: vec![(1 + random.below(2) as u32, random.below(6) as u64)],
         }
     };

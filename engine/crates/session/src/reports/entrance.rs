@@ -21,7 +21,7 @@ impl Session {
             Report::LocksRows { .. } | Report::Row { .. } => {}
             Report::Ended { state, .. } => {
                 self.ends(engine, &state);
-                self.tell_standing(engine);
+                self.report_session(engine);
             }
             Report::Gone => self.close(engine),
         }

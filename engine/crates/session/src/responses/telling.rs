@@ -32,11 +32,11 @@ impl Session {
         }
     }
 
-    /// A command has ended, and the server has told what is in force now. If nothing was told of a result, a near cache is told as what
-    /// the session stands from now on: only where a read would be answered from the server's own memory if it came now.
-    pub(crate) fn tell_standing(&mut self, engine: &Engine) {
+    /// A command has ended, and everything about its session is known. If no message about a result has gone to the near cache, one about
+    /// the session does: but only if the server's own memory would answer a read that came now.
+    pub(crate) fn report_session(&mut self, engine: &Engine) {
         let Some(is_binary) = self.near.awaits().filter(|_| self.work.running.is_none()) else { return };
-        // Before anything of the session is looked at: what changes everything from here on ends what is told.
+        // The stamp is noted before the session is looked at, so that a later change of everything invalidates the message.
         let stamp = engine.versions().now();
         let is_private = self.temporary.may_exist() || self.writes.is_locked || self.identity.cache_type() == 0;
         let is_admitted = self.transaction.admit(engine.versions(), &[], false) == Admission::Serve;
@@ -46,7 +46,8 @@ impl Session {
         if let Some(context) = self.cacheable_context(engine, is_binary) {
             let holds_over_preparations = self.is_granted_as_then(engine);
             let (is_for_transactions, snapshot) = (false, None);
-            let what = What { context, stamp, holds_over_preparations, is_for_transactions, snapshot, is_bare: true };
+            let what =
+                What { context, stamp, holds_over_preparations, is_for_transactions, snapshot, is_of_session: true };
             self.near.tell(engine, what, &[], &[]);
         }
     }
@@ -59,7 +60,7 @@ impl Session {
             holds_over_preparations: self.is_granted_as_then(engine),
             is_for_transactions: !layout.joins(),
             snapshot: self.snapshot_beside(),
-            is_bare: false,
+            is_of_session: false,
         };
         self.near.tell(engine, what, cells, &tables);
     }

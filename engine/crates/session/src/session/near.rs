@@ -12,7 +12,7 @@ pub(crate) struct What {
     pub holds_over_preparations: bool,
     pub is_for_transactions: bool,
     pub snapshot: Option<Stamp>,
-    pub is_bare: bool,
+    pub is_of_session: bool,
 }
 
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub struct Near {
     commands: u64,
     check: u64,
     is_execution: bool,
-    /// The last command of which something was told.
+    /// The last command that a message was sent about.
     told: u64,
     /// The next call is about the same command.
     is_repeated: bool,
@@ -66,7 +66,7 @@ impl Near {
         }
     }
 
-    /// The protocol of the last command, if its near cache waits to be told of it: true for the binary one.
+    /// The protocol of the last command, if no message has been sent about it yet: true for the binary one.
     pub(crate) fn awaits(&self) -> Option<bool> {
         let is_awaited = self.mark.is_some() && self.told < self.commands && !self.is_repeated;
         is_awaited.then_some(self.is_execution)
@@ -90,7 +90,7 @@ impl Near {
             holds_over_preparations: what.holds_over_preparations,
             is_for_transactions: what.is_for_transactions,
             snapshot: what.snapshot.map(|stamp| stamp.0),
-            is_bare: what.is_bare,
+            is_of_session: what.is_of_session,
             cells: Vec::new(),
         };
         engine.tell_near(id, tables, cells, told);
