@@ -37,7 +37,7 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
         "SELECT 1 FROM information_schema.TABLES \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND TABLE_TYPE <> 'BASE TABLE'",
     ],
-    unique_keys: "SELECT INDEX_NAME, COLUMN_NAME, SUB_PART IS NULL AND INDEX_TYPE = 'BTREE' AND NULLABLE <> 'YES' \
+    unique_keys: "SELECT INDEX_NAME, COLUMN_NAME, SUB_PART IS NULL AND NULLABLE <> 'YES' \
          FROM information_schema.STATISTICS \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY' \
          ORDER BY INDEX_NAME, SEQ_IN_INDEX",

@@ -38,7 +38,7 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
          WHERE EVENT_OBJECT_SCHEMA = {schema} AND EVENT_OBJECT_TABLE = {table} LIMIT 1",
         CASCADES,
     ],
-    unique_keys: "SELECT INDEX_NAME, COLUMN_NAME, SUB_PART IS NULL AND INDEX_TYPE = 'BTREE' AND NULLABLE <> 'YES' \
+    unique_keys: "SELECT INDEX_NAME, COLUMN_NAME, SUB_PART IS NULL AND NULLABLE <> 'YES' \
          FROM information_schema.STATISTICS \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND NON_UNIQUE = 0 AND INDEX_NAME <> 'PRIMARY' \
          ORDER BY INDEX_NAME, SEQ_IN_INDEX",
