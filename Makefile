@@ -171,7 +171,7 @@ test-engine-server: export FQC_CONNECTORS_CACHE = $(FQC_CACHE)/connectors
 test-engine-line: engine ## Engine: part of these on another line of MariaDB, which is fetched: LINE=11.8
 	@code=0; scripts/fetch-server MariaDB $(LINE) || code=$$?; case $$code in \
 	0) export FQC_MARIADBD="$${FQC_MARIADBD:-$(CURDIR)/engine/target/servers/MariaDB-$(LINE)/sbin/mariadbd}"; \
-		export FQC_TEST_SECONDS="$${FQC_TEST_SECONDS:-5}" FQC_TEST_STATEMENTS="$${FQC_TEST_STATEMENTS:-4000}"; \
+		export FQC_TEST_SECONDS="$${FQC_TEST_SECONDS:-10}" FQC_TEST_STATEMENTS="$${FQC_TEST_STATEMENTS:-4000}"; \
 		$(ENGINE_TESTS) fqc-tests:$(subst $(eval) ,$(comma),$(strip $(LINE_TESTS))) --only "$(ONLY)" ;; \
 	3) echo "SKIPPED: NO MARIADB $(LINE) SERVER COULD BE HAD; NOTHING WAS TESTED ON THAT LINE" ;; \
 	*) exit 1 ;; esac

@@ -86,7 +86,7 @@ class Suite:
 # alone at the end leaves a processor idle.
 SUITES = [
     Suite("engine on real servers", "test-engine-server", takes_names=True, has_many_servers=True),
-    Suite("backend on PostgreSQL", "test-backend-postgres", takes_names=True, has_many_servers=True),
+    Suite("backend on PostgreSQL", "test-backend-postgres", takes_names=True),
     Suite("browser end to end", "e2e", takes_names=True),
     Suite("near", "test-near", takes_names=True, has_many_servers=True),
     Suite("engine on MySQL", "test-engine-mysql", takes_names=True, has_many_servers=True),

@@ -39,7 +39,7 @@ fn judge(mut plan: Plan, extra: &[&str]) {
 }
 
 fn plan(share: u64) -> Plan {
-    let time = Duration::from_secs(plugin::number("FQC_TEST_SECONDS", 10) * share / 100);
+    let time = Duration::from_millis(plugin::number("FQC_TEST_SECONDS", 10) * share * 10);
     Plan { time, seed: plugin::number("FQC_TEST_SEED", 1), ..Plan::default() }
 }
 

@@ -154,7 +154,7 @@ fn rows_that_events_leave_alone_are_kept() {
         all(&mut pair.writer, &[&create, &insert]);
         pair.catch_up();
         let row = |key: i64| format!("SELECT v FROM d.{table} WHERE id = {key}");
-        pair.await_rows(&row(first), &format!("UPDATE {table} SET v = v + 1 WHERE id = 3"));
+        pair.await_rows(&row(first), &format!("UPDATE {table} SET v = v + 1000 WHERE id = 3"));
         for other in [
             format!("UPDATE {table} SET v = v + 1, a = 'longer' WHERE id > 1"),
             format!("INSERT INTO {table} VALUES ('z', 40, NULL, 4), (NULL, 50, NULL, 5)"),
