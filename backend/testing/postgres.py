@@ -17,7 +17,8 @@ from pathlib import Path
 from testing.ports import free_port
 
 ACCOUNT = "postgres"
-# Nothing of a test run has to survive a crash of the machine, but commits survive a stop of the server. Statements are too small to be worth compiling.
+# Nothing of a test run has to survive a crash of the machine, but commits survive a stop of the server. Statements are
+# too small to be worth compiling.
 SETTINGS = ("fsync=off", "full_page_writes=off", "jit=off")
 
 
