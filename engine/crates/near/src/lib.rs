@@ -16,6 +16,7 @@ mod config;
 mod control_plane;
 mod counter;
 mod counts;
+mod dial;
 mod digest;
 pub mod follow;
 pub mod http;

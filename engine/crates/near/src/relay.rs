@@ -2,20 +2,19 @@
 
 use crate::binlog::Privileges;
 use crate::config::Config;
+use crate::dial::to_server;
 use crate::follow::Unread;
 use crate::login::{Agreed, Failure, Refusal, login};
 use crate::policy::Policy;
 use crate::pump::pump;
 use crate::seat::Seat;
 use crate::shared::Shared;
-use crate::stream::{Stream, connect};
+use crate::stream::Stream;
 use crate::ttl;
 use crate::unfinished::log_in_once;
 use std::io;
 use std::net::SocketAddr;
 use tokio::io::AsyncWriteExt;
-use tokio::time::timeout;
-use wire::proxy;
 
 /// A client that has just come.
 pub struct Arrival {
@@ -81,14 +80,6 @@ fn policy(config: &Config, agreed: &mut Agreed, shared: &Shared, privileges: Opt
     let by_log = shared.log.as_ref().map(|log| (log.clone(), log.begin(privileges)));
     let session = ttl::Session::new(&shared.memory, &shared.flights, &shared.store, by_log, config, agreed);
     Policy::Rules(Box::new(session))
-}
-
-pub async fn to_server(config: &Config, addresses: Option<(SocketAddr, SocketAddr)>) -> io::Result<Stream> {
-    let mut server = timeout(config.connect_timeout, connect(&config.server)).await??;
-    if let Some(version) = config.proxy {
-        server.write_all(&proxy::header(version, addresses)).await?;
-    }
-    Ok(server)
 }
 
 async fn refuse(mut client: Stream, sequence: u8, error: &Refusal, shared: &Shared) {

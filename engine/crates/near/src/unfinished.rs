@@ -6,7 +6,7 @@
 
 use crate::account;
 use crate::config::Config;
-use crate::relay::to_server;
+use crate::dial::to_server;
 use crate::server::Server;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
