@@ -1,28 +1,17 @@
 //! Rows told apart, on a server of either product: what a write of other rows leaves alive, and every way in which a row changes
 //! without being named.
 
-use crate::traps::{Arena, PATIENCE, all, said, small_table};
+use crate::traps::{Arena, all, said, small_table};
 use crate::with_table;
 use fqc_tests::client::{Client, Param};
-use std::time::Instant;
 
 pub const READ: &str = "SELECT v FROM t WHERE id = 1";
 
 const RANGE: &str = "SELECT SUM(v) FROM t WHERE id BETWEEN 1 AND 3";
 
-/// Writes another row until the result of the read outlives it: what is known of the table is asked in the background.
 #[track_caller]
 pub fn await_rows(arena: &mut Arena, reader: &mut Client, writer: &mut Client) {
-    let begun = Instant::now();
-    loop {
-        let value = arena.warm(reader, READ);
-        writer.must("UPDATE t SET v = v + 1 WHERE id = 5").unwrap();
-        let (_, is_hit) = arena.ask(reader, READ);
-        if is_hit {
-            return arena.hit(reader, READ, &value);
-        }
-        assert!(begun.elapsed() < PATIENCE, "a write of row 5 always outdates row 1");
-    }
+    arena.await_row(reader, writer, READ, "UPDATE t SET v = v + 1 WHERE id = 5");
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! Reads by a whole unique key, on a server of either product: they depend on the row that they show, and every way in which another
 //! result becomes true is seen.
 
-use crate::traps::{Arena, PATIENCE, all, said};
+use crate::traps::{all, said};
 use crate::with_table;
-use fqc_tests::client::{Client, Param};
-use std::time::Instant;
+use fqc_tests::client::Param;
 
 const CREATE: &str = "CREATE TABLE p (id INT AUTO_INCREMENT PRIMARY KEY, space INT NOT NULL, title VARBINARY(50) NOT NULL, \
     v INT, UNIQUE KEY place (space, title)) ENGINE = InnoDB";
@@ -18,23 +17,9 @@ macro_rules! with_pages {
     ($db:literal) => {{
         let (mut arena, mut writer, mut reader) = with_table($db);
         all(&mut writer, &[CREATE, FILL]);
-        await_row(&mut arena, &mut reader, &mut writer, READ);
+        arena.await_row(&mut reader, &mut writer, READ, OTHER);
         (arena, writer, reader)
     }};
-}
-
-/// Writes another row until the result of the read outlives it: the engine looks up keys in the background.
-#[track_caller]
-fn await_row(arena: &mut Arena, reader: &mut Client, writer: &mut Client, read: &str) {
-    let begun = Instant::now();
-    loop {
-        arena.warm(reader, read);
-        writer.must(OTHER).unwrap();
-        if arena.ask(reader, read).1 {
-            return;
-        }
-        assert!(begun.elapsed() < PATIENCE, "a write of row 5 always invalidates `{read}`");
-    }
 }
 
 #[test]
@@ -46,7 +31,7 @@ fn a_read_by_a_whole_unique_key_outlives_writes_of_other_rows() {
         "SELECT MAX(v), x.id AS n FROM p x WHERE space = 0 AND title = 'a' GROUP BY id",
         "SELECT id FROM p WHERE space = 1 AND title = 'b'",
     ] {
-        await_row(&mut arena, &mut reader, &mut writer, read);
+        arena.await_row(&mut reader, &mut writer, read, OTHER);
     }
     let binary = reader.prepare("SELECT title, v, id FROM p WHERE space = ? AND title = 'a'").unwrap().1.unwrap();
     let expected = arena.warm_prepared(&mut reader, &binary, &[Param::Int(0)]);
@@ -121,7 +106,7 @@ fn what_finds_several_rows_depends_on_the_table() {
     );
     let insert = "INSERT INTO q VALUES (3, '00', 9007199254740993, NULL, 'c', 3)";
     let last = " ORDER BY id DESC LIMIT 1";
-    await_row(&mut arena, &mut reader, &mut writer, READ);
+    arena.await_row(&mut reader, &mut writer, READ, OTHER);
     for condition in ["name = 0", "maybe IS NULL", "name >= '0' AND name < '1'", "n = 5 OR n > 100"] {
         let read = format!("SELECT id FROM q WHERE {condition}{last}");
         arena.follows(&mut reader, &read, || drop(writer.must(insert).unwrap()), "3");

@@ -230,6 +230,21 @@ impl Arena {
         assert_eq!(said, expected, "`{read}` from memory");
     }
 
+    /// Writes another row until the result of the read outlives it: the engine looks up keys in the background.
+    #[track_caller]
+    pub fn await_row(&mut self, reader: &mut Client, writer: &mut Client, read: &str, other: &str) {
+        let begun = Instant::now();
+        loop {
+            let value = self.warm(reader, read);
+            writer.must(other).unwrap();
+            let (_, is_hit) = self.ask(reader, read);
+            if is_hit {
+                return self.hit(reader, read, &value);
+            }
+            assert!(begun.elapsed() < PATIENCE, "`{other}` always invalidates `{read}`");
+        }
+    }
+
     /// One session is soon served what another of the account has asked for: as soon as the engine has looked up what sessions
     /// begin with.
     #[track_caller]
