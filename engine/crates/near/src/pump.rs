@@ -6,8 +6,7 @@
 use crate::counts::Counts;
 use crate::follow::Follower;
 use crate::login::Legs;
-use crate::policy::Policy;
-use crate::seat::Then;
+use crate::session::{Session, Then};
 use crate::stream::Stream;
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -126,14 +125,14 @@ fn poll_direction(
 }
 
 /// The bytes that the client gets of those that the server has sent.
-pub fn seen_of_server(follower: &mut Follower, policy: &mut Option<Policy>, bytes: &[u8]) -> Then {
+pub fn seen_of_server(follower: &mut Follower, session: &mut Option<Session>, bytes: &[u8]) -> Then {
     let (mut shown, mut hides) = (Vec::new(), follower.hides_something());
     let rest = follower.from_server(bytes, |part| {
-        if let (Some(policy), Some(number)) = (policy.as_mut(), part.noted) {
-            policy.of_server(number, part.bytes, part.outcome.as_ref());
+        if let (Some(session), Some(number)) = (session.as_mut(), part.noted) {
+            session.of_server(number, part.bytes, part.outcome.as_ref());
         }
-        if let (Some(policy), Some(outcome)) = (policy.as_mut(), &part.outcome) {
-            policy.of_answer(outcome, part.is_hidden);
+        if let (Some(session), Some(outcome)) = (session.as_mut(), &part.outcome) {
+            session.of_answer(outcome, part.is_hidden);
         }
         if hides && !part.is_hidden {
             shown.extend_from_slice(part.bytes);
@@ -150,7 +149,7 @@ pub fn seen_of_server(follower: &mut Follower, policy: &mut Option<Policy>, byte
 }
 
 /// Until one side has gone, or, while `draining` says so, the connection is at rest.
-pub async fn pump(legs: Legs, mut policy: Option<Policy>, counts: &Counts, draining: &mut watch::Receiver<bool>) {
+pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, draining: &mut watch::Receiver<bool>) {
     let Legs { mut client, mut server, mut follower, to_client, to_server, .. } = legs;
     let (mut to_client, mut to_server) = (Rest::new(to_client), Rest::new(to_server));
     let (mut is_draining, mut is_server_deaf) = (false, false);
@@ -164,13 +163,13 @@ pub async fn pump(legs: Legs, mut policy: Option<Policy>, counts: &Counts, drain
         // First what the server has said: whoever was killed is served nothing.
         let mut see_server = |bytes: &[u8], _| {
             counts.from_servers.add(bytes.len());
-            seen_of_server(&mut follower, &mut policy, bytes)
+            seen_of_server(&mut follower, &mut session, bytes)
         };
         let polled = poll_direction(context, &mut server, &mut client, &mut to_client, &mut to_server, &mut see_server);
         if polled.is_ready() {
             return Poll::Ready(());
         }
-        let held = policy.as_mut().and_then(|policy| policy.take_held(context, &mut follower));
+        let held = session.as_mut().and_then(|session| session.take_held(context, &mut follower));
         counts.commands.add(follower.take_commands() + usize::from(matches!(held, Some(Then::Answer(_)))));
         let sent = match held {
             Some(Then::Answer(bytes)) => {
@@ -185,11 +184,11 @@ pub async fn pump(legs: Legs, mut policy: Option<Policy>, counts: &Counts, drain
         if matches!(sent, Poll::Ready(Err(_))) {
             is_server_deaf = true;
         }
-        let is_holding = policy.as_ref().is_some_and(Policy::is_holding);
+        let is_holding = session.as_ref().is_some_and(Session::is_holding);
         let mut see_client = |bytes: &[u8], is_heard| {
             counts.from_clients.add(bytes.len());
-            let then = match &mut policy {
-                Some(policy) => policy.of_client(&mut follower, bytes, is_heard),
+            let then = match &mut session {
+                Some(session) => session.of_client(&mut follower, bytes, is_heard),
                 None => {
                     follower.from_client(bytes);
                     Then::Pass
@@ -210,14 +209,14 @@ pub async fn pump(legs: Legs, mut policy: Option<Policy>, counts: &Counts, drain
                 Poll::Pending => {}
             }
         }
-        let holds = policy.as_ref().is_some_and(Policy::is_holding);
+        let holds = session.as_ref().is_some_and(Session::is_holding);
         if holds && !is_holding {
             // What it waits for has to know whom to wake.
             context.waker().wake_by_ref();
         }
         if let Some(why) = follower.why_unread().filter(|_| std::mem::take(&mut is_read)) {
             counts.unread[why as usize].add(1);
-            policy = None;
+            session = None;
             if follower.hides_something() || holds {
                 return Poll::Ready(());
             }

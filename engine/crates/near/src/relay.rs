@@ -4,13 +4,13 @@ use crate::binlog::Privileges;
 use crate::config::Config;
 use crate::dial::to_server;
 use crate::follow::Unread;
+use crate::leases::Leases;
 use crate::login::{Agreed, Failure, Refusal, login};
-use crate::policy::Policy;
 use crate::pump::pump;
-use crate::seat::Seat;
+use crate::session::Session;
 use crate::shared::Shared;
 use crate::stream::Stream;
-use crate::ttl;
+use crate::ttl::{ByLog, ByRules, Identified};
 use crate::unfinished::log_in_once;
 use std::io;
 use std::net::SocketAddr;
@@ -32,14 +32,14 @@ pub async fn relay(arrival: Arrival, shared: &Shared) {
         Err(error) => return refuse(client, 0, &Refusal::no_server(&config, error), shared).await,
     };
     match login(client, addresses.is_some(), server, &config).await {
-        Ok(mut legs) => {
+        Ok(legs) => {
             let why_unread = legs.follower.why_unread();
             let is_login_unseen = matches!(why_unread, Some(Unread::EndToEndTls | Unread::NotUnderstood));
             if !is_login_unseen {
                 shared.unfinished.end_row();
             }
-            let policy = why_unread.is_none().then(|| policy(&config, &mut legs.agreed, shared, privileges));
-            pump(legs, policy, &shared.counts, &mut shared.draining()).await;
+            let session = why_unread.is_none().then(|| session(&config, &legs.agreed, shared, privileges));
+            pump(legs, session, &shared.counts, &mut shared.draining()).await;
             if is_login_unseen {
                 log_in_if(shared.unfinished.add(), &config).await;
             }
@@ -70,16 +70,24 @@ async fn log_in_if(is_due: bool, config: &Config) {
 }
 
 /// `privileges`: those that the log had told before the login.
-fn policy(config: &Config, agreed: &mut Agreed, shared: &Shared, privileges: Option<Privileges>) -> Policy {
-    if config.rules.is_none() && shared.log.is_none() {
-        let reports = config.feed.is_some();
-        let Agreed { number, greeting, capabilities, .. } = *agreed;
-        return Policy::Leases(Seat::new(&shared.memory, number, greeting, capabilities, reports).into());
+fn session(config: &Config, agreed: &Agreed, shared: &Shared, privileges: Option<Privileges>) -> Session {
+    let memory = &shared.memory;
+    let server = config.server.to_string();
+    match &shared.log {
+        Some(log) => {
+            let (begun, config) = (log.begin(privileges), shared.config.subscribe());
+            let by_log = ByLog { log: log.clone(), begun, store: shared.store.clone(), config };
+            Session::new(memory, Identified::new(memory, &server, agreed, by_log))
+        }
+        None if config.rules.is_some() => {
+            let by_rules = ByRules::new(&shared.flights, &shared.store, shared.config.subscribe());
+            Session::new(memory, Identified::new(memory, &server, agreed, by_rules))
+        }
+        None => {
+            let Agreed { number, greeting, capabilities, .. } = *agreed;
+            Session::new(memory, Leases::new(memory, number, greeting, capabilities, config.feed.is_some()))
+        }
     }
-    let (config, agreed) = (shared.config.subscribe(), std::mem::take(agreed));
-    let by_log = shared.log.as_ref().map(|log| (log.clone(), log.begin(privileges)));
-    let session = ttl::Session::new(&shared.memory, &shared.flights, &shared.store, by_log, config, agreed);
-    Policy::Rules(Box::new(session))
 }
 
 async fn refuse(mut client: Stream, sequence: u8, error: &Refusal, shared: &Shared) {

@@ -13,7 +13,6 @@ use flavour::MARIADB;
 use insight::report::{CURVE, QUERIES, REASONS, ratio};
 use sql::{Filter, FqcTopic, Kind, LexMode, Pattern, Selection, Show};
 use std::sync::atomic::Ordering;
-use wire::Command;
 use wire::status;
 use wire::surface::text_result;
 
@@ -75,13 +74,8 @@ impl Asked {
     }
 }
 
-/// None if this command asks for something else.
-pub fn asked(payload: &[u8]) -> Option<Asked> {
-    asked_by(payload.strip_prefix(&[Command::Query as u8])?, false)
-}
-
-/// The same of a text. `has_reasons`: what may be kept is decided here.
-pub fn asked_by(text: &[u8], has_reasons: bool) -> Option<Asked> {
+/// None if this text asks for something else. `has_reasons`: what may be kept is decided here.
+pub fn asked(text: &[u8], has_reasons: bool) -> Option<Asked> {
     // Nothing else is read any further.
     text.trim_ascii_start().get(..4).filter(|word| word.eq_ignore_ascii_case(b"show"))?;
     let (topic, selection) = match sql::classify(text, LexMode::new(&MARIADB)).kind {

@@ -8,16 +8,21 @@
 //!
 //! Deliberately absent: any knowledge of what others write.
 
+mod bound;
+mod by_log;
+mod by_rules;
 mod effect;
 mod flights;
+mod identified;
 mod prepared;
 pub mod question;
 pub mod rules;
-mod session;
 pub mod shelf;
 mod state;
 
+pub use by_log::ByLog;
+pub use by_rules::ByRules;
 pub use flights::Flights;
+pub use identified::Identified;
 pub use question::Known;
-pub use session::Session;
 pub use shelf::{Found, tidy};

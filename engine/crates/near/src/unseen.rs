@@ -17,7 +17,7 @@ pub struct Unseen {
     pub packet: Vec<u8>,
     /// Those found; none if they may be those of an older read.
     pub rows: Option<u64>,
-    /// The number under which it was answered; none if a rule allowed that.
+    /// The number under which it was answered; none if the server gives out none.
     pub under: Option<Under>,
     /// It binds types that the server does not have, and that later executions may go by.
     pub first_types: Option<Vec<u8>>,
@@ -26,11 +26,6 @@ pub struct Unseen {
 }
 
 impl Unseen {
-    /// A rule allowed to answer it.
-    pub fn by_rule(packet: Vec<u8>, rows: Option<u64>) -> Unseen {
-        Unseen { packet, rows, under: None, first_types: None, before: Vec::new() }
-    }
-
     /// The server must run those before it, too: then the rows found are right. If there are too many, it is not known which they are.
     pub fn after(mut self, mut earlier: Unseen) -> Unseen {
         if earlier.rows.is_none() || earlier.before.len() >= MOST_BEFORE {
@@ -47,11 +42,6 @@ impl Unseen {
     /// How many reads the server has not seen.
     pub fn count(&self) -> usize {
         self.before.len() + 1
-    }
-
-    /// Another command than this one is answered now, or leaves those of an older read.
-    pub fn is_another(&self, packet: &[u8]) -> bool {
-        self.rows.is_none() || self.packet != packet
     }
 
     fn is_execution(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Results with the time that they were read at, in the memory that leases use, too.
 
 use super::rules::Terms;
+use crate::freshness::Served;
 use crate::kept::Kept;
 use crate::own_flags::Places;
 use crate::result_set::ResultSet;
@@ -42,6 +43,13 @@ impl Found {
     pub fn of(entry: &cache::Entry, is_due: bool) -> Found {
         let (answer, rows, used) = (entry.value().to_vec(), entry.rows(), Use::of(entry));
         Found { answer, rows, places: Places::from_bits(entry.flags()), is_due, used }
+    }
+}
+
+impl Found {
+    pub fn served(self) -> Served {
+        let Found { answer, rows, places, used, .. } = self;
+        Served { answer, rows, places, used, under: None, first_types: None }
     }
 }
 

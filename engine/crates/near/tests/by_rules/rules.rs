@@ -965,22 +965,22 @@ fn rows_found_before_an_aggregate_over_nothing() {
     let server = mariadb();
     let near = ruled(&server, LONG);
     let mut client = near.client();
-    let [one, nothing, count] =
-        ["v FROM d.t WHERE id = 1", "BIT_XOR(id) FROM d.t WHERE id BETWEEN 6 AND 5", "COUNT(*) FROM d.t"];
-    let [one, nothing, count] = [one, nothing, count].map(|read| format!("SELECT {read}"));
-    let both = "SELECT SQL_NO_CACHE v FROM d.t";
+    let [all, nothing, count] = ["v FROM d.t", "BIT_XOR(id) FROM d.t WHERE id BETWEEN 6 AND 5", "COUNT(*) FROM d.t"]
+        .map(|read| format!("SELECT {read}"));
+    let one = "SELECT SQL_NO_CACHE v FROM d.t WHERE id = 1";
     let mut found = |last: &str, is_hit| {
         // With the first read after a question for them the server is asked for more.
-        for read in [&one, &nothing, &count] {
+        for read in [&all, &nothing, &count] {
             ask(&mut client, read);
         }
-        assert_eq!(ask(&mut client, both), "one;two");
-        assert!(served(&near, &mut client, &one).1);
+        assert_eq!(ask(&mut client, one), "one");
+        assert!(served(&near, &mut client, &all).1);
         assert_eq!(served(&near, &mut client, last).1, is_hit, "{last}");
         [(); 2].map(|()| ask(&mut client, "SELECT FOUND_ROWS()"))
     };
     assert_eq!(found(&count, true), ["1", "1"]);
-    assert_eq!(found(&nothing, true), ["error 1020"; 2]);
+    // The server runs both reads that it has not seen, and leaves those of the first one.
+    assert_eq!(found(&nothing, true), ["2", "1"]);
     assert_eq!(found("SELECT SQL_NO_CACHE MIN(v) FROM d.t WHERE 1 = 0", false), ["error 1020"; 2]);
     assert_eq!(found("SELECT COUNT(v) FROM d.t", false), ["1", "1"]);
 }

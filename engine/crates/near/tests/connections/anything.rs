@@ -4,10 +4,10 @@
 use feed::{Frame, ToNear, Told, command_check};
 use fqc_tests::random::Random;
 use near::follow::Follower;
+use near::leases::Leases;
 use near::memory::Memory;
-use near::policy::Policy;
 use near::pump::seen_of_server;
-use near::seat::{Seat, Then};
+use near::session::{Session, Then};
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use wire::{ErrPacket, Header, capability, ok_packet, push_packet, status};
@@ -100,21 +100,21 @@ fn nothing_that_anybody_sends_does_more_than_end_its_connection() {
         let memory = Arc::new(Memory::new(SIZE));
         let capabilities = if random.percent(90) { capability::DEPRECATE_EOF } else { random.draw() };
         let mut follower = Follower::new(capabilities);
-        let seat = Seat::new(&memory, CONNECTION, GREETING, capabilities, true);
-        let mut policy = Some(Policy::Leases(seat.into()));
+        let leases = Leases::new(&memory, CONNECTION, GREETING, capabilities, true);
+        let mut session = Some(Session::new(&memory, leases));
         let (mut sent, mut number) = (Vec::new(), 1);
         let mut is_due = false;
         for step in 0..60 {
             // Mostly in turns: what is asked is answered, and told of.
             match if random.percent(99) { step % 3 } else { random.below(3) } {
                 0 => {
-                    let Some(policy) = &mut policy else { continue };
+                    let Some(session) = &mut session else { continue };
                     let mut bytes = command(&mut random);
                     let is_whole = random.percent(99);
                     bytes.truncate(if is_whole { bytes.len() } else { random.below(bytes.len() + 1) });
-                    let then = match policy.is_holding() {
-                        true => policy.take_held(&mut Context::from_waker(Waker::noop()), &mut follower),
-                        false => Some(policy.of_client(&mut follower, &bytes, true)),
+                    let then = match session.is_holding() {
+                        true => session.take_held(&mut Context::from_waker(Waker::noop()), &mut follower),
+                        false => Some(session.of_client(&mut follower, &bytes, true)),
                     };
                     match then {
                         Some(Then::Answer(answer)) => {
@@ -137,7 +137,7 @@ fn nothing_that_anybody_sends_does_more_than_end_its_connection() {
                         continue;
                     }
                     let to = sent.last().filter(|_| random.percent(99));
-                    seen_of_server(&mut follower, &mut policy, &answer(&mut random, to));
+                    seen_of_server(&mut follower, &mut session, &answer(&mut random, to));
                 }
                 _ => {
                     let is_heard = memory.hear(frame(&mut random, number, &sent)).is_ok();
@@ -148,13 +148,13 @@ fn nothing_that_anybody_sends_does_more_than_end_its_connection() {
                 }
             }
             if follower.why_unread().is_some() {
-                policy = None;
+                session = None;
             }
         }
         let counted = memory.kept.counted();
         assert!(counted.bytes <= SIZE);
         answered += counted.hits as usize;
-        unread += usize::from(policy.is_none());
+        unread += usize::from(session.is_none());
     }
     println!("{answered} reads were answered from memory, {unread} of {ROUNDS} connections were not understood");
     assert!(answered > ROUNDS / 4, "only {answered} were answered here");

@@ -1,36 +1,29 @@
-//! One connection's part in serving from memory: what it may be served, what it notes of answers, and what the server has not seen.
+//! One client's connection, as far as serving from memory looks at it: what becomes of the client's bytes, and what the server has not seen.
 //!
-//! Invariants:
-//! - a connection is served only what it would get from the server at a moment after its read has arrived: the context under which it
-//!   is looked for was told of its last command, or what came since is known to change nothing;
-//! - in a transaction it is served only what the transaction's snapshot shows. The server sends the snapshot's stamp on the feed, and sends
-//!   none for a transaction that may have written something;
-//! - before anything else of the client reaches the server, the last read that it has not seen does, so that FOUND_ROWS(), the
-//!   warnings and their like are what they would be. What asks for FOUND_ROWS() waits until it is known that the read has as many
-//!   rows as it had here, and is refused where the server's number is another one.
+//! Whether a result may be served, its [`Freshness`] decides.
+//!
+//! Invariant: before anything else of the client reaches the server, the reads that it has not seen do, so that FOUND_ROWS(), the
+//! warnings and their like are what they would be. What asks for FOUND_ROWS() waits until it is known that the read has as many
+//! rows as it had here, and is refused where the server's number is another one.
 
 use crate::clock;
-use crate::command::{LONGEST, first_command, is_harmless, lone_command};
+use crate::command::{LONGEST, first_command, lone_command};
 use crate::follow::Follower;
+use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Verdict};
 use crate::inquiry::Inquiry;
 use crate::memory::Memory;
-use crate::own::{Own, lock};
-use crate::own_flags::Places;
-use crate::prepared::says_found_rows;
 use crate::report::{self, Asked, Asker, Right};
 use crate::unseen::{Held, Unseen, found, has_changed, is_found, may_leave_found};
-use crate::uses::Use;
-use feed::Protocol;
-use flavour::MARIADB;
-use locks::Mutex;
 use sql::Aggregates;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use wire::{Command, Expect, Header, Outcome};
+use std::task::{Context, Poll};
+use wire::{Command, ErrPacket, Expect, Header, Outcome, Query};
 
 /// A connection that is served all the time would look idle to the server, which ends such ones: in this time it gets one command.
-pub const SEEN_EVERY_NS: u64 = 10_000_000_000;
+const SEEN_EVERY_NS: u64 = 10_000_000_000;
+const NOT_SUPPORTED: u16 = 1235;
 
 /// What becomes of bytes of a client.
 pub enum Then {
@@ -90,52 +83,57 @@ fn looks_back(payload: &[u8]) -> bool {
     payload[0] == Command::Query as u8 && text.get(..SHOW.len()).is_some_and(|word| word.eq_ignore_ascii_case(SHOW))
 }
 
-pub struct Seat {
+pub struct Session {
     memory: Arc<Memory>,
-    number: u32,
-    own: Arc<Mutex<Own>>,
+    freshness: Box<dyn Freshness>,
     unseen: Option<Unseen>,
     held: Option<Held>,
     inquiry: Option<Box<Inquiry>>,
-    /// The reads whose answers the client does not get: their commands' numbers, and the rows that they had here.
-    hidden: VecDeque<(u64, Option<u64>)>,
+    /// A command that waits until it is decided about once more.
+    waiting: Option<Vec<u8>>,
+    /// The commands whose answers the client does not get. None: a question of our own.
+    hidden: VecDeque<Option<Hidden>>,
     /// Of the first command that the server has not answered.
     leaves: Leaves,
-    /// The server's FOUND_ROWS() is not that of the last read that the client knows of.
+    /// The server's FOUND_ROWS() may not be that of the last read that the client knows of.
     is_astray: bool,
-    /// When it last got a command.
+    /// When the server last got a command.
     seen_ns: u64,
     hits: u64,
-    /// What is asked of the cache is asked of this one.
-    reports: bool,
 }
 
-impl Seat {
-    /// Of a connection that has just logged in. `number` and `greeting`: of the server's greeting, see [`feed::Connection::greeted`].
-    /// `capabilities`: those in force. `reports`: what is asked of the cache is asked of this one.
-    pub fn new(memory: &Arc<Memory>, number: u32, greeting: u64, capabilities: u64, reports: bool) -> Seat {
-        let own = Arc::new(Mutex::new(Own::new(number, greeting, capabilities)));
-        memory.enter(number, &own);
-        Seat {
+/// A read that was served before the server got it.
+struct Hidden {
+    number: u64,
+    /// Those that the client was given.
+    rows: Option<u64>,
+}
+
+impl Session {
+    /// Of a connection that has just logged in.
+    pub fn new(memory: &Arc<Memory>, freshness: impl Freshness + 'static) -> Session {
+        Session {
             memory: memory.clone(),
-            number,
-            own,
+            freshness: Box::new(freshness),
             unseen: None,
             held: None,
             inquiry: None,
+            waiting: None,
             hidden: VecDeque::new(),
             leaves: Leaves::Unknown,
             is_astray: false,
             seen_ns: 0,
             hits: 0,
-            reports,
         }
     }
 
     /// Bytes of the client. `is_heard`: it has got everything that came before.
     pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
-        let is_alone = follower.is_between() && lone_command(bytes).is_some();
-        let unseen = self.unseen.as_ref().filter(|_| is_alone);
+        let command = follower.is_between().then(|| lone_command(bytes)).flatten();
+        if is_heard && follower.is_quiet() && command.is_some_and(attaches) {
+            return Then::Answer(refusal());
+        }
+        let unseen = self.unseen.as_ref().filter(|_| command.is_some());
         let Some(completed) = unseen.and_then(|unseen| unseen.completed(bytes, follower.capabilities())) else {
             return self.decide(follower, bytes, is_heard);
         };
@@ -146,68 +144,119 @@ impl Seat {
     }
 
     fn decide(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
-        let capabilities = follower.capabilities();
-        let alone = follower.is_between().then(|| lone_command(bytes)).flatten();
-        let short = alone.filter(|payload| payload.len() <= LONGEST);
-        let may_be_served = is_heard && (follower.is_autonomous() || follower.is_in_transaction());
-        if let Some(payload) = short.filter(|_| may_be_served)
-            && let Some((answer, unseen)) = self.serve(bytes, payload, follower)
-        {
-            self.unseen = Some(unseen);
-            return Then::Answer(answer);
+        let command = follower.is_between().then(|| lone_command(bytes)).flatten();
+        let may_stay_unseen = self.may_stay_unseen(command, follower.capabilities());
+        match self.freshness.decide(&Arrival { command, follower, is_heard, may_stay_unseen }) {
+            Verdict::Serve(served) => return Then::Answer(self.serve(follower, bytes, served)),
+            Verdict::Wait => {
+                self.waiting = Some(bytes.to_vec());
+                return Then::Hold(Vec::new());
+            }
+            Verdict::Forward => {}
         }
-        let asks_here = is_heard && self.reports && follower.is_quiet();
-        if let Some(asked) = short.filter(|_| asks_here).and_then(report::asked) {
+        let is_settled = is_heard && follower.is_quiet();
+        if let Some(asked) = command.filter(|_| is_settled).and_then(|payload| self.asked(follower, payload)) {
             return if asked.is_open() { self.report(follower, &asked) } else { self.inquire(follower, asked) };
         }
-        if self.is_astray
-            && self.unseen.is_none()
-            && is_heard
-            && follower.is_quiet()
-            && alone.is_some_and(|payload| self.asks_for_found_rows(payload))
-        {
+        let has_unseen = self.is_astray || self.unseen.is_some();
+        let asks = has_unseen && command.is_some_and(|payload| self.freshness.asks_for_found_rows(payload));
+        if asks && self.unseen.is_none() && is_settled {
             return Then::Answer(has_changed());
         }
-        let stays = |unseen: &Unseen| alone.is_some_and(|payload| unseen.may_follow(payload, follower));
-        let unseen = self.unseen.take_if(|unseen| !stays(unseen));
-        let aggregates = |payload: &[u8]| lock(&self.own).statements.aggregates(payload);
-        // An aggregate over nothing would leave the rows found as they were before that.
-        let is_replaced = |unseen: &Unseen| {
-            alone.is_some_and(|payload| {
-                let replaces = unseen.is_replaced_by(payload, capabilities) && aggregates(payload) == Aggregates::No;
-                unseen.is_same(payload) || replaces
-            })
-        };
-        let takes_place = unseen.as_ref().is_some_and(is_replaced);
-        if follower.is_quiet() {
-            let may_be_astray = self.is_astray || unseen.is_some();
-            self.leaves = if may_be_astray { Leaves::of(alone, takes_place, aggregates) } else { Leaves::Unknown };
-        }
-        let Some(unseen) = (if takes_place { unseen.and_then(Unseen::earlier) } else { unseen }) else {
-            self.forward(follower, bytes);
-            return Then::Pass;
-        };
-        let asks = alone.is_some_and(|payload| self.asks_for_found_rows(payload));
-        self.held = asks.then(|| Held::new(bytes.to_vec(), &unseen));
-        let packet = self.forward_unseen(follower, unseen);
-        if asks {
-            return Then::Hold(packet);
-        }
-        self.forward(follower, bytes);
-        Then::Instead([&packet, bytes].concat())
+        self.send(follower, bytes, command, asks)
     }
 
-    fn asks_for_found_rows(&self, payload: &[u8]) -> bool {
-        says_found_rows(payload) || lock(&self.own).statements.asks_for_found_rows(payload) == Some(true)
+    fn may_stay_unseen(&self, command: Option<&[u8]>, capabilities: u64) -> bool {
+        let may_be_forgotten =
+            |unseen: &Unseen| command.is_some_and(|payload| unseen.may_be_forgotten_for(payload, capabilities));
+        let is_seen = clock::now().saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
+        is_seen && self.unseen.as_ref().is_none_or(may_be_forgotten)
+    }
+
+    fn serve(&mut self, follower: &Follower, packet: &[u8], served: Served) -> Vec<u8> {
+        let Served { mut answer, rows, places, used, under, first_types } = served;
+        let is_inside = !follower.is_autonomous();
+        places.iter().filter(|_| is_inside).for_each(|places| places.give(&mut answer, follower.flags()));
+        let kept = &self.memory.kept;
+        kept.hits.fetch_add(1, Ordering::Relaxed);
+        kept.hits_inside.fetch_add(u64::from(is_inside), Ordering::Relaxed);
+        kept.uses.served(used);
+        self.hits += 1;
+        let payload = &packet[Header::SIZE..];
+        let is_binary = payload[0] == Command::StmtExecute as u8;
+        let may_leave = || {
+            rows <= 1
+                && may_leave_found(self.freshness.aggregates(payload), &answer, follower.capabilities(), is_binary)
+        };
+        let earlier = self.unseen.take().filter(|_| may_leave());
+        let rows = (earlier.is_some() || !self.is_astray || !may_leave()).then_some(rows);
+        let unseen = Unseen { packet: packet.to_vec(), rows, under, first_types, before: Vec::new() };
+        self.unseen = Some(earlier.into_iter().fold(unseen, Unseen::after));
+        answer
+    }
+
+    /// The server gets these bytes, after what it has to see before them. `asks`: for the rows found by the last read.
+    fn send(&mut self, follower: &mut Follower, bytes: &[u8], command: Option<&[u8]>, asks: bool) -> Then {
+        let stays = |unseen: &Unseen| command.is_some_and(|payload| unseen.may_follow(payload, follower));
+        let unseen = self.unseen.take_if(|unseen| !stays(unseen));
+        self.freshness.before_sending(follower);
+        let replaces = match unseen.as_ref().zip(command) {
+            Some((unseen, payload)) => self.freshness.replaces(unseen, payload),
+            None => Replaces::Nothing,
+        };
+        let may_be_astray = self.is_astray || unseen.is_some();
+        let unseen = match replaces {
+            Replaces::Nothing => unseen,
+            Replaces::Last => unseen.and_then(Unseen::earlier),
+            Replaces::All => None,
+        };
+        let holds = asks && unseen.is_some();
+        let ahead = if holds { Vec::new() } else { self.freshness.ahead() };
+        if follower.is_quiet() {
+            let aggregates = |payload: &[u8]| self.freshness.aggregates(payload);
+            self.leaves = match may_be_astray || !ahead.is_empty() {
+                true => Leaves::of(command, replaces != Replaces::Nothing, aggregates),
+                false => Leaves::Unknown,
+            };
+        }
+        self.held = unseen.as_ref().filter(|_| holds).map(|unseen| Held::new(bytes.to_vec(), unseen));
+        let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
+        if holds {
+            return Then::Hold(packets);
+        }
+        let is_all_replaced = replaces == Replaces::All;
+        self.is_astray |= !ahead.is_empty() || is_all_replaced && matches!(self.leaves, Leaves::Aggregate { .. });
+        for (number, packet) in ahead {
+            self.hide(follower);
+            follower.note_last(number);
+            packets.extend(packet);
+        }
+        self.forward(follower, bytes);
+        if packets.is_empty() { Then::Pass } else { Then::Instead([&packets, bytes].concat()) }
+    }
+
+    /// A question of our own goes to the server.
+    fn hide(&mut self, follower: &mut Follower) {
+        follower.expect_hidden(Expect::Query);
+        self.hidden.push_back(None);
     }
 
     /// A command waits, and nothing else of the client may be read.
     pub fn is_holding(&self) -> bool {
-        self.held.is_some() || self.inquiry.is_some()
+        self.held.is_some() || self.inquiry.is_some() || self.waiting.is_some()
     }
 
-    /// What becomes of the command that waited, once the server has run what it had not seen.
-    pub fn take_held(&mut self, follower: &mut Follower) -> Option<Then> {
+    /// What becomes of the command that waited, once the server has run what it had not seen, or what it waited for is over.
+    pub fn take_held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Then> {
+        if self.waiting.is_some()
+            && let Poll::Ready(()) = self.freshness.poll_wait(context)
+            && let Some(packet) = self.waiting.take()
+        {
+            return Some(match self.decide(follower, &packet, true) {
+                Then::Pass => Then::Instead(packet),
+                then => then,
+            });
+        }
         if let Some(inquiry) = self.inquiry.take_if(|inquiry| inquiry.is_over()) {
             return Some(match inquiry.ended() {
                 Ok(asked) => self.report(follower, &asked),
@@ -219,54 +268,50 @@ impl Seat {
                 self.forward(follower, &command);
                 Some(Then::Instead(command))
             }
-            Err(error) => Some(Then::Answer(error)),
+            Err(error) => {
+                // Whoever reads again gets what there is now.
+                self.freshness.outdate();
+                Some(Then::Answer(error))
+            }
         }
     }
 
-    /// The server has answered what the client does not know of.
-    pub fn of_hidden(&mut self, outcome: &Outcome) {
-        if let Some((number, rows)) = self.hidden.pop_front() {
-            lock(&self.own).statements.answered(number, outcome);
+    /// An answer is complete. `is_hidden`: the client does not know of it.
+    pub fn of_answer(&mut self, outcome: &Outcome, is_hidden: bool) {
+        if is_hidden {
+            return self.of_hidden(outcome);
+        }
+        self.is_astray = std::mem::take(&mut self.leaves).leads_astray(outcome).unwrap_or(self.is_astray);
+        self.freshness.answered(outcome);
+    }
+
+    fn of_hidden(&mut self, outcome: &Outcome) {
+        if let Some(Hidden { number, rows }) = self.hidden.pop_front().flatten() {
+            self.freshness.answered_served(number, outcome);
             self.is_astray |= !is_found(rows, outcome);
         }
         self.held.iter_mut().for_each(|held| held.count(outcome));
         self.inquiry.iter_mut().for_each(|inquiry| inquiry.hear(outcome));
     }
 
-    /// The client gets the end of an answer.
-    pub fn of_answer(&mut self, outcome: &Outcome) {
-        self.is_astray = std::mem::take(&mut self.leaves).leads_astray(outcome).unwrap_or(self.is_astray);
+    /// Bytes of an answer that is noted under this number.
+    pub fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) {
+        let sets_found = self.freshness.of_server(number, bytes, outcome);
+        self.is_astray &= !sets_found;
     }
 
-    /// The answer to the command of this packet, if it may be served.
-    fn serve(&mut self, packet: &[u8], payload: &[u8], follower: &Follower) -> Option<(Vec<u8>, Unseen)> {
-        let (capabilities, is_inside) = (follower.capabilities(), follower.is_in_transaction());
-        let is_seen = clock::now().saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
-        let may_be_seen = self.unseen.as_ref().is_none_or(|unseen| unseen.may_be_forgotten_for(payload, capabilities));
-        let own = (is_seen && may_be_seen).then(|| lock(&self.own))?;
-        let read = own.read(payload)?;
-        let with = |entry: &cache::Entry| {
-            let mut answer = entry.value().to_vec();
-            let places = Places::from_bits(entry.flags()).filter(|_| is_inside);
-            places.into_iter().for_each(|places| places.give(&mut answer, follower.flags()));
-            (answer, entry.rows(), Use::of(entry))
-        };
-        let ((answer, rows, one), under) = own.serve(&self.memory.kept, &read, is_inside, with)?;
-        self.memory.kept.hits.fetch_add(1, Ordering::Relaxed);
-        self.memory.kept.hits_inside.fetch_add(u64::from(is_inside), Ordering::Relaxed);
-        self.memory.kept.uses.served(one);
-        self.hits += 1;
-        let is_binary = read.protocol() == Protocol::Binary;
-        let may_leave = || rows <= 1 && may_leave_found(read.aggregates(), &answer, capabilities, is_binary);
-        let earlier = self.unseen.take().filter(|_| may_leave());
-        let rows = (earlier.is_some() || !self.is_astray || !may_leave()).then_some(rows);
-        let (packet, first_types) = (packet.to_vec(), read.first_types());
-        let unseen = Unseen { packet, rows, under: Some(under), first_types, before: Vec::new() };
-        Some((answer, earlier.into_iter().fold(unseen, Unseen::after)))
+    /// What this command asks of the cache.
+    fn asked(&self, follower: &Follower, payload: &[u8]) -> Option<Asked> {
+        let has_reasons = !matches!(self.freshness.right()?, Right::Leases);
+        let query = Some(payload).filter(|payload| payload.len() <= LONGEST && payload[0] == Command::Query as u8);
+        let query = Query::parse(&query?[1..], follower.capabilities())?;
+        report::asked(query.text, has_reasons)
     }
 
     fn report(&self, follower: &Follower, asked: &Asked) -> Then {
-        Then::Answer(report::answer(&self.memory, &Right::Leases, asked, &Asker::of(follower, self.hits)))
+        let asker = Asker::of(follower, self.hits);
+        let right = self.freshness.right().unwrap_or(Right::Leases);
+        Then::Answer(report::answer(&self.memory, &right, asked, &asker))
     }
 
     /// First the server says whether this account may see that.
@@ -274,9 +319,9 @@ impl Seat {
         let unseen = self.unseen.take();
         self.inquiry = Some(Box::new(Inquiry::new(asked, unseen.iter().map(Unseen::count).sum())));
         let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
-        let packet = Inquiry::packet(&MARIADB, follower.capabilities());
-        follower.expect_hidden(Expect::Query);
-        lock(&self.own).connection.forward(&packet[Header::SIZE..]);
+        let packet = Inquiry::packet(self.freshness.flavour(), follower.capabilities());
+        self.hide(follower);
+        self.freshness.forward_hidden(&packet[Header::SIZE..]);
         self.seen_ns = clock::now();
         packets.extend(packet);
         Then::Hold(packets)
@@ -290,8 +335,8 @@ impl Seat {
         for one in before.into_iter().chain([unseen]) {
             follower.expect_hidden(one.expect());
             let Unseen { packet, rows, under, .. } = one;
-            let number = lock(&self.own).forward_served(&self.memory.kept, &packet[Header::SIZE..], under);
-            self.hidden.push_back((number, rows));
+            let number = self.freshness.forward_served(&packet[Header::SIZE..], under);
+            self.hidden.push_back(Some(Hidden { number, rows }));
             packets.extend(packet);
         }
         packets
@@ -301,9 +346,9 @@ impl Seat {
     fn forward(&mut self, follower: &mut Follower, bytes: &[u8]) {
         self.seen_ns = clock::now();
         let mut rest = bytes;
-        while let Some(packet) = follower.is_between().then(|| first_command(rest)).flatten() {
-            let (command, others) = rest.split_at(Header::SIZE + packet.len());
-            self.forward_piece(follower, command, packet, true);
+        while let Some(payload) = follower.is_between().then(|| first_command(rest)).flatten() {
+            let (command, others) = rest.split_at(Header::SIZE + payload.len());
+            self.forward_piece(follower, command, payload, true);
             rest = others;
         }
         if !rest.is_empty() {
@@ -315,46 +360,30 @@ impl Seat {
 
     /// `payload`: of one whole command, or what there is of the first.
     fn forward_piece(&mut self, follower: &mut Follower, bytes: &[u8], payload: &[u8], is_whole: bool) {
-        let before = follower.commands_begun();
+        let (before, was_at_rest, is_of_file) =
+            (follower.commands_begun(), follower.is_at_rest(), follower.is_in_file());
         follower.from_client(bytes);
         let begun = follower.commands_begun() - before;
-        let mut own = lock(&self.own);
-        if is_whole && begun == 1 && is_harmless(payload) {
-            own.connection.forward_harmless();
-            own.statements.forward(0, payload, true);
-            return;
-        }
-        // Of what is not one whole command nothing needs to be told.
-        let told = if is_whole { payload } else { &[] };
-        let number = (0..begun).map(|_| own.connection.forward(told)).last();
-        let Some(number) = number else { return };
-        let is_kept = is_whole && payload.len() <= LONGEST && self.memory.is_attached();
-        let read = if is_kept { own.read(payload) } else { None };
-        let mut is_noted = own.forward(&self.memory.kept, number, if begun == 1 { payload } else { &[] }, is_whole);
-        if let Some(read) = read {
-            own.note(&self.memory.kept, number, read);
-            is_noted = true;
-        }
-        if is_noted {
-            follower.note_last(number);
-        }
-    }
-
-    /// Bytes of an answer that is noted under this number.
-    pub fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) {
-        lock(&self.own).take(&self.memory.kept, number, bytes, outcome);
+        let number = self.freshness.forward(&Sent { bytes, payload, is_whole, begun, was_at_rest, is_of_file });
+        number.into_iter().for_each(|number| follower.note_last(number));
     }
 }
 
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.memory.leave(self.number, &self.own);
-    }
+/// A near cache whose commands are counted here cannot tell which of them the server tells about: some are answered here.
+fn attaches(payload: &[u8]) -> bool {
+    payload.strip_prefix(&[Command::Query as u8]).is_some_and(feed::attaches)
+}
+
+fn refusal() -> Vec<u8> {
+    let message =
+        "another fqc-near stands before the server; attach to the server itself, or serve by rules or the binary log";
+    ErrPacket::build(1, NOT_SUPPORTED, b"42000", message)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::leases::Leases;
     use feed::{Frame, ToNear, Told, command_check};
     use std::cell::Cell;
     use std::rc::Rc;
@@ -379,7 +408,7 @@ mod tests {
         let memory = Arc::new(Memory::new(4 << 20));
         let begin = ToNear::Attached { version: 1, attachment: [1, 2], lease_ns: u64::MAX / 2 };
         hear(&memory, 1, vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
-        let mut seat = Seat::new(&memory, 7, GREETING, CAPABILITIES, false);
+        let mut session = Session::new(&memory, Leases::new(&memory, 7, GREETING, CAPABILITIES, false));
         let mut follower = Follower::new(CAPABILITIES);
         let execution = packet(0, &[23, 1, 0, 0, 0, 0, 1, 0, 0, 0]);
         let prepared = packet(1, &[0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
@@ -387,18 +416,18 @@ mod tests {
         let answers = [[prepared, packet(2, &[0; 8])].concat(), rows.clone(), rows];
         for (command, answer) in [packet(0, b"\x16SELECT 1"), execution.clone(), execution.clone()].iter().zip(&answers)
         {
-            assert!(matches!(seat.of_client(&mut follower, command, true), Then::Pass));
+            assert!(matches!(session.of_client(&mut follower, command, true), Then::Pass));
             let mut shown = Vec::new();
             follower.from_server(answer, |part| {
                 shown.extend(part.noted.map(|one| (one, part.bytes.to_vec(), part.outcome)))
             });
-            shown.iter().for_each(|(number, bytes, outcome)| seat.of_server(*number, bytes, outcome.as_ref()));
+            shown.iter().for_each(|(number, bytes, outcome)| session.of_server(*number, bytes, outcome.as_ref()));
         }
         let check = command_check(GREETING, Packet::parse(&execution).expect("a packet").payload);
         let told =
             Told { connection: 7, command: 2, check, context: 3, stamp: 5, cells: vec![(1, 1)], ..Told::default() };
         hear(&memory, 2, vec![ToNear::Told(told)]);
-        assert!(matches!(seat.of_client(&mut follower, &execution, true), Then::Answer(_)));
+        assert!(matches!(session.of_client(&mut follower, &execution, true), Then::Answer(_)));
     }
 
     const READ: &[u8] = b"\x03SELECT v FROM t";
@@ -409,7 +438,7 @@ mod tests {
     struct Line {
         number: u32,
         memory: Arc<Memory>,
-        seat: Seat,
+        session: Session,
         follower: Follower,
         frames: Rc<Cell<u64>>,
     }
@@ -423,8 +452,8 @@ mod tests {
         }
 
         fn of(number: u32, memory: &Arc<Memory>, frames: Rc<Cell<u64>>) -> Line {
-            let seat = Seat::new(memory, number, GREETING, CAPABILITIES, false);
-            Line { number, memory: memory.clone(), seat, follower: Follower::new(CAPABILITIES), frames }
+            let session = Session::new(memory, Leases::new(memory, number, GREETING, CAPABILITIES, false));
+            Line { number, memory: memory.clone(), session, follower: Follower::new(CAPABILITIES), frames }
         }
 
         /// Another connection of this near cache.
@@ -439,7 +468,7 @@ mod tests {
 
         /// Sends a command; the answer, if the near cache gives one itself.
         fn served(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
-            match self.seat.of_client(&mut self.follower, &packet(0, payload), true) {
+            match self.session.of_client(&mut self.follower, &packet(0, payload), true) {
                 Then::Answer(answer) => Some(answer),
                 _ => None,
             }
@@ -451,7 +480,7 @@ mod tests {
             self.follower.from_server(answer, |part| {
                 shown.extend(part.noted.map(|one| (one, part.bytes.to_vec(), part.outcome)))
             });
-            shown.iter().for_each(|(number, bytes, outcome)| self.seat.of_server(*number, bytes, outcome.as_ref()));
+            shown.iter().for_each(|(number, bytes, outcome)| self.session.of_server(*number, bytes, outcome.as_ref()));
         }
 
         fn run(&mut self, payload: &[u8], flags: u16) {

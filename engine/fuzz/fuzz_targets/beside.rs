@@ -5,10 +5,10 @@
 use feed::Frame;
 use libfuzzer_sys::fuzz_target;
 use near::follow::Follower;
+use near::leases::Leases;
 use near::memory::Memory;
-use near::policy::Policy;
 use near::pump::seen_of_server;
-use near::seat::{Seat, Then};
+use near::session::{Session, Then};
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
@@ -19,15 +19,15 @@ fuzz_target!(|input: (u64, Vec<(u8, Vec<u8>)>)| {
     let (capabilities, steps) = input;
     let memory = Arc::new(Memory::new(4 << 20));
     let mut follower = Follower::new(capabilities);
-    let seat = Seat::new(&memory, CONNECTION, GREETING, capabilities, true);
-    let mut policy = Some(Policy::Leases(seat.into()));
+    let leases = Leases::new(&memory, CONNECTION, GREETING, capabilities, true);
+    let mut session = Some(Session::new(&memory, leases));
     for (kind, bytes) in steps {
         match kind % 3 {
             0 => {
-                let Some(policy) = &mut policy else { continue };
-                let then = match policy.is_holding() {
-                    true => policy.take_held(&mut Context::from_waker(Waker::noop()), &mut follower),
-                    false => Some(policy.of_client(&mut follower, &bytes, kind < 128)),
+                let Some(session) = &mut session else { continue };
+                let then = match session.is_holding() {
+                    true => session.take_held(&mut Context::from_waker(Waker::noop()), &mut follower),
+                    false => Some(session.of_client(&mut follower, &bytes, kind < 128)),
                 };
                 if let Some(Then::Answer(answer)) = then {
                     let all: usize = wire::packets(&answer).map(|packet| packet.payload.len() + 4).sum();
@@ -35,7 +35,7 @@ fuzz_target!(|input: (u64, Vec<(u8, Vec<u8>)>)| {
                 }
             }
             1 => {
-                seen_of_server(&mut follower, &mut policy, &bytes);
+                seen_of_server(&mut follower, &mut session, &bytes);
             }
             _ => match Frame::decode(&bytes) {
                 Ok(frame) => {
@@ -47,7 +47,7 @@ fuzz_target!(|input: (u64, Vec<(u8, Vec<u8>)>)| {
             },
         }
         if follower.why_unread().is_some() {
-            policy = None;
+            session = None;
         }
     }
 });
