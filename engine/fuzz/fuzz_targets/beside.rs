@@ -4,11 +4,11 @@
 
 use feed::Frame;
 use libfuzzer_sys::fuzz_target;
-use near::follow::Follower;
-use near::leases::Leases;
-use near::memory::Memory;
+use near_core::follow::Follower;
+use near_core::leases::Leases;
+use near_core::memory::Memory;
 use near::pump::seen_of_server;
-use near::session::{Session, Then};
+use near_core::session::{Session, Then};
 use std::sync::Arc;
 use std::task::{Context, Waker};
 

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use near::follow::Follower;
+use near_core::follow::Follower;
 
 fuzz_target!(|input: (u64, Vec<(bool, Vec<u8>)>)| {
     let (capabilities, pieces) = input;

@@ -4,16 +4,17 @@
 //! served, and it attaches anew after a while.
 
 use crate::account::{self, Account};
-use crate::binlog;
-use crate::clock;
 use crate::config::Config;
 use crate::dial::to_server;
-use crate::memory::Memory;
+use crate::following;
 use crate::server::Server;
 use crate::shared::Shared;
 use crate::stream::Stream;
-use crate::ttl::{self, rules::Rules};
 use feed::{Frame, FromNear, attach_statement};
+use near_core::by_rules::shelf;
+use near_core::clock;
+use near_core::memory::Memory;
+use near_core::rules::Rules;
 use std::io;
 use std::sync::Arc;
 use std::thread;
@@ -44,7 +45,7 @@ async fn run(shared: &Shared) {
     loop {
         let config = changes.borrow_and_update().clone();
         if let (Some(log), Some(follows)) = (&shared.log, &config.fixed.follows) {
-            let outcome = binlog::attend(shared, log, &config, &follows.account, &mut changes).await;
+            let outcome = following::attend(shared, log, &config, &follows.account, &mut changes).await;
             pause = outlive(shared, outcome, pause).await;
             continue;
         }
@@ -88,7 +89,7 @@ async fn by_rules(
         tokio::select! {
             changed = changes.changed() => return changed,
             () = sleep(ROUND) => {
-                ttl::tidy(&shared.memory.kept, clock::now(), rules.longest());
+                shelf::tidy(&shared.memory.kept, clock::now(), rules.longest());
                 shared.memory.kept.tick(clock::now());
                 if let Some(store) = &shared.store {
                     store.count().await;
@@ -134,7 +135,7 @@ async fn attend(
                     shared.memory.obstacle.attached();
                 }
             }
-            () = shared.memory.has_to_say.notified(), if feed.is_attached => {
+            () = shared.memory.has_to_say.heard(), if feed.is_attached => {
                 send(&mut output, &shared.memory.take_to_say()).await?;
             }
             () = sleep_until(rounds), if feed.is_attached => {

@@ -7,7 +7,8 @@ use crate::process;
 use crate::server::{Connector, Server};
 use crate::store::{self, Dialect};
 use crate::tls;
-use crate::ttl::rules::Rules;
+use near_core::memory::Settings;
+use near_core::rules::Rules;
 use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -81,6 +82,10 @@ impl Display for Address {
 }
 
 impl Config {
+    pub fn settings(&self) -> Settings {
+        Settings { rules: self.rules.clone(), in_transactions: self.in_transactions }
+    }
+
     pub fn of(options: &Options) -> Result<Config, String> {
         let server = options.value("server", |text| server(text, 3306))?;
         let acceptor = acceptor(options)?;

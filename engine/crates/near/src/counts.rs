@@ -1,11 +1,11 @@
 //! What is counted, and how `/metrics` tells of it.
 
-use crate::binlog::Progress;
-use crate::counter::Counter;
-use crate::follow::Unread;
-use crate::reason::Reasons;
 use crate::store::{Line, Store};
-use crate::ttl::rules::{self, Rules};
+use near_core::binlog::Progress;
+use near_core::counter::Counter;
+use near_core::follow::Unread;
+use near_core::reason::Reasons;
+use near_core::rules::{self, Rules};
 use std::fmt::Write;
 
 #[derive(Default)]

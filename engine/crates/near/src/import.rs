@@ -69,7 +69,7 @@ fn text_of(path: &Path) -> Result<String, String> {
 
 /// In seconds, as a rule has it; no longer than it may be.
 fn seconds(milliseconds: u64) -> String {
-    let most = crate::ttl::rules::OLDEST.as_millis() as u64;
+    let most = near_core::rules::OLDEST.as_millis() as u64;
     format!("{:?}", milliseconds.min(most) as f64 / 1000.0)
 }
 

@@ -6,9 +6,10 @@
 //! column metadata itself: an answer is the same for all only if it has them.
 
 use crate::config::Config;
-use crate::follow::{Follower, Unread};
 use crate::server::Connector;
 use crate::stream::{Packets, Stream};
+use near_core::follow::{Follower, Unread};
+use near_core::identified::Agreed;
 use std::io;
 use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
@@ -23,19 +24,6 @@ pub struct Legs {
     /// What the client still has to get first.
     pub to_client: Vec<u8>,
     pub to_server: Vec<u8>,
-}
-
-/// What the two sides have told each other.
-#[derive(Default)]
-pub struct Agreed {
-    /// The connection's number, and the check of the server's greeting.
-    pub number: u32,
-    pub greeting: u64,
-    pub version: Vec<u8>,
-    /// In force.
-    pub capabilities: u64,
-    /// Of the client's login.
-    pub collation: u16,
 }
 
 pub enum Failure {

@@ -1,6 +1,6 @@
 //! Tells the service manager how far the process has come, as systemd's `Type=notify` expects.
 
-use crate::say::say;
+use near_core::say;
 use std::ffi::OsStr;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;

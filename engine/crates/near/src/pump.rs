@@ -4,10 +4,10 @@
 //! A connection that waits holds no buffer: bytes are read into one that its thread has for all.
 
 use crate::counts::Counts;
-use crate::follow::Follower;
 use crate::login::Legs;
-use crate::session::{Session, Then};
 use crate::stream::Stream;
+use near_core::follow::Follower;
+use near_core::session::{Session, Then};
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;

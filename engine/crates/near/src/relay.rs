@@ -1,19 +1,23 @@
 //! One client's connection, from its arrival to its end.
 
-use crate::binlog::Privileges;
 use crate::config::Config;
 use crate::dial::to_server;
-use crate::follow::Unread;
-use crate::leases::Leases;
-use crate::login::{Agreed, Failure, Refusal, login};
+use crate::login::{Failure, Refusal, login};
 use crate::pump::pump;
-use crate::session::Session;
 use crate::shared::Shared;
 use crate::stream::Stream;
-use crate::ttl::{ByLog, ByRules, Identified};
 use crate::unfinished::log_in_once;
+use near_core::binlog::ByLog;
+use near_core::binlog::Privileges;
+use near_core::by_rules::ByRules;
+use near_core::follow::Unread;
+use near_core::identified::{Agreed, Identified};
+use near_core::leases::Leases;
+use near_core::session::Session;
+use near_core::store::Wait;
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 
 /// A client that has just come.
@@ -75,12 +79,12 @@ fn session(config: &Config, agreed: &Agreed, shared: &Shared, privileges: Option
     let server = config.server.to_string();
     match &shared.log {
         Some(log) => {
-            let (begun, config) = (log.begin(privileges), shared.config.subscribe());
-            let by_log = ByLog { log: log.clone(), begun, store: shared.store.clone(), config };
+            let begun = log.begin(privileges);
+            let by_log = ByLog { log: log.clone(), begun, store: shared.shared_store(), memory: memory.clone() };
             Session::new(memory, Identified::new(memory, &server, agreed, by_log))
         }
         None if config.rules.is_some() => {
-            let by_rules = ByRules::new(&shared.flights, &shared.store, shared.config.subscribe());
+            let by_rules = ByRules::new(memory, &shared.flights, shared.shared_store(), sleep);
             Session::new(memory, Identified::new(memory, &server, agreed, by_rules))
         }
         None => {
@@ -96,4 +100,8 @@ async fn refuse(mut client: Stream, sequence: u8, error: &Refusal, shared: &Shar
     // It may have gone already.
     let _ = client.write_all(&error.packet(sequence)).await;
     let _ = client.shutdown().await;
+}
+
+fn sleep(time: Duration) -> Wait<()> {
+    Box::pin(tokio::time::sleep(time))
 }

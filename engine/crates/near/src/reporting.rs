@@ -6,14 +6,14 @@
 
 mod post;
 
-use crate::binlog::Progress;
-use crate::clock;
 use crate::config::Config;
 use crate::control_plane::ControlPlane;
-use crate::one_line::one_line;
 use crate::random;
-use crate::say::say;
 use crate::shared::Shared;
+use near_core::binlog::Progress;
+use near_core::clock;
+use near_core::one_line::one_line;
+use near_core::say;
 use post::post;
 use serde_json::json;
 use std::io;

@@ -8,10 +8,10 @@ use crate::notify;
 use crate::options::Invocation;
 use crate::relay::{Arrival, relay};
 use crate::reporting::Reporter;
-use crate::say::say;
 use crate::shared::Shared;
 use crate::stream::Stream;
 use crate::threads::Threads;
+use near_core::say;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
@@ -95,7 +95,7 @@ fn take_over(read: Result<Config, String>, fixed: &Fixed, shared: &Shared) {
                     "listen, socket-mode, metrics, threads, size and what is said of the binary log and of stores stay as they are until a restart"
                 );
             }
-            shared.config.send_replace(Arc::new(config));
+            shared.change_config(config);
             say!("reloaded; new connections use the new configuration");
         }
     }

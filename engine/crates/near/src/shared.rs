@@ -1,14 +1,14 @@
 //! What all connections share: the configuration, the counts, and how many there are.
 
-use crate::binlog::{Log, Progress};
-use crate::clock;
 use crate::config::Config;
 use crate::counts::{Counts, tell_log, tell_memory, tell_reasons, tell_rules, tell_store};
-use crate::memory::Memory;
-use crate::say::say;
 use crate::store::Store;
-use crate::ttl::Flights;
 use crate::unfinished::Unfinished;
+use near_core::binlog::{Log, Progress};
+use near_core::by_rules::Flights;
+use near_core::clock;
+use near_core::memory::Memory;
+use near_core::say;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -34,7 +34,7 @@ pub struct Shared {
 impl Shared {
     pub fn new(config: Config) -> Shared {
         Shared {
-            memory: Arc::new(Memory::new(config.fixed.size)),
+            memory: memory(&config),
             flights: Arc::default(),
             store: config.fixed.store.clone().map(|options| Arc::new(Store::new(options))),
             log: config.fixed.follows.as_ref().map(|follows| Arc::new(Log::new(follows.max_staleness))),
@@ -46,6 +46,17 @@ impl Shared {
             open: AtomicUsize::new(0),
             has_closed: Notify::new(),
         }
+    }
+
+    /// New connections use this one from here on, and what concerns rules all of them.
+    pub fn change_config(&self, config: Config) {
+        self.memory.change_settings(config.settings());
+        self.config.send_replace(Arc::new(config));
+    }
+
+    /// As those see it who decide what is served.
+    pub fn shared_store(&self) -> Option<Arc<dyn near_core::store::Store>> {
+        self.store.clone().map(|store| store as Arc<dyn near_core::store::Store>)
     }
 
     pub fn config(&self) -> Arc<Config> {
@@ -107,6 +118,12 @@ impl Shared {
             closed.await;
         }
     }
+}
+
+fn memory(config: &Config) -> Arc<Memory> {
+    let memory = Memory::new(config.fixed.size);
+    memory.change_settings(config.settings());
+    Arc::new(memory)
 }
 
 /// One connection among those that are open.

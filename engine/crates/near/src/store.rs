@@ -23,12 +23,15 @@ mod ring;
 mod tls;
 mod valkey;
 
-use crate::clock;
-use crate::counter::Counter;
-use crate::digest;
 use crate::server::Server;
+use insight::report::Row;
 use line::{Common, Then, Via};
 use members::Members;
+use near_core::clock;
+use near_core::counter::Counter;
+use near_core::digest;
+use near_core::report::row;
+use near_core::store::{Found, Looked, Wait};
 use reply::{Item, Process, Read, Reply, Wants};
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,23 +80,8 @@ pub struct Store {
     pub malformed: Counter,
 }
 
-/// What became of a look.
-pub enum Looked {
-    Found(Found),
-    /// The answer may be put there.
-    Vacant(Place),
-    Nothing,
-}
-
-pub struct Found {
-    pub answer: Vec<u8>,
-    pub rows: u64,
-    /// In microseconds by our clock: the server was asked later than that.
-    pub read_at: u64,
-}
-
-/// What waits for one answer.
-pub struct Place {
+/// An empty place, for one answer.
+struct Place {
     line: Arc<Line>,
     id: Id,
     since: Since,
@@ -109,8 +97,8 @@ enum Since {
     Told { process: Process, at: u64, lifetime: u64 },
 }
 
-impl Place {
-    pub fn fill(self, answer: &[u8], rows: u64) {
+impl near_core::store::Place for Place {
+    fn fill(self: Box<Self>, answer: &[u8], rows: u64) {
         let value = value(&self.id, answer, rows);
         let request = match self.since {
             Since::Version(version) => memcached::fill(&self.id, version, &value),
@@ -150,8 +138,13 @@ impl Store {
         }
     }
 
-    /// For an answer to what has this key, no older than `ttl`. Ends soon, whatever the store does; none if nobody can be asked.
-    pub fn look(&self, key: [&[u8]; 2], ttl: Duration) -> Option<impl Future<Output = Looked> + Send + use<>> {
+    fn id(&self, kind: &[u8], key: [&[u8]; 2]) -> Id {
+        digest::of([FORMAT, self.name.as_bytes(), kind, key[0], key[1]].into_iter())
+    }
+}
+
+impl near_core::store::Store for Store {
+    fn look(&self, key: [&[u8]; 2], ttl: Duration) -> Option<Wait<Looked>> {
         // Results of another time to live have places of their own: how old one is tells only what is left of it.
         let lifetime = Duration::from_secs(ttl.as_secs());
         let id = self.id(&lifetime.as_secs().to_le_bytes(), key);
@@ -160,7 +153,7 @@ impl Store {
         self.selects.add(1);
         let request = common.dialect.look(&id, lifetime.as_secs());
         let damaged = self.damaged.clone();
-        Some(async move {
+        Some(Box::pin(async move {
             let begun = clock::now();
             let answer = line.ask(request, Wants::Item).await;
             let look = Look { line, id, lifetime, begun, damaged };
@@ -169,24 +162,22 @@ impl Store {
                 Some((Reply::Read(read), via)) => look.by_clock(&read, via),
                 _ => Looked::Nothing,
             }
-        })
+        }))
     }
 
-    /// What was put there for this key, as it was, with its rows.
-    pub fn find(&self, key: [&[u8]; 2]) -> Option<impl Future<Output = Option<(Vec<u8>, u64)>> + Send + use<>> {
+    fn find(&self, key: [&[u8]; 2]) -> Option<Wait<Option<(Vec<u8>, u64)>>> {
         let id = self.id(OF_LOG, key);
         let (line, request) = (self.members.line(&id)?, self.members.common().dialect.find(&id));
         self.selects.add(1);
         let damaged = self.damaged.clone();
-        Some(async move {
+        Some(Box::pin(async move {
             let (reply, _) = line.ask(request, Wants::Value).await?;
             let (Reply::Item(Item { value, .. }) | Reply::Read(Read { value, .. })) = reply else { return None };
             read(&value, &id, &damaged).map(|(value, rows)| (value.to_vec(), rows))
-        })
+        }))
     }
 
-    /// Whoever finds it knows by itself whether it is outdated. So nothing is lost if it takes the place of a newer one.
-    pub fn put(&self, key: [&[u8]; 2], bytes: &[u8], rows: u64) {
+    fn put(&self, key: [&[u8]; 2], bytes: &[u8], rows: u64) {
         let id = self.id(OF_LOG, key);
         if let Some(line) = self.members.line(&id) {
             let request = self.members.common().dialect.put(&id, LIFETIME.as_secs(), &value(&id, bytes, rows));
@@ -194,9 +185,45 @@ impl Store {
         }
     }
 
-    fn id(&self, kind: &[u8], key: [&[u8]; 2]) -> Id {
-        digest::of([FORMAT, self.name.as_bytes(), kind, key[0], key[1]].into_iter())
+    fn count_hit(&self) {
+        self.hits.add(1);
     }
+
+    fn count_malformed(&self) {
+        self.malformed.add(1);
+    }
+
+    /// Of each tier: reads that came so far, those that it had an answer to, and what it holds.
+    fn rows(&self, hits: u64, misses: u64) -> Vec<Row> {
+        let (selects, of_store) = (self.selects.get() as u64, self.hits.get() as u64);
+        let mut rows = tier("Memory", hits + misses, hits.saturating_sub(of_store));
+        rows.extend(tier("Store", selects, of_store));
+        rows.push(row("Store inserts", self.inserts()));
+        rows.extend(self.lines().iter().flat_map(|line| of_line(line)));
+        rows
+    }
+}
+
+fn tier(name: &str, selects: u64, hits: u64) -> Vec<Row> {
+    let percent = |of: u64| hits * 100 / of;
+    vec![
+        row(&format!("{name} selects"), selects),
+        row(&format!("{name} hits"), hits),
+        vec![Some(format!("{name} hit ratio in percent")), (selects > 0).then(|| percent(selects).to_string())],
+    ]
+}
+
+/// The numbers are the server's own, and count what others keep there, too.
+fn of_line(line: &Line) -> [Row; 5] {
+    let (server, counted) = (line.server(), line.counted());
+    let state = line.trouble().map_or_else(|| "answers".into(), |why| format!("does not answer: {why}"));
+    [
+        row(&format!("Store {server}"), state),
+        row(&format!("Store {server} failures"), line.failures()),
+        row(&format!("Store {server} entries"), counted.entries),
+        row(&format!("Store {server} used bytes"), counted.used),
+        row(&format!("Store {server} size in bytes"), counted.size),
+    ]
 }
 
 /// A look that was answered.
@@ -241,7 +268,7 @@ impl Look {
     }
 
     fn vacant(self, since: Since, via: Via) -> Looked {
-        Looked::Vacant(Place { line: self.line, id: self.id, since, connection: via.connection })
+        Looked::Vacant(Box::new(Place { line: self.line, id: self.id, since, connection: via.connection }))
     }
 
     fn found(&self, (answer, rows): (&[u8], u64), age: Duration) -> Looked {

@@ -3,6 +3,7 @@
 //! A panic never leaves a hook: it is counted and logged, the cache is turned off for the process, the connection at fault becomes
 //! foreign, and its bytes keep flowing.
 
+use crate::connections;
 use crate::containment::{contain, contained};
 use crate::engine::engine;
 use crate::faults::{self, Point};
@@ -11,7 +12,6 @@ use crate::log;
 use crate::pointers::Exchanged;
 use crate::settings;
 use crate::signal;
-use crate::sockets::connections;
 use crate::sockets::descriptors::{self, Descriptor};
 use crate::sockets::feeds;
 use crate::sockets::got;

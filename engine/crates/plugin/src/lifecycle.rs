@@ -1,5 +1,6 @@
 //! Start and stop of the plugin.
 
+use crate::connections;
 use crate::declared::{rules, variables};
 use crate::engine::{begin_load, end_load, engine};
 use crate::faults;
@@ -9,7 +10,7 @@ use crate::log;
 use crate::server::{self, Server};
 use crate::settings;
 use crate::signal;
-use crate::sockets::{connections, descriptors};
+use crate::sockets::descriptors;
 use crate::version;
 use crate::worker;
 

@@ -1,10 +1,10 @@
 //! Passes what users have set on to the engine.
 
+use crate::connections;
 use crate::engine::engine;
 use crate::following::waking;
 use crate::server;
 use crate::signal;
-use crate::sockets::connections;
 use session::Engine;
 
 /// A SET has run. All but the memory itself follows at once; resizing is the worker's.

@@ -1,6 +1,5 @@
-//! The server's sockets: its table of functions, the calls behind it, and the connections by their descriptors.
+//! The server's sockets: its table of functions, the calls behind it, and what it knows of each by its descriptor.
 
-pub mod connections;
 pub mod descriptors;
 pub mod feeds;
 pub mod got;

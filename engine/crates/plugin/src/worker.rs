@@ -2,6 +2,7 @@
 //!
 //! It may be slow or fail without harm: results are stored only while what it has published is current.
 
+use crate::connections;
 use crate::containment::contain;
 use crate::declared::rows;
 use crate::engine::engine;
@@ -12,7 +13,6 @@ use crate::numbers;
 use crate::server;
 use crate::settings;
 use crate::signal;
-use crate::sockets::connections;
 use crate::turns::{self, Turn};
 use host::{Link, catalogue};
 use locks::Mutex;

@@ -4,4 +4,3 @@ pub mod ages;
 pub mod cells;
 pub mod lasting;
 pub mod layout;
-pub mod rows;

@@ -25,6 +25,7 @@ mod session;
 mod stated;
 mod statement;
 mod surface;
+mod tally;
 mod text;
 mod transaction;
 

@@ -1,6 +1,6 @@
 //! Why a statement was not served or not stored. Each reason is counted; `SHOW FQC REASONS` explains them.
 
-use crate::engine::tally::Tally;
+use crate::tally::Tally;
 
 sql::reasons! {
     Demand "demand" "query_cache_type is DEMAND and the statement does not say SQL_CACHE";

@@ -9,8 +9,8 @@
 
 use crate::engine::Engine;
 use crate::engine::tables::{Table, Verdict};
-use crate::entries::rows::{is_named, row_cells};
 use crate::session::Session;
+use crate::statement::rows::{is_named, row_cells};
 use crate::statement::running::Running;
 use crate::statement::terms::{Terms, Wording};
 use cache::CellId;

@@ -5,6 +5,7 @@ pub mod prepared;
 pub mod question;
 pub mod recording;
 pub mod rendering;
+pub mod rows;
 pub mod running;
 pub mod terms;
 pub mod unseen;

@@ -1,7 +1,7 @@
 //! The cache filters of MaxScale's configuration file, and the rules in JSON that they name.
 
 use super::{Imported, Part, seconds, text};
-use crate::ttl::rules::expression;
+use near_core::rules::expression;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -228,7 +228,7 @@ fn sections(file: &str) -> Result<Vec<Section>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ttl::rules::Rules;
+    use near_core::rules::Rules;
 
     const FILE: &str = "[maxscale]\nthreads=auto\n[Cache]\ntype=filter\nmodule=cache\nhard_ttl=30s\nsoft_ttl=500ms\n\
         max_size=50Mi\nrules=rules.json\n[Other]\nmodule=cache\nrules=none.json\n";

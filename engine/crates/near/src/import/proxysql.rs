@@ -5,7 +5,7 @@
 //! the last of them first. Between the two, a read may be kept less than there, and never longer.
 
 use super::{Imported, Part, seconds, text};
-use crate::ttl::rules::expression;
+use near_core::rules::expression;
 use std::collections::BTreeMap;
 
 /// They say where statements go, or how they are watched: nothing for a cache.
@@ -302,7 +302,7 @@ fn quoted(rest: &str) -> Option<(String, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ttl::rules::Rules;
+    use near_core::rules::Rules;
 
     const FILE: &str = r#"
 datadir="/var/lib/proxysql" # (a comment)

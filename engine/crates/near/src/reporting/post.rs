@@ -1,8 +1,8 @@
 //! One request to the control plane, and its answer. HTTP/1.1, as far as that takes.
 
 use crate::control_plane::ControlPlane;
-use crate::one_line::one_line;
 use crate::stream::{Stream, connect};
+use near_core::one_line::one_line;
 use serde_json::Value;
 use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -1,7 +1,7 @@
 //! Which of several servers has a key: by consistent hashing, so that one more or one less moves few keys.
 
 use super::Id;
-use crate::digest;
+use near_core::digest;
 
 /// Of each server: the more, the more evenly keys are spread.
 const POINTS: u32 = 160;

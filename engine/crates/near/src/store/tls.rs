@@ -1,8 +1,8 @@
 //! TLS to the servers of a store, and why one does not answer, in words for whoever has to mend it.
 
-use crate::one_line::{LONGEST_LINE, one_line};
 use crate::stream::Stream;
 use crate::tls;
+use near_core::one_line::{LONGEST_LINE, one_line};
 use rustls::{AlertDescription, CertificateError, Error};
 use std::io;
 use std::time::Duration;

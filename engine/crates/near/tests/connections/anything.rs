@@ -3,11 +3,11 @@
 
 use feed::{Frame, ToNear, Told, command_check};
 use fqc_tests::random::Random;
-use near::follow::Follower;
-use near::leases::Leases;
-use near::memory::Memory;
 use near::pump::seen_of_server;
-use near::session::{Session, Then};
+use near_core::follow::Follower;
+use near_core::leases::Leases;
+use near_core::memory::Memory;
+use near_core::session::{Session, Then};
 use std::sync::Arc;
 use std::task::{Context, Waker};
 use wire::{ErrPacket, Header, capability, ok_packet, push_packet, status};

@@ -1,5 +1,6 @@
 //! The server's reports: to the session whose connection the thread works for, or to a bystander.
 
+use crate::connections;
 use crate::containment::contain;
 use crate::engine::{engine, is_loaded};
 use crate::facts::Facts;
@@ -13,7 +14,6 @@ use crate::mariadb::rows;
 use crate::mariadb::symbols::ThdRef;
 use crate::numbers::{self, NUMBERS};
 use crate::signal::{self, wake_if_wanted};
-use crate::sockets::connections;
 use crate::sockets::descriptors::{self, Descriptor};
 use crate::turns;
 use session::{Account, Report};

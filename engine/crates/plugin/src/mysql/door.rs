@@ -1,6 +1,7 @@
 //! What MySQL looks up in the library: three plugins. `fqc` holds everything; `fqc_events` hears of statements and connections;
 //! `query` only gives variables and counters the names that everybody knows, which begin with the name of their plugin.
 
+use crate::connections;
 use crate::declared::{rows, variables};
 use crate::engine::is_loaded;
 use crate::lifecycle;
@@ -9,7 +10,6 @@ use crate::mysql::gate::{self, Obstacle};
 use crate::mysql::{events, product, symbols};
 use crate::settings;
 use crate::signal;
-use crate::sockets::connections;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::panic::UnwindSafe;
 use std::ptr::null;

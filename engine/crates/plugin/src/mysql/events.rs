@@ -1,5 +1,6 @@
 //! What the audit interface tells: statements, and connections. Not tables (see `mysql`).
 
+use crate::connections;
 use crate::containment::contain;
 use crate::engine::{engine, is_loaded};
 use crate::facts::Facts;
@@ -11,7 +12,6 @@ use crate::mysql::reach;
 use crate::mysql::symbols::ThdRef;
 use crate::numbers::{self, NUMBERS};
 use crate::signal::wake_if_wanted;
-use crate::sockets::connections;
 use crate::sockets::descriptors::{self, Descriptor};
 use session::{Account, Report};
 use std::ffi::{c_int, c_uint, c_void};

@@ -1,7 +1,7 @@
 //! What the engine has done since it was loaded, or since FLUSH STATUS.
 
 use crate::engine::durations::Durations;
-use crate::engine::tally::Tally;
+use crate::tally::Tally;
 
 #[derive(Default)]
 pub struct Counts {

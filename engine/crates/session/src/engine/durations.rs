@@ -1,6 +1,6 @@
 //! How long statements took, as counts of those that were answered within certain times.
 
-use crate::engine::tally::Tally;
+use crate::tally::Tally;
 
 /// In steps of two or two and a half, so that a quantile read from them is off by no more.
 pub const BOUNDS_US: [u64; 16] = [

@@ -3,11 +3,11 @@
 //! Nothing here affects what a hit returns. Requests are counted when they are looked up and when the server has answered.
 
 use crate::engine::tables::Table;
-use crate::engine::tally::Tally;
 use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
 use crate::identity::account::Account;
 use crate::reason::{Own, PASSING, Reason};
+use crate::tally::Tally;
 use ::insight::{Caching, Curve, Digests, Moment, Outcome, Rules, Sample, ShapeId, Subject};
 use cache::{Cache, CellId, Entry, Key, Meta, Stamp};
 use locks::{Mutex, RwLock};

@@ -1,26 +1,28 @@
 //! Results that wait until it is known what their tables are. What becomes of them is in `responses::late`.
 
-use crate::session::own::Misses;
-use crate::statement::recording::Finished;
+use crate::engine::Engine;
 use locks::Mutex;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
-/// A result, and where its session counts what becomes of it.
-pub struct Waiting {
-    pub finished: Finished,
-    pub counted_in: Arc<Misses>,
+/// A result that waits.
+pub trait Waiting: Send {
+    /// Its tables were looked up.
+    fn store(self: Box<Self>, engine: &Engine);
+
+    /// It is not stored any more.
+    fn give_up(self: Box<Self>, engine: &Engine);
 }
 
 #[derive(Default)]
-pub struct Late(Mutex<Vec<Waiting>>);
+pub struct Late(Mutex<Vec<Box<dyn Waiting>>>);
 
 impl Late {
-    pub(crate) fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
+    pub(crate) fn waiting(&self) -> MutexGuard<'_, Vec<Box<dyn Waiting>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The first so many. There are fewer where they were dropped meanwhile.
-    pub(crate) fn take(&self, count: usize) -> Vec<Waiting> {
+    pub(crate) fn take(&self, count: usize) -> Vec<Box<dyn Waiting>> {
         let mut waiting = self.waiting();
         let count = count.min(waiting.len());
         waiting.drain(..count).collect()

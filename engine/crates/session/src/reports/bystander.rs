@@ -5,9 +5,9 @@
 
 use crate::engine::Engine;
 use crate::engine::tables::{Table, Verdict};
-use crate::entries::rows::row_cells;
 use crate::report::{Report, SessionState};
 use crate::rows::MOST_REMEMBERED;
+use crate::statement::rows::row_cells;
 use crate::text::kinds::closing;
 use crate::transaction::writes::Writes;
 use footprint::KeyColumn;

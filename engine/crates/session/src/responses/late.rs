@@ -5,16 +5,49 @@ use crate::engine::Engine;
 use crate::engine::late::Waiting;
 use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
-use crate::entries::rows::depend_on_rows;
 use crate::reason::Own;
 use crate::responses::keeping::finish;
 use crate::session::own::Misses;
 use crate::statement::recording::{Finished, Recording};
+use crate::statement::rows::depend_on_rows;
 use std::sync::Arc;
 
 /// So many wait, of so many bytes each.
 const MOST: usize = 64;
 const LARGEST: usize = 64 * 1024;
+
+struct LateResult {
+    finished: Finished,
+    /// Where its session counts what becomes of it.
+    counted_in: Arc<Misses>,
+}
+
+impl LateResult {
+    fn end(mut self, engine: &Engine) {
+        if let Some(stored) = finish(engine, &mut self.finished) {
+            self.counted_in.count(stored);
+        }
+    }
+}
+
+impl Waiting for LateResult {
+    fn store(mut self: Box<Self>, engine: &Engine) {
+        let Finished { recording, outcome } = &mut self.finished;
+        recording.settle(engine.catalogue().generation());
+        depend_on_rows(engine, recording, outcome, None);
+        if !recording.unsettled.is_empty() {
+            recording.refuse(Own::TableUnknown);
+        } else if !engine.is_as_then(recording) {
+            recording.refuse(Own::Changed);
+        }
+        self.end(engine);
+    }
+
+    fn give_up(mut self: Box<Self>, engine: &Engine) {
+        self.finished.recording.refuse(Own::Changed);
+        self.end(engine);
+    }
+}
 
 impl Engine {
     /// Gives back what cannot wait. `database`: of its session, which counts what becomes of it in `counted_in`.
@@ -34,7 +67,7 @@ impl Engine {
         recording.unsettled.iter().for_each(|table| self.tables().ask(table, recording.inherited));
         let terms = &mut finished.recording.terms;
         terms.database = terms.database.take().or(database.map(Arc::from));
-        waiting.push(Waiting { finished, counted_in: counted_in.clone() });
+        waiting.push(Box::new(LateResult { finished, counted_in: counted_in.clone() }));
         self.want_catalogue();
         None
     }
@@ -46,31 +79,12 @@ impl Engine {
 
     /// The first so many. To be called after the tables that were asked about have been looked up.
     pub fn store_late(&self, count: usize) {
-        for mut waiting in self.late().take(count) {
-            let Finished { recording, outcome } = &mut waiting.finished;
-            recording.settle(self.catalogue().generation());
-            depend_on_rows(self, recording, outcome, None);
-            if !recording.unsettled.is_empty() {
-                recording.refuse(Own::TableUnknown);
-            } else if !self.is_as_then(recording) {
-                recording.refuse(Own::Changed);
-            }
-            self.end_late(waiting);
-        }
+        self.late().take(count).into_iter().for_each(|result| result.store(self));
     }
 
     /// What waits is not stored any more.
     pub(crate) fn drop_late(&self) {
-        for mut waiting in self.late().take(usize::MAX) {
-            waiting.finished.recording.refuse(Own::Changed);
-            self.end_late(waiting);
-        }
-    }
-
-    fn end_late(&self, mut waiting: Waiting) {
-        if let Some(stored) = finish(self, &mut waiting.finished) {
-            waiting.counted_in.count(stored);
-        }
+        self.late().take(usize::MAX).into_iter().for_each(|result| result.give_up(self));
     }
 
     /// A table that has been defined anew since is not: its verdict is of now.

@@ -3,11 +3,11 @@
 use crate::engine::Engine;
 use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
-use crate::entries::rows::depend_on_rows;
 use crate::reason::Own;
 use crate::responses::keeping::finish;
 use crate::session::Session;
 use crate::statement::recording::{Finished, Recording};
+use crate::statement::rows::depend_on_rows;
 use crate::text::views::Reads;
 use ::insight::Caching;
 use wire::{Outcome, OutcomeKind, status};

@@ -1,0 +1,81 @@
+//! Tells a task that there is something to do, whichever runtime runs the task.
+
+use locks::Mutex;
+use std::future::poll_fn;
+use std::sync::{MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// Stays rung until somebody hears it.
+#[derive(Default)]
+pub struct Bell(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    is_rung: bool,
+    waiting: Vec<Waker>,
+}
+
+impl Bell {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn ring(&self) {
+        let waiting = {
+            let mut state = self.state();
+            state.is_rung = true;
+            std::mem::take(&mut state.waiting)
+        };
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// Waits until it is rung, and leaves it so, for all others that wait.
+    pub fn poll_rung(&self, context: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.state();
+        if state.is_rung {
+            return Poll::Ready(());
+        }
+        if !state.waiting.iter().any(|one| one.will_wake(context.waker())) {
+            state.waiting.push(context.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// Waits until it is rung. The next one who hears it waits for the next ring.
+    pub async fn heard(&self) {
+        poll_fn(|context| self.poll_rung(context)).await;
+        self.state().is_rung = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::Wake;
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn a_ring_wakes_those_who_wait_and_is_remembered_until_it_is_heard() {
+        let bell = Bell::default();
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(woken.clone());
+        let mut context = Context::from_waker(&waker);
+        assert!(bell.poll_rung(&mut context).is_pending() && bell.poll_rung(&mut context).is_pending());
+        bell.ring();
+        assert_eq!(woken.0.load(Ordering::Relaxed), 1, "a task that looks twice waits once");
+        assert!(bell.poll_rung(&mut context).is_ready() && bell.poll_rung(&mut context).is_ready());
+        assert!(pin!(bell.heard()).poll(&mut context).is_ready());
+        assert!(pin!(bell.heard()).poll(&mut context).is_pending());
+    }
+}

@@ -1,0 +1,231 @@
+//! What the operator's rules allow to be served, though it may be outdated.
+
+mod flights;
+pub mod shelf;
+
+use crate::clock;
+use crate::freshness::Standing;
+use crate::identified::{Answered, Asked, Bound, Decision, Found, Here, Identity, Known};
+use crate::memory::Memory;
+use crate::reason::Own;
+use crate::rules::{Rules, Subject, Terms};
+use crate::store::{Looked, Place, Store, Wait};
+use crate::uses::Source;
+use sql::LexMode;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+use std::time::Duration;
+
+pub use flights::Flights;
+use flights::{Flight, UnderWay};
+
+/// Waits, as the program that serves can.
+pub type Sleep = fn(Duration) -> Wait<()>;
+
+pub struct ByRules {
+    memory: Arc<Memory>,
+    flights: Arc<Flights>,
+    store: Option<Arc<dyn Store>>,
+    sleep: Sleep,
+    ruled: Option<Ruled>,
+}
+
+/// What these rules said last, and of what: one command is looked at several times on its way.
+struct Ruled {
+    text: Box<[u8]>,
+    mode: LexMode,
+    /// Of the session, if it was known.
+    identity: Option<Identity>,
+    rules: Arc<Rules>,
+    terms: Option<Terms>,
+}
+
+/// What is over when a read has waited.
+enum Over {
+    /// Another client's read, or the time for it.
+    Other,
+    Look(Looked),
+}
+
+/// What a read has waited for before it is decided.
+#[derive(Default)]
+pub struct Tried {
+    over: Option<Over>,
+    flight: Option<Flight>,
+}
+
+/// What a read holds while the server answers it.
+#[derive(Default)]
+pub struct Claim {
+    /// Until the answer is here, or cannot be kept.
+    _flight: Option<Flight>,
+    /// In the store.
+    place: Option<Box<dyn Place>>,
+}
+
+impl ByRules {
+    pub fn new(memory: &Arc<Memory>, flights: &Arc<Flights>, store: Option<Arc<dyn Store>>, sleep: Sleep) -> ByRules {
+        ByRules { memory: memory.clone(), flights: flights.clone(), store, sleep, ruled: None }
+    }
+
+    fn terms(&mut self, here: &Here<'_>, text: &[u8], known: Option<&Known>) -> Option<Terms> {
+        let rules = self.memory.settings().rules.clone()?;
+        let (mode, identity) = (known.map_or(here.mode, |known| known.mode), known.map(|known| known.identity));
+        let same = self.ruled.as_ref().filter(|ruled| {
+            Arc::ptr_eq(&ruled.rules, &rules)
+                && (ruled.mode, ruled.identity) == (mode, identity)
+                && *ruled.text == *text
+        });
+        if let Some(same) = same {
+            return same.terms.clone();
+        }
+        let account = known.map(|known| known.account.as_str());
+        let database = known.map(|known| known.database.as_str());
+        let terms = rules.of(&Subject { text, mode, account, database });
+        self.ruled = Some(Ruled { text: text.into(), mode, identity, rules, terms: terms.clone() });
+        terms
+    }
+
+    /// The right to read for others; it fails if another client does.
+    fn claim(&self, here: &Here<'_>, key: &[u8], known: &Known) -> Result<Flight, UnderWay> {
+        let hash = here.kept.cache().hash(&shelf::key(key, &known.identity));
+        self.flights.claim(hash, clock::microseconds(clock::now()))
+    }
+
+    /// In what near caches share.
+    fn look(&self, here: &Here<'_>, asked: &Asked, known: &Known, terms: &Terms) -> Option<Wait<Looked>> {
+        let store = self.store.as_ref().filter(|_| here.may_stay_unseen)?;
+        store.look([&asked.key, &known.identity], terms.ttl)
+    }
+}
+
+fn find(here: &Here<'_>, asked: &Asked, is_first: bool, known: &Known, terms: &Terms) -> Option<Found> {
+    let uses = Some(&here.kept.uses).filter(|_| is_first);
+    let key = shelf::key(&asked.key, &known.identity);
+    let find = || shelf::find(here.kept.cache(), uses, &key, here.now_ns, outdated_at(here), terms);
+    let found = here.may_stay_unseen.then(find).flatten()?;
+    here.is_for(asked, &found).then_some(found)
+}
+
+/// Results that were read before this moment, in microseconds, are not served: the session has written since, or accounts have changed.
+fn outdated_at(here: &Here<'_>) -> u64 {
+    here.wrote_at.max(here.kept.accounts_changed.load(Ordering::Acquire))
+}
+
+/// What another client is reading could be served here if it came now.
+fn is_of_use(here: &Here<'_>, other: &UnderWay, terms: &Terms) -> bool {
+    here.may_stay_unseen && other.begun > outdated_at(here) && shelf::is_younger(other.begun, here.now_ns, terms.ttl)
+}
+
+/// Until the other client's read is over, or it has taken too long.
+async fn wait_for(other: UnderWay, mut too_long: Wait<()>) -> Tried {
+    poll_fn(|context| match other.poll_over(context) {
+        Poll::Pending => too_long.as_mut().poll(context),
+        over => over,
+    })
+    .await;
+    Tried { over: Some(Over::Other), flight: None }
+}
+
+impl Bound for ByRules {
+    /// In microseconds.
+    type Moment = u64;
+    type Tried = Tried;
+    type Claim = Claim;
+
+    fn standing(&self, memory: &Memory) -> Standing {
+        let counted = memory.kept.counted();
+        let rows = self.store.as_ref().map(|store| store.rows(counted.hits, counted.misses));
+        let cache = "ON, beside the application, by rules".into();
+        Standing { cache, rows: rows.unwrap_or_default(), ..Standing::default() }
+    }
+
+    fn serves_inside(&self) -> bool {
+        true
+    }
+
+    fn moment(&self, now_ns: u64) -> u64 {
+        clock::microseconds(now_ns)
+    }
+
+    fn decide(
+        &mut self,
+        here: &Here<'_>,
+        asked: &Asked,
+        known: Option<&Known>,
+        tried: Tried,
+    ) -> Option<Decision<ByRules>> {
+        let terms = self.terms(here, &asked.text, known).filter(|terms| terms.in_transactions || !asked.is_inside)?;
+        let may_be_served = asked.may_be_served();
+        let known_here = known.filter(|_| may_be_served);
+        let Tried { over, flight } = tried;
+        let may_wait = over.is_none();
+        let looked = if let Some(Over::Look(looked)) = over { Some(looked) } else { None };
+        if let (Some(Looked::Found(found)), Some(known)) = (&looked, known_here)
+            && let Some(result) = here.result(asked, &found.answer, found.rows, self.store.as_deref())
+        {
+            let key = shelf::key(&asked.key, &known.identity);
+            let source = Source::of_store(here.shape(asked, known));
+            shelf::store(here.kept, &key, result, source, found.read_at);
+        }
+        let found = known_here.and_then(|known| find(here, asked, may_wait, known, &terms));
+        let is_here = found.is_some();
+        // A result that is read in a transaction may be older than clients expect that wait for it, or find it in the store.
+        let may_claim = !asked.is_inside
+            && flight.is_none()
+            && found.as_ref().map_or(!terms.coalesce.is_zero(), |found| found.is_due);
+        let claimed = known.filter(|_| may_claim).map(|known| self.claim(here, &asked.key, known));
+        let flight = match (found, claimed) {
+            (Some(found), None | Some(Err(_))) => {
+                terms.counts.hits.add(1);
+                let is_of_store = matches!(looked, Some(Looked::Found(_)));
+                self.store.iter().filter(|_| is_of_store).for_each(|store| store.count_hit());
+                return Some(Decision::Serve(found));
+            }
+            (None, Some(Err(other))) if may_wait && may_be_served && is_of_use(here, &other, &terms) => {
+                terms.counts.waits.add(1);
+                return Some(Decision::Wait(Box::pin(wait_for(other, (self.sleep)(terms.coalesce)))));
+            }
+            (Some(_), Some(Ok(flight))) => {
+                terms.counts.refreshes.add(1);
+                Some(flight)
+            }
+            (None, claimed) => claimed.and_then(Result::ok).or(flight),
+        };
+        let may_look = known_here.filter(|_| !is_here && looked.is_none());
+        if let Some(look) = may_look.and_then(|known| self.look(here, asked, known, &terms)) {
+            return Some(Decision::Wait(Box::pin(async move { Tried { over: Some(Over::Look(look.await)), flight } })));
+        }
+        terms.counts.misses.add(1);
+        let place = if let Some(Looked::Vacant(place)) = looked { Some(place) } else { None };
+        let place = place.filter(|_| !asked.is_inside);
+        Some(Decision::Forward(Claim { _flight: flight, place }))
+    }
+
+    fn why(&mut self, here: &Here<'_>, asked: &Asked, known: &Known) -> Own {
+        match self.terms(here, &asked.text, Some(known)) {
+            None => Own::NoRule,
+            Some(terms) if asked.is_inside && !terms.in_transactions => Own::Transaction,
+            Some(_) => Own::Absent,
+        }
+    }
+
+    fn answered(&mut self) {
+        self.ruled = None;
+    }
+
+    fn keep(&mut self, here: &Here<'_>, answered: Answered<'_, ByRules>) {
+        let Answered { asked, answer, known, source, moment: read_at, claim } = answered;
+        if self.terms(here, &asked.text, Some(known)).is_none() {
+            return;
+        }
+        let key = shelf::key(&asked.key, &known.identity);
+        let is_kept = shelf::store(here.kept, &key, answer.result_set(), source, read_at);
+        here.kept.uses.missed(source.shape, answer.bytes.len(), is_kept);
+        if let Some(place) = claim.place {
+            place.fill(&answer.bytes, answer.rows);
+        }
+    }
+}

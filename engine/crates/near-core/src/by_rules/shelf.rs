@@ -1,0 +1,81 @@
+//! Results with the time that they were read at, in the memory that leases use, too.
+
+use crate::identified::Found;
+use crate::kept::Kept;
+use crate::result_set::ResultSet;
+use crate::rules::Terms;
+use crate::session_flags::Places;
+use crate::uses::{Source, Uses};
+use cache::{Cache, CellId, Key, Meta, Stamp};
+use std::time::Duration;
+
+/// No lease has this context together with an identity: what follows a text there is shorter.
+const CONTEXT: u64 = 0;
+
+pub fn key<'a>(text: &'a [u8], identity: &'a [u8; 32]) -> Key<'a> {
+    Key { context: CONTEXT, parts: [text, identity] }
+}
+
+/// `read_at`: in microseconds, before the server was asked.
+pub fn store(kept: &Kept, key: &Key, result: ResultSet<'_>, source: Source, read_at: u64) -> bool {
+    let Source { shape, cost_ns } = source;
+    let flags = result.places.map_or(0, Places::bits);
+    let meta = Meta { stamp: Stamp(read_at), rows: result.rows, cost_ns, flags, owner: shape.0 };
+    kept.uses.keep(kept.cache(), key, meta, &[], result.bytes)
+}
+
+/// What was read after `after`, in microseconds, and is still to be served.
+/// `uses`: where the read counts, if it is looked for at first.
+pub fn find(cache: &Cache, uses: Option<&Uses>, key: &Key, now_ns: u64, after: u64, terms: &Terms) -> Option<Found> {
+    let (pin, hash) = (cache::pin(), cache.hash(key));
+    let entry = cache.get(hash, key, &pin);
+    let is_fresh = |read_at: u64, _: &[CellId]| is_younger(read_at, now_ns, terms.ttl);
+    uses.iter().for_each(|uses| uses.requested(hash, entry.as_ref(), is_fresh));
+    let entry = entry?;
+    let read_at = entry.stamp().0;
+    let is_served = read_at > after && is_younger(read_at, now_ns, terms.ttl);
+    is_served.then(|| Found::of(&entry, !is_younger(read_at, now_ns, terms.soft_ttl)))
+}
+
+/// `read_at`: in microseconds.
+pub fn is_younger(read_at: u64, now_ns: u64, ttl: Duration) -> bool {
+    let over = read_at.saturating_mul(1000).saturating_add(ttl.as_nanos() as u64);
+    now_ns < over
+}
+
+/// Drops what cannot be served any more.
+pub fn tidy(kept: &Kept, now_ns: u64, longest: Duration) {
+    const SEGMENTS: usize = 4;
+    kept.cache().make_ready();
+    kept.cache().sweep(|entry| is_younger(entry.stamp().0, now_ns, longest), SEGMENTS);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use insight::NOBODY;
+    use std::sync::Arc;
+
+    #[test]
+    fn a_result_is_found_by_whom_it_is_for_until_its_time_is_over() {
+        const AT: u64 = 1_000_000;
+        let (ttl, soft_ttl) = (Duration::from_millis(500), Duration::from_millis(200));
+        let terms = Terms { ttl, soft_ttl, coalesce: Duration::ZERO, in_transactions: false, counts: Arc::default() };
+        let kept = Kept::new(1 << 22);
+        let result = ResultSet { bytes: b"answer", rows: 7, places: None };
+        let source = Source { shape: NOBODY, cost_ns: 0 };
+        assert!(store(&kept, &key(b"SELECT 1", &[1; 32]), result, source, AT));
+        let of = |text: &[u8], identity: u8, now_us: u64, after| {
+            let found = find(kept.cache(), None, &key(text, &[identity; 32]), now_us * 1000, after, &terms);
+            found.map(|found| (found.answer, found.rows, found.is_due))
+        };
+        let text = b"SELECT 1";
+        assert_eq!(of(text, 1, AT, AT - 1), Some((b"answer".to_vec(), 7, false)));
+        assert_eq!(of(text, 1, AT + 200_000, 0).map(|found| found.2), Some(true));
+        assert!(of(text, 1, AT + 499_999, 0).is_some());
+        assert!(of(text, 1, AT + 500_000, 0).is_none());
+        assert!(of(text, 1, AT, AT).is_none(), "a write in the same microsecond");
+        assert!(of(text, 2, AT, 0).is_none());
+        assert!(of(b"SELECT 2", 1, AT, 0).is_none());
+    }
+}

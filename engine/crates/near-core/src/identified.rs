@@ -1,0 +1,596 @@
+//! Freshness where the server lends no right to serve: a result is for sessions with the same identity, which the server is asked for, and
+//! how old it may be, a [`Bound`] says.
+//!
+//! What the server has told of a session counts until a command may have changed it: see `state`.
+
+mod bound;
+mod effect;
+mod prepared;
+pub mod question;
+mod state;
+
+use crate::answer::{Answer, why_not_kept};
+use crate::clock;
+use crate::command::LONGEST;
+use crate::follow::Follower;
+use crate::freshness::{Arrival, Freshness, Replaces, Sent, Standing, Verdict};
+use crate::kept::Kept;
+use crate::memory::Memory;
+use crate::payloads::Payloads;
+use crate::prepared::{Execution, says_found_rows};
+use crate::reason::{Own, Reason};
+use crate::result_set::ResultSet;
+use crate::result_set::columns_of;
+use crate::store::{Store, Wait};
+use crate::unseen::{Unseen, may_leave_found};
+use crate::uses::Source;
+use flavour::Flavour;
+use insight::ShapeId;
+use sql::{Aggregates, Hint, Kind, LexMode, Read, Statement, classify};
+use std::collections::VecDeque;
+use std::iter;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, ready};
+use wire::{Command, Expect, Outcome, Query};
+
+use prepared::{Prepared, Reading};
+use state::State;
+
+pub use bound::{Answered, Bound, Decision, Found};
+pub use prepared::Identity;
+pub use question::Known;
+
+/// Answers on their way that may be kept.
+const MOST_WAITING: usize = 8;
+/// Of the answer to a question.
+const LONGEST_ANSWER: usize = 64 << 10;
+/// The numbers under which that is noted, and that to a further question.
+const QUESTION: u64 = 0;
+const FURTHER_QUESTION: u64 = u64::MAX;
+
+/// What client and server have told each other at the login.
+#[derive(Default)]
+pub struct Agreed {
+    /// The connection's number, and the check of the server's greeting.
+    pub number: u32,
+    pub greeting: u64,
+    pub version: Vec<u8>,
+    /// In force.
+    pub capabilities: u64,
+    /// Of the client's login.
+    pub collation: u16,
+}
+
+pub struct Identified<B: Bound> {
+    memory: Arc<Memory>,
+    bound: B,
+    flavour: &'static Flavour,
+    capabilities: u64,
+    /// What distinguishes it from sessions elsewhere.
+    place: String,
+    state: State,
+    prepared: Prepared,
+    commands: Payloads,
+    /// To the questions: the bytes of the one that is under way, and the values of the first one.
+    answer: Vec<u8>,
+    values: Option<Vec<Vec<u8>>>,
+    waiting: VecDeque<Waiting<B>>,
+    last: u64,
+    pending: Pending<B>,
+    /// The last moment at which the server had no transaction open, so that the snapshot of the present one is no older.
+    moment: B::Moment,
+    /// The client is a near cache that keeps what it is told: it has to know how old that is, and whose writes it has seen.
+    is_aside: bool,
+}
+
+/// What was decided about the command that is not sent yet.
+enum Pending<B: Bound> {
+    Nothing,
+    /// A read waits.
+    Wait(Wait<B::Tried>),
+    /// It has waited.
+    Tried(B::Tried),
+    /// The server gets it, and its answer may be kept.
+    Miss(Miss<B>),
+}
+
+struct Miss<B: Bound> {
+    asked: Asked,
+    /// The server has to be asked first for whom it is.
+    asks: bool,
+    claim: B::Claim,
+}
+
+/// A read as it is looked for.
+pub struct Asked {
+    pub text: Arc<[u8]>,
+    pub key: Arc<[u8]>,
+    bound: Vec<Option<i128>>,
+    /// Of an execution.
+    of_prepared: Option<OfPrepared>,
+    /// The server would run it in a transaction that is open, or that it begins.
+    pub is_inside: bool,
+}
+
+#[derive(Clone, Copy)]
+struct OfPrepared {
+    /// The command that prepared it.
+    preparation: u64,
+    /// The client knows that the answer has so many.
+    columns: Option<u64>,
+    /// The server need not see it for later ones to be understood.
+    may_be_served: bool,
+}
+
+/// What a read says.
+#[derive(Clone, Copy)]
+pub struct Wording<'a> {
+    pub text: &'a [u8],
+    /// What it has in common with those that get the same answer.
+    pub key: &'a [u8],
+    /// For each `?` the integer bound to it; none for a value of another type.
+    pub bound: &'a [Option<i128>],
+}
+
+/// A read whose answer may be kept.
+struct Waiting<B: Bound> {
+    number: u64,
+    asked: Asked,
+    generation: u64,
+    sent_ns: u64,
+    /// It sees all that was committed by then.
+    moment: B::Moment,
+    answer: Answer,
+    claim: B::Claim,
+}
+
+impl Asked {
+    fn text(text: &[u8]) -> Asked {
+        let text: Arc<[u8]> = text.into();
+        Asked { key: text.clone(), text, bound: Vec::new(), of_prepared: None, is_inside: false }
+    }
+
+    fn execution(execution: Execution, reading: Reading) -> Asked {
+        let may_be_served = execution.is_known();
+        let Execution { key, columns, prepared: preparation, bound, .. } = execution;
+        let of_prepared = Some(OfPrepared { preparation, columns, may_be_served });
+        Asked { text: reading.text, key: key.into(), bound, of_prepared, is_inside: false }
+    }
+
+    pub fn wording(&self) -> Wording<'_> {
+        Wording { text: &self.text, key: &self.key, bound: &self.bound }
+    }
+
+    /// The server need not see it for later ones to be understood.
+    pub fn may_be_served(&self) -> bool {
+        self.of_prepared.is_none_or(|of| of.may_be_served)
+    }
+}
+
+/// What a [`Bound`] may know of the connection while it decides.
+pub struct Here<'a> {
+    pub kept: &'a Arc<Kept>,
+    capabilities: u64,
+    /// As texts are read until the server has told of the session.
+    pub mode: LexMode,
+    /// See [`State::wrote_at`].
+    pub wrote_at: u64,
+    /// See [`Arrival::may_stay_unseen`].
+    pub may_stay_unseen: bool,
+    /// After the read has arrived.
+    pub now_ns: u64,
+}
+
+impl<'a> Here<'a> {
+    fn new(memory: &'a Memory, state: &State, capabilities: u64, may_stay_unseen: bool) -> Here<'a> {
+        let (mode, wrote_at) = (state.mode, state.wrote_at());
+        Here { kept: &memory.kept, capabilities, mode, wrote_at, may_stay_unseen, now_ns: clock::now() }
+    }
+
+    /// Where a read is counted.
+    pub fn shape(&self, asked: &Asked, known: &Known) -> ShapeId {
+        match asked.of_prepared {
+            Some(_) => self.kept.uses.of_prepared(&asked.text),
+            None => self.kept.uses.of_query(&asked.text, known.mode),
+        }
+    }
+
+    /// It can be given the flags of a transaction, if it has to be, and it has as many columns as the client of an execution knows of.
+    pub fn is_for(&self, asked: &Asked, found: &Found) -> bool {
+        let has_as_many = |columns| columns_of(&found.answer, self.capabilities) == columns;
+        let can_be_inside = !asked.is_inside || found.places.is_some();
+        can_be_inside && asked.of_prepared.is_none_or(|prepared| has_as_many(prepared.columns))
+    }
+
+    /// None unless an answer from the shared store is one whole result. This is checked once, when it is taken into memory.
+    pub fn result<'r>(
+        &self,
+        asked: &Asked,
+        answer: &'r [u8],
+        rows: u64,
+        store: Option<&dyn Store>,
+    ) -> Option<ResultSet<'r>> {
+        let expect = if asked.of_prepared.is_some() { Expect::Execute } else { Expect::Query };
+        let result = ResultSet::read(answer, rows, expect, self.capabilities);
+        store.iter().filter(|_| result.is_none()).for_each(|store| store.count_malformed());
+        result
+    }
+}
+
+impl<B: Bound> Identified<B> {
+    /// Of a connection that has just logged in to this server.
+    pub fn new(memory: &Arc<Memory>, server: &str, agreed: &Agreed, bound: B) -> Identified<B> {
+        let version = String::from_utf8_lossy(&agreed.version);
+        let flavour = if version.contains("MariaDB") { flavour::mariadb(&version) } else { &flavour::MYSQL };
+        let capabilities = agreed.capabilities;
+        Identified {
+            memory: memory.clone(),
+            bound,
+            flavour,
+            capabilities,
+            place: format!("{server} {version}"),
+            state: State::new(flavour, capabilities, agreed.collation),
+            prepared: Prepared::new(flavour, capabilities),
+            commands: Payloads::of_commands(),
+            answer: Vec::new(),
+            values: None,
+            waiting: VecDeque::new(),
+            last: QUESTION,
+            pending: Pending::Nothing,
+            moment: B::Moment::default(),
+            is_aside: false,
+        }
+    }
+
+    /// The text that this command sends, and what it means. None if it sends none, or a long one.
+    fn query<'p>(&mut self, payload: &'p [u8]) -> Option<(Query<'p>, Arc<Statement>)> {
+        let is_short = payload.len() <= LONGEST && payload[0] == Command::Query as u8;
+        let query = is_short.then(|| Query::parse(&payload[1..], self.capabilities)).flatten()?;
+        let statement = self.state.classify(query.text, self.state.mode);
+        Some((query, statement))
+    }
+
+    /// What this command asks, if its answer may be kept.
+    fn read(&mut self, payload: &[u8], follower: &Follower) -> Option<Asked> {
+        let asked = match self.query(payload) {
+            Some((query, statement)) => {
+                (!query.has_attributes && may_serve(&statement)).then(|| Asked::text(query.text))?
+            }
+            None => {
+                let runs = payload.len() <= LONGEST && payload[0] == Command::StmtExecute as u8;
+                let (execution, reading) = runs.then(|| self.prepared.execution(payload)).flatten()?;
+                Asked::execution(execution, reading)
+            }
+        };
+        Some(Asked { is_inside: !follower.is_autonomous(), ..asked })
+    }
+
+    /// Nothing in the way in which it came speaks against answering it from memory.
+    fn may_be_answered(&mut self, asked: &Asked, follower: &Follower) -> bool {
+        if !asked.is_inside {
+            return !self.state.take_special();
+        }
+        self.bound.serves_inside() && follower.is_quiet() && self.state.may_serve_inside()
+    }
+
+    fn decide_read(&mut self, asked: &Asked, may_stay_unseen: bool, tried: B::Tried) -> Option<(bool, Decision<B>)> {
+        let standing = self.state.standing().filter(|_| !self.is_aside)?;
+        let known = standing.as_deref();
+        let is_out = |known: &Known| !self.means_the_same(asked, known) || asked.is_inside && known.locks_what_it_reads;
+        if known.is_some_and(is_out) {
+            return None;
+        }
+        let here = Here::new(&self.memory, &self.state, self.capabilities, may_stay_unseen);
+        Some((known.is_none(), self.bound.decide(&here, asked, known, tried)?))
+    }
+
+    fn count_why(&mut self, arrival: &Arrival<'_>, asked: Option<&Asked>, is_candidate: bool) {
+        let why = self.why(arrival, asked, is_candidate);
+        why.into_iter().for_each(|why| self.memory.reasons.count(why));
+    }
+
+    /// Why this command is not answered from memory; none if it reads nothing. `is_candidate`: nothing in the way in which it came
+    /// speaks against that.
+    fn why(&mut self, arrival: &Arrival<'_>, asked: Option<&Asked>, is_candidate: bool) -> Option<Reason> {
+        let payload = arrival.command?;
+        if let Some(asked) = asked {
+            let why = if is_candidate { self.why_now(asked, arrival.may_stay_unseen) } else { Own::Transaction };
+            return Some(why.into());
+        }
+        let statement = self.query(payload).map(|(_, statement)| statement);
+        match (Command::from_byte(payload[0])?, statement.as_deref().map(|statement| &statement.kind)) {
+            (Command::Query, Some(Kind::Read(Read { refusal: Some(refusal), .. }))) => Some(Reason::Text(*refusal)),
+            (Command::Query, Some(Kind::Read(Read { hint: Hint::SqlNoCache, .. }))) => Some(Own::NoCacheHint.into()),
+            (Command::Query, Some(Kind::Read(_))) => Some(Own::Attributes.into()),
+            (Command::Query, None) => begins_a_read(&payload[1..]).then_some(Own::TooLong.into()),
+            (Command::StmtExecute, _) => self.prepared.runs_read(payload).then_some(Own::ParameterTypes.into()),
+            _ => None,
+        }
+    }
+
+    fn why_now(&mut self, asked: &Asked, may_stay_unseen: bool) -> Own {
+        let known = match self.state.standing() {
+            _ if self.is_aside => return Own::NearCache,
+            None => return Own::SessionState,
+            Some(None) => return Own::FirstRead,
+            Some(Some(known)) => known,
+        };
+        let why = match asked {
+            _ if !may_stay_unseen => Own::KeepAlive,
+            _ if asked.is_inside && known.locks_what_it_reads => Own::Transaction,
+            _ if !self.means_the_same(asked, &known) => Own::StatementContext,
+            _ => {
+                let here = Here::new(&self.memory, &self.state, self.capabilities, may_stay_unseen);
+                self.bound.why(&here, asked, &known)
+            }
+        };
+        if why == Own::Absent && !asked.may_be_served() { Own::ParameterTypes } else { why }
+    }
+
+    /// It means for the session what it meant when it was prepared.
+    fn means_the_same(&self, asked: &Asked, known: &Known) -> bool {
+        asked.of_prepared.is_none_or(|of| self.prepared.identity(of.preparation) == Some(known.identity))
+    }
+
+    /// The server gets this command. True: its answer has to be looked at.
+    fn hear(&mut self, payload: &[u8], is_whole: bool, is_at_rest: bool) -> bool {
+        self.last += 1;
+        self.is_aside |= payload.strip_prefix(&[Command::Query as u8]).is_some_and(question::is_question);
+        let is_noted = self.prepared.forward(self.last, payload, is_whole);
+        if !self.prepared.runs_read(payload) {
+            self.state.hear(payload, is_whole, is_at_rest);
+            self.note_accounts();
+        }
+        if let Some(text) = payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|_| is_whole) {
+            self.hear_prepared(text);
+        }
+        if [Command::ResetConnection as u8, Command::ChangeUser as u8].contains(&payload[0]) {
+            self.prepared.forget();
+        }
+        is_noted
+    }
+
+    /// Both before and after the server runs what may make an old name another account's: a session that reads in between may be either.
+    fn note_accounts(&self) {
+        if self.state.may_change_accounts() {
+            let changed = &self.memory.kept.accounts_changed;
+            changed.fetch_max(clock::microseconds(clock::now()), Ordering::AcqRel);
+        }
+    }
+
+    fn hear_prepared(&mut self, text: &[u8]) {
+        let statement = classify(text, self.state.mode);
+        if may_serve(&statement) {
+            let generation = self.state.generation();
+            let identity = self.state.told_in(generation).map(|known| known.identity);
+            let replaces = replaces_what_reads_leave(&statement);
+            self.prepared.note(self.last, Reading { text: text.into(), replaces, identity, generation });
+        }
+    }
+
+    /// The answer to the read that was just sent may be kept. False if there is no room for it.
+    fn note(&mut self, Miss { asked, claim, .. }: Miss<B>) -> bool {
+        let Some(answer) = Answer::to(&self.memory.kept, asked.key.len()) else { return false };
+        let answer = if asked.is_inside { answer.inside_or_outside() } else { answer };
+        if self.waiting.len() == MOST_WAITING {
+            self.waiting.pop_front();
+        }
+        let (number, generation, moment) = (self.last, self.state.generation(), self.moment);
+        self.waiting.push_back(Waiting { number, asked, generation, sent_ns: clock::now(), moment, answer, claim });
+        true
+    }
+
+    fn of_question(&mut self, number: u64, bytes: &[u8], is_complete: bool) {
+        if self.answer.len() + bytes.len() <= LONGEST_ANSWER {
+            self.answer.extend_from_slice(bytes);
+        }
+        if !is_complete {
+            return;
+        }
+        let row = wire::only_row(&std::mem::take(&mut self.answer), self.capabilities);
+        if number == QUESTION {
+            self.values = row;
+        } else if row.is_none_or(|row| row.get(1).is_none_or(|count| count != b"0")) {
+            self.values = None;
+        }
+        if number == FURTHER_QUESTION || self.bound.further_question(self.flavour).is_none() {
+            let values = self.values.take();
+            self.state.learn(values.as_deref(), &[self.place.as_bytes(), &self.capabilities.to_le_bytes()]);
+            let generation = self.state.generation();
+            if let Some(known) = self.state.told_in(generation) {
+                self.prepared.learn(generation, known.identity);
+            }
+        }
+    }
+
+    /// Only now it is certain how the text is read, and for whom.
+    fn keep(&mut self, waiting: Waiting<B>) {
+        let Some(known) = self.state.told_in(waiting.generation) else { return };
+        let Waiting { asked, answer, sent_ns, moment, claim, .. } = waiting;
+        if !self.means_the_same(&asked, &known) || !may_serve(&self.state.classify(&asked.text, known.mode)) {
+            return;
+        }
+        let here = Here::new(&self.memory, &self.state, self.capabilities, true);
+        let source = Source { shape: here.shape(&asked, &known), cost_ns: here.now_ns.saturating_sub(sent_ns) };
+        let answered = Answered { asked: &asked, answer: &answer, known: &known, source, moment, claim };
+        self.bound.keep(&here, answered);
+    }
+
+    /// The number of rows found may be that of the read before this answer.
+    fn may_leave_found(&self, asked: &Asked, answer: &Answer) -> bool {
+        let is_binary = asked.of_prepared.is_some();
+        answer.rows <= 1 && may_leave_found(Aggregates::of(&asked.text), &answer.bytes, self.capabilities, is_binary)
+    }
+}
+
+impl<B: Bound> Freshness for Identified<B> {
+    fn flavour(&self) -> &'static Flavour {
+        self.flavour
+    }
+
+    fn standing(&self) -> Option<Standing> {
+        Some(Standing { has_reasons: true, ..self.bound.standing(&self.memory) })
+    }
+
+    fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict {
+        let Arrival { follower, may_stay_unseen, .. } = *arrival;
+        if follower.is_at_rest() {
+            self.state.rest();
+        }
+        let tried = match std::mem::replace(&mut self.pending, Pending::Nothing) {
+            Pending::Tried(tried) => tried,
+            _ => B::Tried::default(),
+        };
+        let asked = arrival.command.and_then(|payload| self.read(payload, follower));
+        let candidate = asked.as_ref().filter(|asked| arrival.is_heard && self.may_be_answered(asked, follower));
+        let is_candidate = candidate.is_some();
+        let decision = candidate.and_then(|asked| self.decide_read(asked, may_stay_unseen, tried));
+        match decision {
+            Some((_, Decision::Serve(found))) => return Verdict::Serve(found.served()),
+            Some((_, Decision::Wait(wait))) => {
+                self.pending = Pending::Wait(wait);
+                return Verdict::Wait;
+            }
+            Some((asks, Decision::Forward(claim))) => {
+                self.memory.kept.misses.fetch_add(1, Ordering::Relaxed);
+                self.count_why(arrival, asked.as_ref(), is_candidate);
+                self.pending = asked.map_or(Pending::Nothing, |asked| Pending::Miss(Miss { asked, asks, claim }));
+            }
+            None => self.count_why(arrival, asked.as_ref(), is_candidate),
+        }
+        Verdict::Forward
+    }
+
+    fn poll_wait(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if let Pending::Wait(wait) = &mut self.pending {
+            self.pending = Pending::Tried(ready!(wait.as_mut().poll(context)));
+        }
+        Poll::Ready(())
+    }
+
+    fn before_sending(&mut self, follower: &Follower) {
+        if follower.is_at_rest() {
+            self.moment = self.bound.moment(clock::now());
+        }
+    }
+
+    fn ahead(&mut self) -> Vec<(u64, Vec<u8>)> {
+        if !matches!(&self.pending, Pending::Miss(miss) if miss.asks) {
+            return Vec::new();
+        }
+        self.state.ask();
+        self.answer.clear();
+        let question = question::question(self.flavour);
+        let further = self.bound.further_question(self.flavour).map(|question| (FURTHER_QUESTION, question));
+        let packet = |question: &str| Query::packet(question.as_bytes(), self.capabilities);
+        let all = iter::once((QUESTION, question.as_str())).chain(further);
+        all.map(|(number, question)| (number, packet(question))).collect()
+    }
+
+    fn forward(&mut self, sent: &Sent<'_>) -> Option<u64> {
+        let mut is_noted = false;
+        let mut commands = std::mem::replace(&mut self.commands, Payloads::of_commands());
+        commands.feed(sent.bytes, |payload, is_whole| {
+            is_noted |= !sent.is_of_file && self.hear(payload, is_whole, sent.was_at_rest);
+        });
+        self.commands = commands;
+        if let Pending::Miss(miss) = std::mem::replace(&mut self.pending, Pending::Nothing) {
+            is_noted |= self.note(miss);
+        }
+        (sent.is_whole && is_noted).then_some(self.last)
+    }
+
+    fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) -> bool {
+        if number == QUESTION || number == FURTHER_QUESTION {
+            self.of_question(number, bytes, outcome.is_some());
+            return false;
+        }
+        outcome.into_iter().for_each(|outcome| self.prepared.answered(number, outcome));
+        let Some(at) = self.waiting.iter().position(|waiting| waiting.number == number) else { return false };
+        if !self.waiting[at].answer.take(bytes, outcome) {
+            self.memory.reasons.count(why_not_kept(outcome).into());
+            self.waiting.remove(at);
+            return false;
+        }
+        let Some(waiting) = outcome.and_then(|_| self.waiting.remove(at)) else { return false };
+        let sets_found = number == self.last && !self.may_leave_found(&waiting.asked, &waiting.answer);
+        self.keep(waiting);
+        sets_found
+    }
+
+    fn answered(&mut self, outcome: &Outcome) {
+        let now = clock::now();
+        self.state.answered(outcome, clock::microseconds(now));
+        self.note_accounts();
+        self.bound.answered();
+        if self.state.is_writing() {
+            self.bound.wrote(now);
+        }
+    }
+
+    fn outdate(&mut self) {
+        let now = clock::now();
+        self.state.outdate(clock::microseconds(now));
+        self.bound.wrote(now);
+    }
+
+    /// The rows found by the read before may be what this command asks for: by its text, or by that of what it runs.
+    fn asks_for_found_rows(&mut self, payload: &[u8]) -> bool {
+        let may_run_it = match Command::from_byte(payload[0]) {
+            Some(Command::Query) => {
+                let statement = self.query(payload).map(|(_, statement)| statement);
+                self.state.asks_by_text()
+                    && statement.is_none_or(|statement| may_run_prepared(&statement.kind, payload))
+            }
+            Some(Command::StmtExecute) => {
+                self.prepared.asks_for_found_rows(payload).unwrap_or(self.state.asks_by_command())
+            }
+            Some(Command::StmtBulkExecute | Command::Multi) => self.state.asks_by_command(),
+            _ => false,
+        };
+        says_found_rows(payload) || may_run_it
+    }
+
+    /// A read that goes to the server takes the place of those that did not.
+    fn replaces(&mut self, _: &Unseen, payload: &[u8]) -> Replaces {
+        let by_text = self.query(payload).is_some_and(|(_, statement)| replaces_what_reads_leave(&statement));
+        let by_command = self.prepared.reading(payload).is_some_and(|reading| reading.replaces);
+        if by_text || by_command { Replaces::All } else { Replaces::Nothing }
+    }
+
+    fn aggregates(&self, payload: &[u8]) -> Aggregates {
+        if payload[0] == Command::Query as u8 {
+            let query = Query::parse(&payload[1..], self.capabilities);
+            return query.map_or(Aggregates::Perhaps, |query| Aggregates::of(query.text));
+        }
+        self.prepared.reading(payload).map_or(Aggregates::Perhaps, |reading| Aggregates::of(&reading.text))
+    }
+}
+
+/// Nothing in it speaks against keeping its result for a while.
+fn may_serve(statement: &Statement) -> bool {
+    matches!(statement.kind, Kind::Read(Read { refusal: None, hint, .. }) if hint != Hint::SqlNoCache)
+}
+
+/// An EXECUTE, or what has one or calls what does.
+fn may_run_prepared(kind: &Kind, text: &[u8]) -> bool {
+    match kind {
+        Kind::Execute(_) | Kind::Executed(_) | Kind::Call => true,
+        Kind::Compound | Kind::SetStatement(_) | Kind::Multiple | Kind::Opaque => {
+            sql::says(text, b"execute") || sql::says(text, b"call")
+        }
+        _ => false,
+    }
+}
+
+/// Of a text that is too long to be looked at.
+fn begins_a_read(text: &[u8]) -> bool {
+    const SELECT: &[u8] = b"select";
+    text.trim_ascii_start().get(..SELECT.len()).is_some_and(|word| word.eq_ignore_ascii_case(SELECT))
+}
+
+/// After it, nobody can ask for the rows or warnings of the read before, unless it aggregates over nothing.
+fn replaces_what_reads_leave(statement: &Statement) -> bool {
+    matches!(statement.kind, Kind::Read(Read { leaves_found_rows: false, .. })) && !statement.reads_diagnostics
+}

@@ -1,0 +1,231 @@
+//! What is kept of the server's answers, and whether it may be served.
+//!
+//! Invariants:
+//! - what a frame of the feed closes is closed for all threads once [`Kept::apply`] returns, since each looks under the lock; only
+//!   then the frame is acknowledged;
+//! - a thread that finds a result fresh looks at the time *after* its read has arrived. A result that is sent later than that was
+//!   true when its read had begun already;
+//! - results, and answers on their way to become some, take no more than `size` bytes together.
+
+use crate::result_set::ResultSet;
+use crate::session_flags::Places;
+use crate::uses::{Source, Uses};
+use cache::{Cache, CellId, Key, Meta, Stamp, Stats};
+use feed::{Frame, FromNear, Heard, Lost, Near, Told};
+use locks::RwLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+
+pub type Attachment = [u64; 2];
+
+/// The part of the memory that answers may take until it is known whether they can be kept: one in so many.
+const ON_THEIR_WAY: u64 = 8;
+
+pub struct Kept {
+    cache: Cache,
+    near: RwLock<Near>,
+    on_their_way: AtomicU64,
+    most_on_their_way: u64,
+    pub uses: Uses,
+    pub hits: AtomicU64,
+    /// Hits of sessions in transactions, which `hits` includes.
+    pub hits_inside: AtomicU64,
+    /// Reads that could be kept, and went to the server.
+    pub misses: AtomicU64,
+    /// In microseconds. By rules, no result that was read before is served: its account may be another one by now.
+    pub accounts_changed: AtomicU64,
+}
+
+impl Kept {
+    pub fn new(size: u64) -> Kept {
+        let most_on_their_way = size / ON_THEIR_WAY;
+        Kept {
+            cache: Cache::new(size - most_on_their_way),
+            near: RwLock::default(),
+            on_their_way: AtomicU64::new(0),
+            most_on_their_way,
+            uses: Uses::default(),
+            hits: AtomicU64::new(0),
+            hits_inside: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
+            accounts_changed: AtomicU64::new(0),
+        }
+    }
+
+    /// For results that no lease holds.
+    pub fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    /// Of the present attachment.
+    pub fn look(&self) -> View<'_> {
+        View { cache: &self.cache, uses: &self.uses, near: self.near.read().unwrap_or_else(PoisonError::into_inner) }
+    }
+
+    pub fn has_lease(&self, now: u64) -> bool {
+        self.look().near.has_lease(now)
+    }
+
+    /// A frame of the feed: what a host has to do after it, under which attachment, and how it is acknowledged.
+    pub fn apply(&self, frame: Frame) -> Result<(Vec<Heard>, Attachment, FromNear), Lost> {
+        let mut near = self.near.write().unwrap_or_else(PoisonError::into_inner);
+        let heard = near.hear(frame)?;
+        Ok((heard, near.attachment().ok_or(Lost)?, near.acknowledgement()))
+    }
+
+    pub fn lose(&self) {
+        self.near.write().unwrap_or_else(PoisonError::into_inner).lose();
+    }
+
+    pub fn clear(&self) {
+        self.cache.clear();
+    }
+
+    pub fn renewal(&self, now: u64) -> FromNear {
+        self.look().near.renew(now)
+    }
+
+    pub fn renew_every(&self) -> u64 {
+        self.look().near.renew_every()
+    }
+
+    /// Keeps an answer under what was told of it. False: there is no room for it.
+    pub fn store(
+        &self,
+        payload: &[u8],
+        result: ResultSet<'_>,
+        source: Source,
+        told: &Told,
+        attachment: Attachment,
+    ) -> bool {
+        let attached = bytes_of(attachment);
+        let key = Key { context: told.context, parts: [payload, &attached] };
+        let cells: Vec<CellId> = told.cells.iter().map(|(cell, _)| CellId(*cell)).collect();
+        let Source { shape, cost_ns } = source;
+        let places = result.places.filter(|_| told.is_for_transactions);
+        let flags = places.map_or(0, Places::bits);
+        let meta = Meta { stamp: Stamp(told.stamp), rows: result.rows, cost_ns, flags, owner: shape.0 };
+        self.uses.keep(&self.cache, &key, meta, &cells, result.bytes)
+    }
+
+    /// Drops what cannot be served any more.
+    pub fn tidy(&self) {
+        const SEGMENTS: usize = 4;
+        self.cache.make_ready();
+        // Locked for each one, so that no frame waits for long.
+        let is_alive = |entry: &cache::Entry| self.look().near.may_be_fresh(cells(entry), entry.stamp().0);
+        self.cache.sweep(is_alive, SEGMENTS);
+    }
+
+    /// To be called every second.
+    pub fn tick(&self, now: u64) {
+        self.uses.tick(self.hits.load(Ordering::Relaxed), self.budget(), now);
+    }
+
+    /// Of what may be kept.
+    pub fn budget(&self) -> u64 {
+        self.cache.budget()
+    }
+
+    pub fn stats(&self) -> Stats {
+        self.cache.stats()
+    }
+
+    pub fn counted(&self) -> feed::Counts {
+        let stats = self.cache.stats();
+        let [hits, misses] = [&self.hits, &self.misses].map(|count| count.load(Ordering::Relaxed));
+        feed::Counts { entries: stats.entries, bytes: stats.used_bytes, hits, misses }
+    }
+}
+
+fn bytes_of(attachment: Attachment) -> [u8; 16] {
+    let mut out = [0; 16];
+    out[..8].copy_from_slice(&attachment[0].to_le_bytes());
+    out[8..].copy_from_slice(&attachment[1].to_le_bytes());
+    out
+}
+
+fn cells<'a>(entry: &'a cache::Entry) -> impl Iterator<Item = u32> + use<'a> {
+    entry.cells().iter().map(|cell| cell.0)
+}
+
+/// What may be served, while nothing can change that.
+pub struct View<'a> {
+    cache: &'a Cache,
+    uses: &'a Uses,
+    near: std::sync::RwLockReadGuard<'a, Near>,
+}
+
+impl View<'_> {
+    /// Nothing has changed everything since.
+    pub fn holds(&self, attachment: Attachment, stamp: u64, now: u64) -> bool {
+        self.near.may_serve(attachment, std::iter::empty(), stamp, now)
+    }
+
+    /// There is an answer that may be served.
+    pub fn has(&self, attachment: Attachment, context: u64, payload: &[u8], now: u64) -> bool {
+        self.look_up(attachment, context, payload, |_, entry| {
+            entry.is_some_and(|entry| self.near.may_serve(attachment, cells(entry), entry.stamp().0, now))
+        })
+    }
+
+    /// Gives the answer to a client's read to `with`, if there is one that may be served. `snapshot`: that of the client's transaction, see
+    /// [`Told::snapshot`]. An answer is what it shows if nothing has changed between the lesser of the two stamps and now.
+    pub fn find<T>(
+        &self,
+        attachment: Attachment,
+        context: u64,
+        payload: &[u8],
+        (now, snapshot): (u64, Option<u64>),
+        with: impl FnOnce(&cache::Entry) -> T,
+    ) -> Option<T> {
+        let newest = snapshot.unwrap_or(u64::MAX);
+        let may_serve = |stamp: u64, cells: &[CellId]| {
+            self.near.may_serve(attachment, cells.iter().map(|cell| cell.0), stamp.min(newest), now)
+        };
+        let is_for_it = |entry: &cache::Entry| snapshot.is_none() || Places::from_bits(entry.flags()).is_some();
+        self.look_up(attachment, context, payload, |hash, entry| {
+            self.uses.requested(hash, entry, may_serve);
+            entry.filter(|entry| is_for_it(entry) && may_serve(entry.stamp().0, entry.cells())).map(with)
+        })
+    }
+
+    fn look_up<T>(
+        &self,
+        attachment: Attachment,
+        context: u64,
+        payload: &[u8],
+        with: impl FnOnce(u64, Option<&cache::Entry>) -> T,
+    ) -> T {
+        let attached = bytes_of(attachment);
+        let key = Key { context, parts: [payload, &attached] };
+        let (pin, hash) = (cache::pin(), self.cache.hash(&key));
+        with(hash, self.cache.get(hash, &key, &pin).as_ref())
+    }
+}
+
+/// What answers on their way take.
+pub struct Room {
+    kept: Arc<Kept>,
+    bytes: u64,
+}
+
+impl Room {
+    pub fn new(kept: &Arc<Kept>) -> Room {
+        Room { kept: kept.clone(), bytes: 0 }
+    }
+
+    /// False if there is no room for so many more.
+    pub fn grow(&mut self, bytes: usize) -> bool {
+        let bytes = bytes as u64;
+        self.bytes += bytes;
+        let before = self.kept.on_their_way.fetch_add(bytes, Ordering::Relaxed);
+        before + bytes <= self.kept.most_on_their_way
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.kept.on_their_way.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,304 @@
+//! What the feed's thread has to know of a connection, too: under which number it is served, and which of its answers may be kept.
+
+use crate::answer::Answer;
+use crate::clock;
+use crate::kept::{Attachment, Kept};
+use crate::prepared::{Execution, Statements, Under};
+use crate::result_set::columns_of;
+use crate::uses::Source;
+use feed::{Connection, FromNear, Protocol, Standing, Told};
+use flavour::MARIADB;
+use insight::ShapeId;
+use locks::Mutex;
+use sql::{Aggregates, LexMode};
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, MutexGuard, PoisonError};
+use wire::{Command, Outcome};
+
+/// Answers that wait for what is told of them.
+const MOST_WAITING: usize = 8;
+pub struct Leased {
+    pub connection: Connection,
+    pub statements: Statements,
+    capabilities: u64,
+    /// Under which something was told of it.
+    attachment: Option<Attachment>,
+    waiting: VecDeque<Waiting>,
+}
+
+/// A command whose answer may be kept.
+struct Waiting {
+    command: u64,
+    read: Read<'static>,
+    /// When the server got it.
+    sent_ns: u64,
+    cost_ns: u64,
+    answer: Answer,
+    /// The answer is kept already.
+    is_served: bool,
+    told: Option<(Told, Attachment)>,
+}
+
+impl Waiting {
+    /// The answer is here.
+    fn end(&mut self) {
+        self.cost_ns = clock::now().saturating_sub(self.sent_ns);
+    }
+
+    fn keep(&self, kept: &Kept, told: &Told, attachment: Attachment) {
+        let shape = self.read.shape(kept);
+        let source = Source { shape, cost_ns: self.cost_ns };
+        let is_kept = kept.store(self.read.key(), self.answer.result_set(), source, told, attachment);
+        if !self.is_served {
+            kept.uses.missed(shape, self.answer.bytes.len(), is_kept);
+        }
+    }
+}
+
+/// A command that may be a read.
+pub enum Read<'p> {
+    Text(Cow<'p, [u8]>),
+    Execution(Execution),
+}
+
+impl Read<'_> {
+    pub fn key(&self) -> &[u8] {
+        match self {
+            Read::Text(payload) => payload,
+            Read::Execution(execution) => &execution.key,
+        }
+    }
+
+    /// Of the settings by which a text is read nothing is known.
+    fn shape(&self, kept: &Kept) -> ShapeId {
+        match self {
+            Read::Text(payload) => kept.uses.of_query(&payload[1..], LexMode::new(&MARIADB)),
+            Read::Execution(execution) => execution.shape,
+        }
+    }
+
+    pub fn aggregates(&self) -> Aggregates {
+        match self {
+            Read::Text(payload) => Aggregates::of(&payload[1..]),
+            Read::Execution(execution) => execution.aggregates,
+        }
+    }
+
+    pub fn protocol(&self) -> Protocol {
+        match self {
+            Read::Text(_) => Protocol::Text,
+            Read::Execution(_) => Protocol::Binary,
+        }
+    }
+
+    fn into_owned(self) -> Read<'static> {
+        match self {
+            Read::Text(payload) => Read::Text(payload.into_owned().into()),
+            Read::Execution(execution) => Read::Execution(execution),
+        }
+    }
+
+    /// It means what others mean that have the same key under this number.
+    fn is_of(&self, attachment: Attachment, standing: Standing) -> bool {
+        match self {
+            Read::Text(_) => true,
+            Read::Execution(execution) => execution.may_be_served(attachment, standing),
+        }
+    }
+
+    /// It was served under this number.
+    fn of(mut self, under: Option<Under>) -> Self {
+        if let Read::Execution(execution) = &mut self {
+            execution.under = under;
+        }
+        self
+    }
+
+    /// The types that it binds, if the server does not have them.
+    pub fn first_types(&self) -> Option<Vec<u8>> {
+        match self {
+            Read::Execution(execution) if execution.is_first => Some(execution.types.clone()),
+            _ => None,
+        }
+    }
+
+    /// The client knows that the answer has so many columns.
+    fn expects(&self, columns: Option<u64>) -> bool {
+        match self {
+            Read::Text(_) => true,
+            Read::Execution(execution) => columns.is_some() && execution.columns == columns,
+        }
+    }
+}
+
+impl Leased {
+    /// `number` and `greeting`: see [`Connection::greeted`]. `capabilities`: those in force.
+    pub fn new(number: u32, greeting: u64, capabilities: u64) -> Leased {
+        Leased {
+            connection: Connection::greeted(number, greeting),
+            statements: Statements::new(&MARIADB, capabilities),
+            capabilities,
+            attachment: None,
+            waiting: VecDeque::new(),
+        }
+    }
+
+    pub fn mark(&self) -> FromNear {
+        self.connection.mark()
+    }
+
+    pub fn forget(&mut self) {
+        self.attachment = None;
+        self.connection.forget();
+        self.waiting.clear();
+    }
+
+    pub fn hear(&mut self, kept: &Kept, told: Told, attachment: Attachment) {
+        if !self.connection.hear(&told) {
+            return;
+        }
+        self.attachment = Some(attachment);
+        self.waiting.retain(|waiting| waiting.command >= told.command);
+        if told.is_of_session {
+            return self.waiting.retain(|waiting| waiting.command != told.command);
+        }
+        let waiting = self.waiting.front_mut().filter(|waiting| waiting.command == told.command);
+        // What was answered here was no miss, though the server has run it, too.
+        let is_miss = waiting.as_ref().is_none_or(|waiting| !waiting.is_served);
+        kept.misses.fetch_add(u64::from(is_miss), Ordering::Relaxed);
+        if let Some(waiting) = waiting {
+            if let Read::Execution(execution) = &waiting.read {
+                self.statements.told(execution.id, told.command, attachment, told.context);
+            }
+            waiting.told = Some((told, attachment));
+            self.store(kept);
+        }
+    }
+
+    /// Whatever is complete, and was told of.
+    fn store(&mut self, kept: &Kept) {
+        self.waiting.retain(|waiting| match &waiting.told {
+            Some((told, attachment)) if waiting.answer.is_complete => {
+                waiting.keep(kept, told, *attachment);
+                false
+            }
+            _ => true,
+        });
+    }
+
+    /// The answer to this read and the context that it belongs to; `None` if the read may not be served now. `is_inside`: by the flags of
+    /// the server's last answer, the session is in a transaction. The feed must agree: it has sent a snapshot if and only if that is so.
+    pub fn serve<T>(
+        &self,
+        kept: &Kept,
+        read: &Read,
+        is_inside: bool,
+        with: impl FnOnce(&cache::Entry) -> T,
+    ) -> Option<(T, Under)> {
+        let attachment = self.attachment?;
+        let snapshot = self.connection.snapshot();
+        (snapshot.is_some() == is_inside).then_some(())?;
+        // The read has arrived.
+        let now = clock::now();
+        let view = kept.look();
+        let is_known = |command, standing: Standing| {
+            let waiting = self.waiting.iter().find(|waiting| waiting.command == command);
+            let is_of = |read: &Read| match read {
+                Read::Text(_) => true,
+                Read::Execution(execution) if execution.under == Some((attachment, standing.context)) => true,
+                // Perhaps told only since it was sent.
+                Read::Execution(execution) => self.statements.is_of(execution.id, command, attachment, standing),
+            };
+            let read = waiting.map(|waiting| &waiting.read).filter(|read| is_of(read));
+            read.is_some_and(|read| view.has(attachment, standing.context, read.key(), now))
+        };
+        let standing = self
+            .connection
+            .standing_through(read.protocol(), is_known)
+            .filter(|standing| read.is_of(attachment, *standing))?;
+        view.holds(attachment, standing.stamp, now).then_some(())?;
+        let is_expected = |entry: &cache::Entry| read.expects(columns_of(entry.value(), self.capabilities));
+        let context = standing.context;
+        let answer = view
+            .find(attachment, context, read.key(), (now, snapshot), |entry| is_expected(entry).then(|| with(entry)))?;
+        Some((answer?, (attachment, context)))
+    }
+
+    /// What this command asks, if its answer may be kept.
+    pub fn read<'p>(&self, payload: &'p [u8]) -> Option<Read<'p>> {
+        match Protocol::of(payload) {
+            Protocol::Binary => self.statements.execution(payload).map(Read::Execution),
+            Protocol::Text => (payload[0] == Command::Query as u8).then(|| Read::Text(payload.into())),
+        }
+    }
+
+    /// The server gets this read, which was answered here under this number. Returns the command's.
+    pub fn forward_served(&mut self, kept: &Arc<Kept>, payload: &[u8], under: Option<Under>) -> u64 {
+        let read = self.read(payload).map(|read| read.of(under));
+        let number = self.connection.forward(payload);
+        self.statements.forward(number, payload, true);
+        if let Some(read) = read {
+            self.await_telling(kept, number, read, true);
+        }
+        number
+    }
+
+    /// The server gets this command, of which a part may be missing. True: its answer has to be taken.
+    pub fn forward(&mut self, kept: &Kept, number: u64, payload: &[u8], is_whole: bool) -> bool {
+        let is_noted = self.statements.forward(number, payload, is_whole);
+        if let Some(text) = payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|text| is_noted && is_read(text))
+        {
+            self.statements.is_of_shape(number, kept.uses.of_prepared(text));
+        }
+        is_noted
+    }
+
+    pub fn note(&mut self, kept: &Arc<Kept>, command: u64, read: Read<'_>) {
+        self.await_telling(kept, command, read, false);
+    }
+
+    fn await_telling(&mut self, kept: &Arc<Kept>, command: u64, read: Read<'_>, is_served: bool) {
+        let Some(answer) = Answer::to(kept, read.key().len()).map(Answer::inside_or_outside) else { return };
+        let sent_ns = clock::now();
+        if self.waiting.len() == MOST_WAITING {
+            self.waiting.pop_front();
+        }
+        self.waiting.push_back(Waiting {
+            command,
+            read: read.into_owned(),
+            sent_ns,
+            cost_ns: 0,
+            answer,
+            is_served,
+            told: None,
+        });
+    }
+
+    /// Bytes of the answer to a command that was noted.
+    pub fn take(&mut self, kept: &Kept, command: u64, bytes: &[u8], outcome: Option<&Outcome>) {
+        if let Some(outcome) = outcome {
+            self.statements.answered(command, outcome);
+        }
+        let waiting = self.waiting.iter_mut().find(|waiting| waiting.command == command);
+        if !waiting.is_some_and(|waiting| waiting.answer.take(bytes, outcome)) {
+            self.waiting.retain(|waiting| waiting.command != command);
+        } else if outcome.is_some() {
+            self.waiting.iter_mut().filter(|waiting| waiting.command == command).for_each(Waiting::end);
+            self.store(kept);
+        }
+    }
+}
+
+/// It may be one.
+fn is_read(text: &[u8]) -> bool {
+    let word = text.trim_ascii_start();
+    [&b"select"[..], b"with", b"("]
+        .iter()
+        .any(|one| word.get(..one.len()).is_some_and(|word| word.eq_ignore_ascii_case(one)))
+}
+
+pub fn lock(leased: &Mutex<Leased>) -> MutexGuard<'_, Leased> {
+    leased.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,131 @@
+//! Freshness by leases: the server has lent the right to serve, and says what is outdated. No result is outdated.
+//!
+//! Invariants:
+//! - a connection is served only what it would get from the server at a moment after its read has arrived: the context under which it
+//!   is looked for was told of its last command, or what came since is known to change nothing;
+//! - in a transaction it is served only what the transaction's snapshot shows. The server sends the snapshot's stamp on the feed, and sends
+//!   none for a transaction that may have written something.
+
+use crate::clock;
+use crate::command::{LONGEST, is_harmless};
+use crate::follow::Follower;
+use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Standing, Verdict};
+use crate::leased::{Leased, lock};
+use crate::memory::Memory;
+use crate::prepared::{Under, says_found_rows};
+use crate::unseen::Unseen;
+use flavour::{Flavour, MARIADB};
+use locks::Mutex;
+use sql::Aggregates;
+use std::sync::Arc;
+use wire::Outcome;
+
+pub struct Leases {
+    memory: Arc<Memory>,
+    number: u32,
+    capabilities: u64,
+    leased: Arc<Mutex<Leased>>,
+    reports: bool,
+}
+
+impl Leases {
+    /// Of a connection that has just logged in. `number` and `greeting`: of the server's greeting, see [`feed::Connection::greeted`].
+    /// `capabilities`: those in force. `reports`: what is asked of the cache is asked of this one.
+    pub fn new(memory: &Arc<Memory>, number: u32, greeting: u64, capabilities: u64, reports: bool) -> Leases {
+        let leased = Arc::new(Mutex::new(Leased::new(number, greeting, capabilities)));
+        memory.enter(number, &leased);
+        Leases { memory: memory.clone(), number, capabilities, leased, reports }
+    }
+
+    fn serve(&self, payload: &[u8], follower: &Follower) -> Option<Served> {
+        let leased = lock(&self.leased);
+        let read = leased.read(payload)?;
+        let (served, under) = leased.serve(&self.memory.kept, &read, follower.is_in_transaction(), Served::of)?;
+        Some(Served { under: Some(under), first_types: read.first_types(), ..served })
+    }
+}
+
+impl Freshness for Leases {
+    fn flavour(&self) -> &'static Flavour {
+        &MARIADB
+    }
+
+    fn standing(&self) -> Option<Standing> {
+        self.reports.then(|| Standing { cache: verdict(&self.memory), ..Standing::default() })
+    }
+
+    fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict {
+        let follower = arrival.follower;
+        let is_settled = follower.is_autonomous() || follower.is_in_transaction();
+        let may_be_served = arrival.is_heard && arrival.may_stay_unseen && is_settled;
+        let command = arrival.command.filter(|payload| may_be_served && payload.len() <= LONGEST);
+        command.and_then(|payload| self.serve(payload, follower)).map_or(Verdict::Forward, Verdict::Serve)
+    }
+
+    fn forward(&mut self, sent: &Sent<'_>) -> Option<u64> {
+        let &Sent { payload, is_whole, begun, .. } = sent;
+        let mut leased = lock(&self.leased);
+        if is_whole && begun == 1 && is_harmless(payload) {
+            leased.connection.forward_harmless();
+            leased.statements.forward(0, payload, true);
+            return None;
+        }
+        // Of what is not one whole command nothing needs to be told.
+        let told = if is_whole { payload } else { &[] };
+        let number = (0..begun).map(|_| leased.connection.forward(told)).last()?;
+        let is_kept = is_whole && payload.len() <= LONGEST && self.memory.is_attached();
+        let read = if is_kept { leased.read(payload) } else { None };
+        let mut is_noted = leased.forward(&self.memory.kept, number, if begun == 1 { payload } else { &[] }, is_whole);
+        if let Some(read) = read {
+            leased.note(&self.memory.kept, number, read);
+            is_noted = true;
+        }
+        is_noted.then_some(number)
+    }
+
+    fn forward_served(&mut self, payload: &[u8], under: Option<Under>) -> u64 {
+        lock(&self.leased).forward_served(&self.memory.kept, payload, under)
+    }
+
+    fn forward_hidden(&mut self, payload: &[u8]) {
+        lock(&self.leased).connection.forward(payload);
+    }
+
+    fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) -> bool {
+        lock(&self.leased).take(&self.memory.kept, number, bytes, outcome);
+        false
+    }
+
+    fn answered_served(&mut self, number: u64, outcome: &Outcome) {
+        lock(&self.leased).statements.answered(number, outcome);
+    }
+
+    fn asks_for_found_rows(&mut self, payload: &[u8]) -> bool {
+        says_found_rows(payload) || lock(&self.leased).statements.asks_for_found_rows(payload) == Some(true)
+    }
+
+    /// An aggregate over nothing would leave the rows found as they were before that.
+    fn replaces(&mut self, unseen: &Unseen, payload: &[u8]) -> Replaces {
+        let replaces = unseen.is_replaced_by(payload, self.capabilities) && self.aggregates(payload) == Aggregates::No;
+        if unseen.is_same(payload) || replaces { Replaces::Last } else { Replaces::Nothing }
+    }
+
+    fn aggregates(&self, payload: &[u8]) -> Aggregates {
+        lock(&self.leased).statements.aggregates(payload)
+    }
+}
+
+impl Drop for Leases {
+    fn drop(&mut self) {
+        self.memory.leave(self.number, &self.leased);
+    }
+}
+
+fn verdict(memory: &Memory) -> String {
+    let obstacle = memory.obstacle.get();
+    match (memory.kept.has_lease(clock::now()), obstacle.is_empty()) {
+        (true, _) => "ON, beside the application".into(),
+        (false, true) => "OFF: no lease; the server, or the way to it, is slow".into(),
+        (false, false) => format!("OFF: {obstacle}"),
+    }
+}

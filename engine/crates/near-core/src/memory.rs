@@ -1,0 +1,138 @@
+//! The part that all connections share: what is kept, and who has to hear of it.
+
+use crate::bell::Bell;
+use crate::kept::{Attachment, Kept};
+use crate::leased::{Leased, lock};
+use crate::obstacle::Obstacle;
+use crate::reason::Reasons;
+use crate::rules::Rules;
+use feed::{Frame, FromNear, Heard, Lost, ToNear, Told};
+use locks::{Mutex, RwLock};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+/// What the operator may change while the program runs.
+#[derive(Default)]
+pub struct Settings {
+    pub rules: Option<Arc<Rules>>,
+    /// With the server's log, reads in transactions are served, too.
+    pub in_transactions: bool,
+}
+
+pub struct Memory {
+    pub kept: Arc<Kept>,
+    is_attached: AtomicBool,
+    /// Connections by their number on the server.
+    connections: Mutex<HashMap<u32, Arc<Mutex<Leased>>>>,
+    /// To be said to the server.
+    to_say: Mutex<Vec<FromNear>>,
+    pub has_to_say: Bell,
+    /// Why nothing is served.
+    pub obstacle: Obstacle,
+    /// Why reads were not answered from memory, by rules or with the server's log.
+    pub reasons: Reasons,
+    settings: RwLock<Arc<Settings>>,
+}
+
+impl Memory {
+    pub fn new(size: u64) -> Memory {
+        Memory {
+            kept: Arc::new(Kept::new(size)),
+            is_attached: AtomicBool::new(false),
+            connections: Mutex::default(),
+            to_say: Mutex::default(),
+            has_to_say: Bell::default(),
+            obstacle: Obstacle::new(),
+            reasons: Reasons::default(),
+            settings: RwLock::default(),
+        }
+    }
+
+    pub fn settings(&self) -> Arc<Settings> {
+        self.settings.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn change_settings(&self, settings: Settings) {
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+    }
+
+    /// Relaxed: a hint, whether it is of use to note answers.
+    pub fn is_attached(&self) -> bool {
+        self.is_attached.load(Ordering::Relaxed)
+    }
+
+    fn connections(&self) -> MutexGuard<'_, HashMap<u32, Arc<Mutex<Leased>>>> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn to_say(&self) -> MutexGuard<'_, Vec<FromNear>> {
+        self.to_say.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn enter(&self, number: u32, leased: &Arc<Mutex<Leased>>) {
+        let mark = lock(leased).mark();
+        // Under this lock, so that it is marked here or at the next attachment.
+        let mut connections = self.connections();
+        connections.insert(number, leased.clone());
+        self.say(mark);
+    }
+
+    pub fn leave(&self, number: u32, leased: &Arc<Mutex<Leased>>) {
+        let mut connections = self.connections();
+        // Another server's connection may have had the same number.
+        if connections.get(&number).is_some_and(|one| Arc::ptr_eq(one, leased)) {
+            connections.remove(&number);
+            self.say(FromNear::Unmark { connection: number });
+        }
+    }
+
+    fn say(&self, message: FromNear) {
+        if self.is_attached() {
+            self.to_say().push(message);
+            self.has_to_say.ring();
+        }
+    }
+
+    pub fn take_to_say(&self) -> Vec<FromNear> {
+        std::mem::take(&mut self.to_say())
+    }
+
+    /// A frame of the feed. When this returns, no thread can serve what it has closed; what is to be acknowledged then.
+    pub fn hear(&self, frame: Frame) -> Result<Option<FromNear>, Lost> {
+        let closes = frame.messages.iter().any(|message| matches!(message, ToNear::Closed { .. }));
+        let (heard, attachment, acknowledgement) = self.kept.apply(frame)?;
+        for one in heard {
+            match one {
+                Heard::Attached(_) => self.begin(),
+                Heard::Told(told) => self.hear_told(told, attachment),
+            }
+        }
+        Ok(closes.then_some(acknowledgement))
+    }
+
+    fn begin(&self) {
+        self.kept.clear();
+        let connections = self.connections();
+        let marks = connections.values().map(|leased| lock(leased).mark());
+        *self.to_say() = marks.collect();
+        self.is_attached.store(true, Ordering::Relaxed);
+        self.has_to_say.ring();
+    }
+
+    fn hear_told(&self, told: Told, attachment: Attachment) {
+        let leased = self.connections().get(&told.connection).cloned();
+        if let Some(leased) = leased {
+            lock(&leased).hear(&self.kept, told, attachment);
+        }
+    }
+
+    /// The feed is over: from here on nothing is served.
+    pub fn lose(&self) {
+        self.kept.lose();
+        let connections = self.connections();
+        self.is_attached.store(false, Ordering::Relaxed);
+        self.to_say().clear();
+        connections.values().for_each(|leased| lock(leased).forget());
+    }
+}

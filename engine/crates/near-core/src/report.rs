@@ -1,0 +1,161 @@
+//! `SHOW FQC STATUS`, `QUERIES` and `CURVE`, and `SHOW STATUS LIKE 'Qcache%'` through a near cache tell of it.
+//!
+//! So does `SHOW FQC REASONS`, where rules or the binary log say what may be kept.
+//!
+//! Deliberately absent: the other reports. Which tables are written, and with leases why something may not be kept, only the server knows.
+
+use crate::follow::Follower;
+use crate::freshness::Standing;
+use crate::memory::Memory;
+use flavour::MARIADB;
+use insight::report::{CURVE, QUERIES, REASONS, Row, ratio};
+use sql::{Filter, FqcTopic, Kind, LexMode, Pattern, Selection, Show};
+use std::sync::atomic::Ordering;
+use wire::status;
+use wire::surface::text_result;
+
+type Rows = Vec<Row>;
+
+/// The session that asks.
+pub struct Asker {
+    capabilities: u64,
+    status: u16,
+    hits: u64,
+}
+
+impl Asker {
+    pub fn of(follower: &Follower, hits: u64) -> Asker {
+        let status = follower.flags() & (status::IN_TRANS | status::AUTOCOMMIT);
+        Asker { capabilities: follower.capabilities(), status, hits }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Topic {
+    Status,
+    Queries,
+    Curve,
+    Reasons,
+    Counters,
+}
+
+impl Topic {
+    fn columns(self) -> &'static [&'static str] {
+        match self {
+            Topic::Status => &["Item", "Value"],
+            Topic::Queries => &QUERIES,
+            Topic::Curve => &CURVE,
+            Topic::Reasons => &REASONS,
+            Topic::Counters => &["Variable_name", "Value"],
+        }
+    }
+}
+
+/// What a command asks for that is told here.
+pub struct Asked {
+    topic: Topic,
+    selection: Selection,
+}
+
+impl Asked {
+    /// To anybody, as on the server.
+    pub fn is_open(&self) -> bool {
+        self.topic == Topic::Counters
+    }
+}
+
+/// None if this text asks for something else, or the server answers it.
+pub fn asked(text: &[u8], standing: impl FnOnce() -> Option<Standing>) -> Option<Asked> {
+    // Nothing else is read any further.
+    text.trim_ascii_start().get(..4).filter(|word| word.eq_ignore_ascii_case(b"show"))?;
+    let (topic, selection) = match sql::classify(text, LexMode::new(&MARIADB)).kind {
+        Kind::Show(Show::Fqc { topic, rows: Ok(selection) }) => (here(topic, standing()?.has_reasons)?, selection),
+        Kind::Show(Show::Status { filter: Filter::Like(pattern), .. }) => {
+            pattern.get(..6).filter(|begin| begin.eq_ignore_ascii_case(b"qcache"))?;
+            standing()?;
+            (Topic::Counters, Selection::Like(Pattern::new(std::str::from_utf8(&pattern).ok()?, true)))
+        }
+        _ => return None,
+    };
+    // The server says what is wrong with it.
+    selection.unknown_column(topic.columns()).is_none().then_some(Asked { topic, selection })
+}
+
+fn here(topic: FqcTopic, has_reasons: bool) -> Option<Topic> {
+    match topic {
+        FqcTopic::Status => Some(Topic::Status),
+        FqcTopic::Queries => Some(Topic::Queries),
+        FqcTopic::Curve => Some(Topic::Curve),
+        FqcTopic::Reasons if has_reasons => Some(Topic::Reasons),
+        FqcTopic::Reasons | FqcTopic::Tables | FqcTopic::Near => None,
+    }
+}
+
+pub fn answer(memory: &Memory, standing: &Standing, asked: &Asked, asker: &Asker) -> Vec<u8> {
+    let columns = asked.topic.columns();
+    let rows = match asked.topic {
+        Topic::Status => status(memory, standing, asker),
+        Topic::Queries => memory.kept.uses.queries(),
+        Topic::Curve => memory.kept.uses.curve(),
+        Topic::Reasons => reasons(memory),
+        Topic::Counters => counters(memory),
+    };
+    let rows: Rows = rows.into_iter().filter(|row| asked.selection.chooses(columns, row)).collect();
+    text_result(columns, &rows, asker.capabilities, asker.status)
+}
+
+pub fn row(name: &str, value: impl ToString) -> Row {
+    vec![Some(name.into()), Some(value.to_string())]
+}
+
+fn status(memory: &Memory, standing: &Standing, asker: &Asker) -> Rows {
+    let counted = memory.kept.counted();
+    let mut rows = vec![
+        row("Cache", &standing.cache),
+        row("Size in bytes", memory.kept.budget()),
+        row("Used bytes", counted.bytes),
+        row("Results stored", counted.entries),
+        row("Hits", counted.hits),
+        row("Hits in transactions", memory.kept.hits_inside.load(Ordering::Relaxed)),
+        row("Inserts", memory.kept.stats().inserts),
+        row("Not cached", not_cached(memory)),
+        row("Hits of this connection", asker.hits),
+    ];
+    rows.extend(standing.rows.iter().cloned());
+    rows
+}
+
+/// The most frequent first. How long the server took for the statements is not measured here.
+fn reasons(memory: &Memory) -> Rows {
+    let mut list = memory.reasons.list();
+    // Each read that goes to the server has a reason.
+    let sent: u64 = list.iter().map(|(_, count, _)| *count as u64).sum();
+    let reads = memory.kept.counted().hits + sent;
+    list.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
+    let told = |(name, count, text): (&str, usize, &str)| {
+        let share = Some(ratio(count as u64, reads));
+        [row(name, count), vec![share, None, Some(text.into())]].concat()
+    };
+    list.into_iter().map(told).collect()
+}
+
+/// In the alphabet's order, as the server has them.
+fn counters(memory: &Memory) -> Rows {
+    let counted = memory.kept.counted();
+    let free = memory.kept.budget().saturating_sub(counted.bytes);
+    vec![
+        row("Qcache_free_blocks", u64::from(free > 0)),
+        row("Qcache_free_memory", free),
+        row("Qcache_hits", counted.hits),
+        row("Qcache_inserts", memory.kept.stats().inserts),
+        row("Qcache_lowmem_prunes", memory.kept.stats().evictions),
+        row("Qcache_not_cached", not_cached(memory)),
+        row("Qcache_queries_in_cache", counted.entries),
+        row("Qcache_total_blocks", memory.kept.stats().segments),
+    ]
+}
+
+/// Reads that could be kept, and were not.
+fn not_cached(memory: &Memory) -> u64 {
+    memory.kept.counted().misses.saturating_sub(memory.kept.stats().inserts)
+}

@@ -1,0 +1,88 @@
+//! One whole result set of the server, as it is kept: with the status flags of a session outside of transactions.
+
+use crate::session_flags::Places;
+use wire::{Expect, Outcome, OutcomeKind, Packet, Progress, ResponseTracker, status};
+
+/// Status flags that it may have.
+const HARMLESS: u16 = status::AUTOCOMMIT
+    | status::NO_GOOD_INDEX
+    | status::NO_INDEX
+    | status::NO_BACKSLASH_ESCAPES
+    | status::SLOW
+    | status::ANSI_QUOTES;
+
+#[derive(Clone, Copy)]
+pub struct ResultSet<'a> {
+    pub bytes: &'a [u8],
+    pub rows: u64,
+    /// Where it has its status flags. None: it is not served in transactions.
+    pub places: Option<Places>,
+}
+
+impl<'a> ResultSet<'a> {
+    /// None unless these bytes are one whole result set of so many rows and nothing else, in the words that such a command is answered
+    /// with. What comes from elsewhere than the server is served only then.
+    pub fn read(bytes: &'a [u8], rows: u64, expect: Expect, capabilities: u64) -> Option<ResultSet<'a>> {
+        let Progress::Done(outcome) = ResponseTracker::new(expect, capabilities).feed(bytes) else { return None };
+        let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows: found, .. } if found == rows);
+        let is_one = has_rows && is_storable(&outcome, outcome.status.unwrap_or(0)) && bytes.get(3) == Some(&1);
+        let places = Places::describe(outcome.status_offsets.as_slice(), bytes.len());
+        is_one.then_some(ResultSet { bytes, rows, places })
+    }
+}
+
+/// Whether an answer with this outcome may be kept if these are its status flags.
+pub fn is_storable(outcome: &Outcome, flags: u16) -> bool {
+    matches!(outcome.kind, OutcomeKind::ResultSet { .. })
+        && outcome.warnings == 0
+        && outcome.results == 1
+        && !outcome.more_results_seen
+        && outcome.metadata_follows
+        && flags & status::AUTOCOMMIT != 0
+        && flags & !HARMLESS == 0
+}
+
+/// The number of columns that an answer tells first.
+pub fn columns_of(answer: &[u8], capabilities: u64) -> Option<u64> {
+    wire::column_count(Packet::parse(answer)?.payload, capabilities).map(|(columns, _)| columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::capability::DEPRECATE_EOF;
+
+    fn result() -> Vec<u8> {
+        let rows = [vec![Some("one".to_owned()), None], vec![Some("x".repeat(300)), Some("2".to_owned())]];
+        wire::surface::text_result(&["a", "b"], &rows, DEPRECATE_EOF, status::AUTOCOMMIT)
+    }
+
+    #[test]
+    fn only_one_whole_result_is_one() {
+        let (whole, is_one) =
+            (result(), |bytes: &[u8], rows| ResultSet::read(bytes, rows, Expect::Query, DEPRECATE_EOF).is_some());
+        assert!(is_one(&whole, 2));
+        assert!(!is_one(&whole, 1), "it has other rows than are told");
+        assert!((0..whole.len()).all(|length| !is_one(&whole[..length], 2)));
+        assert!(!is_one(&[&whole[..], &whole].concat(), 2));
+        assert!(!is_one(&[&whole[..], &[0]].concat(), 2));
+        assert!(!is_one(&wire::ok_packet(1, 0, 0, status::AUTOCOMMIT, 0), 0));
+        assert!(!is_one(&wire::ErrPacket::build(1, 1045, b"28000", "no"), 0));
+    }
+
+    /// Lengths and sequence numbers are in the headers of packets.
+    #[test]
+    fn a_changed_header_makes_it_none() {
+        let whole = result();
+        let mut at = 0;
+        while at < whole.len() {
+            let length = usize::from(whole[at]) | usize::from(whole[at + 1]) << 8;
+            for bit in 0..32 {
+                let mut changed = whole.clone();
+                changed[at + bit / 8] ^= 1 << (bit % 8);
+                assert!(ResultSet::read(&changed, 2, Expect::Query, DEPRECATE_EOF).is_none(), "bit {bit} at {at}");
+            }
+            at += 4 + length;
+        }
+    }
+}

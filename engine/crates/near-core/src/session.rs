@@ -1,0 +1,573 @@
+//! One client's connection, as far as serving from memory looks at it: what becomes of the client's bytes, and what the server has not seen.
+//!
+//! Whether a result may be served, its [`Freshness`] decides.
+//!
+//! Invariant: before anything else of the client reaches the server, the reads that it has not seen do, so that FOUND_ROWS(), the
+//! warnings and their like are what they would be. What asks for FOUND_ROWS() waits until it is known that the read has as many
+//! rows as it had here, and is refused where the server's number is another one.
+
+use crate::clock;
+use crate::command::{LONGEST, first_command, lone_command};
+use crate::follow::Follower;
+use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Verdict};
+use crate::inquiry::Inquiry;
+use crate::memory::Memory;
+use crate::report::{self, Asked, Asker};
+use crate::unseen::{Held, Unseen, found, has_changed, is_found, may_leave_found};
+use sql::Aggregates;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use wire::{Command, ErrPacket, Expect, Header, Outcome, Query};
+
+/// A connection that is served all the time would look idle to the server, which ends such ones: in this time it gets one command.
+const SEEN_EVERY_NS: u64 = 10_000_000_000;
+const NOT_SUPPORTED: u16 = 1235;
+
+/// What becomes of bytes of a client.
+pub enum Then {
+    /// They go to the server.
+    Pass,
+    /// These go to the server in their place.
+    Instead(Vec<u8>),
+    /// The same, and nothing more of the client is read until the server has answered.
+    Hold(Vec<u8>),
+    /// The client gets these.
+    Answer(Vec<u8>),
+}
+
+/// Which number of rows found a command leaves if it sends rows.
+#[derive(Default)]
+enum Leaves {
+    #[default]
+    Unknown,
+    Own,
+    /// Its own, and the read before is not sent because of it.
+    InPlace,
+    /// The same two of one that aggregates: with a row of nothing it leaves those of the read before.
+    Aggregate {
+        in_place: bool,
+    },
+}
+
+impl Leaves {
+    fn of(payload: Option<&[u8]>, takes_place: bool, aggregates: impl FnOnce(&[u8]) -> Aggregates) -> Leaves {
+        let Some(payload) = payload.filter(|payload| takes_place || !looks_back(payload)) else {
+            return Leaves::Unknown;
+        };
+        match aggregates(payload) {
+            Aggregates::No if takes_place => Leaves::InPlace,
+            Aggregates::No => Leaves::Own,
+            _ => Leaves::Aggregate { in_place: takes_place },
+        }
+    }
+
+    /// The server's number is not that of the last read that the client knows of: none if it is as it was.
+    fn leads_astray(self, outcome: &Outcome) -> Option<bool> {
+        let aggregated = found(outcome);
+        match self {
+            Leaves::Aggregate { .. } if aggregated.is_some() => aggregated.filter(|rows| *rows > 1).map(|_| false),
+            // One that fails on its way has counted, too.
+            Leaves::Own | Leaves::InPlace if outcome.has_columns => Some(false),
+            Leaves::InPlace | Leaves::Aggregate { in_place: true } => Some(true),
+            _ => None,
+        }
+    }
+}
+
+/// SHOW WARNINGS, for example, has rows and leaves the number of those found.
+fn looks_back(payload: &[u8]) -> bool {
+    const SHOW: &[u8] = b"show";
+    let text = payload[1..].trim_ascii_start();
+    payload[0] == Command::Query as u8 && text.get(..SHOW.len()).is_some_and(|word| word.eq_ignore_ascii_case(SHOW))
+}
+
+pub struct Session {
+    memory: Arc<Memory>,
+    freshness: Box<dyn Freshness>,
+    unseen: Option<Unseen>,
+    held: Option<Held>,
+    inquiry: Option<Box<Inquiry>>,
+    /// A command that waits until it is decided about once more.
+    waiting: Option<Vec<u8>>,
+    /// The commands whose answers the client does not get. None: a question of our own.
+    hidden: VecDeque<Option<Hidden>>,
+    /// Of the first command that the server has not answered.
+    leaves: Leaves,
+    /// The server's FOUND_ROWS() may not be that of the last read that the client knows of.
+    is_astray: bool,
+    /// When the server last got a command.
+    seen_ns: u64,
+    hits: u64,
+}
+
+/// A read that was served before the server got it.
+struct Hidden {
+    number: u64,
+    /// Those that the client was given.
+    rows: Option<u64>,
+}
+
+impl Session {
+    /// Of a connection that has just logged in.
+    pub fn new(memory: &Arc<Memory>, freshness: impl Freshness + 'static) -> Session {
+        Session {
+            memory: memory.clone(),
+            freshness: Box::new(freshness),
+            unseen: None,
+            held: None,
+            inquiry: None,
+            waiting: None,
+            hidden: VecDeque::new(),
+            leaves: Leaves::Unknown,
+            is_astray: false,
+            seen_ns: 0,
+            hits: 0,
+        }
+    }
+
+    /// Bytes of the client. `is_heard`: it has got everything that came before.
+    pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
+        let command = follower.is_between().then(|| lone_command(bytes)).flatten();
+        if is_heard && follower.is_quiet() && command.is_some_and(attaches) {
+            return Then::Answer(refusal());
+        }
+        let unseen = self.unseen.as_ref().filter(|_| command.is_some());
+        let Some(completed) = unseen.and_then(|unseen| unseen.completed(bytes, follower.capabilities())) else {
+            return self.decide(follower, bytes, is_heard);
+        };
+        match self.decide(follower, &completed, is_heard) {
+            Then::Pass => Then::Instead(completed),
+            then => then,
+        }
+    }
+
+    fn decide(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
+        let command = follower.is_between().then(|| lone_command(bytes)).flatten();
+        let may_stay_unseen = self.may_stay_unseen(command, follower.capabilities());
+        match self.freshness.decide(&Arrival { command, follower, is_heard, may_stay_unseen }) {
+            Verdict::Serve(served) => return Then::Answer(self.serve(follower, bytes, served)),
+            Verdict::Wait => {
+                self.waiting = Some(bytes.to_vec());
+                return Then::Hold(Vec::new());
+            }
+            Verdict::Forward => {}
+        }
+        let is_settled = is_heard && follower.is_quiet();
+        if let Some(asked) = command.filter(|_| is_settled).and_then(|payload| self.asked(follower, payload)) {
+            return if asked.is_open() { self.report(follower, &asked) } else { self.inquire(follower, asked) };
+        }
+        let has_unseen = self.is_astray || self.unseen.is_some();
+        let asks = has_unseen && command.is_some_and(|payload| self.freshness.asks_for_found_rows(payload));
+        if asks && self.unseen.is_none() && is_settled {
+            return Then::Answer(has_changed());
+        }
+        self.send(follower, bytes, command, asks)
+    }
+
+    fn may_stay_unseen(&self, command: Option<&[u8]>, capabilities: u64) -> bool {
+        let may_be_forgotten =
+            |unseen: &Unseen| command.is_some_and(|payload| unseen.may_be_forgotten_for(payload, capabilities));
+        let is_seen = clock::now().saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
+        is_seen && self.unseen.as_ref().is_none_or(may_be_forgotten)
+    }
+
+    fn serve(&mut self, follower: &Follower, packet: &[u8], served: Served) -> Vec<u8> {
+        let Served { mut answer, rows, places, used, under, first_types } = served;
+        let is_inside = !follower.is_autonomous();
+        places.iter().filter(|_| is_inside).for_each(|places| places.give(&mut answer, follower.flags()));
+        let kept = &self.memory.kept;
+        kept.hits.fetch_add(1, Ordering::Relaxed);
+        kept.hits_inside.fetch_add(u64::from(is_inside), Ordering::Relaxed);
+        used.into_iter().for_each(|used| kept.uses.served(used));
+        self.hits += 1;
+        let payload = &packet[Header::SIZE..];
+        let is_binary = payload[0] == Command::StmtExecute as u8;
+        let may_leave = || {
+            rows <= 1
+                && may_leave_found(self.freshness.aggregates(payload), &answer, follower.capabilities(), is_binary)
+        };
+        let earlier = self.unseen.take().filter(|_| may_leave());
+        let rows = (earlier.is_some() || !self.is_astray || !may_leave()).then_some(rows);
+        let unseen = Unseen { packet: packet.to_vec(), rows, under, first_types, before: Vec::new() };
+        self.unseen = Some(earlier.into_iter().fold(unseen, Unseen::after));
+        answer
+    }
+
+    /// The server gets these bytes, after what it has to see before them. `asks`: for the rows found by the last read.
+    fn send(&mut self, follower: &mut Follower, bytes: &[u8], command: Option<&[u8]>, asks: bool) -> Then {
+        let stays = |unseen: &Unseen| command.is_some_and(|payload| unseen.may_follow(payload, follower));
+        let unseen = self.unseen.take_if(|unseen| !stays(unseen));
+        self.freshness.before_sending(follower);
+        let replaces = match unseen.as_ref().zip(command) {
+            Some((unseen, payload)) => self.freshness.replaces(unseen, payload),
+            None => Replaces::Nothing,
+        };
+        let may_be_astray = self.is_astray || unseen.is_some();
+        let unseen = match replaces {
+            Replaces::Nothing => unseen,
+            Replaces::Last => unseen.and_then(Unseen::earlier),
+            Replaces::All => None,
+        };
+        let holds = asks && unseen.is_some();
+        let ahead = if holds { Vec::new() } else { self.freshness.ahead() };
+        if follower.is_quiet() {
+            let aggregates = |payload: &[u8]| self.freshness.aggregates(payload);
+            self.leaves = match may_be_astray || !ahead.is_empty() {
+                true => Leaves::of(command, replaces != Replaces::Nothing, aggregates),
+                false => Leaves::Unknown,
+            };
+        }
+        self.held = unseen.as_ref().filter(|_| holds).map(|unseen| Held::new(bytes.to_vec(), unseen));
+        let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
+        if holds {
+            return Then::Hold(packets);
+        }
+        let is_all_replaced = replaces == Replaces::All;
+        self.is_astray |= !ahead.is_empty() || is_all_replaced && matches!(self.leaves, Leaves::Aggregate { .. });
+        for (number, packet) in ahead {
+            self.hide(follower);
+            follower.note_last(number);
+            packets.extend(packet);
+        }
+        self.forward(follower, bytes);
+        if packets.is_empty() { Then::Pass } else { Then::Instead([&packets, bytes].concat()) }
+    }
+
+    /// A question of our own goes to the server.
+    fn hide(&mut self, follower: &mut Follower) {
+        follower.expect_hidden(Expect::Query);
+        self.hidden.push_back(None);
+    }
+
+    /// A command waits, and nothing else of the client may be read.
+    pub fn is_holding(&self) -> bool {
+        self.held.is_some() || self.inquiry.is_some() || self.waiting.is_some()
+    }
+
+    /// What becomes of the command that waited, once the server has run what it had not seen, or what it waited for is over.
+    pub fn take_held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Then> {
+        if self.waiting.is_some()
+            && let Poll::Ready(()) = self.freshness.poll_wait(context)
+            && let Some(packet) = self.waiting.take()
+        {
+            return Some(match self.decide(follower, &packet, true) {
+                Then::Pass => Then::Instead(packet),
+                then => then,
+            });
+        }
+        if let Some(inquiry) = self.inquiry.take_if(|inquiry| inquiry.is_over()) {
+            return Some(match inquiry.ended() {
+                Ok(asked) => self.report(follower, &asked),
+                Err(error) => Then::Answer(error),
+            });
+        }
+        match self.held.take_if(|held| held.is_counted())?.released() {
+            Ok(command) => {
+                self.forward(follower, &command);
+                Some(Then::Instead(command))
+            }
+            Err(error) => {
+                // Whoever reads again gets what there is now.
+                self.freshness.outdate();
+                Some(Then::Answer(error))
+            }
+        }
+    }
+
+    /// An answer is complete. `is_hidden`: the client does not know of it.
+    pub fn of_answer(&mut self, outcome: &Outcome, is_hidden: bool) {
+        if is_hidden {
+            return self.of_hidden(outcome);
+        }
+        self.is_astray = std::mem::take(&mut self.leaves).leads_astray(outcome).unwrap_or(self.is_astray);
+        self.freshness.answered(outcome);
+    }
+
+    fn of_hidden(&mut self, outcome: &Outcome) {
+        if let Some(Hidden { number, rows }) = self.hidden.pop_front().flatten() {
+            self.freshness.answered_served(number, outcome);
+            self.is_astray |= !is_found(rows, outcome);
+        }
+        self.held.iter_mut().for_each(|held| held.count(outcome));
+        self.inquiry.iter_mut().for_each(|inquiry| inquiry.hear(outcome));
+    }
+
+    /// Bytes of an answer that is noted under this number.
+    pub fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) {
+        let sets_found = self.freshness.of_server(number, bytes, outcome);
+        self.is_astray &= !sets_found;
+    }
+
+    /// What this command asks of the cache.
+    fn asked(&self, follower: &Follower, payload: &[u8]) -> Option<Asked> {
+        let query = Some(payload).filter(|payload| payload.len() <= LONGEST && payload[0] == Command::Query as u8);
+        let query = Query::parse(&query?[1..], follower.capabilities())?;
+        report::asked(query.text, || self.freshness.standing())
+    }
+
+    fn report(&self, follower: &Follower, asked: &Asked) -> Then {
+        let asker = Asker::of(follower, self.hits);
+        let standing = self.freshness.standing().unwrap_or_default();
+        Then::Answer(report::answer(&self.memory, &standing, asked, &asker))
+    }
+
+    /// First the server says whether this account may see that.
+    fn inquire(&mut self, follower: &mut Follower, asked: Asked) -> Then {
+        let unseen = self.unseen.take();
+        self.inquiry = Some(Box::new(Inquiry::new(asked, unseen.iter().map(Unseen::count).sum())));
+        let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
+        let packet = Inquiry::packet(self.freshness.flavour(), follower.capabilities());
+        self.hide(follower);
+        self.freshness.forward_hidden(&packet[Header::SIZE..]);
+        self.seen_ns = clock::now();
+        packets.extend(packet);
+        Then::Hold(packets)
+    }
+
+    /// The server gets the last read that it has not seen, after those that matter for it.
+    fn forward_unseen(&mut self, follower: &mut Follower, mut unseen: Unseen) -> Vec<u8> {
+        self.is_astray = false;
+        let before = std::mem::take(&mut unseen.before);
+        let mut packets = Vec::new();
+        for one in before.into_iter().chain([unseen]) {
+            follower.expect_hidden(one.expect());
+            let Unseen { packet, rows, under, .. } = one;
+            let number = self.freshness.forward_served(&packet[Header::SIZE..], under);
+            self.hidden.push_back(Some(Hidden { number, rows }));
+            packets.extend(packet);
+        }
+        packets
+    }
+
+    /// Bytes that the server gets.
+    fn forward(&mut self, follower: &mut Follower, bytes: &[u8]) {
+        self.seen_ns = clock::now();
+        let mut rest = bytes;
+        while let Some(payload) = follower.is_between().then(|| first_command(rest)).flatten() {
+            let (command, others) = rest.split_at(Header::SIZE + payload.len());
+            self.forward_piece(follower, command, payload, true);
+            rest = others;
+        }
+        if !rest.is_empty() {
+            let begins = follower.is_between() && Header::parse(rest).is_some_and(|header| header.sequence == 0);
+            let payload = if begins { &rest[Header::SIZE..] } else { &[] };
+            self.forward_piece(follower, rest, payload, false);
+        }
+    }
+
+    /// `payload`: of one whole command, or what there is of the first.
+    fn forward_piece(&mut self, follower: &mut Follower, bytes: &[u8], payload: &[u8], is_whole: bool) {
+        let (before, was_at_rest, is_of_file) =
+            (follower.commands_begun(), follower.is_at_rest(), follower.is_in_file());
+        follower.from_client(bytes);
+        let begun = follower.commands_begun() - before;
+        let number = self.freshness.forward(&Sent { bytes, payload, is_whole, begun, was_at_rest, is_of_file });
+        number.into_iter().for_each(|number| follower.note_last(number));
+    }
+}
+
+/// A near cache whose commands are counted here cannot tell which of them the server tells about: some are answered here.
+fn attaches(payload: &[u8]) -> bool {
+    payload.strip_prefix(&[Command::Query as u8]).is_some_and(feed::attaches)
+}
+
+fn refusal() -> Vec<u8> {
+    let message =
+        "another fqc-near stands before the server; attach to the server itself, or serve by rules or the binary log";
+    ErrPacket::build(1, NOT_SUPPORTED, b"42000", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::leases::Leases;
+    use feed::{Frame, ToNear, Told, command_check};
+    use std::cell::Cell;
+    use std::rc::Rc;
+    use wire::{Packet, capability, push_packet, status, surface::text_result};
+
+    const GREETING: u64 = 9;
+    const CAPABILITIES: u64 = capability::DEPRECATE_EOF;
+
+    fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        push_packet(&mut out, &mut { sequence }, payload);
+        out
+    }
+
+    fn hear(memory: &Memory, number: u64, messages: Vec<ToNear>) {
+        assert!(memory.hear(Frame { number, messages }).is_ok());
+    }
+
+    /// What is told of an execution often comes when the next one is under way already.
+    #[test]
+    fn an_execution_is_served_though_the_one_before_was_sent_when_nothing_was_told_yet() {
+        let memory = Arc::new(Memory::new(4 << 20));
+        let begin = ToNear::Attached { version: 1, attachment: [1, 2], lease_ns: u64::MAX / 2 };
+        hear(&memory, 1, vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
+        let mut session = Session::new(&memory, Leases::new(&memory, 7, GREETING, CAPABILITIES, false));
+        let mut follower = Follower::new(CAPABILITIES);
+        let execution = packet(0, &[23, 1, 0, 0, 0, 0, 1, 0, 0, 0]);
+        let prepared = packet(1, &[0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
+        let rows = text_result(&["a"], &[vec![Some("1".into())]], CAPABILITIES, status::AUTOCOMMIT);
+        let answers = [[prepared, packet(2, &[0; 8])].concat(), rows.clone(), rows];
+        for (command, answer) in [packet(0, b"\x16SELECT 1"), execution.clone(), execution.clone()].iter().zip(&answers)
+        {
+            assert!(matches!(session.of_client(&mut follower, command, true), Then::Pass));
+            let mut shown = Vec::new();
+            follower.from_server(answer, |part| {
+                shown.extend(part.noted.map(|one| (one, part.bytes.to_vec(), part.outcome)))
+            });
+            shown.iter().for_each(|(number, bytes, outcome)| session.of_server(*number, bytes, outcome.as_ref()));
+        }
+        let check = command_check(GREETING, Packet::parse(&execution).expect("a packet").payload);
+        let told =
+            Told { connection: 7, command: 2, check, context: 3, stamp: 5, cells: vec![(1, 1)], ..Told::default() };
+        hear(&memory, 2, vec![ToNear::Told(told)]);
+        assert!(matches!(session.of_client(&mut follower, &execution, true), Then::Answer(_)));
+    }
+
+    const READ: &[u8] = b"\x03SELECT v FROM t";
+    const OTHER: &[u8] = b"\x03SELECT v FROM u";
+    const INSIDE: u16 = status::IN_TRANS | status::IN_TRANS_READONLY;
+
+    /// One connection of a near cache that has been granted a lease. Reads depend on cell 1.
+    struct Line {
+        number: u32,
+        memory: Arc<Memory>,
+        session: Session,
+        follower: Follower,
+        frames: Rc<Cell<u64>>,
+    }
+
+    impl Line {
+        fn new() -> Line {
+            let line = Line::of(7, &Arc::new(Memory::new(4 << 20)), Rc::default());
+            let begin = ToNear::Attached { version: 3, attachment: [1, 2], lease_ns: u64::MAX / 2 };
+            line.hear(vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
+            line
+        }
+
+        fn of(number: u32, memory: &Arc<Memory>, frames: Rc<Cell<u64>>) -> Line {
+            let session = Session::new(memory, Leases::new(memory, number, GREETING, CAPABILITIES, false));
+            Line { number, memory: memory.clone(), session, follower: Follower::new(CAPABILITIES), frames }
+        }
+
+        /// Another connection of this near cache.
+        fn another(&self) -> Line {
+            Line::of(self.number + 1, &self.memory, self.frames.clone())
+        }
+
+        fn hear(&self, messages: Vec<ToNear>) {
+            self.frames.set(self.frames.get() + 1);
+            hear(&self.memory, self.frames.get(), messages);
+        }
+
+        /// Sends a command; the answer, if the near cache gives one itself.
+        fn served(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
+            match self.session.of_client(&mut self.follower, &packet(0, payload), true) {
+                Then::Answer(answer) => Some(answer),
+                _ => None,
+            }
+        }
+
+        /// The server answers all that it was sent so.
+        fn answer(&mut self, answer: &[u8]) {
+            let mut shown = Vec::new();
+            self.follower.from_server(answer, |part| {
+                shown.extend(part.noted.map(|one| (one, part.bytes.to_vec(), part.outcome)))
+            });
+            shown.iter().for_each(|(number, bytes, outcome)| self.session.of_server(*number, bytes, outcome.as_ref()));
+        }
+
+        fn run(&mut self, payload: &[u8], flags: u16) {
+            assert!(self.served(payload).is_none());
+            self.answer(&wire::ok_packet(1, 0, 0, flags, 0));
+        }
+
+        /// The server runs this read and reports it on the feed. `told.command` is the number of the read on this connection.
+        fn read(&mut self, payload: &[u8], flags: u16, told: Told) {
+            assert!(self.served(payload).is_none());
+            self.answer(&one_row(flags));
+            let check = command_check(GREETING, payload);
+            self.hear(vec![ToNear::Told(Told { connection: self.number, check, context: 3, ..told })]);
+        }
+    }
+
+    fn one_row(flags: u16) -> Vec<u8> {
+        text_result(&["v"], &[vec![Some("1".into())]], CAPABILITIES, flags)
+    }
+
+    fn inside(command: u64, snapshot: Option<u64>) -> Told {
+        Told { command, snapshot, is_for_transactions: true, stamp: 5, cells: vec![(1, 4)], ..Told::default() }
+    }
+
+    #[test]
+    fn a_transaction_is_served_what_has_not_changed_since_its_snapshot() {
+        for (snapshot, is_served) in [(Some(5), true), (Some(4), true), (Some(3), false), (None, false)] {
+            let mut line = Line::new();
+            line.run(b"\x03BEGIN", INSIDE);
+            line.read(READ, INSIDE, inside(2, snapshot));
+            assert_eq!(line.served(READ), is_served.then(|| one_row(INSIDE)), "{snapshot:?}");
+        }
+    }
+
+    #[test]
+    fn sessions_inside_and_outside_of_transactions_share_results_and_get_flags_of_their_own() {
+        let mut line = Line::new();
+        line.read(READ, status::AUTOCOMMIT, inside(1, None));
+        assert_eq!(line.served(READ), Some(one_row(status::AUTOCOMMIT)));
+        line.run(b"\x03SET autocommit = 0", 0);
+        line.answer(&wire::ok_packet(1, 0, 0, 0, 0));
+        line.read(OTHER, status::IN_TRANS, inside(4, Some(5)));
+        assert_eq!(line.served(READ), Some(one_row(status::IN_TRANS)));
+        assert_eq!(line.served(OTHER), Some(one_row(status::IN_TRANS)));
+    }
+
+    #[test]
+    fn what_is_not_told_to_be_for_transactions_is_served_outside_of_them() {
+        let told = |command, snapshot| Told { is_for_transactions: false, ..inside(command, snapshot) };
+        let mut line = Line::new();
+        line.read(READ, status::AUTOCOMMIT, told(1, None));
+        assert!(line.served(READ).is_some());
+        let mut line = Line::new();
+        line.run(b"\x03BEGIN", INSIDE);
+        line.read(READ, INSIDE, told(2, Some(5)));
+        assert!(line.served(READ).is_none());
+    }
+
+    #[test]
+    fn nothing_is_served_where_the_server_s_flags_and_what_it_told_differ() {
+        let mut line = Line::new();
+        line.read(READ, INSIDE, inside(1, None));
+        assert!(line.served(READ).is_none());
+        let mut line = Line::new();
+        line.read(READ, status::AUTOCOMMIT, inside(1, Some(5)));
+        assert!(line.served(READ).is_none());
+    }
+
+    #[test]
+    fn after_anything_but_a_read_of_its_memory_a_transaction_is_unknown() {
+        for other in [&b"\x03COMMIT"[..], b"\x03SAVEPOINT s", b"\x03SELECT 1 INTO @a", b"\x03UPDATE u SET v = 1"] {
+            let mut line = Line::new();
+            line.run(b"\x03BEGIN", INSIDE);
+            line.read(READ, INSIDE, inside(2, Some(5)));
+            line.run(other, INSIDE);
+            assert!(line.served(READ).is_none());
+        }
+    }
+
+    #[test]
+    fn what_others_have_read_since_it_changed_is_not_served_in_an_earlier_snapshot() {
+        let mut line = Line::new();
+        line.run(b"\x03BEGIN", INSIDE);
+        line.read(READ, INSIDE, inside(2, Some(5)));
+        line.hear(vec![ToNear::Closed { cells: vec![1] }, ToNear::Opened { cells: vec![(1, 6)] }]);
+        let mut other = line.another();
+        other.read(READ, status::AUTOCOMMIT, Told { stamp: 7, cells: vec![(1, 6)], ..inside(1, None) });
+        assert!(other.served(READ).is_some());
+        assert!(line.served(READ).is_none());
+    }
+}

@@ -1,0 +1,88 @@
+//! Another kind of freshness is one more file: this one serves what its own connection has read before, for as long as it lasts.
+
+use near_core::answer::Answer;
+use near_core::follow::Follower;
+use near_core::freshness::{Arrival, Freshness, Replaces, Sent, Served, Standing, Verdict};
+use near_core::memory::Memory;
+use near_core::session::{Session, Then};
+use near_core::unseen::Unseen;
+use sql::Aggregates;
+use std::collections::HashMap;
+use std::sync::Arc;
+use wire::{Outcome, capability, push_packet, status, surface::text_result};
+
+struct ForEver {
+    memory: Arc<Memory>,
+    results: HashMap<Vec<u8>, Answer>,
+    sent: (Vec<u8>, Option<Answer>),
+}
+
+impl Freshness for ForEver {
+    fn flavour(&self) -> &'static flavour::Flavour {
+        &flavour::MYSQL
+    }
+
+    fn standing(&self) -> Option<Standing> {
+        Some(Standing { cache: "ON, for ever".into(), ..Standing::default() })
+    }
+
+    fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict {
+        let known = arrival.command.filter(|_| arrival.follower.is_quiet()).and_then(|read| self.results.get(read));
+        let served = |Answer { bytes, rows, .. }: &Answer| {
+            let (answer, rows) = (bytes.clone(), *rows);
+            Served { answer, rows, places: None, used: None, under: None, first_types: None }
+        };
+        known.map_or(Verdict::Forward, |answer| Verdict::Serve(served(answer)))
+    }
+
+    fn forward(&mut self, sent: &Sent<'_>) -> Option<u64> {
+        self.sent = (sent.payload.to_vec(), Answer::to(&self.memory.kept, sent.payload.len()));
+        Some(1)
+    }
+
+    fn of_server(&mut self, _: u64, bytes: &[u8], outcome: Option<&Outcome>) -> bool {
+        let (read, answer) = &mut self.sent;
+        let is_kept = answer.as_mut().is_some_and(|answer| answer.take(bytes, outcome) && outcome.is_some());
+        self.results.extend(answer.take_if(|_| is_kept).map(|answer| (std::mem::take(read), answer)));
+        false
+    }
+
+    fn asks_for_found_rows(&mut self, payload: &[u8]) -> bool {
+        payload.ends_with(b"FOUND_ROWS()")
+    }
+
+    fn replaces(&mut self, _: &Unseen, _: &[u8]) -> Replaces {
+        Replaces::Nothing
+    }
+
+    fn aggregates(&self, payload: &[u8]) -> Aggregates {
+        Aggregates::of(&payload[1..])
+    }
+}
+
+fn command(text: &str) -> Vec<u8> {
+    let mut packet = Vec::new();
+    push_packet(&mut packet, &mut 0, &[b"\x03", text.as_bytes()].concat());
+    packet
+}
+
+#[test]
+fn another_kind_of_freshness_serves_and_the_server_sees_what_it_has_to() {
+    let memory = Arc::new(Memory::new(1 << 22));
+    let for_ever = ForEver { memory: memory.clone(), results: HashMap::new(), sent: Default::default() };
+    let (mut session, mut follower) = (Session::new(&memory, for_ever), Follower::new(capability::DEPRECATE_EOF));
+    follower.begin(status::AUTOCOMMIT);
+    let read = command("SELECT v FROM t");
+    let rows = text_result(&["v"], &[vec![Some("1".into())]], capability::DEPRECATE_EOF, status::AUTOCOMMIT);
+    assert!(matches!(session.of_client(&mut follower, &read, true), Then::Pass));
+    follower.from_server(&rows, |part| {
+        session.of_server(1, part.bytes, part.outcome.as_ref());
+        part.outcome.iter().for_each(|outcome| session.of_answer(outcome, part.is_hidden));
+    });
+    assert!(matches!(session.of_client(&mut follower, &read, true), Then::Answer(answer) if answer == rows));
+    assert!(matches!(session.of_client(&mut follower, &read, true), Then::Answer(_)));
+    let asks = command("SELECT FOUND_ROWS()");
+    let held = session.of_client(&mut follower, &asks, true);
+    assert!(matches!(held, Then::Hold(sent) if sent == read), "the read goes first");
+    assert!(session.is_holding());
+}

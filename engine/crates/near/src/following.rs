@@ -1,0 +1,259 @@
+//! The two connections to the server: one that its log comes by, and one that asks it how far that must have come.
+
+use asker::{Asker, value};
+mod asker;
+mod prerequisites;
+
+use crate::account::{self, Account};
+use crate::config::Config;
+use crate::random;
+use crate::shared::Shared;
+use crate::stream::Stream;
+use near_core::binlog::Log;
+use near_core::binlog::changes::{RESET, Said, XA};
+use near_core::binlog::event::{self, Event, Told};
+use near_core::binlog::gtid::Gtids;
+use near_core::binlog::place::Place;
+use near_core::binlog::product::Product;
+use near_core::clock;
+use near_core::identified::question;
+use near_core::payloads::Payloads;
+use near_core::say;
+use prerequisites::Checked;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until, timeout};
+use wire::Command;
+
+/// The bound is held by so many questions in its time.
+const QUESTIONS: u32 = 4;
+/// Between two questions: what changed is kept anew only after the next one.
+const LONGEST_PAUSE: Duration = Duration::from_millis(250);
+const LEAST_PAUSE: Duration = Duration::from_millis(2);
+const ROUND: Duration = Duration::from_secs(1);
+/// Of the connection that the log comes by. MySQL has had other names for the same since 8.0.26.
+const SETTINGS: [&str; 3] = [
+    "SET @master_binlog_checksum = @@GLOBAL.binlog_checksum, @source_binlog_checksum = @@GLOBAL.binlog_checksum",
+    // The server says each second that it has nothing to say.
+    "SET @master_heartbeat_period = 1000000000, @source_heartbeat_period = 1000000000",
+    // All that MariaDB's log may contain.
+    "SET @mariadb_slave_capability = 4",
+];
+const SILENCE: Duration = Duration::from_secs(5);
+/// A server that is told which transactions are not wanted reads a whole file of its log at first.
+const BEGINNING: Duration = Duration::from_secs(120);
+const PIECE: usize = 64 << 10;
+
+/// Until the configuration names another server, or an error.
+pub async fn attend(
+    shared: &Shared,
+    log: &Log,
+    config: &Config,
+    account: &Account,
+    changes: &mut watch::Receiver<Arc<Config>>,
+) -> io::Result<()> {
+    let outcome = follow(shared, log, config, account, changes).await;
+    log.lose();
+    outcome
+}
+
+async fn follow(
+    shared: &Shared,
+    log: &Log,
+    config: &Config,
+    account: &Account,
+    changes: &mut watch::Receiver<Arc<Config>>,
+) -> io::Result<()> {
+    if log.has_xa() {
+        return Err(io::Error::other(XA));
+    }
+    let Attached { asker, product, stream, has_checksums } =
+        timeout(config.connect_timeout, attach(log, config, account)).await??;
+    shared.memory.obstacle.following();
+    let mut draining = shared.draining();
+    tokio::select! {
+        outcome = hear(log, stream, has_checksums) => outcome,
+        outcome = ask(shared, log, asker, product) => outcome,
+        outcome = until_other(config, changes) => outcome,
+        _ = draining.wait_for(|is_draining| *is_draining) => {
+            log.lose();
+            shared.memory.obstacle.set("fqc-near is ending");
+            std::future::pending().await
+        }
+    }
+}
+
+struct Attached {
+    asker: Asker,
+    product: &'static Product,
+    stream: Stream,
+    has_checksums: bool,
+}
+
+async fn until_other(config: &Config, changes: &mut watch::Receiver<Arc<Config>>) -> io::Result<()> {
+    loop {
+        changes.changed().await.map_err(io::Error::other)?;
+        if config.server != changes.borrow_and_update().server {
+            return Ok(());
+        }
+    }
+}
+
+async fn attach(log: &Log, config: &Config, account: &Account) -> io::Result<Attached> {
+    let mut asker = Asker::connect(config, account).await?;
+    let (product, version) = prerequisites::product(&mut asker).await?;
+    let attached = attach_to(log, config, account, asker, product).await;
+    let attached = attached.map_err(|error| prerequisites::with_grant(error, product, account))?;
+    say!("following the log of {} ({version})", config.server);
+    Ok(attached)
+}
+
+async fn attach_to(
+    log: &Log,
+    config: &Config,
+    account: &Account,
+    mut asker: Asker,
+    product: &'static Product,
+) -> io::Result<Attached> {
+    let Checked { mut has_checksums, file } = prerequisites::check(&mut asker, product).await?;
+    let mut replica = Asker::connect(config, account).await?;
+    let identity = question::server();
+    let servers = [asker.ask(&identity).await?, replica.ask(&identity).await?];
+    if servers[0] != servers[1] {
+        return Err(io::Error::other("there are several servers behind this address"));
+    }
+    let server = servers[0].first().and_then(|row| value(row, 0)).ok_or(io::ErrorKind::InvalidData)?;
+    let (said, _) = asker.said(product).await?;
+    replica.ask_all(&SETTINGS).await?;
+    let (first, stream) = replica.begin(&dump(&said, &file)?).await?;
+    let (from, shown) = match said {
+        Said::Shown(place) => (place, None),
+        Said::Written(_, shown) => (beginning(&first, has_checksums)?, Some(shown)),
+    };
+    log.attach(server.to_vec(), from, shown);
+    hear_one(log, &first, true, &mut has_checksums)?;
+    Ok(Attached { asker, product, stream, has_checksums })
+}
+
+/// A server that was told which transactions are not wanted begins with the place that it sends the others from.
+fn beginning(first: &[u8], has_checksums: bool) -> io::Result<Place> {
+    match event_of(first, true, has_checksums)?.event {
+        Event::Rotate { file, at } => Place::of(file, at),
+        _ => None,
+    }
+    .ok_or_else(|| io::Error::other("the server does not tell where its log begins"))
+}
+
+fn dump(said: &Said, file: &str) -> io::Result<Vec<u8>> {
+    match said {
+        Said::Shown(place) => dump_from(*place, file),
+        Said::Written(_, shown) => dump_without(shown),
+    }
+}
+
+fn dump_from(place: Place, file: &str) -> io::Result<Vec<u8>> {
+    let (base, _) = file.rsplit_once('.').ok_or(io::ErrorKind::InvalidData)?;
+    let at =
+        u32::try_from(place.at).map_err(|_| io::Error::other("its log file is too long; run FLUSH BINARY LOGS"))?;
+    let file = format!("{base}.{:06}", place.file);
+    Ok([&[Command::BinlogDump as u8][..], &at.to_le_bytes(), &[0; 2], &number()?, file.as_bytes()].concat())
+}
+
+/// From the first transaction on that is not one of these.
+fn dump_without(shown: &Gtids) -> io::Result<Vec<u8>> {
+    const NO_FILE: [u8; 4] = [0; 4];
+    const FROM: [u8; 8] = 4u64.to_le_bytes();
+    let numbers = shown.encode();
+    let length = (numbers.len() as u32).to_le_bytes();
+    Ok([&[Command::BinlogDumpGtid as u8][..], &[0; 2], &number()?, &NO_FILE, &FROM, &length, &numbers].concat())
+}
+
+/// Drawn, since the server ends the connection of another replica that has the same.
+fn number() -> io::Result<[u8; 4]> {
+    const ABOVE_THOSE_THAT_PEOPLE_GIVE: u8 = 0x80;
+    let mut number: [u8; 4] = random::bytes()?;
+    number[3] |= ABOVE_THOSE_THAT_PEOPLE_GIVE;
+    Ok(number)
+}
+
+async fn hear(log: &Log, mut stream: Stream, mut has_checksums: bool) -> io::Result<()> {
+    let (mut payloads, mut buffer) = (Payloads::of_events(), Vec::with_capacity(PIECE));
+    loop {
+        buffer.clear();
+        let silence = |_| io::Error::other("the server's log is silent");
+        if timeout(SILENCE, stream.read_buf(&mut buffer)).await.map_err(silence)?? == 0 {
+            return Err(io::Error::other("the server has ended its log"));
+        }
+        let mut outcome = Ok(());
+        payloads.feed(&buffer, |payload, is_whole| {
+            if outcome.is_ok() {
+                outcome = hear_one(log, payload, is_whole, &mut has_checksums);
+            }
+        });
+        outcome?;
+    }
+}
+
+fn event_of(payload: &[u8], is_whole: bool, has_checksums: bool) -> io::Result<Told<'_>> {
+    const OK: u8 = 0;
+    let Some((&OK, event)) = payload.split_first() else { return Err(account::refused(payload)) };
+    event::read(event, is_whole, has_checksums)
+        .map_err(|_| io::Error::other("an event of the server's log is malformed"))
+}
+
+fn hear_one(log: &Log, payload: &[u8], is_whole: bool, has_checksums: &mut bool) -> io::Result<()> {
+    let told = event_of(payload, is_whole, *has_checksums)?;
+    if let Event::Format { has_checksums: now, .. } = told.event {
+        *has_checksums = now;
+    }
+    log.hear(&told).map_err(io::Error::other)
+}
+
+/// Asks how far the log must have come, often enough for the bound, and soon after each write.
+async fn ask(shared: &Shared, log: &Log, mut asker: Asker, product: &Product) -> io::Result<()> {
+    let period = (log.bound() / QUESTIONS).clamp(LEAST_PAUSE, LONGEST_PAUSE);
+    let mut rounds = Instant::now();
+    loop {
+        let begun = Instant::now();
+        timeout(SILENCE, ask_once(log, &mut asker, product))
+            .await
+            .map_err(|_| io::Error::other("the server is silent"))??;
+        if rounds <= begun {
+            rounds = begun + ROUND;
+            log.tidy(shared.memory.kept.cache(), clock::now());
+            shared.memory.kept.tick(clock::now());
+        }
+        tokio::select! {
+            () = sleep_until(begun + period) => {}
+            () = log.has_to_ask.heard() => sleep_until(begun + LEAST_PAUSE).await,
+        }
+    }
+}
+
+async fn ask_once(log: &Log, asker: &mut Asker, product: &Product) -> io::Result<()> {
+    // Taken before the question leaves.
+    let asked = clock::now();
+    let waits = log.waits_since().map(|since| asked.saturating_sub(since));
+    let patience = if log.has_come() { SILENCE } else { BEGINNING };
+    if waits.is_some_and(|waits| u128::from(waits) > patience.as_nanos()) {
+        return Err(io::Error::other("the server's log does not come up to what it has done"));
+    }
+    let heard = log.heard();
+    let (said, end) = asker.said(product).await?;
+    if end < heard {
+        return Err(io::Error::other(RESET));
+    }
+    log.mark(asked, said).map_err(io::Error::other)?;
+    let tables = log.take_asked();
+    for name in &tables.names {
+        let fitness = asker.fitness(product.flavour, name).await?;
+        log.learn(name, fitness, tables.definitions, clock::now());
+    }
+    if !tables.names.is_empty() {
+        log.has_to_ask.ring();
+    }
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! Questions to the server, on a connection of the account that reads its log.
+
+use crate::account::{self, Account};
+use crate::config::Config;
+use crate::dial::to_server;
+use crate::server::Server;
+use crate::stream::{Packets, Stream};
+use flavour::Flavour;
+use near_core::binlog::changes::{Meaning, Name, Said};
+use near_core::binlog::gtid::Gtids;
+use near_core::binlog::place::Place;
+use near_core::binlog::product::Product;
+use near_core::binlog::rows::RowKey;
+use near_core::reason::Own;
+use sql::Against;
+use std::io;
+use tokio::io::AsyncWriteExt;
+use wire::lenenc::Reader;
+use wire::{Command, Header, push_packet};
+
+pub type Row = Vec<Option<Vec<u8>>>;
+
+const ERR: u8 = 0xFF;
+/// Whatever the server has for all.
+const SETTINGS: [&str; 2] = [
+    "SET SESSION sql_mode = '', SESSION completion_type = 'NO_CHAIN'",
+    "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+];
+/// Of a server that is what it should be none is near as long.
+const LONGEST_ANSWER: usize = 64 << 20;
+/// Types of columns whose values can be told apart in the log.
+const IN_ROWS: [&str; 28] = [
+    "tinyint",
+    "smallint",
+    "mediumint",
+    "int",
+    "bigint",
+    "float",
+    "double",
+    "decimal",
+    "date",
+    "datetime",
+    "timestamp",
+    "year",
+    "char",
+    "varchar",
+    "binary",
+    "varbinary",
+    "tinytext",
+    "text",
+    "mediumtext",
+    "longtext",
+    "tinyblob",
+    "blob",
+    "mediumblob",
+    "longblob",
+    "enum",
+    "set",
+    "bit",
+    "json",
+];
+const VIEW: &[u8] = b"VIEW";
+const UNTOLD: &str = "the server does not tell how far its log can be seen";
+
+pub struct Asker(Packets);
+
+impl Asker {
+    pub async fn connect(config: &Config, account: &Account) -> io::Result<Asker> {
+        let stream = to_server(config, None).await?;
+        let is_local = matches!(config.server, Server::Unix(_));
+        let mut asker = Asker(account::log_in(stream, account, config.connector.as_ref(), is_local).await?);
+        asker.ask_all(&SETTINGS).await?;
+        Ok(asker)
+    }
+
+    pub async fn ask(&mut self, question: &str) -> io::Result<Vec<Row>> {
+        self.ask_all(&[question]).await.map(|mut answers| answers.pop().unwrap_or_default())
+    }
+
+    /// Sent together.
+    pub async fn ask_all(&mut self, questions: &[&str]) -> io::Result<Vec<Vec<Row>>> {
+        let mut bytes = Vec::new();
+        for question in questions {
+            push_packet(&mut bytes, &mut 0, &[&[Command::Query as u8], question.as_bytes()].concat());
+        }
+        self.0.stream.write_all(&bytes).await?;
+        self.0.stream.flush().await?;
+        let mut answers = Vec::new();
+        for _ in questions {
+            answers.push(self.answer().await?);
+        }
+        Ok(answers)
+    }
+
+    async fn answer(&mut self) -> io::Result<Vec<Row>> {
+        const OK: u8 = 0;
+        let first = self.0.next().await?;
+        let payload = &first[Header::SIZE..];
+        let columns = match payload.first() {
+            Some(&OK) => return Ok(Vec::new()),
+            Some(&ERR) | None => return Err(account::refused(payload)),
+            _ => Reader::new(payload).int().ok_or(io::ErrorKind::InvalidData)?,
+        };
+        for _ in 0..columns {
+            self.0.next().await?;
+        }
+        let (mut rows, mut left) = (Vec::new(), LONGEST_ANSWER);
+        loop {
+            let packet = self.0.next().await?;
+            left = left.checked_sub(packet.len()).ok_or(io::ErrorKind::InvalidData)?;
+            match packet.get(Header::SIZE) {
+                Some(0xFE) => return Ok(rows),
+                Some(&ERR) => return Err(account::refused(&packet[Header::SIZE..])),
+                _ => rows.push(row(&packet[Header::SIZE..], columns).ok_or(io::ErrorKind::InvalidData)?),
+            }
+        }
+    }
+
+    /// What can be seen of the log, and where it ends.
+    pub async fn said(&mut self, product: &Product) -> io::Result<(Said, Place)> {
+        let said = if product.has_numbers { self.written(product).await? } else { self.shown(product).await? };
+        said.ok_or_else(|| io::Error::other(UNTOLD))
+    }
+
+    /// A snapshot knows the place in the log that it belongs to.
+    async fn shown(&mut self, product: &Product) -> io::Result<Option<(Said, Place)>> {
+        let snapshot = "SHOW STATUS LIKE 'Binlog_snapshot_%'";
+        let questions = ["START TRANSACTION WITH CONSISTENT SNAPSHOT", snapshot, "COMMIT", product.status];
+        let answers = self.ask_all(&questions).await?;
+        let status = |name: &str| {
+            let is_it = |row: &&Row| value(row, 0).is_some_and(|is| is.eq_ignore_ascii_case(name.as_bytes()));
+            answers[1].iter().find(is_it).and_then(|row| value(row, 1))
+        };
+        let file = status("Binlog_snapshot_file");
+        let shown = file.zip(status("Binlog_snapshot_position")).and_then(|(file, at)| place(file, at));
+        let end = answers[3].first().and_then(|row| place(value(row, 0)?, value(row, 1)?));
+        Ok(shown.map(Said::Shown).zip(end))
+    }
+
+    /// The server takes the numbers of what can be seen first, and the place, which is behind all of it, afterwards.
+    async fn written(&mut self, product: &Product) -> io::Result<Option<(Said, Place)>> {
+        let rows = self.ask(product.status).await?;
+        let Some([Some(file), Some(at), _, _, Some(shown)]) = rows.first().map(Vec::as_slice) else { return Ok(None) };
+        Ok(place(file, at).zip(Gtids::parse(shown)).map(|(place, shown)| (Said::Written(place, shown), place)))
+    }
+
+    /// Whether all that can change what is read from it stands in the log under its name: a table of InnoDB whose rows no other table's
+    /// changes, and whose columns have the same values at every read; or a view whose definition is understood. If not, why.
+    pub async fn fitness(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<Result<Meaning, Own>> {
+        let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
+        let catalogue = &flavour.catalogue;
+        let about = [catalogue.table, catalogue.cascades, catalogue.columns];
+        let questions = about.map(|question| flavour::ask(question, &schema, &table));
+        let answers = self.ask_all(&questions.each_ref().map(String::as_str)).await?;
+        let [tables, cascades, columns] = answers.as_slice() else {
+            return Ok(Err(Own::TableHidden));
+        };
+        if !cascades.is_empty() {
+            return Ok(Err(Own::Cascades));
+        }
+        // The catalogue finds names in another case, too.
+        let (engine, kind) = match tables.as_slice() {
+            [row] => (value(row, 0).unwrap_or_default(), value(row, 1).unwrap_or_default()),
+            // MySQL does not list views here.
+            [] => (&b""[..], VIEW),
+            _ => return Ok(Err(Own::TableHidden)),
+        };
+        if kind == VIEW {
+            return Ok(view(flavour, name, &self.ask(&flavour::ask(catalogue.view, &schema, &table)).await?));
+        }
+        let is_snapshot = flavour.engines.snapshot.iter().any(|known| known.as_bytes() == engine);
+        let mode = sql::LexMode::new(flavour);
+        let are_fixed = footprint::computed(columns).all(|text| sql::is_deterministic(text, mode));
+        Ok(if footprint::has_time(columns) {
+            Err(Own::TimeColumn)
+        } else if is_snapshot && kind == b"BASE TABLE" && are_fixed {
+            Ok(Meaning::Table(key(columns)))
+        } else {
+            Err(Own::TableEngine)
+        })
+    }
+
+    /// Has the server send what this command asks for, without end. The first packet tells whether it does.
+    pub async fn begin(mut self, command: &[u8]) -> io::Result<(Vec<u8>, Stream)> {
+        let mut packet = Vec::new();
+        push_packet(&mut packet, &mut 0, command);
+        self.0.stream.write_all(&packet).await?;
+        self.0.stream.flush().await?;
+        let first = self.0.next().await?.split_off(Header::SIZE);
+        if first.first() == Some(&ERR) { Err(account::refused(&first)) } else { Ok((first, self.0.stream)) }
+    }
+}
+
+/// `rows`: what the catalogue tells of the view of this name. Which rights it is read by does not matter: whatever changes them is heard.
+fn view(flavour: &'static Flavour, name: &Name, rows: &[Row]) -> Result<Meaning, Own> {
+    let [row] = rows else { return Err(Own::TableHidden) };
+    let definition = value(row, 2).filter(|text| !text.is_empty()).ok_or(Own::ViewHidden)?;
+    let tables = sql::view(flavour, definition).map_err(|against| match against {
+        Against::NotUnderstood => Own::View,
+        Against::Function => Own::ViewFunction,
+        Against::SystemSchema => Own::ViewSystemSchema,
+        Against::NoCacheHint => Own::NoCacheHint,
+    })?;
+    let names = tables.into_iter().map(|table| Name::of(table, &name.schema, flavour)).collect::<Option<_>>();
+    names.map(Meaning::View).ok_or(Own::TableName)
+}
+
+/// By which rows are told apart, where the log can be read row by row.
+fn key(columns: &[Row]) -> Option<RowKey> {
+    let is_known = |row: &Row| value(row, 1).is_some_and(|kind| IN_ROWS.iter().any(|known| known.as_bytes() == kind));
+    let (place, column) = footprint::key_of(columns).filter(|_| columns.iter().all(is_known))?;
+    Some(RowKey { column, place, columns: columns.len() })
+}
+
+/// None: NULL, or the server has sent no such column.
+pub fn value(row: &Row, column: usize) -> Option<&[u8]> {
+    row.get(column)?.as_deref()
+}
+
+fn place(file: &[u8], at: &[u8]) -> Option<Place> {
+    Place::of(file, std::str::from_utf8(at).ok()?.parse().ok()?)
+}
+
+fn row(payload: &[u8], columns: u64) -> Option<Row> {
+    let mut reader = Reader::new(payload);
+    (0..columns).map(|_| Some(reader.text_value()?.map(<[u8]>::to_vec))).collect()
+}

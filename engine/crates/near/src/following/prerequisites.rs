@@ -1,0 +1,63 @@
+//! Whether a server's log tells of every change; and what mends it if it does not.
+
+use super::asker::{Asker, Row, value};
+use crate::account::Account;
+use near_core::binlog::product::Product;
+use std::collections::HashMap;
+use std::io;
+
+const FILTERED: &str = "the server leaves databases out of its log; remove binlog_do_db and binlog_ignore_db from its configuration, \
+    and restart it";
+const ACCESS_DENIED: &str = "error 1227";
+
+pub struct Checked {
+    /// Its log has checksums.
+    pub has_checksums: bool,
+    pub file: String,
+}
+
+/// What the server is, and its version.
+pub async fn product(asker: &mut Asker) -> io::Result<(&'static Product, String)> {
+    let rows = asker.ask("SELECT VERSION()").await?;
+    let version = rows.first().map(|row| text(row, 0)).unwrap_or_default();
+    let product = Product::of(&version);
+    let product = product
+        .ok_or_else(|| io::Error::other("only the logs of MariaDB and of MySQL 8 and 9 are followed; use rules here"));
+    Ok((product?, version))
+}
+
+pub async fn check(asker: &mut Asker, product: &Product) -> io::Result<Checked> {
+    const CHECKSUM: &str = "binlog_checksum";
+    let names: Vec<_> = product.settings.iter().flat_map(|setting| setting.names).chain(&[CHECKSUM]).collect();
+    let names = names.into_iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    let rows = asker.ask(&format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})")).await?;
+    let values: HashMap<_, _> = rows.iter().map(|row| (text(row, 0).to_ascii_lowercase(), text(row, 1))).collect();
+    if let Some(missing) = product.missing(|name| values.get(name).map(String::as_str)) {
+        return Err(io::Error::other(missing));
+    }
+    if let Some(probe) = product.probe {
+        asker.ask(probe).await?;
+    }
+    let status = asker.ask(product.status).await?;
+    let Some([Some(file), _, only, without, ..]) = status.first().map(Vec::as_slice) else {
+        return Err(io::Error::other("the server does not tell where its log is"));
+    };
+    if [only, without].into_iter().flatten().any(|filter| !filter.is_empty()) {
+        return Err(io::Error::other(FILTERED));
+    }
+    let has_checksums = !values.get(CHECKSUM).is_none_or(|kind| kind.eq_ignore_ascii_case("none"));
+    Ok(Checked { has_checksums, file: String::from_utf8_lossy(file).into_owned() })
+}
+
+fn text(row: &Row, column: usize) -> String {
+    String::from_utf8_lossy(value(row, column).unwrap_or_default()).into_owned()
+}
+
+/// An error with what mends it, if that is a privilege.
+pub fn with_grant(error: io::Error, product: &Product, account: &Account) -> io::Error {
+    if !error.to_string().starts_with(ACCESS_DENIED) {
+        return error;
+    }
+    let grant = format!("GRANT {} ON *.* TO {}@'<this machine>'", product.privileges, account.user);
+    io::Error::other(format!("{error}; run {grant}"))
+}
