@@ -16,13 +16,15 @@ mod digests;
 pub mod policy;
 mod repeats;
 pub mod report;
-mod rules;
+pub mod rules;
+mod server_rules;
 mod timeline;
 mod worth;
 
 pub use curve::{Curve, FACTORS, Moment, Point, Sample, Trial};
 pub use digests::{Digest, Digests, NOBODY, Outcome, REASONS, ShapeId};
 pub use repeats::{Count, Repeats};
-pub use rules::{Caching, Pattern, Rules, Subject, digest_of, table_of};
+pub use rules::{Caching, Pattern, digest_of};
+pub use server_rules::{Rules, Subject};
 pub use timeline::Timeline;
 pub use worth::While;

@@ -1,64 +1,132 @@
-//! What a user says about caching, as JSON: a list of rules. The first rule that fits decides.
+//! What a user says about caching: a list of rules. The first rule that fits decides.
 //!
 //! `[{"table": "shop.orders", "cache": "never"}, {"account": "report@%", "cache": "always", "ttl": 5}]`
 //!
-//! A rule names one or more of `digest`, `table`, `schema` and `account`, and fits if all of them do. In names `%` stands for any
-//! text. `never` fits a statement if it reads any such table. `always` fits only if all its tables do, because it serves a
-//! result for `ttl` seconds whatever is written meanwhile.
+//! A rule names what it fits (`digest`, `table`, `schema`, `account`, `text`, `shape`), and fits if all of that does. In names `%` stands for
+//! any text. `never` fits a statement if it reads any such table. `always` fits only if all its tables do, because it serves a result
+//! for `ttl` seconds whatever is written meanwhile.
+//!
+//! The grammar is the same in the server and beside an application. What one of them cannot honour, its [`Place`] says, and a rule
+//! that asks for it is refused.
 
 mod pattern;
 
-use crate::timeline::LONGEST_SECONDS;
 pub use pattern::Pattern;
 use serde::Deserialize;
+use std::convert::Infallible;
+use std::time::Duration;
 
 /// What a rule says of the statements that it fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Caching {
     Never,
-    /// Served until it is so old, also if it is outdated.
-    Always {
-        ttl_seconds: u64,
-    },
+    /// A result is served until it is so old, also if it is outdated.
+    Always(Terms),
     #[default]
     Normal,
 }
 
-/// A statement as the rules see it.
-#[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
-    pub digest: u128,
-    pub account: &'a str,
-    /// Schema and name of every table that it reads.
-    pub tables: &'a [(&'a str, &'a str)],
+/// How long a result is served, and how the server is asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Terms {
+    pub ttl: Duration,
+    /// From this age on, one client's read goes to the server, and the others get what there is.
+    pub soft_ttl: Duration,
+    /// For so long a read waits for another client's answer to the same one; not at all if it is zero.
+    pub coalesce: Duration,
+    /// Reads in a transaction that has written nothing are served, too.
+    pub in_transactions: bool,
 }
 
-#[derive(Debug, Default)]
-pub struct Rules(Vec<Rule>);
+/// Where rules are read, and what is honoured there.
+pub trait Place {
+    type Expression: Expression;
+    /// The least `ttl`, of which every other one is a multiple.
+    const STEP: Duration;
+    const LONGEST: Duration;
+    /// `soft_ttl`, `coalesce_ms` and `in_transactions` are honoured.
+    const HAS_FURTHER_TERMS: bool;
+}
+
+/// What a text may have to fit.
+pub trait Expression: Sized {
+    fn parse(text: &str) -> Result<Self, String>;
+    fn fits(&self, text: &[u8]) -> bool;
+}
+
+/// There are no expressions.
+impl Expression for Infallible {
+    fn parse(_: &str) -> Result<Self, String> {
+        Err("\"text\" and \"shape\" are words of fqc-near's rules".into())
+    }
+
+    fn fits(&self, _: &[u8]) -> bool {
+        match *self {}
+    }
+}
+
+/// Something about a statement.
+#[derive(Clone, Copy, Debug)]
+pub enum Fact<T> {
+    Known(T),
+    /// It cannot be told: the statement fits only a rule that says `never`.
+    Unknown,
+    /// It will be told later, and the rules asked once more: the statement fits only a rule that says `always`.
+    Later,
+}
+
+impl<T> Fact<T> {
+    pub fn or_unknown(fact: Option<T>) -> Fact<T> {
+        fact.map_or(Fact::Unknown, Fact::Known)
+    }
+
+    pub fn or_later(fact: Option<T>) -> Fact<T> {
+        fact.map_or(Fact::Later, Fact::Known)
+    }
+}
+
+/// A statement as the rules see it.
+pub trait Facts {
+    fn digest(&self) -> Fact<u128>;
+    fn account(&self) -> Fact<&str>;
+    fn text(&self) -> &[u8];
+    /// The text without comments, with `?` in place of literals.
+    fn shape(&self) -> Fact<&[u8]>;
+    /// Shows schema and name of every table that the statement reads. False if that cannot be told.
+    fn tables(&self, see: &mut dyn FnMut(Fact<&str>, &str)) -> bool;
+}
 
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "Written")]
-struct Rule {
+#[serde(try_from = "Written", bound = "")]
+pub struct Rule<P: Place> {
+    pub name: Option<String>,
     digest: Option<u128>,
     table: Option<(Pattern, Pattern)>,
     schema: Option<Pattern>,
     account: Option<Pattern>,
-    caching: Caching,
+    text: Option<P::Expression>,
+    shape: Option<P::Expression>,
+    pub caching: Caching,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
+    name: Option<String>,
     digest: Option<String>,
     table: Option<String>,
     schema: Option<String>,
     account: Option<String>,
+    text: Option<String>,
+    shape: Option<String>,
     cache: Word,
-    #[serde(rename = "ttl")]
-    ttl_seconds: Option<u64>,
+    ttl: Option<f64>,
+    soft_ttl: Option<f64>,
+    coalesce_ms: Option<u64>,
+    in_transactions: Option<bool>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Word {
     Never,
@@ -66,77 +134,124 @@ enum Word {
     Normal,
 }
 
-impl Rules {
-    /// Empty text: no rules. An error says what is wrong, in which line and column, and what would be right.
-    pub fn parse(text: &str) -> Result<Rules, String> {
-        if text.trim().is_empty() {
-            return Ok(Rules::default());
-        }
-        if !text.trim_start().starts_with('[') {
-            return Err(r#"it is not a list of rules, such as [{"table": "shop.orders", "cache": "never"}]"#.into());
-        }
-        serde_json::from_str(text).map(Rules).map_err(|error| error.to_string())
-    }
+/// Of a read that waits for another client's.
+const LONGEST_WAIT_MS: u64 = 60_000;
 
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+/// The rules of a text in JSON. An error says what is wrong, in which line and column, and what would be right.
+pub fn of_json<P: Place>(text: &str) -> Result<Vec<Rule<P>>, String> {
+    if text.trim().is_empty() {
+        return Ok(Vec::new());
     }
-
-    /// Whether some rule serves what is outdated.
-    pub fn has_ttl(&self) -> bool {
-        self.0.iter().any(|rule| matches!(rule.caching, Caching::Always { .. }))
+    if !text.trim_start().starts_with('[') {
+        return Err(r#"it is not a list of rules, such as [{"table": "shop.orders", "cache": "never"}]"#.into());
     }
-
-    pub fn of(&self, subject: &Subject) -> Caching {
-        self.0.iter().find(|rule| rule.fits(subject)).map_or(Caching::Normal, |rule| rule.caching)
-    }
+    serde_json::from_str(text).map_err(|error| error.to_string())
 }
 
-impl Rule {
-    fn fits(&self, subject: &Subject) -> bool {
-        self.digest.is_none_or(|digest| digest == subject.digest)
-            && self.account.as_ref().is_none_or(|account| account.fits(subject.account))
-            && self.fits_tables(subject.tables)
+impl<P: Place> Rule<P> {
+    pub fn fits(&self, facts: &impl Facts) -> bool {
+        let fits_shape = |shape: &P::Expression| self.holds(facts.shape(), |told| shape.fits(told));
+        self.digest.is_none_or(|digest| self.holds(facts.digest(), |told| told == digest))
+            && self.account.as_ref().is_none_or(|account| self.holds(facts.account(), |told| account.fits(told)))
+            && self.text.as_ref().is_none_or(|text| text.fits(facts.text()))
+            && self.shape.as_ref().is_none_or(fits_shape)
+            && self.fits_tables(facts)
     }
 
-    fn fits_tables(&self, tables: &[(&str, &str)]) -> bool {
+    fn holds<T>(&self, fact: Fact<T>, holds: impl FnOnce(T) -> bool) -> bool {
+        match fact {
+            Fact::Known(told) => holds(told),
+            Fact::Unknown => self.caching == Caching::Never,
+            Fact::Later => matches!(self.caching, Caching::Always(_)),
+        }
+    }
+
+    fn fits_tables(&self, facts: &impl Facts) -> bool {
         if self.table.is_none() && self.schema.is_none() {
             return true;
         }
-        let fits = |(schema, name): &(&str, &str)| {
-            self.schema.as_ref().is_none_or(|pattern| pattern.fits(schema))
-                && self.table.as_ref().is_none_or(|(first, second)| first.fits(schema) && second.fits(name))
-        };
+        let (mut all, mut fitting) = (0, 0);
+        let is_known = facts.tables(&mut |schema, name| {
+            let is_schema = |pattern: &Pattern| self.holds(schema, |schema| pattern.fits(schema));
+            let fits = self.schema.as_ref().is_none_or(is_schema)
+                && self.table.as_ref().is_none_or(|(first, second)| is_schema(first) && second.fits(name));
+            all += 1;
+            fitting += usize::from(fits);
+        });
         match self.caching {
-            Caching::Always { .. } => !tables.is_empty() && tables.iter().all(fits),
-            _ => tables.iter().any(fits),
+            _ if !is_known => self.caching == Caching::Never,
+            Caching::Always(_) => all > 0 && fitting == all,
+            _ => fitting > 0,
         }
     }
 }
 
-impl TryFrom<Written> for Rule {
+impl<P: Place> TryFrom<Written> for Rule<P> {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Rule, String> {
-        let Written { digest, table, schema, account, cache, ttl_seconds } = written;
-        if [&digest, &table, &schema, &account].iter().all(|part| part.is_none()) {
-            return Err("the rule fits nothing: give it a \"digest\", \"table\", \"schema\" or \"account\"".into());
+    fn try_from(written: Written) -> Result<Rule<P>, String> {
+        let caching = written.caching::<P>()?;
+        let Written { name, digest, table, schema, account, text, shape, .. } = written;
+        if [&digest, &table, &schema, &account, &text, &shape].iter().all(|part| part.is_none()) {
+            return Err("the rule fits nothing: give it a digest, table, schema, account, text or shape".into());
         }
-        let caching = match (cache, ttl_seconds) {
-            (Word::Always, Some(ttl_seconds @ 1..=LONGEST_SECONDS)) => Caching::Always { ttl_seconds },
-            (Word::Always, _) => return Err(format!("\"always\" needs a \"ttl\" from 1 to {LONGEST_SECONDS} seconds")),
-            (_, Some(_)) => return Err("\"ttl\" goes with \"always\" only".into()),
-            (Word::Never, None) => Caching::Never,
-            (Word::Normal, None) => Caching::Normal,
-        };
         Ok(Rule {
+            name,
             digest: digest.as_deref().map(digest_of).transpose()?,
             table: table.as_deref().map(table_of).transpose()?,
             schema: schema.map(Pattern::new),
             account: account.map(Pattern::new),
+            text: text.as_deref().map(P::Expression::parse).transpose()?,
+            shape: shape.as_deref().map(P::Expression::parse).transpose()?,
             caching,
         })
     }
+}
+
+impl Written {
+    fn caching<P: Place>(&self) -> Result<Caching, String> {
+        let &Written { cache, ttl, soft_ttl, coalesce_ms, in_transactions, .. } = self;
+        let has_further = soft_ttl.is_some() || coalesce_ms.is_some() || in_transactions.is_some();
+        if has_further && !P::HAS_FURTHER_TERMS {
+            return Err("soft_ttl, coalesce_ms and in_transactions are words of fqc-near's rules".into());
+        }
+        let is_always = matches!(cache, Word::Always);
+        if !is_always && (ttl.is_some() || has_further) {
+            return Err("ttl, soft_ttl, coalesce_ms and in_transactions go with cache \"always\" only".into());
+        }
+        match cache {
+            Word::Never => return Ok(Caching::Never),
+            Word::Normal => return Ok(Caching::Normal),
+            Word::Always => {}
+        }
+        let ttl = seconds::<P>("ttl", ttl)?;
+        let soft_ttl = soft_ttl.map_or(Ok(ttl), |soft| seconds::<P>("soft_ttl", Some(soft)))?;
+        if soft_ttl > ttl {
+            return Err("soft_ttl is longer than ttl".into());
+        }
+        if coalesce_ms.is_some_and(|ms| !(1..=LONGEST_WAIT_MS).contains(&ms)) {
+            return Err(format!("coalesce_ms is a number of milliseconds from 1 to {LONGEST_WAIT_MS}"));
+        }
+        let coalesce = Duration::from_millis(coalesce_ms.unwrap_or(0));
+        Ok(Caching::Always(Terms { ttl, soft_ttl, coalesce, in_transactions: in_transactions.unwrap_or(false) }))
+    }
+}
+
+fn seconds<P: Place>(name: &str, written: Option<f64>) -> Result<Duration, String> {
+    let read = written.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let is_right = |read: &Duration| (P::STEP..=P::LONGEST).contains(read) && is_multiple(*read, P::STEP);
+    read.filter(is_right).ok_or_else(|| {
+        let is_whole = P::STEP == Duration::from_secs(1);
+        let number = if is_whole { "a whole number" } else { "a number" };
+        let (least, most) = (P::STEP.as_secs_f64(), P::LONGEST.as_secs());
+        let given = written.map_or(String::new(), |seconds| format!(", not {seconds}"));
+        format!("cache \"always\" needs a {name}, {number} of seconds from {least} to {most}{given}")
+    })
+}
+
+/// Only whole seconds are counted one by one: a smaller step is the least time alone.
+fn is_multiple(time: Duration, step: Duration) -> bool {
+    step < Duration::from_secs(1) || time.as_nanos().is_multiple_of(step.as_nanos())
 }
 
 /// As a rule writes it.
@@ -147,7 +262,7 @@ pub fn digest_of(text: &str) -> Result<u128, String> {
 }
 
 /// Schema and name, as a rule writes them.
-pub fn table_of(text: &str) -> Result<(Pattern, Pattern), String> {
+fn table_of(text: &str) -> Result<(Pattern, Pattern), String> {
     let (schema, name) =
         text.split_once('.').ok_or_else(|| format!("\"table\" is written \"schema.table\", not \"{text}\""))?;
     Ok((Pattern::new(schema.into()), Pattern::new(name.into())))

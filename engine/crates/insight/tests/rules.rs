@@ -1,6 +1,8 @@
 //! Rules that a user wrote: which one decides, and what a mistake is told.
 
+use insight::rules::Terms;
 use insight::{Caching, Rules, Subject};
+use std::time::Duration;
 
 const ORDERS: (&str, &str) = ("shop", "orders");
 const STOCK: (&str, &str) = ("Shop", "Stock_2026");
@@ -8,6 +10,11 @@ const STOCK: (&str, &str) = ("Shop", "Stock_2026");
 fn of(text: &str, account: &str, tables: &[(&str, &str)]) -> Caching {
     let rules = Rules::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
     rules.of(&Subject { digest: 0xab, account, tables })
+}
+
+fn lasting(seconds: u64) -> Caching {
+    let ttl = Duration::from_secs(seconds);
+    Caching::Always(Terms { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, in_transactions: false })
 }
 
 #[test]
@@ -29,7 +36,7 @@ fn the_first_rule_that_fits_decides() {
 #[test]
 fn never_needs_one_table_and_always_needs_all() {
     let always = r#"[{"table": "shop.%stock%", "cache": "always", "ttl": 500}]"#;
-    assert_eq!(of(always, "a@b", &[STOCK]), Caching::Always { ttl_seconds: 500 });
+    assert_eq!(of(always, "a@b", &[STOCK]), lasting(500));
     assert_eq!(of(always, "a@b", &[STOCK, ORDERS]), Caching::Normal);
     assert_eq!(of(always, "a@b", &[]), Caching::Normal);
     let never = r#"[{"table": "shop.%stock%", "cache": "never"}]"#;
@@ -42,7 +49,7 @@ fn all_parts_of_a_rule_must_fit() {
     let text = r#"[{"account": "app@10.%", "table": "shop.orders", "cache": "never"},
                    {"digest": "000000000000000000000000000000AB", "account": "%@%", "cache": "always", "ttl": 9}]"#;
     assert_eq!(of(text, "app@10.0.0.7", &[ORDERS]), Caching::Never);
-    assert_eq!(of(text, "app@11.0.0.7", &[ORDERS]), Caching::Always { ttl_seconds: 9 });
+    assert_eq!(of(text, "app@11.0.0.7", &[ORDERS]), lasting(9));
     assert_eq!(of(text, "app", &[ORDERS]), Caching::Normal);
 }
 
@@ -71,8 +78,11 @@ fn a_mistake_is_told_with_its_place_and_what_would_be_right() {
         (r#"[{"cache": "never"}]"#, &["fits nothing", "line 1 column 20"]),
         (r#"[{"table": "a", "cache": "never"}]"#, &["schema.table", "line 1 column"]),
         (r#"[{"tabel": "a.b", "cache": "never"}]"#, &["tabel", "table", "line 1 column 9"]),
-        (r#"[{"schema": "a", "cache": "always"}]"#, &["ttl", "3600 seconds", "line 1 column"]),
+        (r#"[{"schema": "a", "cache": "always"}]"#, &["ttl", "seconds from 1 to 3600", "line 1 column"]),
         (r#"[{"schema": "a", "cache": "always", "ttl": 0}]"#, &["ttl", "line 1 column"]),
+        (r#"[{"schema": "a", "cache": "always", "ttl": 1.5}]"#, &["whole number of seconds from 1 to 3600, not 1.5"]),
+        (r#"[{"schema": "a", "cache": "always", "ttl": 5, "soft_ttl": 1}]"#, &["soft_ttl", "fqc-near"]),
+        (r#"[{"text": "a", "cache": "never"}]"#, &["text", "fqc-near", "line 1 column"]),
         (r#"[{"schema": "a", "cache": "never", "ttl": 5}]"#, &["always", "line 1 column"]),
         (r#"[{"digest": "12", "cache": "never"}]"#, &["32 hexadecimal", "line 1 column"]),
         (r#"[{"schema": "a", "cache": "never"}"#, &["EOF", "line 1 column 34"]),

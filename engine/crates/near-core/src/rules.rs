@@ -4,34 +4,59 @@
 //! read only if all its tables are known and do; `never` fits, too, if they are not known.
 
 use crate::counter::Counter;
-use insight::{Pattern, digest_of, table_of};
+use insight::rules::{self, Caching, Expression, Fact, Facts, Place, of_json};
 use regex::bytes::{Regex, RegexBuilder};
 use serde::Deserialize;
 use sql::{LexMode, TableName};
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Of a result that is served.
 pub const OLDEST: Duration = Duration::from_secs(86_400);
-/// That a read waits for another client's.
-const LONGEST_WAIT_MS: u64 = 60_000;
 /// What hints are counted under.
 const HINT: &str = "hint";
 
-/// How long a result may be served, and how the server is asked for it.
+/// Beside an application all of the grammar is honoured.
+#[derive(Debug)]
+struct Beside;
+
+impl Place for Beside {
+    type Expression = Words;
+    const STEP: Duration = Duration::from_millis(1);
+    const LONGEST: Duration = OLDEST;
+    const HAS_FURTHER_TERMS: bool = true;
+}
+
+/// A regular expression.
+#[derive(Debug)]
+struct Words(Regex);
+
+impl Expression for Words {
+    fn parse(text: &str) -> Result<Words, String> {
+        expression(text).map(Words)
+    }
+
+    fn fits(&self, text: &[u8]) -> bool {
+        self.0.is_match(text)
+    }
+}
+
+/// How a read may be served, and where it is counted.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// From before the server was asked.
-    pub ttl: Duration,
-    /// From this age on, one client's read goes to the server, and the others get what there is.
-    pub soft_ttl: Duration,
-    /// For so long a read waits for another client's answer to the same one; not at all if it is zero.
-    pub coalesce: Duration,
-    /// Reads in a transaction that has written nothing are served, too.
-    pub in_transactions: bool,
+    pub of_rule: rules::Terms,
     pub counts: Arc<Counts>,
+}
+
+impl Deref for Terms {
+    type Target = rules::Terms;
+
+    fn deref(&self) -> &rules::Terms {
+        &self.of_rule
+    }
 }
 
 /// What became of the reads that a rule decides.
@@ -55,47 +80,35 @@ pub struct Rules {
 #[derive(Debug)]
 struct Rule {
     name: String,
-    digest: Option<u128>,
-    table: Option<(Pattern, Pattern)>,
-    schema: Option<Pattern>,
-    account: Option<Pattern>,
-    text: Option<Regex>,
-    shape: Option<Regex>,
-    /// `None`: never.
-    terms: Option<Terms>,
-    is_normal: bool,
+    rule: rules::Rule<Beside>,
+    counts: Arc<Counts>,
+}
+
+impl Rule {
+    /// None unless it lets reads be served.
+    fn terms(&self) -> Option<Terms> {
+        match self.rule.caching {
+            Caching::Always(of_rule) => Some(Terms { of_rule, counts: self.counts.clone() }),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
     #[serde(default)]
-    rule: Vec<Written>,
+    rule: Vec<rules::Rule<Beside>>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    name: Option<String>,
-    digest: Option<String>,
-    table: Option<String>,
-    schema: Option<String>,
-    account: Option<String>,
-    text: Option<String>,
-    shape: Option<String>,
-    cache: Word,
-    ttl: Option<f64>,
-    soft_ttl: Option<f64>,
-    coalesce_ms: Option<u64>,
-    in_transactions: Option<bool>,
-}
-
-#[derive(Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-enum Word {
-    Never,
-    Always,
-    Normal,
+/// In TOML, or in JSON as in the server's variable `fqc_rules`.
+fn read(text: &str) -> Result<Vec<rules::Rule<Beside>>, String> {
+    let is_json = text.trim_start().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', ']']));
+    if is_json {
+        return of_json(text);
+    }
+    let file: File = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+    Ok(file.rule)
 }
 
 /// A read as the rules see it.
@@ -110,27 +123,22 @@ pub struct Subject<'a> {
 
 impl Rules {
     pub fn parse(text: &str, has_hints: bool) -> Result<Rules, String> {
-        let file: File = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
-        let mut rules = Vec::new();
-        for (place, written) in file.rule.into_iter().enumerate() {
-            let name = written.name.clone().unwrap_or_else(|| (place + 1).to_string());
-            let rule = Rule::of(written, name.clone()).map_err(|error| format!("rule {name}: {error}"))?;
-            if name == HINT || rules.iter().any(|other: &Rule| other.name == rule.name) {
+        let mut rules: Vec<Rule> = Vec::new();
+        for (place, rule) in read(text)?.into_iter().enumerate() {
+            let name = rule.name.clone().unwrap_or_else(|| (place + 1).to_string());
+            if name == HINT || rules.iter().any(|other| other.name == name) {
                 return Err(format!("rule {name}: the name is taken"));
             }
-            rules.push(rule);
+            rules.push(Rule { name, rule, counts: Arc::default() });
         }
         Ok(Rules { rules, hints: has_hints.then(Arc::default) })
     }
 
     /// A rule that keeps its name goes on counting.
     pub fn continue_counts(&mut self, before: &Rules) {
-        for terms in self.rules.iter_mut().filter_map(|rule| Some((&rule.name, rule.terms.as_mut()?))) {
-            let (name, terms) = terms;
-            let same = before.rules.iter().find(|other| other.name == *name).and_then(|other| other.terms.as_ref());
-            if let Some(same) = same {
-                terms.counts = same.counts.clone();
-            }
+        for rule in &mut self.rules {
+            let same = before.rules.iter().find(|other| other.name == rule.name && other.terms().is_some());
+            same.into_iter().for_each(|same| rule.counts = same.counts.clone());
         }
         if let (Some(counts), Some(same)) = (&mut self.hints, &before.hints) {
             *counts = same.clone();
@@ -140,61 +148,32 @@ impl Rules {
     /// How a read may be served; none if it may not.
     pub fn of(&self, subject: &Subject) -> Option<Terms> {
         let read = Looked::new(subject);
-        let rule = self.rules.iter().find(|rule| rule.fits(&read));
-        match rule {
-            Some(Rule { terms: None, is_normal: false, .. }) => None,
-            rule => self.hinted(subject.text).or_else(|| rule?.terms.clone()),
+        let rule = self.rules.iter().find(|rule| rule.rule.fits(&read));
+        if rule.is_some_and(|rule| rule.rule.caching == Caching::Never) {
+            return None;
         }
+        self.hinted(subject.text).or_else(|| rule?.terms())
     }
 
     fn hinted(&self, text: &[u8]) -> Option<Terms> {
         let counts = self.hints.as_ref()?.clone();
         let ttl = hint(text)?.min(OLDEST);
-        Some(Terms { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, in_transactions: false, counts })
+        let of_rule = rules::Terms { ttl, soft_ttl: ttl, coalesce: Duration::ZERO, in_transactions: false };
+        Some(Terms { of_rule, counts })
     }
 
     /// No result is served that is older.
     pub fn longest(&self) -> Duration {
-        let longest = self.rules.iter().filter_map(|rule| Some(rule.terms.as_ref()?.ttl)).max().unwrap_or_default();
+        let longest = self.rules.iter().filter_map(Rule::terms).map(|terms| terms.ttl).max().unwrap_or_default();
         if self.hints.is_some() { OLDEST } else { longest }
     }
 
     /// By name.
     pub fn counts(&self) -> impl Iterator<Item = (&str, &Counts)> {
-        let of_rule = |rule: &'_ Rule| rule.terms.is_some();
-        let rules = self.rules.iter().filter(move |rule| of_rule(rule));
-        let rules = rules.filter_map(|rule| Some((rule.name.as_str(), &*rule.terms.as_ref()?.counts)));
+        let rules = self.rules.iter().filter(|rule| matches!(rule.rule.caching, Caching::Always(_)));
+        let rules = rules.map(|rule| (rule.name.as_str(), &*rule.counts));
         rules.chain(self.hints.iter().map(|counts| (HINT, &**counts)))
     }
-}
-
-impl Written {
-    /// None unless it lets reads be served.
-    fn terms(&self) -> Result<Option<Terms>, String> {
-        let &Written { ttl, soft_ttl, coalesce_ms, in_transactions, .. } = self;
-        if self.cache != Word::Always {
-            let is_of_session = ttl.or(soft_ttl).is_none() && coalesce_ms.is_none() && in_transactions.is_none();
-            let why = "ttl, soft_ttl, coalesce_ms and in_transactions go with cache = \"always\" only";
-            return if is_of_session { Ok(None) } else { Err(why.into()) };
-        }
-        let ttl = seconds("ttl", ttl.ok_or("cache = \"always\" needs a ttl, in seconds")?)?;
-        let soft_ttl = soft_ttl.map_or(Ok(ttl), |soft| seconds("soft_ttl", soft))?;
-        if soft_ttl > ttl {
-            return Err("soft_ttl is longer than ttl".into());
-        }
-        if coalesce_ms.is_some_and(|ms| !(1..=LONGEST_WAIT_MS).contains(&ms)) {
-            return Err(format!("coalesce_ms is a number of milliseconds from 1 to {LONGEST_WAIT_MS}"));
-        }
-        let coalesce = Duration::from_millis(coalesce_ms.unwrap_or(0));
-        let in_transactions = in_transactions.unwrap_or(false);
-        Ok(Some(Terms { ttl, soft_ttl, coalesce, in_transactions, counts: Arc::default() }))
-    }
-}
-
-fn seconds(name: &str, seconds: f64) -> Result<Duration, String> {
-    let read = Duration::try_from_secs_f64(seconds).ok();
-    read.filter(|read| (Duration::from_millis(1)..=OLDEST).contains(read))
-        .ok_or_else(|| format!("{name} is a number of seconds from 0.001 to {}, not {seconds}", OLDEST.as_secs()))
 }
 
 /// A subject, and what is found in its text once a rule asks for it: none where it cannot be told.
@@ -209,77 +188,32 @@ impl<'a> Looked<'a> {
     fn new(subject: &'a Subject<'a>) -> Looked<'a> {
         Looked { subject, tables: OnceCell::new(), shape: OnceCell::new(), digest: OnceCell::new() }
     }
-
-    fn tables(&self) -> Option<&[TableName]> {
-        self.tables.get_or_init(|| sql::sources(self.subject.text, self.subject.mode)).as_deref()
-    }
-
-    fn shape(&self) -> Option<&[u8]> {
-        self.shape.get_or_init(|| shape(self.subject)).as_deref()
-    }
-
-    fn digest(&self) -> Option<u128> {
-        *self.digest.get_or_init(|| shape_id(self.subject))
-    }
 }
 
-impl Rule {
-    fn of(written: Written, name: String) -> Result<Rule, String> {
-        let terms = written.terms()?;
-        let Written { digest, table, schema, account, text, shape, cache, .. } = written;
-        if [&digest, &table, &schema, &account, &text, &shape].iter().all(|part| part.is_none()) {
-            return Err("it fits nothing: give it a digest, table, schema, account, text or shape".into());
-        }
-        let is_normal = cache == Word::Normal;
-        Ok(Rule {
-            name,
-            digest: digest.as_deref().map(digest_of).transpose()?,
-            table: table.as_deref().map(table_of).transpose()?,
-            schema: schema.map(Pattern::new),
-            account: account.map(Pattern::new),
-            text: text.as_deref().map(expression).transpose()?,
-            shape: shape.as_deref().map(expression).transpose()?,
-            terms,
-            is_normal,
-        })
+impl Facts for Looked<'_> {
+    fn digest(&self) -> Fact<u128> {
+        Fact::or_unknown(*self.digest.get_or_init(|| shape_id(self.subject)))
     }
 
-    /// An account or database that is not known yet fits only what may serve: it is looked at again once the server has told them.
-    fn fits(&self, read: &Looked) -> bool {
-        let subject = read.subject;
-        let is_shape = |expression: &Regex| read.shape().map_or(self.is_never(), |shape| expression.is_match(shape));
-        let is_digest = |digest| read.digest().map_or(self.is_never(), |id| id == digest);
-        self.digest.is_none_or(is_digest)
-            && self.account.as_ref().is_none_or(|pattern| self.fits_told(pattern, subject.account))
-            && self.text.as_ref().is_none_or(|expression| expression.is_match(subject.text))
-            && self.shape.as_ref().is_none_or(is_shape)
-            && self.fits_tables(read)
+    fn account(&self) -> Fact<&str> {
+        Fact::or_later(self.subject.account)
     }
 
-    fn fits_told(&self, pattern: &Pattern, told: Option<&str>) -> bool {
-        told.map_or(self.terms.is_some(), |told| pattern.fits(told))
+    fn text(&self) -> &[u8] {
+        self.subject.text
     }
 
-    fn is_never(&self) -> bool {
-        self.terms.is_none() && !self.is_normal
+    fn shape(&self) -> Fact<&[u8]> {
+        Fact::or_unknown(self.shape.get_or_init(|| shape(self.subject)).as_deref())
     }
 
-    fn fits_tables(&self, read: &Looked) -> bool {
-        if self.table.is_none() && self.schema.is_none() {
-            return true;
-        }
-        let Some(tables) = read.tables() else { return self.is_never() };
-        let fits = |table: &TableName| {
-            let (schema, name) = (table.db.as_deref().map(text), text(&table.name));
-            let schema = schema.or(read.subject.database.map(Cow::Borrowed));
-            let is_schema = |pattern: &Pattern| self.fits_told(pattern, schema.as_deref());
-            self.schema.as_ref().is_none_or(is_schema)
-                && self.table.as_ref().is_none_or(|(first, second)| is_schema(first) && second.fits(&name))
-        };
-        match self.terms {
-            Some(_) => !tables.is_empty() && tables.iter().all(fits),
-            None => tables.iter().any(fits),
-        }
+    fn tables(&self, see: &mut dyn FnMut(Fact<&str>, &str)) -> bool {
+        let tables = self.tables.get_or_init(|| sql::sources(self.subject.text, self.subject.mode));
+        tables.iter().flatten().for_each(|table| {
+            let schema = table.db.as_deref().map(text).or(self.subject.database.map(Cow::Borrowed));
+            see(Fact::or_later(schema.as_deref()), &text(&table.name));
+        });
+        tables.is_some()
     }
 }
 
@@ -403,6 +337,16 @@ mod tests {
     }
 
     #[test]
+    fn rules_are_read_as_the_server_writes_them_too() {
+        let rules = r#" [ {"table": "shop.t", "cache": "always", "ttl": 5}, {"name": "all", "schema": "%", "cache": "never"} ]"#;
+        assert_eq!(ttl(rules, READ), Some(5000));
+        assert_eq!(ttl(rules, "SELECT 1 FROM u"), None);
+        assert_eq!(ttl("[]", READ), None);
+        let error = Rules::parse(r#"[{"table": "t", "cache": "never"}]"#, false).map(drop).expect_err("an error");
+        assert!(error.contains("schema.table") && error.contains("line 1"), "{error}");
+    }
+
+    #[test]
     fn before_the_account_is_known_a_rule_of_another_account_stops_nothing() {
         let never = "[[rule]]\naccount = 'root@%'\ncache = 'never'\n";
         let always = "[[rule]]\ntable = 'shop.t'\ncache = 'always'\nttl = 1\n";
@@ -435,10 +379,10 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_with_its_rule() {
         for (text, expected) in [
-            ("cache = 'always'\nttl = 1", "rule 1: it fits nothing"),
+            ("cache = 'always'\nttl = 1", "the rule fits nothing"),
             ("table = 'a.b'\ncache = 'always'", "needs a ttl"),
-            ("table = 'a.b'\ncache = 'never'\nttl = 1", "go with cache = \"always\" only"),
-            ("table = 'a.b'\ncache = 'normal'\ncoalesce_ms = 1", "go with cache = \"always\" only"),
+            ("table = 'a.b'\ncache = 'never'\nttl = 1", "go with cache \"always\" only"),
+            ("table = 'a.b'\ncache = 'normal'\ncoalesce_ms = 1", "go with cache \"always\" only"),
             ("table = 'a.b'\ncache = 'always'\nttl = 1\ncoalesce_ms = 0", "milliseconds from 1 to 60000"),
             ("table = 'a.b'\ncache = 'always'\nttl = 0", "from 0.001 to 86400, not 0"),
             ("table = 'a.b'\ncache = 'always'\nttl = 1\nsoft_ttl = 2", "soft_ttl is longer than ttl"),

@@ -60,7 +60,7 @@ options! {
     "feed-password-file" "FILE" = Some(""), true,
         "File with that account's password, in one line.";
     "rules" "FILE" = Some(""), true,
-        "TOML file with rules that say which results may be served outdated, and for how long. For servers that cannot run the plugin: not together with feed-user.";
+        "File with rules, in TOML or in JSON, that say which results may be served outdated, and for how long. For servers that cannot run the plugin: not together with feed-user.";
     "hints" "yes|no" = Some("no"), true,
         "Statements may say themselves for how many milliseconds their result may be served: /* cache_ttl=1000 */. Not together with feed-user, either.";
     "memcached" "ADDRESSES" = Some(""), false,

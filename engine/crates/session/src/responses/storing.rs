@@ -98,7 +98,7 @@ impl Session {
         match engine.insight().caching(recording.shape, account, &recording.tables) {
             Caching::Normal => {}
             Caching::Never => recording.refuse(Own::Rule),
-            Caching::Always { ttl_seconds } => recording.lasts_seconds = u32::try_from(ttl_seconds).ok(),
+            Caching::Always(terms) => recording.lasts_seconds = u32::try_from(terms.ttl.as_secs()).ok(),
         }
     }
 

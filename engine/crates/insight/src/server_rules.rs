@@ -1,0 +1,71 @@
+//! The rules of the variable `fqc_rules`: see `rules`.
+
+use crate::rules::{Caching, Fact, Facts, Place, Rule, of_json};
+use crate::timeline::LONGEST_SECONDS;
+use std::convert::Infallible;
+use std::time::Duration;
+
+#[derive(Debug)]
+struct InServer;
+
+impl Place for InServer {
+    type Expression = Infallible;
+    const STEP: Duration = Duration::from_secs(1);
+    const LONGEST: Duration = Duration::from_secs(LONGEST_SECONDS);
+    const HAS_FURTHER_TERMS: bool = false;
+}
+
+/// A statement that the server has run.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    pub digest: u128,
+    pub account: &'a str,
+    /// Schema and name of every table that it reads.
+    pub tables: &'a [(&'a str, &'a str)],
+}
+
+impl Facts for Subject<'_> {
+    fn digest(&self) -> Fact<u128> {
+        Fact::Known(self.digest)
+    }
+
+    fn account(&self) -> Fact<&str> {
+        Fact::Known(self.account)
+    }
+
+    fn text(&self) -> &[u8] {
+        &[]
+    }
+
+    fn shape(&self) -> Fact<&[u8]> {
+        Fact::Unknown
+    }
+
+    fn tables(&self, see: &mut dyn FnMut(Fact<&str>, &str)) -> bool {
+        self.tables.iter().for_each(|(schema, name)| see(Fact::Known(schema), name));
+        true
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Rules(Vec<Rule<InServer>>);
+
+impl Rules {
+    /// Empty text: no rules.
+    pub fn parse(text: &str) -> Result<Rules, String> {
+        of_json(text).map(Rules)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether some rule serves what is outdated.
+    pub fn has_ttl(&self) -> bool {
+        self.0.iter().any(|rule| matches!(rule.caching, Caching::Always(_)))
+    }
+
+    pub fn of(&self, subject: &Subject) -> Caching {
+        self.0.iter().find(|rule| rule.fits(subject)).map_or(Caching::Normal, |rule| rule.caching)
+    }
+}
