@@ -1,13 +1,12 @@
-//! What a user says about caching: a list of rules. The first rule that fits decides.
+//! A list of rules says what a user wants to be cached. The first rule that fits a statement decides.
 //!
 //! `[{"table": "shop.orders", "cache": "never"}, {"account": "report@%", "cache": "always", "ttl": 5}]`
 //!
 //! A rule names what it fits (`digest`, `table`, `schema`, `account`, `text`, `shape`), and fits if all of that does. In names `%` stands for
 //! any text. `never` fits a statement if it reads any such table. `always` fits only if all its tables do, because it serves a result
-//! for `ttl` seconds whatever is written meanwhile.
+//! for `ttl` seconds whatever is written in that time.
 //!
-//! The grammar is the same in the server and beside an application. What one of them cannot honour, its [`Place`] says, and a rule
-//! that asks for it is refused.
+//! The grammar is the same in the server and in `fqc-near`. A [`Place`] says what is honoured there. A rule that asks for more is refused.
 
 mod pattern;
 
@@ -20,7 +19,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Caching {
     Never,
-    /// A result is served until it is so old, also if it is outdated.
+    /// A result is served until it has this age, even if it is stale.
     Always(Terms),
     #[default]
     Normal,
@@ -41,14 +40,14 @@ pub struct Terms {
 /// Where rules are read, and what is honoured there.
 pub trait Place {
     type Expression: Expression;
-    /// The least `ttl`, of which every other one is a multiple.
+    /// The least `ttl`. Where it is a second, every `ttl` is a whole number of seconds.
     const STEP: Duration;
     const LONGEST: Duration;
     /// `soft_ttl`, `coalesce_ms` and `in_transactions` are honoured.
     const HAS_FURTHER_TERMS: bool;
 }
 
-/// What a text may have to fit.
+/// An expression that a statement's text may have to match.
 pub trait Expression: Sized {
     fn parse(text: &str) -> Result<Self, String>;
     fn fits(&self, text: &[u8]) -> bool;
@@ -69,9 +68,9 @@ impl Expression for Infallible {
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<T> {
     Known(T),
-    /// It cannot be told: the statement fits only a rule that says `never`.
+    /// The fact cannot be found out. The statement fits only a rule that says `never`.
     Unknown,
-    /// It will be told later, and the rules asked once more: the statement fits only a rule that says `always`.
+    /// The fact will be known later, and the rules will be asked again then. Until then the statement fits only a rule that says `always`.
     Later,
 }
 
@@ -92,7 +91,7 @@ pub trait Facts {
     fn text(&self) -> &[u8];
     /// The text without comments, with `?` in place of literals.
     fn shape(&self) -> Fact<&[u8]>;
-    /// Shows schema and name of every table that the statement reads. False if that cannot be told.
+    /// Shows schema and name of every table that the statement reads. Returns false if they cannot be found out.
     fn tables(&self, see: &mut dyn FnMut(Fact<&str>, &str)) -> bool;
 }
 
@@ -134,7 +133,7 @@ enum Word {
     Normal,
 }
 
-/// Of a read that waits for another client's.
+/// The longest time that a read waits for another client's read.
 const LONGEST_WAIT_MS: u64 = 60_000;
 
 /// The rules of a text in JSON. An error says what is wrong, in which line and column, and what would be right.
@@ -249,7 +248,7 @@ fn seconds<P: Place>(name: &str, written: Option<f64>) -> Result<Duration, Strin
     })
 }
 
-/// Only whole seconds are counted one by one: a smaller step is the least time alone.
+/// A step of less than a second is only the least time.
 fn is_multiple(time: Duration, step: Duration) -> bool {
     step < Duration::from_secs(1) || time.as_nanos().is_multiple_of(step.as_nanos())
 }

@@ -60,7 +60,7 @@ impl Rules {
         self.0.is_empty()
     }
 
-    /// Whether some rule serves what is outdated.
+    /// Returns true if some rule lets stale results be served.
     pub fn has_ttl(&self) -> bool {
         self.0.iter().any(|rule| matches!(rule.caching, Caching::Always(_)))
     }

@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::sync::{MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// Stays rung until somebody hears it.
+/// It stays rung until a task hears it.
 #[derive(Default)]
 pub struct Bell(Mutex<State>);
 
@@ -29,7 +29,7 @@ impl Bell {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Waits until it is rung, and leaves it so, for all others that wait.
+    /// Is ready once it is rung. It stays rung for all other tasks.
     pub fn poll_rung(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
         if state.is_rung {
@@ -41,7 +41,7 @@ impl Bell {
         Poll::Pending
     }
 
-    /// Waits until it is rung. The next one who hears it waits for the next ring.
+    /// Waits until it is rung, and resets it.
     pub async fn heard(&self) {
         poll_fn(|context| self.poll_rung(context)).await;
         self.state().is_rung = false;

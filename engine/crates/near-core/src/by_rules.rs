@@ -1,4 +1,4 @@
-//! What the operator's rules allow to be served, though it may be outdated.
+//! Freshness by the operator's rules: a result may be stale, but not older than the rule that fits its read allows.
 
 mod flights;
 pub mod shelf;
@@ -21,7 +21,7 @@ use std::time::Duration;
 pub use flights::Flights;
 use flights::{Flight, UnderWay};
 
-/// Waits, as the program that serves can.
+/// How the program waits for some time.
 pub type Sleep = fn(Duration) -> Wait<()>;
 
 pub struct ByRules {
@@ -32,36 +32,36 @@ pub struct ByRules {
     ruled: Option<Ruled>,
 }
 
-/// What these rules said last, and of what: one command is looked at several times on its way.
+/// The last answer of the rules. One command is looked at several times on its way, and the rules are asked once.
 struct Ruled {
     text: Box<[u8]>,
     mode: LexMode,
-    /// Of the session, if it was known.
+    /// The session's identity, if it was known.
     identity: Option<Identity>,
     rules: Arc<Rules>,
     terms: Option<Terms>,
 }
 
-/// What is over when a read has waited.
+/// The reason why a wait is over.
 enum Over {
     /// Another client's read, or the time for it.
     Other,
     Look(Looked),
 }
 
-/// What a read has waited for before it is decided.
+/// The outcome of a wait.
 #[derive(Default)]
 pub struct Tried {
     over: Option<Over>,
     flight: Option<Flight>,
 }
 
-/// What a read holds while the server answers it.
+/// Is held by a read while the server answers it.
 #[derive(Default)]
 pub struct Claim {
-    /// Until the answer is here, or cannot be kept.
+    /// Other clients wait for it until the answer is here or cannot be kept.
     _flight: Option<Flight>,
-    /// In the store.
+    /// The empty place in the store that the answer fills.
     place: Option<Box<dyn Place>>,
 }
 
@@ -88,13 +88,13 @@ impl ByRules {
         terms
     }
 
-    /// The right to read for others; it fails if another client does.
+    /// Claims the right to read for other clients. It fails if another client has claimed it.
     fn claim(&self, here: &Here<'_>, key: &[u8], known: &Known) -> Result<Flight, UnderWay> {
         let hash = here.kept.cache().hash(&shelf::key(key, &known.identity));
         self.flights.claim(hash, clock::microseconds(clock::now()))
     }
 
-    /// In what near caches share.
+    /// Looks in the store that near caches share.
     fn look(&self, here: &Here<'_>, asked: &Asked, known: &Known, terms: &Terms) -> Option<Wait<Looked>> {
         let store = self.store.as_ref().filter(|_| here.may_stay_unseen)?;
         store.look([&asked.key, &known.identity], terms.ttl)
@@ -109,17 +109,18 @@ fn find(here: &Here<'_>, asked: &Asked, is_first: bool, known: &Known, terms: &T
     here.is_for(asked, &found).then_some(found)
 }
 
-/// Results that were read before this moment, in microseconds, are not served: the session has written since, or accounts have changed.
+/// Returns a moment in microseconds. Results that were read before it are not served, because the session has written since then or
+/// accounts have changed.
 fn outdated_at(here: &Here<'_>) -> u64 {
     here.wrote_at.max(here.kept.accounts_changed.load(Ordering::Acquire))
 }
 
-/// What another client is reading could be served here if it came now.
+/// Returns true if the result of another client's read could be served here if it came now.
 fn is_of_use(here: &Here<'_>, other: &UnderWay, terms: &Terms) -> bool {
     here.may_stay_unseen && other.begun > outdated_at(here) && shelf::is_younger(other.begun, here.now_ns, terms.ttl)
 }
 
-/// Until the other client's read is over, or it has taken too long.
+/// Waits until the other client's read is over, or until it has taken too long.
 async fn wait_for(other: UnderWay, mut too_long: Wait<()>) -> Tried {
     poll_fn(|context| match other.poll_over(context) {
         Poll::Pending => too_long.as_mut().poll(context),

@@ -1,8 +1,8 @@
-//! What decides whether a result is fresh enough to be served: one interface, with an implementation for each kind of freshness.
+//! The interface that decides whether a result is fresh enough to be served. Each kind of freshness implements it.
 //!
 //! A [`Session`](crate::session::Session) leads the conversation between a client and its server. It asks the `Freshness` of the
-//! connection about each command, and tells it what the server gets and answers. So everything that is the same for all kinds, such as
-//! what the server must see before it is asked for `FOUND_ROWS()`, is written in `session` alone.
+//! connection about each command, and reports to it what the server receives and answers. Everything that is the same for all kinds,
+//! such as what the server must see before it is asked for `FOUND_ROWS()`, is written in `session` alone.
 
 use crate::follow::Follower;
 use crate::prepared::Under;
@@ -22,13 +22,13 @@ pub struct Arrival<'a> {
     pub follower: &'a Follower,
     /// The client has got everything that came before.
     pub is_heard: bool,
-    /// The server needs to see nothing now: it has had a command of late, and all the types that were bound to parameters.
+    /// The server need not see this command: it has received a command recently, and knows all types that were bound to parameters.
     pub may_stay_unseen: bool,
 }
 
 pub enum Verdict {
     Serve(Served),
-    /// The command waits, see [`Freshness::poll_wait`].
+    /// The command waits until [`Freshness::poll_wait`] is ready.
     Wait,
     /// The server gets the command.
     Forward,
@@ -38,11 +38,11 @@ pub enum Verdict {
 pub struct Served {
     pub answer: Vec<u8>,
     pub rows: u64,
-    /// Where it has its status flags, if it may be served in transactions.
+    /// The places of its status flags; none if it may not be served in transactions.
     pub places: Option<Places>,
     /// Where the hit is counted.
     pub used: Option<Use>,
-    /// The context under which it is served; none if the server gives out none.
+    /// The server's number for the session's context; none if the server gives out no such numbers.
     pub under: Option<Under>,
     /// The types that the read binds, if the server does not have them yet.
     pub first_types: Option<Vec<u8>>,
@@ -61,92 +61,93 @@ impl Served {
     }
 }
 
-/// Which of the reads that the server has not seen need not be sent to it, because the next command leaves behind what they would.
+/// The next command may leave the same state behind as reads that the server has not seen. Those reads need not be sent to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replaces {
     Nothing,
-    /// The last one.
+    /// Only the last read need not be sent.
     Last,
     All,
 }
 
-/// Bytes that the server gets: one whole command, or what there is of several.
+/// Bytes that the server receives: one whole command, or parts of several commands.
 pub struct Sent<'a> {
     pub bytes: &'a [u8],
-    /// Of the whole command, or what there is of the first one.
+    /// The payload of the whole command, or the beginning of the first one.
     pub payload: &'a [u8],
     pub is_whole: bool,
-    /// Commands that begin in these bytes.
+    /// The number of commands that begin in these bytes.
     pub begun: usize,
-    /// The connection was at rest before.
+    /// Before these bytes, all commands were answered and no transaction was open.
     pub was_at_rest: bool,
     /// The bytes are the content of a file.
     pub is_of_file: bool,
 }
 
-/// What a report on the cache says of a kind of freshness.
+/// The part of a report on the cache that depends on the kind of freshness.
 #[derive(Default)]
 pub struct Standing {
-    /// Whether something is served, and why not.
+    /// The value of the row `Cache`: whether results are served, and otherwise why not.
     pub cache: String,
     /// Further rows of `SHOW FQC STATUS`.
     pub rows: Vec<Row>,
-    /// Why reads are not served is known here, and not on the server.
+    /// `SHOW FQC REASONS` is answered here, not by the server.
     pub has_reasons: bool,
 }
 
-/// What one connection may be served, and what is kept of its answers.
+/// Decides for one connection which results may be served, and which of its answers are kept.
 pub trait Freshness: Send {
     fn flavour(&self) -> &'static Flavour;
 
-    /// What a report on the cache says; none if the server answers it.
+    /// Returns none if reports on the cache are answered by the server.
     fn standing(&self) -> Option<Standing>;
 
     fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict;
 
-    /// After [`Verdict::Wait`]: ready when the same command is to be decided about once more.
+    /// After [`Verdict::Wait`], it is ready when `decide` is to be called again for the same command.
     fn poll_wait(&mut self, _context: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }
 
-    /// The server is about to get something. `follower`: as it was before that.
+    /// Is called before anything is sent to the server.
     fn before_sending(&mut self, _follower: &Follower) {}
 
-    /// Questions that the server gets ahead of the client's command, each with the number under which its answer is noted. The client
-    /// sees none of the answers.
+    /// Returns questions that are sent ahead of the client's command. The number of each comes back in `of_server` with its answer, which
+    /// the client does not see.
     fn ahead(&mut self) -> Vec<(u64, Vec<u8>)> {
         Vec::new()
     }
 
-    /// The server gets these bytes of the client. Returns the number under which the answer to the last command is noted.
+    /// Is called when the server receives these bytes of the client. If it returns a number, the answer to the last command comes back
+    /// in `of_server` with that number.
     fn forward(&mut self, sent: &Sent<'_>) -> Option<u64>;
 
-    /// The server gets a read that was served before, under this context. Returns the number of the command.
+    /// Is called when the server receives a read that was already served, in this context. Returns the number of the command.
     fn forward_served(&mut self, _payload: &[u8], _under: Option<Under>) -> u64 {
         0
     }
 
-    /// The server gets a command that is none of the client's.
+    /// Is called when the server receives a command that the client has not sent.
     fn forward_hidden(&mut self, _payload: &[u8]) {}
 
-    /// Bytes of an answer that is noted under this number, with the last of which comes its outcome. True: it is certain that the
-    /// answer has set the number of rows found.
+    /// Receives the bytes of the answer to the command with this number. The outcome comes with the last bytes. Returns true if the answer
+    /// has certainly set the number of rows found.
     fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) -> bool;
 
-    /// The server has answered a read that was served before.
+    /// Is called when the server has answered a read that was already served.
     fn answered_served(&mut self, _number: u64, _outcome: &Outcome) {}
 
-    /// The server has answered a command of the client.
+    /// Is called when the server has answered a command of the client.
     fn answered(&mut self, _outcome: &Outcome) {}
 
-    /// What was kept so far is outdated for this connection.
+    /// From here on, this connection is served no result that was stored before.
     fn outdate(&mut self) {}
 
-    /// What this command runs may ask for the rows that the last read has found.
+    /// Returns true if this command may evaluate `FOUND_ROWS()`.
     fn asks_for_found_rows(&mut self, payload: &[u8]) -> bool;
 
     fn replaces(&mut self, unseen: &Unseen, payload: &[u8]) -> Replaces;
 
-    /// Of what this command runs.
+    /// Returns whether the statement that this command runs aggregates rows.
     fn aggregates(&self, payload: &[u8]) -> Aggregates;
 }

@@ -1,7 +1,7 @@
-//! Freshness where the server lends no right to serve: a result is for sessions with the same identity, which the server is asked for, and
-//! how old it may be, a [`Bound`] says.
+//! Freshness where the server runs no plugin. The server is asked for the identity of each session, and a result is served only to
+//! sessions with the same identity. How old the result may be, a [`Bound`] decides.
 //!
-//! What the server has told of a session counts until a command may have changed it: see `state`.
+//! The server's answer about a session is valid until a command may have changed the session: see `state`.
 
 mod bound;
 mod effect;
@@ -43,13 +43,13 @@ pub use question::Known;
 
 /// Answers on their way that may be kept.
 const MOST_WAITING: usize = 8;
-/// Of the answer to a question.
+/// The most bytes that are taken of the answer to a question.
 const LONGEST_ANSWER: usize = 64 << 10;
-/// The numbers under which that is noted, and that to a further question.
+/// The answers to the question about the session, and to a further question, have these numbers.
 const QUESTION: u64 = 0;
 const FURTHER_QUESTION: u64 = u64::MAX;
 
-/// What client and server have told each other at the login.
+/// The facts about a connection that client and server have exchanged at the login.
 #[derive(Default)]
 pub struct Agreed {
     /// The connection's number, and the check of the server's greeting.
@@ -58,7 +58,7 @@ pub struct Agreed {
     pub version: Vec<u8>,
     /// In force.
     pub capabilities: u64,
-    /// Of the client's login.
+    /// The collation of the client's login.
     pub collation: u16,
 }
 
@@ -80,16 +80,16 @@ pub struct Identified<B: Bound> {
     pending: Pending<B>,
     /// The last moment at which the server had no transaction open, so that the snapshot of the present one is no older.
     moment: B::Moment,
-    /// The client is a near cache that keeps what it is told: it has to know how old that is, and whose writes it has seen.
+    /// The client is a near cache, too. It must know how old the results are that it keeps, so nothing is served to it.
     is_aside: bool,
 }
 
-/// What was decided about the command that is not sent yet.
+/// The decision about the command that is not sent yet.
 enum Pending<B: Bound> {
     Nothing,
-    /// A read waits.
+    /// The command waits for this.
     Wait(Wait<B::Tried>),
-    /// It has waited.
+    /// The wait is over, and the command is to be decided about again.
     Tried(B::Tried),
     /// The server gets it, and its answer may be kept.
     Miss(Miss<B>),
@@ -107,7 +107,7 @@ pub struct Asked {
     pub text: Arc<[u8]>,
     pub key: Arc<[u8]>,
     bound: Vec<Option<i128>>,
-    /// Of an execution.
+    /// Is set for the execution of a prepared statement.
     of_prepared: Option<OfPrepared>,
     /// The server would run it in a transaction that is open, or that it begins.
     pub is_inside: bool,
@@ -123,11 +123,11 @@ struct OfPrepared {
     may_be_served: bool,
 }
 
-/// What a read says.
+/// The text of a read, its key and the values bound to it.
 #[derive(Clone, Copy)]
 pub struct Wording<'a> {
     pub text: &'a [u8],
-    /// What it has in common with those that get the same answer.
+    /// Two reads with the same key, in sessions with the same identity, have the same answer.
     pub key: &'a [u8],
     /// For each `?` the integer bound to it; none for a value of another type.
     pub bound: &'a [Option<i128>],
@@ -168,11 +168,11 @@ impl Asked {
     }
 }
 
-/// What a [`Bound`] may know of the connection while it decides.
+/// The facts about the connection that a [`Bound`] may use.
 pub struct Here<'a> {
     pub kept: &'a Arc<Kept>,
     capabilities: u64,
-    /// As texts are read until the server has told of the session.
+    /// Texts are read in this mode until the server has described the session.
     pub mode: LexMode,
     /// See [`State::wrote_at`].
     pub wrote_at: u64,
@@ -219,7 +219,7 @@ impl<'a> Here<'a> {
 }
 
 impl<B: Bound> Identified<B> {
-    /// Of a connection that has just logged in to this server.
+    /// Begins with a connection that has just logged in to this server.
     pub fn new(memory: &Arc<Memory>, server: &str, agreed: &Agreed, bound: B) -> Identified<B> {
         let version = String::from_utf8_lossy(&agreed.version);
         let flavour = if version.contains("MariaDB") { flavour::mariadb(&version) } else { &flavour::MYSQL };
@@ -251,7 +251,7 @@ impl<B: Bound> Identified<B> {
         Some((query, statement))
     }
 
-    /// What this command asks, if its answer may be kept.
+    /// Returns the read that this command runs, if its answer may be kept.
     fn read(&mut self, payload: &[u8], follower: &Follower) -> Option<Asked> {
         let asked = match self.query(payload) {
             Some((query, statement)) => {
@@ -328,7 +328,7 @@ impl<B: Bound> Identified<B> {
         if why == Own::Absent && !asked.may_be_served() { Own::ParameterTypes } else { why }
     }
 
-    /// It means for the session what it meant when it was prepared.
+    /// The statement means for the session what it meant when it was prepared.
     fn means_the_same(&self, asked: &Asked, known: &Known) -> bool {
         asked.of_prepared.is_none_or(|of| self.prepared.identity(of.preparation) == Some(known.identity))
     }
@@ -584,13 +584,13 @@ fn may_run_prepared(kind: &Kind, text: &[u8]) -> bool {
     }
 }
 
-/// Of a text that is too long to be looked at.
+/// Looks at the first word of a text that is too long to be classified.
 fn begins_a_read(text: &[u8]) -> bool {
     const SELECT: &[u8] = b"select";
     text.trim_ascii_start().get(..SELECT.len()).is_some_and(|word| word.eq_ignore_ascii_case(SELECT))
 }
 
-/// After it, nobody can ask for the rows or warnings of the read before, unless it aggregates over nothing.
+/// Returns true if the rows and warnings of the read before cannot be asked for after this statement, unless it aggregates over no rows.
 fn replaces_what_reads_leave(statement: &Statement) -> bool {
     matches!(statement.kind, Kind::Read(Read { leaves_found_rows: false, .. })) && !statement.reads_diagnostics
 }

@@ -1,8 +1,8 @@
-//! Freshness by leases: the server has lent the right to serve, and says what is outdated. No result is outdated.
+//! Freshness by leases: the server has granted a lease and reports which results are invalidated. No stale result is served.
 //!
 //! Invariants:
-//! - a connection is served only what it would get from the server at a moment after its read has arrived: the context under which it
-//!   is looked for was told of its last command, or what came since is known to change nothing;
+//! - a connection is served only what the server would answer at a moment after the read has arrived: the server has reported the context
+//!   of its last command, or the commands since then change nothing;
 //! - in a transaction it is served only what the transaction's snapshot shows. The server sends the snapshot's stamp on the feed, and sends
 //!   none for a transaction that may have written something.
 
@@ -29,8 +29,8 @@ pub struct Leases {
 }
 
 impl Leases {
-    /// Of a connection that has just logged in. `number` and `greeting`: of the server's greeting, see [`feed::Connection::greeted`].
-    /// `capabilities`: those in force. `reports`: what is asked of the cache is asked of this one.
+    /// Begins with a connection that has just logged in. `number` and `greeting` come from the server's greeting, see
+    /// [`feed::Connection::greeted`]. `reports` says that reports on the cache are answered here.
     pub fn new(memory: &Arc<Memory>, number: u32, greeting: u64, capabilities: u64, reports: bool) -> Leases {
         let leased = Arc::new(Mutex::new(Leased::new(number, greeting, capabilities)));
         memory.enter(number, &leased);
@@ -70,7 +70,7 @@ impl Freshness for Leases {
             leased.statements.forward(0, payload, true);
             return None;
         }
-        // Of what is not one whole command nothing needs to be told.
+        // The server reports nothing about a command that did not arrive whole.
         let told = if is_whole { payload } else { &[] };
         let number = (0..begun).map(|_| leased.connection.forward(told)).last()?;
         let is_kept = is_whole && payload.len() <= LONGEST && self.memory.is_attached();

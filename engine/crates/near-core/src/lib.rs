@@ -1,4 +1,4 @@
-//! What decides beside an application, without a runtime, sockets, TLS or a configuration file.
+//! The part of `fqc-near` that decides what is served and what is kept. It needs no runtime, sockets, TLS or configuration file.
 //!
 //! A [`session::Session`] leads the conversation between one client and its server: bytes go in, and what becomes of them comes out. Results
 //! are in [`memory::Memory`]. Whether one is fresh enough to be served, the session's [`freshness::Freshness`] decides: by leases that

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-/// What the operator may change while the program runs.
+/// The settings that an operator may change while the program runs.
 #[derive(Default)]
 pub struct Settings {
     pub rules: Option<Arc<Rules>>,

@@ -64,7 +64,7 @@ impl Asked {
     }
 }
 
-/// None if this text asks for something else, or the server answers it.
+/// Returns none if this text asks for something else, or if the server answers it.
 pub fn asked(text: &[u8], standing: impl FnOnce() -> Option<Standing>) -> Option<Asked> {
     // Nothing else is read any further.
     text.trim_ascii_start().get(..4).filter(|word| word.eq_ignore_ascii_case(b"show"))?;

@@ -19,7 +19,7 @@ pub const OLDEST: Duration = Duration::from_secs(86_400);
 /// What hints are counted under.
 const HINT: &str = "hint";
 
-/// Beside an application all of the grammar is honoured.
+/// `fqc-near` honours the whole grammar.
 #[derive(Debug)]
 struct Beside;
 

@@ -1,6 +1,5 @@
-//! One client's connection, as far as serving from memory looks at it: what becomes of the client's bytes, and what the server has not seen.
-//!
-//! Whether a result may be served, its [`Freshness`] decides.
+//! Leads the conversation between one client and its server: it decides where the client's bytes go, and remembers which reads the server
+//! has not seen. Whether a result may be served, the connection's [`Freshness`] decides.
 //!
 //! Invariant: before anything else of the client reaches the server, the reads that it has not seen do, so that FOUND_ROWS(), the
 //! warnings and their like are what they would be. What asks for FOUND_ROWS() waits until it is known that the read has as many
@@ -25,7 +24,7 @@ use wire::{Command, ErrPacket, Expect, Header, Outcome, Query};
 const SEEN_EVERY_NS: u64 = 10_000_000_000;
 const NOT_SUPPORTED: u16 = 1235;
 
-/// What becomes of bytes of a client.
+/// Says where bytes of a client go.
 pub enum Then {
     /// They go to the server.
     Pass,
@@ -89,15 +88,15 @@ pub struct Session {
     unseen: Option<Unseen>,
     held: Option<Held>,
     inquiry: Option<Box<Inquiry>>,
-    /// A command that waits until it is decided about once more.
+    /// This command waits until `Freshness::decide` is to be called for it again.
     waiting: Option<Vec<u8>>,
-    /// The commands whose answers the client does not get. None: a question of our own.
+    /// The commands whose answers the client does not receive, oldest first. None stands for a question of the near cache.
     hidden: VecDeque<Option<Hidden>>,
-    /// Of the first command that the server has not answered.
+    /// Belongs to the first command that the server has not answered.
     leaves: Leaves,
     /// The server's FOUND_ROWS() may not be that of the last read that the client knows of.
     is_astray: bool,
-    /// When the server last got a command.
+    /// The time at which the server last received a command.
     seen_ns: u64,
     hits: u64,
 }
@@ -105,12 +104,12 @@ pub struct Session {
 /// A read that was served before the server got it.
 struct Hidden {
     number: u64,
-    /// Those that the client was given.
+    /// The number of rows that the client received.
     rows: Option<u64>,
 }
 
 impl Session {
-    /// Of a connection that has just logged in.
+    /// Begins the conversation of a connection that has just logged in.
     pub fn new(memory: &Arc<Memory>, freshness: impl Freshness + 'static) -> Session {
         Session {
             memory: memory.clone(),
@@ -127,7 +126,7 @@ impl Session {
         }
     }
 
-    /// Bytes of the client. `is_heard`: it has got everything that came before.
+    /// Takes bytes of the client. `is_heard` says that the client has received everything that came before.
     pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
         let command = follower.is_between().then(|| lone_command(bytes)).flatten();
         if is_heard && follower.is_quiet() && command.is_some_and(attaches) {
@@ -195,7 +194,7 @@ impl Session {
         answer
     }
 
-    /// The server gets these bytes, after what it has to see before them. `asks`: for the rows found by the last read.
+    /// Sends these bytes to the server, after the reads that it must see first. `asks` says that they may evaluate `FOUND_ROWS()`.
     fn send(&mut self, follower: &mut Follower, bytes: &[u8], command: Option<&[u8]>, asks: bool) -> Then {
         let stays = |unseen: &Unseen| command.is_some_and(|payload| unseen.may_follow(payload, follower));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
@@ -235,18 +234,18 @@ impl Session {
         if packets.is_empty() { Then::Pass } else { Then::Instead([&packets, bytes].concat()) }
     }
 
-    /// A question of our own goes to the server.
+    /// Expects the answer to a question of the near cache, which the client does not receive.
     fn hide(&mut self, follower: &mut Follower) {
         follower.expect_hidden(Expect::Query);
         self.hidden.push_back(None);
     }
 
-    /// A command waits, and nothing else of the client may be read.
+    /// Returns true while a command waits. Nothing else of the client may be read then.
     pub fn is_holding(&self) -> bool {
         self.held.is_some() || self.inquiry.is_some() || self.waiting.is_some()
     }
 
-    /// What becomes of the command that waited, once the server has run what it had not seen, or what it waited for is over.
+    /// Returns where the waiting command goes, once the server has run the reads that it had not seen or the wait is over.
     pub fn take_held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Then> {
         if self.waiting.is_some()
             && let Poll::Ready(()) = self.freshness.poll_wait(context)
@@ -269,14 +268,14 @@ impl Session {
                 Some(Then::Instead(command))
             }
             Err(error) => {
-                // Whoever reads again gets what there is now.
+                // A client that reads again receives present rows.
                 self.freshness.outdate();
                 Some(Then::Answer(error))
             }
         }
     }
 
-    /// An answer is complete. `is_hidden`: the client does not know of it.
+    /// Is called when an answer is complete. `is_hidden` says that the client does not receive it.
     pub fn of_answer(&mut self, outcome: &Outcome, is_hidden: bool) {
         if is_hidden {
             return self.of_hidden(outcome);
@@ -294,13 +293,13 @@ impl Session {
         self.inquiry.iter_mut().for_each(|inquiry| inquiry.hear(outcome));
     }
 
-    /// Bytes of an answer that is noted under this number.
+    /// Takes bytes of the answer to the command with this number.
     pub fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) {
         let sets_found = self.freshness.of_server(number, bytes, outcome);
         self.is_astray &= !sets_found;
     }
 
-    /// What this command asks of the cache.
+    /// Returns the report on the cache that this command asks for.
     fn asked(&self, follower: &Follower, payload: &[u8]) -> Option<Asked> {
         let query = Some(payload).filter(|payload| payload.len() <= LONGEST && payload[0] == Command::Query as u8);
         let query = Query::parse(&query?[1..], follower.capabilities())?;
@@ -313,7 +312,7 @@ impl Session {
         Then::Answer(report::answer(&self.memory, &standing, asked, &asker))
     }
 
-    /// First the server says whether this account may see that.
+    /// Asks the server first whether this account may see the report.
     fn inquire(&mut self, follower: &mut Follower, asked: Asked) -> Then {
         let unseen = self.unseen.take();
         self.inquiry = Some(Box::new(Inquiry::new(asked, unseen.iter().map(Unseen::count).sum())));
@@ -326,7 +325,7 @@ impl Session {
         Then::Hold(packets)
     }
 
-    /// The server gets the last read that it has not seen, after those that matter for it.
+    /// Sends the reads that the server has not seen, oldest first.
     fn forward_unseen(&mut self, follower: &mut Follower, mut unseen: Unseen) -> Vec<u8> {
         self.is_astray = false;
         let before = std::mem::take(&mut unseen.before);
@@ -341,7 +340,7 @@ impl Session {
         packets
     }
 
-    /// Bytes that the server gets.
+    /// Sends these bytes to the server.
     fn forward(&mut self, follower: &mut Follower, bytes: &[u8]) {
         self.seen_ns = clock::now();
         let mut rest = bytes;
@@ -357,7 +356,7 @@ impl Session {
         }
     }
 
-    /// `payload`: of one whole command, or what there is of the first.
+    /// `payload` belongs to one whole command, or is the beginning of the first one.
     fn forward_piece(&mut self, follower: &mut Follower, bytes: &[u8], payload: &[u8], is_whole: bool) {
         let (before, was_at_rest, is_of_file) =
             (follower.commands_begun(), follower.is_at_rest(), follower.is_in_file());
@@ -368,7 +367,7 @@ impl Session {
     }
 }
 
-/// A near cache whose commands are counted here cannot tell which of them the server tells about: some are answered here.
+/// A near cache that attaches through another one would count commands that never reach the server.
 fn attaches(payload: &[u8]) -> bool {
     payload.strip_prefix(&[Command::Query as u8]).is_some_and(feed::attaches)
 }

@@ -1,16 +1,16 @@
-//! What near caches share, as far as serving from memory looks at it: results that others have read, behind the memory of each.
+//! The interface to a store that several near caches share. Each of them has a memory of its own in front of it.
 //!
-//! What is found is put into memory, as if it had been read at a moment that is certainly not too late, and what decides about memory
-//! decides about it.
+//! A result that is found in the store is put into memory as if it had been read at a moment that is certainly not too late. From then on it
+//! is treated like any result in memory.
 
 use insight::report::Row;
 use std::pin::Pin;
 use std::time::Duration;
 
-/// What a read waits for.
+/// The wait of a read.
 pub type Wait<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// What became of a look.
+/// The outcome of a look into the store.
 pub enum Looked {
     Found(Found),
     /// The answer may be put there.
@@ -21,31 +21,32 @@ pub enum Looked {
 pub struct Found {
     pub answer: Vec<u8>,
     pub rows: u64,
-    /// In microseconds by our clock: the server was asked later than that.
+    /// A time in microseconds by this machine's clock. The server was asked later than that.
     pub read_at: u64,
 }
 
-/// What waits for one answer.
+/// An empty place in the store, which waits for one answer.
 pub trait Place: Send {
     fn fill(self: Box<Self>, answer: &[u8], rows: u64);
 }
 
 pub trait Store: Send + Sync {
-    /// For an answer to what has this key, no older than `ttl`. Ends soon, whatever the store does; none if nobody can be asked.
+    /// Looks for an answer that has this key and is no older than `ttl`. The wait ends soon, whatever the store does. Returns none if no
+    /// server of the store can be asked.
     fn look(&self, key: [&[u8]; 2], ttl: Duration) -> Option<Wait<Looked>>;
 
-    /// What was put there for this key, as it was, with its rows.
+    /// Looks for the bytes that were put there for this key, and their number of rows.
     fn find(&self, key: [&[u8]; 2]) -> Option<Wait<Option<(Vec<u8>, u64)>>>;
 
-    /// Whoever finds it knows by itself whether it is outdated. So nothing is lost if it takes the place of a newer one.
+    /// Puts bytes there that say by themselves whether they are stale. So they may take the place of newer ones.
     fn put(&self, key: [&[u8]; 2], bytes: &[u8], rows: u64);
 
-    /// A read was answered with what was there.
+    /// Counts a read that was answered from the store.
     fn count_hit(&self);
 
-    /// A value was found that is not one whole result.
+    /// Counts a value that is not one whole result.
     fn count_malformed(&self);
 
-    /// Of a report on the cache, whose memory had so many hits and misses.
+    /// Returns the store's rows of `SHOW FQC STATUS`. `hits` and `misses` are those of the memory.
     fn rows(&self, hits: u64, misses: u64) -> Vec<Row>;
 }

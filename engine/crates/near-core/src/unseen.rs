@@ -17,7 +17,7 @@ pub struct Unseen {
     pub packet: Vec<u8>,
     /// Those found; none if they may be those of an older read.
     pub rows: Option<u64>,
-    /// The number under which it was answered; none if the server gives out none.
+    /// The context in which it was answered; none if the server gives out no numbers of contexts.
     pub under: Option<Under>,
     /// It binds types that the server does not have, and that later executions may go by.
     pub first_types: Option<Vec<u8>>,

@@ -48,13 +48,13 @@ impl Shared {
         }
     }
 
-    /// New connections use this one from here on, and what concerns rules all of them.
+    /// New connections use this configuration from here on. Its rules count for all connections.
     pub fn change_config(&self, config: Config) {
         self.memory.change_settings(config.settings());
         self.config.send_replace(Arc::new(config));
     }
 
-    /// As those see it who decide what is served.
+    /// Returns the store as the core sees it.
     pub fn shared_store(&self) -> Option<Arc<dyn near_core::store::Store>> {
         self.store.clone().map(|store| store as Arc<dyn near_core::store::Store>)
     }

@@ -193,7 +193,7 @@ impl near_core::store::Store for Store {
         self.malformed.add(1);
     }
 
-    /// Of each tier: reads that came so far, those that it had an answer to, and what it holds.
+    /// Returns for each tier how many reads came to it, how many it answered, and what it holds.
     fn rows(&self, hits: u64, misses: u64) -> Vec<Row> {
         let (selects, of_store) = (self.selects.get() as u64, self.hits.get() as u64);
         let mut rows = tier("Memory", hits + misses, hits.saturating_sub(of_store));

@@ -1,4 +1,4 @@
-//! What the server's binary log says is outdated: see `binlog`.
+//! Freshness by the server's binary log, which says what has changed: see `binlog`.
 
 use super::{Absolute, Begun, Log, Noted, Progress, Read, tables_made};
 use crate::clock;
@@ -20,11 +20,11 @@ pub struct ByLog {
     pub memory: Arc<Memory>,
 }
 
-/// What the store has, if it was asked: an answer of another near cache, and its rows.
+/// Is set once the store was asked: an answer of another near cache with its number of rows, if there is one.
 type Looked = Option<Option<(Vec<u8>, u64)>>;
 
 impl ByLog {
-    /// Takes what another near cache has put into the store. False if it may not be served.
+    /// Takes over a result of another near cache from the store. Returns false if it may not be served.
     fn take(&self, here: &Here<'_>, asked: &Asked, known: &Known, (bytes, rows): &(Vec<u8>, u64)) -> bool {
         let source = Source::of_store(here.shape(asked, known));
         let result = Absolute::read(bytes)
@@ -35,7 +35,7 @@ impl ByLog {
 }
 
 impl Bound for ByLog {
-    /// What was known of the log.
+    /// Says how far the log was known.
     type Moment = Option<Noted>;
     type Tried = Looked;
     type Claim = ();

@@ -1,4 +1,4 @@
-//! How old a result may be where the server lends no right to serve: one interface, which rules and the server's log implement.
+//! The interface that decides how old a result may be where the server runs no plugin. Rules and the binary log implement it.
 
 use super::{Asked, Here, Known};
 use crate::answer::Answer;
@@ -15,7 +15,7 @@ pub struct Found {
     pub rows: u64,
     /// Where it has its status flags, if it may be served in transactions.
     pub places: Option<Places>,
-    /// It is past its `soft_ttl`.
+    /// The result is older than its `soft_ttl`.
     pub is_due: bool,
     pub used: Use,
 }
@@ -34,7 +34,7 @@ impl Found {
     }
 }
 
-/// What becomes of a read that may be served.
+/// The decision about a read that may be served.
 pub enum Decision<B: Bound> {
     Serve(Found),
     Wait(Wait<B::Tried>),
@@ -42,7 +42,7 @@ pub enum Decision<B: Bound> {
     Forward(B::Claim),
 }
 
-/// A read that was answered, and what it may be kept under.
+/// A read that was answered, with the facts that its answer depends on.
 pub struct Answered<'a, B: Bound> {
     pub asked: &'a Asked,
     pub answer: &'a Answer,
@@ -54,28 +54,28 @@ pub struct Answered<'a, B: Bound> {
 }
 
 pub trait Bound: Send + Sized + 'static {
-    /// When a result was read, as far as its age hangs on it.
+    /// Says when a result was read, in the way in which this bound measures age.
     type Moment: Copy + Default + Send;
-    /// What a read has waited for, when it is decided about once more.
+    /// The outcome of a wait, with which the read is decided about again.
     type Tried: Default + Send + 'static;
-    /// What a read holds while the server answers it.
+    /// Is held by a read while the server answers it.
     type Claim: Send;
 
-    /// A further question that the server is asked with the one about the session.
+    /// Returns a question that is sent together with the one about the session.
     fn further_question(&self, _flavour: &'static Flavour) -> Option<&'static str> {
         None
     }
 
-    /// What a report on the cache says of it.
+    /// Returns the part of a report on the cache that depends on this bound.
     fn standing(&self, memory: &Memory) -> Standing;
 
-    /// Reads in transactions may be served if the results say so.
+    /// Returns true if reads in transactions may be served.
     fn serves_inside(&self) -> bool;
 
-    /// The present moment, in which no transaction is open.
+    /// Returns the present moment. No transaction is open in it.
     fn moment(&self, now_ns: u64) -> Self::Moment;
 
-    /// None if nothing lets this read be served. `known`: the session, if it is known.
+    /// Returns none if this read may not be served at all. `known` describes the session once the server has done so.
     fn decide(
         &mut self,
         here: &Here<'_>,
@@ -84,13 +84,13 @@ pub trait Bound: Send + Sized + 'static {
         tried: Self::Tried,
     ) -> Option<Decision<Self>>;
 
-    /// Why a read that was decided about was not served.
+    /// Returns the reason why a read was not served.
     fn why(&mut self, here: &Here<'_>, asked: &Asked, known: &Known) -> Own;
 
-    /// A write through this connection was answered, or may have been.
+    /// Is called when a write of this connection was answered, or may have been.
     fn wrote(&self, _now_ns: u64) {}
 
-    /// A command was answered: what is remembered of the last read counts no longer.
+    /// Is called when a command was answered. What was remembered about the last read is not valid any longer.
     fn answered(&mut self) {}
 
     fn keep(&mut self, here: &Here<'_>, answered: Answered<'_, Self>);

@@ -6,10 +6,10 @@ use std::sync::{MutexGuard, PoisonError};
 
 /// A result that waits.
 pub trait Waiting: Send {
-    /// Its tables were looked up.
+    /// The result's tables were looked up.
     fn store(self: Box<Self>, engine: &Engine);
 
-    /// It is not stored any more.
+    /// The result will not be stored.
     fn give_up(self: Box<Self>, engine: &Engine);
 }
 
