@@ -43,7 +43,7 @@ impl Memory {
             connections: Mutex::default(),
             to_say: Mutex::default(),
             has_to_say: Bell::default(),
-            obstacle: Obstacle::new(),
+            obstacle: Obstacle::default(),
             reasons: Reasons::default(),
             settings: RwLock::default(),
         }

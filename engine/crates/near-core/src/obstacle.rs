@@ -8,11 +8,13 @@ use std::sync::PoisonError;
 /// Why nothing is served, in words; empty while something may be.
 pub struct Obstacle(Mutex<String>);
 
-impl Obstacle {
-    pub fn new() -> Obstacle {
+impl Default for Obstacle {
+    fn default() -> Obstacle {
         Obstacle(Mutex::new("not attached yet".into()))
     }
+}
 
+impl Obstacle {
     pub fn get(&self) -> String {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -52,7 +54,7 @@ mod tests {
 
     #[test]
     fn what_a_server_says_is_one_line_of_text() {
-        let obstacle = Obstacle::new();
+        let obstacle = Obstacle::default();
         obstacle.set(&format!("error 1045: \u{1b}[2Jno\nfqc_near_serving 1 {}", "x".repeat(5000)));
         let said = obstacle.get();
         assert!(said.starts_with("error 1045: [2Jnofqc_near_serving 1 x"), "{said}");

@@ -25,6 +25,9 @@ pub struct Found {
     pub read_at: u64,
 }
 
+/// Bytes that were put into the store, and their number of rows.
+pub type Stored = (Vec<u8>, u64);
+
 /// An empty place in the store, which waits for one answer.
 pub trait Place: Send {
     fn fill(self: Box<Self>, answer: &[u8], rows: u64);
@@ -36,7 +39,7 @@ pub trait Store: Send + Sync {
     fn look(&self, key: [&[u8]; 2], ttl: Duration) -> Option<Wait<Looked>>;
 
     /// Looks for the bytes that were put there for this key, and their number of rows.
-    fn find(&self, key: [&[u8]; 2]) -> Option<Wait<Option<(Vec<u8>, u64)>>>;
+    fn find(&self, key: [&[u8]; 2]) -> Option<Wait<Option<Stored>>>;
 
     /// Puts bytes there that say by themselves whether they are stale. So they may take the place of newer ones.
     fn put(&self, key: [&[u8]; 2], bytes: &[u8], rows: u64);

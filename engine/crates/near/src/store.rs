@@ -31,7 +31,7 @@ use near_core::clock;
 use near_core::counter::Counter;
 use near_core::digest;
 use near_core::report::row;
-use near_core::store::{Found, Looked, Wait};
+use near_core::store::{Found, Looked, Stored, Wait};
 use reply::{Item, Process, Read, Reply, Wants};
 use std::sync::Arc;
 use std::time::Duration;
@@ -165,7 +165,7 @@ impl near_core::store::Store for Store {
         }))
     }
 
-    fn find(&self, key: [&[u8]; 2]) -> Option<Wait<Option<(Vec<u8>, u64)>>> {
+    fn find(&self, key: [&[u8]; 2]) -> Option<Wait<Option<Stored>>> {
         let id = self.id(OF_LOG, key);
         let (line, request) = (self.members.line(&id)?, self.members.common().dialect.find(&id));
         self.selects.add(1);

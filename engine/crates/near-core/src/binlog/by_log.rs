@@ -7,7 +7,7 @@ use crate::identified::{Answered, Asked, Bound, Decision, Here, Known};
 use crate::memory::Memory;
 use crate::reason::Own;
 use crate::report::row;
-use crate::store::Store;
+use crate::store::{Store, Stored};
 use crate::uses::Source;
 use flavour::Flavour;
 use insight::report::Row;
@@ -21,11 +21,11 @@ pub struct ByLog {
 }
 
 /// Is set once the store was asked: an answer of another near cache with its number of rows, if there is one.
-type Looked = Option<Option<(Vec<u8>, u64)>>;
+type Looked = Option<Option<Stored>>;
 
 impl ByLog {
     /// Takes over a result of another near cache from the store. Returns false if it may not be served.
-    fn take(&self, here: &Here<'_>, asked: &Asked, known: &Known, (bytes, rows): &(Vec<u8>, u64)) -> bool {
+    fn take(&self, here: &Here<'_>, asked: &Asked, known: &Known, (bytes, rows): &Stored) -> bool {
         let source = Source::of_store(here.shape(asked, known));
         let result = Absolute::read(bytes)
             .and_then(|(at, answer)| Some((at, here.result(asked, answer, *rows, self.store.as_deref())?)));
