@@ -1,4 +1,5 @@
 //! What differs from one server product to another, as data: a [`Flavour`] describes one product, or some lines of it.
+//! What differs from one line of a product to another, and what is admitted on each, is in `engine/servers.tsv` ([`servers`]).
 //!
 //! The other crates are given a flavour and ask it; none of them names a product. Whatever a flavour does not know is treated
 //! as the worst case: an unknown function makes a read uncacheable, an unknown statement may change anything, a character set
@@ -6,13 +7,16 @@
 //! Deliberately absent: code that reads a text or a packet, and any dependency on another crate.
 
 pub mod capability;
+mod lines;
 mod mariadb;
 mod mysql;
 mod names;
-mod servers;
+mod release;
+pub mod servers;
 
 pub use capability::Capabilities;
-pub use mariadb::{MARIADB, MARIADB_11_5, mariadb};
+pub use lines::{has_statement, of};
+pub use mariadb::MARIADB;
 pub use mysql::MYSQL;
 pub use names::{Names, Objections};
 
@@ -38,7 +42,7 @@ pub struct Flavour {
     pub catalogue: Catalogue,
 }
 
-/// Flavours are statics: each is only itself.
+/// Each line's flavour exists once.
 impl PartialEq for Flavour {
     fn eq(&self, other: &Flavour) -> bool {
         std::ptr::eq(self, other)
@@ -58,10 +62,6 @@ impl Flavour {
     pub fn literal(&self, name: &[u8]) -> String {
         let digits: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{} x'{digits}'", self.catalogue.utf8)
-    }
-
-    pub fn is_tested(&self, version: &str) -> bool {
-        servers::is_tested(self.product, version)
     }
 }
 
@@ -106,7 +106,7 @@ pub struct Statements {
     pub takes_unreadable_types: bool,
     /// What the types of a prepared statement's parameters were before matters to its later executions.
     pub heeds_earlier_types: bool,
-    /// Near caches have been tried with it. Others get no lease.
+    /// Near caches get leases, as `servers.tsv` says of the line.
     pub admits_nears: bool,
     /// Words besides GLOBAL for settings that are not the session's own.
     pub global_scopes: &'static [&'static str],
@@ -136,8 +136,8 @@ pub struct Alias {
 
 /// Words that may stand before a parenthesis in a read. All others are taken for stored functions.
 ///
-/// A deterministic function is built into every tested line, so that no stored or loadable function can take its place, and
-/// its value depends on its arguments and on settings that are part of a cached result's identity.
+/// A deterministic function is built into the line, so that no stored or loadable function can take its place, and its value
+/// depends on its arguments and on settings that are part of a cached result's identity.
 #[derive(Clone, Copy)]
 pub struct Functions {
     /// Keywords and types: not calls.

@@ -1,23 +1,25 @@
-//! MariaDB, from 10.11 on.
+//! MariaDB, as its newest line is.
 
 mod catalogue;
 mod functions;
 
 use crate::capability::*;
+use crate::servers;
 use crate::{
     Alias, Asked, Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Habit, Habits, Modes, Schemas,
     Statements, Variables,
 };
 
 pub static MARIADB: Flavour = Flavour {
-    product: "MariaDB",
+    product: servers::MARIADB,
     comments: Comments { executable: &["!", "M!"], hints: &[] },
     statements: Statements {
         has_set_statement: true,
         has_compound: true,
         has_analyze: true,
         has_backup: true,
-        flushes_status_of_all: true,
+        // Where OLD_FLUSH_STATUS in `old_mode` makes it what it was, the engine's counters still stay.
+        flushes_status_of_all: false,
         has_query_cache: true,
         query_cache_test: None,
         has_sql_cache: true,
@@ -60,20 +62,6 @@ pub static MARIADB: Flavour = Flavour {
     capabilities: CAPABILITIES,
     catalogue: catalogue::CATALOGUE,
 };
-
-/// From here on `FLUSH STATUS` is the session's own, and everybody may use it. (Where OLD_FLUSH_STATUS in `old_mode` makes it what
-/// it was, the engine's counters still stay.)
-pub static MARIADB_11_5: Flavour =
-    Flavour { statements: Statements { flushes_status_of_all: false, ..MARIADB.statements }, ..MARIADB };
-
-/// By the server's version. One that cannot be read is taken for a later one.
-pub fn mariadb(version: &str) -> &'static Flavour {
-    let mut numbers = version.split('.').map(|number| number.parse::<u32>().ok());
-    match (numbers.next().flatten(), numbers.next().flatten()) {
-        (Some(major), Some(minor)) if (major, minor) < (11, 5) => &MARIADB,
-        _ => &MARIADB_11_5,
-    }
-}
 
 /// Bits 25 to 28 are MySQL's; no MariaDB offers them, and they are not known here.
 const CAPABILITIES: Capabilities = Capabilities {

@@ -1,16 +1,17 @@
-//! MySQL, from 9.7 on.
+//! MySQL, as its newest line is.
 
 mod catalogue;
 mod functions;
 
 use crate::capability::*;
+use crate::servers;
 use crate::{
     Asked, Capabilities, Charsets, Comments, Engines, Error, Errors, Flavour, Habit, Habits, Modes, Schemas,
     Statements, Variables,
 };
 
 pub static MYSQL: Flavour = Flavour {
-    product: "MySQL",
+    product: servers::MYSQL,
     comments: Comments { executable: &["!"], hints: &["+"] },
     statements: Statements {
         has_set_statement: false,

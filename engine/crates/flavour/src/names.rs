@@ -1,6 +1,7 @@
 //! Lists of words that are searched for nearly every word of a statement.
 
 use crate::Objection;
+use std::collections::BTreeSet;
 
 /// A bit for each first letter and each length that a name has: most words that are looked for have none of them.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +55,12 @@ impl Names {
 
     pub fn as_slice(&self) -> &'static [&'static str] {
         self.sorted
+    }
+
+    /// A copy that lacks some names. It is never freed.
+    pub fn without(&self, names: &BTreeSet<&str>) -> Names {
+        let left: Vec<_> = self.sorted.iter().copied().filter(|name| !names.contains(name)).collect();
+        Names::new(left.leak())
     }
 
     /// `word`: in lower case.

@@ -1,40 +1,189 @@
-//! The list of servers that the whole project shares.
+//! `engine/servers.tsv`: what each line of servers has, and what is admitted there.
+//!
+//! A version of a series that has no row counts as a server of the product's `other` series. A version that cannot be read counts
+//! as older than every release, so that nothing is taken for built in that may not be.
 
-const LIST: &str = include_str!("../../../servers.tsv");
+use crate::release::Release;
 
-/// Every run of the suites, or long runs of the testers, were on servers of this line.
-pub fn is_tested(product: &str, version: &str) -> bool {
-    let servers = LIST.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect::<Vec<_>>());
-    servers.into_iter().any(|columns| match columns[..] {
-        [its_product, line, "yes", ..] => {
-            its_product == product && version.strip_prefix(line).is_some_and(|rest| rest.starts_with('.'))
-        }
-        _ => false,
+const TABLE: &str = include_str!("../../../servers.tsv");
+
+pub const MARIADB: &str = "MariaDB";
+pub const MYSQL: &str = "MySQL";
+
+/// Whether the plugin loads into a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// The suites or long runs of the testers were on servers of this series.
+    Tested,
+    /// It loads with a warning in the error log.
+    Warns,
+    /// It loads only where the administrator has asked for it.
+    Asked,
+    /// It does not load, whatever the administrator asks for.
+    Never,
+}
+
+/// What is admitted on one series of a product.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub plugin: Admission,
+    /// The plugin there admits near caches under leases.
+    pub admits_nears: bool,
+    /// `fqc-near` may follow the binary log there.
+    pub has_followable_log: bool,
+}
+
+/// What a product has had from a release on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Since {
+    pub release: Release,
+    pub kind: &'static str,
+    /// Names, separated by spaces.
+    pub what: &'static str,
+}
+
+/// The product of a server, by the text of its version.
+pub fn product(version: &str) -> &'static str {
+    if version.contains(MARIADB) { MARIADB } else { MYSQL }
+}
+
+/// What is admitted on a server of this version.
+pub fn line(version: &str) -> Line {
+    line_in(TABLE, version)
+}
+
+/// Series of a product on which the plugin is tested.
+pub fn tested(product: &str) -> Vec<&'static str> {
+    let rows = rows(TABLE).filter_map(|columns| match columns[..] {
+        ["line", of, series, "tested", ..] if of == product => Some(series),
+        _ => None,
+    });
+    rows.collect()
+}
+
+/// The name under which servers exported a symbol before it got `name`, if it had another.
+pub fn older_symbol(name: &str) -> Option<&'static str> {
+    rows(TABLE).find_map(|columns| match columns[..] {
+        ["since", _, _, "symbol", newer, older] if newer == name => Some(older),
+        _ => None,
     })
+}
+
+/// What servers of a product have, and earlier releases than the given ones lack.
+pub(crate) fn since(product: &'static str) -> impl Iterator<Item = Since> {
+    rows(TABLE).filter_map(move |columns| match columns[..] {
+        ["since", of, release, kind, what, ..] if of == product => {
+            Some(Since { release: Release::of(release), kind, what })
+        }
+        _ => None,
+    })
+}
+
+fn rows(table: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
+    table.lines().filter(|line| !line.starts_with('#')).map(|line| line.split('\t').collect())
+}
+
+fn line_in(table: &'static str, version: &str) -> Line {
+    let product = product(version);
+    let number = Release::number(version);
+    let is_of = |series: &str| number.strip_prefix(series).is_some_and(|rest| rest.starts_with('.'));
+    let lines = rows(table).filter_map(|columns| match columns[..] {
+        ["line", of, series, plugin, exact, log, ..] if of == product => Some((series, read(plugin, exact, log))),
+        _ => None,
+    });
+    let fitting = lines.filter(|(series, _)| *series == OTHER || is_of(series));
+    let specific = |(series, _): &(&str, Line)| if *series == OTHER { 0 } else { series.len() };
+    let found = fitting.max_by_key(specific).expect("each product has a row for its other series").1;
+    Line { has_followable_log: found.has_followable_log && !number.is_empty(), ..found }
+}
+
+const OTHER: &str = "other";
+
+fn read(plugin: &str, exact: &str, log: &str) -> Line {
+    let plugin = match plugin {
+        "tested" => Admission::Tested,
+        "warns" => Admission::Warns,
+        "asked" => Admission::Asked,
+        _ => Admission::Never,
+    };
+    Line { plugin, admits_nears: exact == "yes", has_followable_log: log == "yes" }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{MARIADB, MARIADB_11_5, MYSQL, mariadb};
+    use super::*;
+    use std::collections::BTreeSet;
 
-    #[test]
-    fn a_tested_line_is_known_by_the_start_of_its_versions() {
-        for tested in ["10.11.19-MariaDB-0+deb12u1", "11.4.5-MariaDB-1", "11.8.9-MariaDB-0+deb13u1 from Debian"] {
-            assert!(mariadb(tested).is_tested(tested), "{tested}");
-        }
-        for other in ["10.6.21-MariaDB", "11.80.1-MariaDB", "11.8", "12.1.2-MariaDB", "9.7.4", ""] {
-            assert!(!mariadb(other).is_tested(other), "{other}");
-        }
-        assert!(MYSQL.is_tested("9.7.4-2") && !MYSQL.is_tested("8.4.6"));
+    fn plugin(version: &str) -> Admission {
+        line(version).plugin
     }
 
     #[test]
-    fn a_version_has_its_lines_flavour_and_an_unknown_one_the_newest() {
-        for old in ["10.11.19-MariaDB", "11.4.5-MariaDB-1"] {
-            assert_eq!(mariadb(old), &MARIADB, "{old}");
+    fn a_tested_line_is_known_by_the_start_of_its_versions() {
+        for tested in [
+            "10.11.19-MariaDB-0+deb12u1",
+            "5.5.5-10.11.6-MariaDB-log",
+            "11.4.5-MariaDB-1",
+            "11.8.9-MariaDB-0+deb13u1 from Debian",
+            "9.7.4-2",
+        ] {
+            assert_eq!(plugin(tested), Admission::Tested, "{tested}");
         }
-        for new in ["11.5.2-MariaDB", "11.8.9-MariaDB-0+deb13u1", "12.1.2-MariaDB", "", "eleven"] {
-            assert_eq!(mariadb(new), &MARIADB_11_5, "{new}");
+    }
+
+    #[test]
+    fn a_series_without_a_row_is_admitted_as_its_product_says() {
+        for other in ["10.6.21-MariaDB", "11.80.1-MariaDB", "11.8-MariaDB", "12.3.1-MariaDB", "110.11.1-MariaDB"] {
+            assert_eq!(plugin(other), Admission::Warns, "{other}");
         }
+        for other in ["8.0.36-28", "8.4.6", "9.70.1", "9.8.0", "10.0.1", ""] {
+            assert_eq!(plugin(other), Admission::Asked, "{other}");
+        }
+        for other in ["5.7.44-log", "5.6.51", "5.5.62"] {
+            assert_eq!(plugin(other), Admission::Never, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_the_table_lacks_is_no_tested_one() {
+        const WITHOUT: &str = "line\tMySQL\t8.0\tasked\tno\tyes\nline\tMySQL\tother\tasked\tno\tyes";
+        assert_eq!(line_in(WITHOUT, "9.7.4").plugin, Admission::Asked);
+    }
+
+    #[test]
+    fn logs_of_mysql_are_followed_from_8_0_on_and_leases_are_mariadbs() {
+        for (version, has_log, admits) in [
+            ("10.6.21-MariaDB", true, true),
+            ("12.3.1-MariaDB", true, true),
+            ("5.7.44-log", false, false),
+            ("what", false, false),
+            ("8.0.36", true, false),
+            ("8.4.3", true, false),
+            ("9.7.4-2", true, false),
+        ] {
+            let line = line(version);
+            assert_eq!((line.has_followable_log, line.admits_nears), (has_log, admits), "{version}");
+        }
+    }
+
+    #[test]
+    fn every_row_is_one_that_is_read() {
+        let mut series = BTreeSet::new();
+        for columns in rows(TABLE) {
+            match columns[..] {
+                ["line", product, name, plugin, exact, log, _, _, _, tests] => {
+                    assert!(["tested", "warns", "asked", "never"].contains(&plugin), "{columns:?}");
+                    assert!([exact, log].iter().all(|word| ["yes", "no"].contains(word)), "{columns:?}");
+                    assert!(["all", "part", "none"].contains(&tests), "{columns:?}");
+                    assert!(series.insert((product, name)), "twice: {columns:?}");
+                }
+                ["since", MARIADB | MYSQL, release, "function" | "statement", _]
+                | ["since", MYSQL, release, "symbol", _, _] => {
+                    assert!(Release::of(release) > Release::of(""), "{columns:?}");
+                }
+                _ => panic!("{columns:?}"),
+            }
+        }
+        assert!([MARIADB, MYSQL].iter().all(|product| series.contains(&(*product, OTHER))));
     }
 }

@@ -222,7 +222,7 @@ impl<B: Bound> Identified<B> {
     /// Begins with a connection that has just logged in to this server.
     pub fn new(memory: &Arc<Memory>, server: &str, agreed: &Agreed, bound: B) -> Identified<B> {
         let version = String::from_utf8_lossy(&agreed.version);
-        let flavour = if version.contains("MariaDB") { flavour::mariadb(&version) } else { &flavour::MYSQL };
+        let flavour = flavour::of(&version);
         let capabilities = agreed.capabilities;
         Identified {
             memory: memory.clone(),

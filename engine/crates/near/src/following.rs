@@ -76,7 +76,7 @@ async fn follow(
     let mut draining = shared.draining();
     tokio::select! {
         outcome = hear(log, stream, has_checksums) => outcome,
-        outcome = ask(shared, log, asker, product) => outcome,
+        outcome = ask(shared, log, asker, &product) => outcome,
         outcome = until_other(config, changes) => outcome,
         _ = draining.wait_for(|is_draining| *is_draining) => {
             log.lose();
@@ -88,7 +88,7 @@ async fn follow(
 
 struct Attached {
     asker: Asker,
-    product: &'static Product,
+    product: Product,
     stream: Stream,
     has_checksums: bool,
 }
@@ -106,7 +106,7 @@ async fn attach(log: &Log, config: &Config, account: &Account) -> io::Result<Att
     let mut asker = Asker::connect(config, account).await?;
     let (product, version) = prerequisites::product(&mut asker).await?;
     let attached = attach_to(log, config, account, asker, product).await;
-    let attached = attached.map_err(|error| prerequisites::with_grant(error, product, account))?;
+    let attached = attached.map_err(|error| prerequisites::with_grant(error, &product, account))?;
     say!("following the log of {} ({version})", config.server);
     Ok(attached)
 }
@@ -116,9 +116,9 @@ async fn attach_to(
     config: &Config,
     account: &Account,
     mut asker: Asker,
-    product: &'static Product,
+    product: Product,
 ) -> io::Result<Attached> {
-    let Checked { mut has_checksums, file } = prerequisites::check(&mut asker, product).await?;
+    let Checked { mut has_checksums, file } = prerequisites::check(&mut asker, &product).await?;
     let mut replica = Asker::connect(config, account).await?;
     let identity = question::server();
     let servers = [asker.ask(&identity).await?, replica.ask(&identity).await?];
@@ -126,7 +126,7 @@ async fn attach_to(
         return Err(io::Error::other("there are several servers behind this address"));
     }
     let server = servers[0].first().and_then(|row| value(row, 0)).ok_or(io::ErrorKind::InvalidData)?;
-    let (said, _) = asker.said(product).await?;
+    let (said, _) = asker.said(&product).await?;
     replica.ask_all(&SETTINGS).await?;
     let (first, stream) = replica.begin(&dump(&said, &file)?).await?;
     let (from, shown) = match said {
@@ -242,7 +242,7 @@ async fn ask_once(log: &Log, asker: &mut Asker, product: &Product) -> io::Result
         return Err(io::Error::other("the server's log does not come up to what it has done"));
     }
     let heard = log.heard();
-    let (said, end) = asker.said(product).await?;
+    let (said, end) = asker.said(&product).await?;
     if end < heard {
         return Err(io::Error::other(RESET));
     }

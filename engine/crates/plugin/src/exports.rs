@@ -1,17 +1,73 @@
 //! What the server's process exports, by name.
 
 use crate::faults;
-use std::ffi::{CStr, c_void};
+use flavour::servers;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
+/// The address of a symbol, under its name of today or the one that it had in older servers.
 pub fn symbol(name: &CStr) -> Result<*mut c_void, String> {
+    let older = || CString::new(servers::older_symbol(name.to_str().ok()?)?).ok();
+    let found = find(name).or_else(|| find(&older()?));
+    found.ok_or_else(|| format!("this server does not export {}", name.to_string_lossy()))
+}
+
+fn find(name: &CStr) -> Option<*mut c_void> {
     // SAFETY: `name` is NUL-terminated; dlsym only reads it.
     let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     let is_hidden = || faults::wish("symbol").is_some_and(|wish| name.to_bytes() == wish.as_bytes());
-    if found.is_null() || is_hidden() {
-        Err(format!("this server does not export {}", name.to_string_lossy()))
-    } else {
-        Ok(found)
+    (!found.is_null() && !is_hidden()).then_some(found)
+}
+
+/// A variable of the server, whose size is that of a `T`: a server in which it has grown or shrunk is refused.
+pub fn variable<T>(name: &CStr) -> Result<*const T, String> {
+    let found = symbol(name)?;
+    match size(found) {
+        Some(bytes) if bytes == size_of::<T>() => Ok(found.cast_const().cast()),
+        _ => Err(format!("{} has another size in this server than {} bytes", name.to_string_lossy(), size_of::<T>())),
     }
+}
+
+#[repr(C)]
+struct Place {
+    file: *const c_char,
+    base: *mut c_void,
+    symbol: *const c_char,
+    address: *mut c_void,
+}
+
+unsafe extern "C" {
+    fn dladdr1(address: *const c_void, place: *mut Place, extra: *mut *mut c_void, flags: c_int) -> c_int;
+}
+const RTLD_DL_SYMENT: c_int = 1;
+
+/// The size in bytes of the exported object at an address; none if no symbol is there.
+pub fn size(start: *mut c_void) -> Option<usize> {
+    let mut place = Place {
+        file: std::ptr::null(),
+        base: std::ptr::null_mut(),
+        symbol: std::ptr::null(),
+        address: std::ptr::null_mut(),
+    };
+    let mut entry = std::ptr::null_mut();
+    // SAFETY: room for what the loader tells; on success `entry` is the symbol's entry in its table.
+    unsafe {
+        let found = dladdr1(start, &mut place, &mut entry, RTLD_DL_SYMENT) != 0 && !entry.is_null();
+        (found && place.address == start).then(|| (*entry.cast::<libc::Elf64_Sym>()).st_size as usize)
+    }
+}
+
+/// The version of the server that this library was loaded into, even if that lacks what the engine needs.
+pub fn server_version() -> Result<String, String> {
+    if let Some(wished) = faults::wish("version") {
+        return Ok(wished);
+    }
+    real_server_version()
+}
+
+/// The same, whatever a fault on purpose says.
+pub fn real_server_version() -> Result<String, String> {
+    // SAFETY: `server_version` is a NUL-terminated array that is written once, before plugins load.
+    symbol(c"server_version").map(|text| unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy().into_owned())
 }
 
 /// An exported function.
@@ -22,4 +78,19 @@ pub unsafe fn function<F: Copy>(name: &CStr) -> Result<F, String> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
     // SAFETY: the caller's promise, and the same size.
     symbol(name).map(|found| unsafe { std::mem::transmute_copy::<*mut c_void, F>(&found) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU8, AtomicU64};
+
+    #[test]
+    fn a_variable_of_another_size_is_none() {
+        // The C library's, a pointer.
+        assert!(variable::<AtomicU64>(c"environ").is_ok());
+        let refused = variable::<AtomicU8>(c"environ").unwrap_err();
+        assert_eq!(refused, "environ has another size in this server than 1 bytes");
+        assert_eq!(variable::<AtomicU8>(c"no_such_thing"), Err("this server does not export no_such_thing".into()));
+    }
 }

@@ -3,7 +3,8 @@
 //! With `FQC_FAULT=recv:500` in the server's environment, the hook of that name panics from its 500th call on; with
 //! `FQC_FAULT=capability:35` the engine does not know that capability; with `FQC_FAULT=symbol:name` the server does not seem to
 //! export that name, and with `FQC_FAULT=version:8.0.36` it seems to be of that version; with
-//! `FQC_FAULT=silent:Lock` the self-test on MySQL hears nothing from that seam. With `FQC_FAULT=doze:random` the
+//! `FQC_FAULT=silent:Lock` the self-test on MySQL hears nothing from that seam, with `FQC_FAULT=silent:memory` nothing of that
+//! engine's table. With `FQC_FAULT=doze:random` the
 //! engine dozes and wakes at random, with `FQC_FAULT=doze:/a/path` while that file exists.
 
 use flavour::Flavour;

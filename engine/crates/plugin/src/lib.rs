@@ -6,6 +6,7 @@
 //! - no panic leaves a hook: it is caught, the cache switches itself off, bytes flow on;
 //! - no code of this library is ever unmapped (`-z nodelete`): a thread may still be inside a hook.
 
+mod admission;
 mod connections;
 mod containment;
 mod declared;

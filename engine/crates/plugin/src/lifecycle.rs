@@ -1,7 +1,8 @@
 //! Start and stop of the plugin.
 
+use crate::admission;
 use crate::connections;
-use crate::declared::{rules, variables};
+use crate::declared::{rows, rules, variables};
 use crate::engine::{begin_load, end_load, engine};
 use crate::faults;
 use crate::following::{bystanders, cut, strangers, waking};
@@ -37,9 +38,11 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
     worker::start();
     let tls = if sees_tls { "" } else { "; its TLS library is built in, so TLS connections pass uncached" };
     log::note(&format!("{} loaded into server {}{tls}", version::TEXT.to_string_lossy(), server.version()));
-    if !engine().flavour().is_tested(&server.version()) {
-        log::warning("this server version has not been tested with this engine");
+    let untested = admission::untested(&server.version());
+    if let Some(server) = &untested {
+        log::warning(&admission::warning(server));
     }
+    rows::show_untested_server(untested);
     Ok(())
 }
 

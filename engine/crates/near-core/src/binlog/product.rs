@@ -1,7 +1,8 @@
 //! What differs between the products whose logs are followed.
 
-use flavour::Flavour;
+use flavour::{Flavour, servers};
 
+#[derive(Clone, Copy)]
 pub struct Product {
     pub flavour: &'static Flavour,
     /// Its transactions have numbers, and it tells which ones can be seen.
@@ -48,7 +49,7 @@ const HAS_NO_CACHE: Setting = Setting {
         `query_cache_type` from its configuration, and let clients connect anew",
 };
 
-static MARIADB: Product = Product {
+const MARIADB: Product = Product {
     flavour: &flavour::MARIADB,
     has_numbers: false,
     status: "SHOW MASTER STATUS",
@@ -74,7 +75,7 @@ static MARIADB: Product = Product {
     privileges: "REPLICATION SLAVE, BINLOG MONITOR, PROCESS",
 };
 
-static MYSQL: Product = Product {
+const MYSQL: Product = Product {
     flavour: &flavour::MYSQL,
     has_numbers: true,
     status: "SHOW BINARY LOG STATUS",
@@ -105,25 +106,25 @@ static MYSQL: Product = Product {
     privileges: "REPLICATION SLAVE, REPLICATION CLIENT",
 };
 
-/// Before 8.2 the statement had another name.
-static MYSQL_8_0: Product = Product { status: "SHOW MASTER STATUS", ..MYSQL };
+/// What a MySQL server that lacks [`MYSQL`]'s statement is asked.
+const OLDER_STATUS: &str = "SHOW MASTER STATUS";
 
 /// What tells how many tables a session has made, and the routines that it ran: its temporary ones may be among them. None: where the
 /// question about a session tells that itself.
 pub fn tables_made(flavour: &'static Flavour) -> Option<&'static str> {
-    (*flavour == flavour::MYSQL).then_some("SHOW SESSION STATUS LIKE 'Com_create_table'")
+    (flavour.product == servers::MYSQL).then_some("SHOW SESSION STATUS LIKE 'Com_create_table'")
 }
 
 impl Product {
-    /// None: what its log tells is not known.
-    pub fn of(version: &str) -> Option<&'static Product> {
-        let mut numbers = version.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
-        match (numbers.next(), numbers.next()) {
-            _ if version.contains("MariaDB") => Some(&MARIADB),
-            (Some(8), Some(0 | 1)) => Some(&MYSQL_8_0),
-            (Some(8..), _) => Some(&MYSQL),
-            _ => None,
+    /// Of a server of this version. None: `fqc-near` may not follow its log.
+    pub fn of(version: &str) -> Option<Product> {
+        if !servers::line(version).has_followable_log {
+            return None;
         }
+        let flavour = flavour::of(version);
+        let product = if flavour.product == servers::MARIADB { MARIADB } else { MYSQL };
+        let has_statement = product.status == OLDER_STATUS || flavour::has_statement(version, product.status);
+        Some(Product { flavour, status: if has_statement { product.status } else { OLDER_STATUS }, ..product })
     }
 
     /// The first thing that is not as it must be, and what mends it.
@@ -182,8 +183,18 @@ mod tests {
     }
 
     #[test]
+    fn an_older_server_has_only_the_functions_of_its_line() {
+        let is_built_in = |version, function: &str| {
+            Product::of(version)
+                .is_some_and(|product| product.flavour.functions.deterministic.contains(function.as_bytes()))
+        };
+        assert!(!is_built_in("8.0.36", "to_vector") && is_built_in("9.7.4-2", "to_vector"));
+        assert!(!is_built_in("10.6.21-MariaDB", "sformat") && is_built_in("10.11.6-MariaDB", "sformat"));
+    }
+
+    #[test]
     fn a_version_tells_the_product_and_how_it_is_asked() {
-        let status = |version: &str| Product::of(version).map(|product| (product.flavour.product, product.status));
+        let status = |version| Product::of(version).map(|product| (product.flavour.product, product.status));
         assert_eq!(status("10.11.6-MariaDB-log"), Some(("MariaDB", "SHOW MASTER STATUS")));
         assert_eq!(status("8.0.36"), Some(("MySQL", "SHOW MASTER STATUS")));
         assert_eq!(status("8.4.3"), Some(("MySQL", "SHOW BINARY LOG STATUS")));

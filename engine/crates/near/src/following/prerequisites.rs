@@ -17,13 +17,12 @@ pub struct Checked {
 }
 
 /// What the server is, and its version.
-pub async fn product(asker: &mut Asker) -> io::Result<(&'static Product, String)> {
+pub async fn product(asker: &mut Asker) -> io::Result<(Product, String)> {
     let rows = asker.ask("SELECT VERSION()").await?;
     let version = rows.first().map(|row| text(row, 0)).unwrap_or_default();
-    let product = Product::of(&version);
-    let product = product
-        .ok_or_else(|| io::Error::other("only the logs of MariaDB and of MySQL 8 and 9 are followed; use rules here"));
-    Ok((product?, version))
+    let product = Product::of(&version)
+        .ok_or_else(|| io::Error::other(format!("the log of a server {version} is not followed; use rules here")))?;
+    Ok((product, version))
 }
 
 pub async fn check(asker: &mut Asker, product: &Product) -> io::Result<Checked> {

@@ -18,20 +18,43 @@ pub const CLASSIC: [(&CStr, &AtomicU64); 8] = [
     (c"Qcache_total_blocks", &TOTAL_BLOCKS),
 ];
 
-const OBSTACLE_NAME: &CStr = c"Fqc_obstacle";
-static OBSTACLE: AtomicPtr<c_char> = AtomicPtr::new(c"".as_ptr().cast_mut());
+/// A row that has words instead of a number.
+struct Words {
+    name: &'static CStr,
+    text: AtomicPtr<c_char>,
+}
 
-/// What `Fqc_obstacle` says from here on.
+/// Why nothing is served here.
+static OBSTACLE: Words = Words::of(c"Fqc_obstacle");
+/// Product and version of a server that the engine has not been tested on.
+static UNTESTED_SERVER: Words = Words::of(c"Fqc_untested_server");
+const WORDS: [&Words; 2] = [&OBSTACLE, &UNTESTED_SERVER];
+
+impl Words {
+    const fn of(name: &'static CStr) -> Words {
+        Words { name, text: AtomicPtr::new(c"".as_ptr().cast_mut()) }
+    }
+
+    /// What the row says from here on.
+    fn show(&self, words: String) {
+        let words = CString::new(words).unwrap_or_default();
+        // The words before are never freed: a `SHOW` may be reading them.
+        self.text.store(words.into_raw(), Ordering::Release);
+    }
+}
+
 pub fn show_obstacle(words: Option<&'static str>) {
-    let words = CString::new(words.unwrap_or_default()).unwrap_or_default();
-    // The words before are never freed: a `SHOW` may be reading them.
-    OBSTACLE.store(words.into_raw(), Ordering::Release);
+    OBSTACLE.show(words.unwrap_or_default().to_owned());
+}
+
+pub fn show_untested_server(server: Option<String>) {
+    UNTESTED_SERVER.show(server.unwrap_or_default());
 }
 
 #[cfg(test)]
 pub fn names() -> impl Iterator<Item = String> {
     let counted = ROWS.iter().chain(&CLASSIC).map(|(name, _)| *name);
-    counted.chain([OBSTACLE_NAME]).map(|name| name.to_str().unwrap().to_owned())
+    counted.chain(WORDS.map(|words| words.name)).map(|name| name.to_str().unwrap().to_owned())
 }
 
 pub struct Rows<const N: usize>(pub [ShowVar; N]);
@@ -39,10 +62,14 @@ pub struct Rows<const N: usize>(pub [ShowVar; N]);
 unsafe impl<const N: usize> Sync for Rows<N> {}
 
 /// The list that the server shows as this plugin's own status variables.
-pub static LIST: Rows<{ ROWS.len() + 2 }> = Rows({
+pub static LIST: Rows<{ ROWS.len() + WORDS.len() + 1 }> = Rows({
     let mut rows = list(ROWS);
-    let value = &OBSTACLE as *const AtomicPtr<c_char> as *const c_void;
-    rows[ROWS.len()] = ShowVar { name: OBSTACLE_NAME.as_ptr(), value, kind: SHOW_CHAR_PTR, scope: SHOW_GLOBAL };
+    let mut i = 0;
+    while i < WORDS.len() {
+        let value = &WORDS[i].text as *const AtomicPtr<c_char> as *const c_void;
+        rows[ROWS.len() + i] = ShowVar { name: WORDS[i].name.as_ptr(), value, kind: SHOW_CHAR_PTR, scope: SHOW_GLOBAL };
+        i += 1;
+    }
     rows
 });
 /// `Qcache_*`, for a server that has no such rows of its own.

@@ -101,6 +101,16 @@ static VAR_COMPATIBILITY: Shared<GlobalString> = Shared::new(GlobalString {
     value: COMPATIBILITY.get(),
     default: c"5.7".as_ptr(),
 });
+static ALLOW_UNTESTED_SERVER: Shared<c_char> = Shared::new(0);
+static VAR_ALLOW_UNTESTED_SERVER: Shared<GlobalBool> = Shared::new(GlobalBool {
+    header: header(
+        VAR_BOOL | VAR_READONLY,
+        c"allow_untested_server",
+        c"Load into a server of a version that this engine has not been tested on, if it has all that the engine needs; a self-test must pass before anything is served",
+    ),
+    value: ALLOW_UNTESTED_SERVER.get(),
+    default: 0,
+});
 const fn global_bool(
     name: &'static CStr,
     comment: &'static CStr,
@@ -206,7 +216,7 @@ pub struct List<const N: usize>(pub [*const c_void; N]);
 // SAFETY: pointers to statics.
 unsafe impl<const N: usize> Sync for List<N> {}
 
-static OTHERS: List<12> = List([
+static OTHERS: List<13> = List([
     VAR_TYPE.get() as *const c_void,
     VAR_SIZE.get() as *const c_void,
     VAR_LIMIT.get() as *const c_void,
@@ -219,6 +229,7 @@ static OTHERS: List<12> = List([
     VAR_VERIFY_PPM.get() as *const c_void,
     rules::VAR_RULES.get() as *const c_void,
     VAR_TRIAL.get() as *const c_void,
+    VAR_ALLOW_UNTESTED_SERVER.get() as *const c_void,
 ]);
 
 // `query_cache_*` as variables of their own, of the plugin `query`, for a server that has none of these names. Each has the value
@@ -417,6 +428,11 @@ pub fn publish(settings: &Settings) {
 pub fn publish_wishes(settings: &Settings) {
     settings.set_global_type(type_of(std::ptr::null_mut()));
     settings.set_observes(is_on(&OBSERVE));
+}
+
+/// Whether the server was started with `fqc_allow_untested_server`. Known before the plugin begins.
+pub fn allows_untested_server() -> bool {
+    is_on(&ALLOW_UNTESTED_SERVER)
 }
 
 fn number(variable: &Shared<c_ulonglong>) -> u64 {

@@ -120,6 +120,8 @@ pub struct DynamicArray {
     pub max_elements: usize,
     pub increment: usize,
     pub element_size: usize,
+    /// Private to the server; a server in which the whole has another size is refused.
+    pub rest: [usize; 2],
 }
 
 /// The SQL service: a client library that talks to the server that it runs in.

@@ -1,6 +1,8 @@
 //! MariaDB as the server that the plugin runs in.
 
+use crate::admission;
 use crate::declared::variables;
+use crate::exports;
 use crate::mariadb::abi::{GENERAL_CLASS, ME_ERROR_LOG_ONLY, ME_NOTE, ME_WARNING, TABLE_CLASS};
 use crate::mariadb::appliers;
 use crate::mariadb::classes;
@@ -21,6 +23,7 @@ use std::sync::atomic::Ordering;
 
 /// Finds every symbol; the error names the first one that this server build does not export.
 pub fn find() -> Result<&'static dyn Server, String> {
+    admission::check()?;
     symbols::find().map(|symbols| symbols as &dyn Server)
 }
 
@@ -47,11 +50,11 @@ impl Server for Symbols {
     }
 
     fn version(&self) -> String {
-        Symbols::version(self)
+        exports::server_version().unwrap_or_default()
     }
 
     fn flavour(&self) -> &'static Flavour {
-        flavour::mariadb(&Symbols::version(self))
+        flavour::of(&Server::version(self))
     }
 
     fn has_started(&self) -> bool {

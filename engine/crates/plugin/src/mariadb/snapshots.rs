@@ -4,16 +4,18 @@
 //! the snapshot stands. From then on each SAVEPOINT is logged, with a transaction of its own if nothing is written. So the log
 //! does not hear of the snapshots that the engine opens.
 
+use crate::admission;
 use crate::containment::contain;
-use crate::engine::{engine, is_loaded};
+use crate::engine::is_loaded;
 use crate::exports::symbol;
 use crate::faults::Point;
 use crate::following::sessions::with_connection;
 use crate::log;
 use crate::mariadb::abi::Thd;
 use crate::mariadb::code::calls;
-use crate::mariadb::symbols::{self, ThdRef};
+use crate::mariadb::symbols::ThdRef;
 use crate::pointers::{Exchanged, Pointer};
+use crate::server;
 use locks::Mutex;
 use session::Session;
 use std::ffi::{CStr, c_int, c_void};
@@ -29,7 +31,7 @@ type OfParticipant = unsafe extern "C" fn(*mut Thd) -> c_int;
 static ORIGINAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
-/// Before 11.7, the log takes part in transactions as a storage engine does.
+/// Older servers let the log take part in transactions as a storage engine does.
 unsafe extern "C" fn of_engine(log: *mut c_void, thd: *mut Thd) -> c_int {
     // SAFETY: `install` stored the log's own function before ours was reachable; the arguments are those of the server.
     around(thd, |original| unsafe { std::mem::transmute::<*mut c_void, OfEngine>(original)(log, thd) })
@@ -78,7 +80,7 @@ pub fn remove() {
 /// Where the log's function for snapshots stands, and the one that takes its place. It is the only one of its functions that has
 /// the log take part in a transaction. What it is called with is known of the tested lines.
 fn find() -> Option<(Pointer, *mut c_void)> {
-    if !engine().flavour().is_tested(&symbols::get().version()) {
+    if admission::untested(&server::get().version()).is_some() {
         return None;
     }
     // SAFETY: an exported variable of the server, which points to such a structure.

@@ -2,10 +2,11 @@
 //!
 //! Invariant: nothing here is called unless every symbol was found. A server that lacks one is refused at load.
 
-use crate::exports::{function, symbol};
+use crate::exports::{function, symbol, variable};
 use crate::facts::Facts;
 use crate::mariadb::abi::{DynamicArray, Thd};
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_ulong};
+use std::ptr::null;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 
@@ -19,13 +20,12 @@ pub struct Symbols {
     started: *const AtomicU8,
     ending: *const AtomicU8,
     thread_handling: *const AtomicU64,
-    /// Null where it is not exported.
+    /// Null where it is not exported as such a word.
     reported_classes: *const AtomicU64,
-    /// Null where it is not exported.
+    /// Null where it is not exported as such a word.
     plugins_version: *const AtomicU32,
-    /// Null where it is not exported.
+    /// Null where it is not exported as such a word.
     is_cluster_node: *const AtomicU8,
-    version: *const c_char,
     pub status_variables: *mut DynamicArray,
     pub print: unsafe extern "C" fn(c_uint, *const c_char, c_ulong, ...),
     test_options: unsafe extern "C" fn(*const Thd, c_longlong) -> c_longlong,
@@ -64,26 +64,19 @@ impl Symbols {
                 charset: function(c"thd_charset")?,
                 priv_user: function(c"thd_priv_user")?,
                 priv_host: function(c"thd_priv_host")?,
+                // Of these two the lowest byte is read, however wide they are.
                 started: symbol(c"mysqld_server_started")?.cast(),
                 ending: symbol(c"abort_loop")?.cast(),
-                thread_handling: symbol(c"thread_handling")?.cast(),
-                reported_classes: symbol(c"mysql_global_audit_mask")
-                    .map_or(std::ptr::null(), |mask| mask.cast_const().cast()),
-                plugins_version: symbol(c"global_plugin_version")
-                    .map_or(std::ptr::null(), |version| version.cast_const().cast()),
-                is_cluster_node: symbol(c"WSREP_ON_").map_or(std::ptr::null(), |flag| flag.cast_const().cast()),
-                version: symbol(c"server_version")?.cast(),
-                status_variables: symbol(c"all_status_vars")?.cast(),
+                thread_handling: variable(c"thread_handling")?,
+                reported_classes: variable(c"mysql_global_audit_mask").unwrap_or(null()),
+                plugins_version: variable(c"global_plugin_version").unwrap_or(null()),
+                is_cluster_node: variable(c"WSREP_ON_").unwrap_or(null()),
+                status_variables: variable::<DynamicArray>(c"all_status_vars")?.cast_mut(),
                 print: function(c"my_printf_error")?,
                 test_options: function(c"thd_test_options")?,
                 is_applier: function(c"thd_is_slave").ok(),
             })
         }
-    }
-
-    pub fn version(&self) -> String {
-        // SAFETY: `server_version` is a NUL-terminated array that is written once, before plugins load.
-        unsafe { CStr::from_ptr(self.version) }.to_string_lossy().into_owned()
     }
 
     /// The server takes connections: its catalogue may be asked.

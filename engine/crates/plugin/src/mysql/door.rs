@@ -1,9 +1,11 @@
 //! What MySQL looks up in the library: three plugins. `fqc` holds everything; `fqc_events` hears of statements and connections;
 //! `query` only gives variables and counters the names that everybody knows, which begin with the name of their plugin.
 
+use crate::admission;
 use crate::connections;
 use crate::declared::{rows, variables};
 use crate::engine::is_loaded;
+use crate::exports;
 use crate::lifecycle;
 use crate::mysql::abi::{self, Audit, Plugin};
 use crate::mysql::gate::{self, Obstacle};
@@ -31,7 +33,7 @@ static DAEMON: AtomicI32 = AtomicI32::new(0);
 static BEFORE_ALL: extern "C" fn() = name_server;
 
 extern "C" fn name_server() {
-    let number = symbols::version().ok().and_then(|version| {
+    let number = exports::real_server_version().ok().and_then(|version| {
         let mut parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<c_int>().ok());
         Some(parts.next()?? * 10_000 + parts.next()?? * 100 + parts.next()??)
     });
@@ -134,8 +136,8 @@ unsafe extern "C" fn init(plugin: *mut c_void) -> c_int {
 /// For who finds the line at night: what has happened, and what to do.
 fn refuse(plugin: *mut c_void, reason: &str) -> c_int {
     let line = format!(
-        "not loaded, and nothing was changed: {reason}. The server goes on without this plugin. It needs a stock MySQL 9.7; on \
-         another server, take fqc.so out of plugin-load-add. How to test another version is in the guide own-mysql.md"
+        "not loaded, and nothing was changed: {reason}. The server goes on without this plugin. To start it without this line in \
+         its log, take fqc.so out of plugin-load-add. What each version needs is in the guide own-mysql.md"
     );
     symbols::print_error(plugin, &CString::new(line).unwrap_or_default());
     1
@@ -156,7 +158,7 @@ unsafe extern "C" fn begin_names(plugin: *mut c_void) -> c_int {
 
 /// What `fqc` is not loaded into has no use for the others.
 fn begin_part(plugin: *mut c_void, begin: impl FnOnce() + UnwindSafe) -> c_int {
-    match std::panic::catch_unwind(|| product::check_line().map(|()| begin())) {
+    match std::panic::catch_unwind(|| admission::check().map(|()| begin())) {
         Ok(Ok(())) => 0,
         Ok(Err(reason)) => refuse(plugin, &reason),
         Err(_) => 1,

@@ -108,10 +108,14 @@ unsafe fn on_general(thd: &ThdRef, event: &EventGeneral) {
             });
             if let Some(Some(expects_database)) = found {
                 // The server is not asked with the connection in our hands: who kills this session waits for that with a lock.
-                let database = expects_database.then(|| thd.database().unwrap_or_default());
+                let database = if expects_database { thd.database() } else { None };
                 let state = thd.session_state(database.as_deref());
                 with_session(thread_id, |connection| {
                     connection.session.report(engine, Report::Ended { state, executed });
+                    if expects_database && database.is_none() {
+                        // What its names mean is not known from here on.
+                        connection.session.abandon(engine);
+                    }
                 });
             } else if found.is_none() {
                 let state = thd.transaction_state();

@@ -1,7 +1,8 @@
 //! MySQL as the server that the plugin runs in.
 
+use crate::admission;
 use crate::declared::variables;
-use crate::faults;
+use crate::exports;
 use crate::log;
 use crate::mysql::abi::CLASSES;
 use crate::mysql::gate::{self, Obstacle};
@@ -10,7 +11,7 @@ use crate::mysql::symbols::{self, Symbols};
 use crate::mysql::{commits, definitions, events, handlers, processes, second_phases, selftest};
 use crate::server::{Level, Reports, Server};
 use crate::settings;
-use flavour::{Flavour, MYSQL};
+use flavour::Flavour;
 use host::{Link, Row, number};
 use locks::Mutex;
 use session::{Engine, Older, Settings};
@@ -20,31 +21,9 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How the versions begin that the tests run on. Others may do the same in another way.
-const LINE: &str = "9.7.";
-
-/// In the environment of the servers that the tests start, where they are to judge another line.
-const IS_UNDER_TEST: &str = "FQC_LINE_IS_UNDER_TEST";
-
-/// Whether this server is of that line; the error says of which it is.
-pub fn check_line() -> Result<(), String> {
-    let wished = faults::wish("version");
-    if wished.is_none() && std::env::var_os(IS_UNDER_TEST).is_some() {
-        return Ok(());
-    }
-    let version = wished.map_or_else(symbols::version, Ok)?;
-    match version.starts_with(LINE) {
-        true => Ok(()),
-        false => {
-            let line = LINE.trim_end_matches('.');
-            Err(format!("this is MySQL {version}, and only {line} has been tested with this engine"))
-        }
-    }
-}
-
 /// Finds every symbol; the error names the first one that this server build does not export.
 pub fn find(plugin: *mut c_void) -> Result<&'static dyn Server, String> {
-    check_line()?;
+    admission::check()?;
     local::keep(plugin);
     symbols::find().map(|symbols| symbols as &dyn Server)
 }
@@ -90,11 +69,11 @@ impl Server for Symbols {
     }
 
     fn version(&self) -> String {
-        Symbols::version(self)
+        exports::server_version().unwrap_or_default()
     }
 
     fn flavour(&self) -> &'static Flavour {
-        &MYSQL
+        flavour::of(&Server::version(self))
     }
 
     fn has_started(&self) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! Invariant: nothing here is called unless every symbol was found. A server that lacks one is refused at load.
 
-use crate::exports::{function, symbol};
+use crate::exports::{function, symbol, variable};
 use crate::facts::Facts;
 use crate::mysql::abi::{CLASSES, Callbacks, LexString, QueryCommand, Thd};
 use std::ffi::{CStr, c_char, c_int, c_longlong, c_uint, c_void};
@@ -49,7 +49,6 @@ pub struct Symbols {
     ending: *const AtomicI32,
     thread_handling: *const AtomicU64,
     reported: *const [AtomicU64; CLASSES],
-    version: *const c_char,
     print: Print,
     raise: unsafe extern "C" fn(c_uint, *const c_char, c_int, ...),
     warn: unsafe extern "C" fn(*mut Thd, c_int, c_uint, *const c_char),
@@ -73,7 +72,8 @@ pub struct Symbols {
     ) -> c_int,
     pub utf8: *const c_void,
     decode_name: unsafe extern "C" fn(*const c_char, *mut c_char, usize, bool, *mut bool) -> usize,
-    attributes: Attributes,
+    /// None where the server does not offer all of these services.
+    attributes: Option<Attributes>,
 }
 
 // SAFETY: the pointers are to functions and statics of the main executable, which outlives every thread.
@@ -97,12 +97,6 @@ pub fn get() -> &'static Symbols {
     SYMBOLS.get().expect("the plugin has been loaded")
 }
 
-/// Of the server that this library was loaded into, even if it lacks what the engine needs.
-pub fn version() -> Result<String, String> {
-    // SAFETY: `server_version` is a NUL-terminated array that is written once, before plugins load.
-    symbol(c"server_version").map(|text| unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy().into_owned())
-}
-
 /// An error in the log of a server that may lack all else.
 pub fn print_error(plugin: *mut c_void, text: &CStr) {
     const ERROR: c_int = 0;
@@ -123,7 +117,7 @@ fn print(function: Print, mut plugin: *mut c_void, level: c_int, text: &CStr) {
 impl Attributes {
     /// Each service is given back at once: the server misses those that are not when it ends, and says so in its log. Their
     /// functions are part of the server itself, and stay.
-    fn find() -> Result<Attributes, String> {
+    fn find() -> Result<Option<Attributes>, String> {
         // SAFETY: the registry's documented use.
         unsafe {
             let acquire: unsafe extern "C" fn() -> *const Registry = function(c"_Z29mysql_plugin_registry_acquirev")?;
@@ -131,26 +125,26 @@ impl Attributes {
             let registry = acquire().as_ref().ok_or("the server's registry of services is not available")?;
             let found = Attributes::find_in(registry);
             give_back((&raw const *registry).cast());
-            found
+            Ok(found)
         }
     }
 
     /// # Safety
     /// The registry is the server's, and has not been given back.
-    unsafe fn find_in(registry: &Registry) -> Result<Attributes, String> {
+    unsafe fn find_in(registry: &Registry) -> Option<Attributes> {
         // SAFETY: the registry's documented use; each function has the signature of its field in the server's headers.
         unsafe {
             let service = |name: &CStr, at: usize| {
                 let mut found = std::ptr::null();
                 let failed = (registry.acquire)(name.as_ptr(), &mut found) != 0 || found.is_null();
                 if failed {
-                    return Err(format!("this server has no service {}", name.to_string_lossy()));
+                    return None;
                 }
                 let function = found.cast::<*const c_void>().add(at).read();
                 (registry.release)(found);
-                Ok(function)
+                Some(function)
             };
-            Ok(Attributes {
+            Some(Attributes {
                 get: std::mem::transmute::<*const c_void, Get>(service(c"mysql_thd_attributes", 0)?),
                 convert: std::mem::transmute::<*const c_void, Convert>(service(c"mysql_string_converter", 1)?),
                 destroy: std::mem::transmute::<*const c_void, Destroy>(service(c"mysql_string_factory", 1)?),
@@ -172,21 +166,17 @@ impl Symbols {
                 current_thd: function(c"_Z19thd_get_current_thdv")?,
                 security_context: function(c"_Z24thd_get_security_contextP3THDPP16Security_context")?,
                 security_option: function(c"_Z27security_context_get_optionP16Security_contextPKcPv")?,
-                // Without arguments in older lines, where two too many do no harm.
-                skip_grants: function(c"_ZN16Security_context11skip_grantsEPKcS1_")
-                    .or_else(|_| function(c"_ZN16Security_context11skip_grantsEv"))?,
-                started: symbol(c"mysqld_server_started")?.cast(),
-                ending: symbol(c"connection_events_loop_aborted_flag")?.cast(),
-                thread_handling: symbol(c"_ZN26Connection_handler_manager15thread_handlingE")?.cast(),
-                reported: symbol(c"mysql_global_audit_mask").map_or(std::ptr::null(), |mask| mask.cast_const().cast()),
-                version: symbol(c"server_version")?.cast(),
+                // Older servers take no arguments here: two too many do no harm.
+                skip_grants: function(c"_ZN16Security_context11skip_grantsEPKcS1_")?,
+                started: variable(c"mysqld_server_started")?,
+                ending: variable(c"connection_events_loop_aborted_flag")?,
+                thread_handling: variable(c"_ZN26Connection_handler_manager15thread_handlingE")?,
+                reported: variable(c"mysql_global_audit_mask").unwrap_or(std::ptr::null()),
                 print: function(PRINT)?,
                 raise: function(c"_Z15my_printf_errorjPKciz")?,
-                warn: function(c"_Z12push_warningP3THDN13Sql_condition20enum_severity_levelEjPKc").or_else(|_| {
-                    function(c"_Z12push_warningP3THDN13Sql_condition19enum_severity_levelEjPKc")
-                })?,
-                thread_begin: function(c"_Z14my_thread_initv").or_else(|_| function(c"my_thread_init"))?,
-                thread_end: function(c"_Z13my_thread_endv").or_else(|_| function(c"my_thread_end"))?,
+                warn: function(c"_Z12push_warningP3THDN13Sql_condition19enum_severity_levelEjPKc")?,
+                thread_begin: function(c"_Z14my_thread_initv")?,
+                thread_end: function(c"_Z13my_thread_endv")?,
                 session_thread_begin: function(c"_Z23srv_session_init_threadPKv")?,
                 session_thread_end: function(c"_Z25srv_session_deinit_threadv")?,
                 session_open: function(c"_Z16srv_session_openPFvPvjPKcES_")?,
@@ -195,17 +185,11 @@ impl Symbols {
                 are_sessions_available: function(c"_Z31srv_session_server_is_availablev")?,
                 run_command: function(c"_Z27command_service_run_commandP11Srv_session19enum_server_commandPK8COM_DATAPK12CHARSET_INFOPK22st_command_service_cbs17cs_text_or_binaryPv")?,
                 utf8: symbol(c"my_charset_utf8mb4_general_ci")?,
-                // Without its last argument in older lines, where one too many does no harm.
-                decode_name: function(c"_Z21filename_to_tablenamePKcPcmbPb")
-                    .or_else(|_| function(c"_Z21filename_to_tablenamePKcPcmb"))?,
+                // Older servers take one argument less: one too many does no harm.
+                decode_name: function(c"_Z21filename_to_tablenamePKcPcmbPb")?,
                 attributes: Attributes::find()?,
             })
         }
-    }
-
-    pub fn version(&self) -> String {
-        // SAFETY: `server_version` is a NUL-terminated array that is written once, before plugins load.
-        unsafe { CStr::from_ptr(self.version) }.to_string_lossy().into_owned()
     }
 
     /// The server takes connections: its catalogue may be asked.
@@ -308,9 +292,9 @@ impl ThdRef {
         if failed || context.is_null() { None } else { Some((option(c"priv_user")?, option(c"priv_host")?)) }
     }
 
-    /// The current database; empty if there is none.
+    /// The current database; empty if there is none. None: the server does not say.
     pub fn database(&self) -> Option<Vec<u8>> {
-        let attributes = get().attributes;
+        let attributes = get().attributes?;
         let mut text: *mut c_void = std::ptr::null_mut();
         let mut name = [0u8; 512];
         // SAFETY: `ThdRef::of`; a handle of a string, which is destroyed, and a buffer with its length, in which it ends with a NUL.

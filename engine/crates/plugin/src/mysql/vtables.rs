@@ -3,14 +3,17 @@
 //! A function's slot is found by looking for the address of the exported function in the exported table, and must be found
 //! exactly once: nothing is assumed about the layout of any class. The pointer in the slot is exchanged as in the offset table.
 
-use crate::exports::symbol;
+use crate::exports::{size, symbol};
 use crate::pointers::{Exchanged, Pointer};
 use locks::Mutex;
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Before the functions of a table: the offset to the top of the object, and what the class is.
+/// Before the functions of a table stand the offset to the top of the object, 0 in the first table of a class, and what describes the
+/// class.
+const OFFSET: usize = 0;
+const TYPE: usize = 1;
 const BEFORE_FUNCTIONS: usize = 2;
 
 pub struct Vtable {
@@ -19,39 +22,20 @@ pub struct Vtable {
     length: usize,
 }
 
-#[repr(C)]
-struct Place {
-    file: *const std::ffi::c_char,
-    base: *mut c_void,
-    symbol: *const std::ffi::c_char,
-    address: *mut c_void,
-}
-
-unsafe extern "C" {
-    fn dladdr1(address: *const c_void, place: *mut Place, extra: *mut *mut c_void, flags: c_int) -> c_int;
-}
-const RTLD_DL_SYMENT: c_int = 1;
-
 impl Vtable {
+    /// Fails unless what stands before the functions is as of a class whose objects begin with the address of this table.
     pub fn find(name: &'static CStr) -> Result<Vtable, String> {
         let start = symbol(name)?;
-        let mut place = Place {
-            file: std::ptr::null(),
-            base: std::ptr::null_mut(),
-            symbol: std::ptr::null(),
-            address: std::ptr::null_mut(),
-        };
-        let mut entry = std::ptr::null_mut();
-        // SAFETY: room for what the loader tells; on success `entry` is the symbol's entry in its table.
-        let size = unsafe {
-            let found = dladdr1(start, &mut place, &mut entry, RTLD_DL_SYMENT) != 0 && !entry.is_null();
-            if found && place.address == start { (*entry.cast::<libc::Elf64_Sym>()).st_size } else { 0 }
-        };
-        let length = size as usize / size_of::<*mut c_void>();
-        if length <= BEFORE_FUNCTIONS {
+        let words = size(start).unwrap_or(0) / size_of::<*mut c_void>();
+        let table = Vtable { name, start: start.cast(), length: words };
+        if words <= BEFORE_FUNCTIONS {
             return Err(format!("the size of {} is not known", name.to_string_lossy()));
         }
-        Ok(Vtable { name, start: start.cast(), length })
+        let class = symbol(&type_of(name))?;
+        if !table.slot(OFFSET).current().is_null() || table.slot(TYPE).current() != class {
+            return Err(format!("{} does not begin as the table of one class does", name.to_string_lossy()));
+        }
+        Ok(table)
     }
 
     /// What the first word of the class's objects holds.
@@ -76,6 +60,12 @@ impl Vtable {
         // SAFETY: within an exported table of pointers, which lives as long as the process.
         unsafe { Pointer::at(self.start.add(position)) }
     }
+}
+
+/// The symbol that describes the class of a table: `_ZTI3THD` for `_ZTV3THD`.
+fn type_of(table: &CStr) -> CString {
+    let name = table.to_bytes().strip_prefix(b"_ZTV").unwrap_or_default();
+    CString::new([b"_ZTI", name].concat()).unwrap_or_default()
 }
 
 /// A slot, our function for it, and where the one is kept that ours has to call.

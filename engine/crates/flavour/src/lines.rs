@@ -1,0 +1,135 @@
+//! A product's older lines: its newest one, without what they lack, as `servers.tsv` says.
+
+use crate::release::Release;
+use crate::servers::{self, Since};
+use crate::{Flavour, Functions, MARIADB, MYSQL, Statements};
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// `FLUSH STATUS` without a scope leaves the whole server's counters alone.
+const FLUSH_OF_SESSION: &str = "FLUSH STATUS of the session alone";
+
+static OF_MARIADB: LazyLock<Lines> = LazyLock::new(|| Lines::of(&MARIADB));
+static OF_MYSQL: LazyLock<Lines> = LazyLock::new(|| Lines::of(&MYSQL));
+
+/// What is specific to a server of this version. Of a version that cannot be read, that of the oldest line.
+pub fn of(version: &str) -> &'static Flavour {
+    let lines: &'static Lines = if servers::product(version) == MARIADB.product { &OF_MARIADB } else { &OF_MYSQL };
+    lines.find(Release::of(version), servers::line(version).admits_nears)
+}
+
+/// Whether a server of this version has a statement that the table says when its product got.
+pub fn has_statement(version: &str, statement: &str) -> bool {
+    let release = Release::of(version);
+    let mut found = servers::since(servers::product(version));
+    found.any(|since| since.kind == "statement" && since.what == statement && since.release <= release)
+}
+
+/// The flavours of all lines of a product, made once.
+struct Lines {
+    newest: &'static Flavour,
+    /// Releases that brought something, the newest first.
+    releases: Vec<Release>,
+    /// By the number of these releases whose features are missing, and by whether near caches are admitted.
+    flavours: Vec<[Flavour; 2]>,
+}
+
+impl Lines {
+    fn of(newest: &'static Flavour) -> Lines {
+        let mut features: Vec<Since> = servers::since(newest.product).collect();
+        features.sort_by_key(|feature| std::cmp::Reverse(feature.release));
+        let mut releases: Vec<Release> = features.iter().map(|feature| feature.release).collect();
+        releases.dedup();
+        let older = releases.iter().map(|oldest| {
+            let missing = features.iter().filter(|feature| feature.release >= *oldest).copied().collect::<Vec<_>>();
+            without(newest, &missing)
+        });
+        let admitting = |flavour: Flavour| {
+            [false, true].map(|admits_nears| Flavour {
+                statements: Statements { admits_nears, ..flavour.statements },
+                ..flavour
+            })
+        };
+        let flavours = std::iter::once(*newest).chain(older).map(admitting).collect();
+        Lines { newest, releases, flavours }
+    }
+
+    fn find(&'static self, release: Release, admits_nears: bool) -> &'static Flavour {
+        let missing = self.releases.iter().filter(|one| **one > release).count();
+        let is_newest = missing == 0 && admits_nears == self.newest.statements.admits_nears;
+        if is_newest { self.newest } else { &self.flavours[missing][usize::from(admits_nears)] }
+    }
+}
+
+fn without(newest: &Flavour, missing: &[Since]) -> Flavour {
+    let of_kind = |kind: &'static str| missing.iter().filter(move |since| since.kind == kind).map(|since| since.what);
+    let functions: BTreeSet<&str> = of_kind("function").flat_map(|names| names.split(' ')).collect();
+    let flushes_status_of_all =
+        newest.statements.flushes_status_of_all || of_kind("statement").any(|statement| statement == FLUSH_OF_SESSION);
+    Flavour {
+        statements: Statements { flushes_status_of_all, ..newest.statements },
+        functions: Functions {
+            syntax: newest.functions.syntax.without(&functions),
+            deterministic: newest.functions.deterministic.without(&functions),
+            deterministic_if_tight: newest.functions.deterministic_if_tight.without(&functions),
+            ..newest.functions
+        },
+        ..*newest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_built_in(version: &str, function: &str) -> bool {
+        let known = &of(version).functions;
+        [known.syntax, known.deterministic, known.deterministic_if_tight]
+            .iter()
+            .any(|names| names.contains(function.as_bytes()))
+    }
+
+    #[test]
+    fn a_function_is_deterministic_only_from_the_release_on_that_has_it() {
+        for (function, before, from) in [
+            ("to_vector", "8.4.6", "9.0.1"),
+            ("json_value", "8.0.20", "8.0.21-12"),
+            ("rank", "5.7.44-log", "8.0.36-28"),
+            ("json_extract", "5.6.51", "5.7.22"),
+            ("sformat", "10.6.21-MariaDB", "5.5.5-10.11.6-MariaDB-log"),
+        ] {
+            assert!(!is_built_in(before, function), "{function} in {before}");
+            assert!(is_built_in(from, function), "{function} in {from}");
+        }
+        for version in ["5.6.51", "8.0.36", "9.7.4-2", "10.6.21-MariaDB", "12.3.1-MariaDB", "what"] {
+            assert!(is_built_in(version, "concat") && is_built_in(version, "count"), "{version}");
+        }
+    }
+
+    #[test]
+    fn every_name_that_some_line_lacks_is_one_that_the_newest_has() {
+        for newest in [&MARIADB, &MYSQL] {
+            let known = &newest.functions;
+            let lists = [known.syntax, known.deterministic, known.deterministic_if_tight];
+            let functions = servers::since(newest.product).filter(|since| since.kind == "function");
+            for name in functions.flat_map(|since| since.what.split(' ')) {
+                assert!(lists.iter().any(|names| names.contains(name.as_bytes())), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_version_has_its_lines_flavour_and_an_unreadable_one_the_oldest() {
+        for old in ["10.11.19-MariaDB", "11.4.5-MariaDB-1", "eleven-MariaDB"] {
+            assert!(of(old).statements.flushes_status_of_all, "{old}");
+        }
+        for new in ["11.5.2-MariaDB", "11.8.9-MariaDB-0+deb13u1", "12.1.2-MariaDB"] {
+            assert_eq!(of(new), &MARIADB, "{new}");
+        }
+        for new in ["9.7.4-2", "9.8.0"] {
+            assert_eq!(of(new), &MYSQL, "{new}");
+        }
+        assert_eq!(of("8.0.36"), of("8.0.45-36"));
+        assert!(has_statement("8.4.3", "SHOW BINARY LOG STATUS") && !has_statement("8.0.36", "SHOW BINARY LOG STATUS"));
+    }
+}

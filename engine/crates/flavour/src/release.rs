@@ -1,0 +1,46 @@
+//! Numbers of releases, as versions begin with them.
+
+/// Major, minor and patch, as far as a version has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Release([u32; 3]);
+
+impl Release {
+    /// Of a version that cannot be read, one before every other.
+    pub fn of(version: &str) -> Release {
+        let mut numbers = Release::number(version).split('.').map_while(|number| number.parse().ok());
+        Release([(); 3].map(|()| numbers.next().unwrap_or(0)))
+    }
+
+    /// `8.0.36` of `8.0.36-28`. In the greeting of MariaDB 10, something else stands before it.
+    pub fn number(version: &str) -> &str {
+        const BEFORE_MARIADB_10: &str = "5.5.5-";
+        let of_mariadb = version.strip_prefix(BEFORE_MARIADB_10).filter(|_| version.contains("MariaDB"));
+        let version = of_mariadb.unwrap_or(version);
+        let end = version.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(version.len());
+        &version[..end]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_compared_by_their_numbers() {
+        let ascending = [
+            "",
+            "5.5.62",
+            "5.7.9",
+            "5.7.22-log",
+            "8.0",
+            "8.0.15",
+            "8.0.36-28",
+            "8.2",
+            "9.7.4-2",
+            "5.5.5-10.11.6-MariaDB",
+        ];
+        assert!(ascending.map(Release::of).is_sorted_by(|one, next| one < next));
+        assert_eq!(Release::of("10.11.6-MariaDB"), Release::of("5.5.5-10.11.6-MariaDB-log"));
+        assert!(["what", "", "-", "MariaDB"].iter().all(|text| Release::of(text) == Release([0; 3])));
+    }
+}
