@@ -75,7 +75,7 @@ pub enum Product {
 pub struct Options {
     pub product: Product,
     /// The server's program. Default for MariaDB: `FQC_MARIADBD`, else the system's; for MySQL: `FQC_MYSQLD`, else what
-    /// `scripts/fetch-server MySQL 9.7` has brought.
+    /// `scripts/fetch-server MySQL tested` has brought.
     pub program: Option<PathBuf>,
     /// A copy of this library becomes the only content of the plugin directory.
     pub plugin: Option<PathBuf>,
@@ -318,7 +318,7 @@ impl Server {
         command.arg(path_argument("log-error", &self.directory.join("error.log")));
         command.arg(format!("--port={}", self.port)).args(&self.options.arguments);
         if self.judges_another_line() {
-            command.env("FQC_LINE_IS_UNDER_TEST", "1");
+            command.arg("--loose-fqc-allow-untested-server=ON");
         }
         command.envs(self.options.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -193,13 +193,15 @@ fn who_may_only_flush_the_sessions_status_leaves_the_counters() {
     assert!(hits(&mut root) < before, "`{flush}`");
 }
 
-/// The numbers of a status listing whose names begin so. One of ours is words.
+/// The numbers of a status listing whose names begin so. Two of ours are words.
 fn status(client: &mut Client, statement: &str, prefix: &str) -> Vec<(String, u64)> {
     let rows = client.must(statement).unwrap().rows(false);
     let text = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref().unwrap_or_default()).into_owned();
-    let ours = rows.iter().filter(|row| text(&row[0]).starts_with(prefix) && text(&row[0]) != "Fqc_obstacle");
+    let ours = rows.iter().filter(|row| text(&row[0]).starts_with(prefix) && !WORDS.contains(&text(&row[0]).as_str()));
     ours.map(|row| (text(&row[0]), text(&row[1]).parse().unwrap())).collect()
 }
+
+const WORDS: [&str; 2] = ["Fqc_obstacle", "Fqc_untested_server"];
 
 const CLASSIC: [&str; 8] = [
     "Qcache_free_blocks",
@@ -394,6 +396,18 @@ fn show_fqc_refuses_nonsense_in_the_servers_words() {
     let warnings = said(&client.must("SHOW WARNINGS").unwrap());
     assert!(warnings.starts_with("Error,1235,SHOW FQC does not support IN"), "{warnings}");
     assert_eq!(client.scalar("SELECT 1").unwrap().as_deref(), Some("1"));
+}
+
+/// The server only seems to be of another line.
+#[test]
+fn a_version_that_was_never_tested_is_named() {
+    let environment = vec![("FQC_FAULT".to_owned(), "version:12.3.1-MariaDB".to_owned())];
+    let server = Server::start(Options { plugin: Some(plugin::path()), environment, ..Options::default() }).unwrap();
+    let mut admin = server.admin().unwrap();
+    let told = said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_untested_server'").unwrap());
+    assert_eq!(told, "Fqc_untested_server,MariaDB 12.3.1-MariaDB");
+    let log = server.error_log();
+    assert_eq!(log.matches("this server version has not been tested with this engine").count(), 1, "{log}");
 }
 
 #[test]

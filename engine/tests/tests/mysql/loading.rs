@@ -6,8 +6,12 @@ use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Server};
 
 fn refused(fault: &str) -> String {
+    refused_with(fault, &[])
+}
+
+fn refused_with(fault: &str, arguments: &[&str]) -> String {
     let environment = vec![("FQC_FAULT".to_owned(), fault.to_owned())];
-    let server = Server::start(Options { environment, ..options(&[]) }).unwrap();
+    let server = Server::start(Options { environment, ..options(arguments) }).unwrap();
     std::fs::copy(plugin::path(), server.plugins().join("fqc.so")).unwrap();
     let mut admin = server.admin().unwrap();
     let failure = admin.query("INSTALL PLUGIN fqc SONAME 'fqc.so'").unwrap();
@@ -29,13 +33,43 @@ fn a_line_that_was_never_tested_is_refused() {
             log.contains(&format!("nothing was changed: this is MySQL {version}, and only 9.7 has been tested")),
             "{log}"
         );
+        assert!(log.contains("to load it all the same, start the server with fqc_allow_untested_server = ON"), "{log}");
     }
+}
+
+/// The server only seems to be of another line.
+#[test]
+fn a_line_that_was_never_tested_is_served_where_the_administrator_has_asked_for_it() {
+    let environment = vec![("FQC_FAULT".to_owned(), "version:9.8.0".to_owned())];
+    let options = Options { environment, ..options(&["--loose-fqc-allow-untested-server=ON"]) };
+    let server = Server::start(Options { plugin: Some(plugin::path()), ..options }).unwrap();
+    let server = ready(server);
+    let mut admin = server.admin().unwrap();
+    let told = said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_untested_server'").unwrap());
+    assert_eq!(told, "Fqc_untested_server,MySQL 9.8.0");
+    let log = server.error_log();
+    let words = "MySQL 9.8.0: this server version has not been tested with this engine; it was loaded because \
+        fqc_allow_untested_server is ON";
+    assert_eq!(log.matches(words).count(), 1, "{log}");
+    assert!(log.contains("the self-test has passed"), "{log}");
+    let refused = admin.query("SET GLOBAL fqc_allow_untested_server = OFF").unwrap();
+    assert_eq!(refused.failure().map(|failure| failure.code), Some(1238));
+}
+
+#[test]
+fn a_line_into_which_nothing_can_be_loaded_is_refused_whatever_the_administrator_asks() {
+    let log = refused_with("version:5.7.44", &["--loose-fqc-allow-untested-server=ON"]);
+    assert!(
+        log.contains("this is MySQL 5.7.44, and only 9.7 has been tested with this engine, which cannot be loaded"),
+        "{log}"
+    );
 }
 
 #[test]
 fn a_server_that_lacks_a_symbol_or_a_slot_is_refused_by_name() {
     for name in [
         "_ZTV11ha_innobase",
+        "_ZTI12TC_LOG_DUMMY",
         "_ZN11ha_innopart13external_lockEP3THDi",
         "_ZN12TC_LOG_DUMMY6commitEP3THDb",
         "_ZN3THD33notify_hton_pre_acquire_exclusiveEPK7MDL_keyPb",
@@ -72,6 +106,7 @@ fn is_served_once_it_has_passed_the_self_test(arguments: &[&str]) {
     let log = server.error_log();
     assert!(log.contains("the self-test has passed: this server tells of every write"), "{log}");
     assert!(!log.contains("has not been tested with this engine"), "{log}");
+    assert_eq!(said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_untested_server'").unwrap()), "Fqc_untested_server,");
     until("nothing in the way", || {
         said(&admin.must("SHOW GLOBAL STATUS LIKE 'Fqc_obstacle'").unwrap()) == "Fqc_obstacle,"
     });

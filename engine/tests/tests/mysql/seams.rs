@@ -38,6 +38,17 @@ fn a_seam_that_tells_nothing_keeps_everything_from_being_served() {
     }
 }
 
+/// Its results are not stored, which hangs on its locks being told.
+#[test]
+fn an_engine_whose_locks_are_not_told_keeps_everything_from_being_served() {
+    let environment = vec![("FQC_FAULT".to_owned(), "silent:memory".to_owned())];
+    let options = Options { plugin: Some(plugin::path()), environment, ..options(&[]) };
+    let server = Server::start(options).unwrap();
+    let line = "the self-test failed: a write was not told at the seam Lock by: INSERT INTO fqc_self_test_";
+    until(line, || server.error_log().contains(line));
+    serves_nothing(&server);
+}
+
 #[test]
 fn a_server_that_may_not_be_written_to_is_served_once_it_may() {
     let mut server = Server::start(options(&[])).unwrap();
