@@ -221,7 +221,9 @@ pub fn install() -> Result<bool, String> {
         if !sees_tls && hook.name.to_bytes().starts_with(b"SSL") {
             continue;
         }
-        if let Err(error) = installed.exchange(import, hook.function, |before| hook.original.keep(before)) {
+        if let Err(error) = installed.exchange(import, hook.function, |before| {
+            hook.original.keep(got::resolved(hook.name, before));
+        }) {
             put_back(&mut installed);
             return Err(format!("{}: {error}", hook.name.to_string_lossy()));
         }

@@ -86,6 +86,19 @@ fn a_server_with_another_layout_fails_the_self_test_and_goes_on_without_serving(
     assert!(told.starts_with("Fqc_untested_server,MySQL 8.0."), "{told}");
 }
 
+/// The programs of older lines are bound lazily: a function that was not called yet is looked up by its first call.
+#[test]
+fn connections_are_followed_from_the_start_of_a_server_that_is_bound_lazily() {
+    let Some(program) = program("8.0") else { return };
+    let mut server = start(program, &[]);
+    drop(server.restart_with(&["--plugin-load-add=fqc.so", "--fqc-allow-untested-server=ON"]).unwrap());
+    for _ in 0..3 {
+        let mut client = server.admin().unwrap();
+        let told = said(&client.must("SHOW FQC STATUS").unwrap());
+        assert!(told.starts_with("Cache,OFF"), "{told}");
+    }
+}
+
 /// Names after which a stored function may be called on this server, although the engine takes them for its own.
 fn stored(client: &mut Client, flavour: &Flavour) -> Vec<&'static str> {
     const NO_SUCH_FUNCTION: [u16; 2] = [1305, 1630];

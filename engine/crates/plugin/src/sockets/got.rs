@@ -39,6 +39,44 @@ pub fn find(function: &CStr) -> Option<Pointer> {
     search.found
 }
 
+/// What an entry of the table leads to. Where the server is bound lazily, an entry whose function was never called leads to code of the
+/// server's own, which looks the function up and overwrites the entry, and with it whatever was put there.
+pub fn resolved(function: &CStr, entry: *mut c_void) -> *mut c_void {
+    if !is_servers_own(entry) {
+        return entry;
+    }
+    // SAFETY: the name is NUL-terminated; the loader only reads it.
+    let everywhere =
+        [libc::RTLD_DEFAULT, libc::RTLD_NEXT].map(|scope| unsafe { libc::dlsym(scope, function.as_ptr()) });
+    everywhere.into_iter().find(|found| !found.is_null() && !is_servers_own(*found)).unwrap_or(entry)
+}
+
+/// Whether an address is in the main executable.
+fn is_servers_own(address: *mut c_void) -> bool {
+    let mut main = Main { address: address as u64, holds: false };
+    // SAFETY: the callback gets the pointer that is passed here, and runs before this call returns.
+    unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut main).cast()) };
+    main.holds
+}
+
+struct Main {
+    address: u64,
+    holds: bool,
+}
+
+/// As `visit`.
+unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
+    // SAFETY: the loader passes a valid description; `data` is the `Main` of `is_servers_own`.
+    unsafe {
+        let main = &mut *data.cast::<Main>();
+        let headers = std::slice::from_raw_parts((*info).dlpi_phdr, (*info).dlpi_phnum as usize);
+        let start = |header: &libc::Elf64_Phdr| (*info).dlpi_addr + header.p_vaddr;
+        let holds = |header: &libc::Elf64_Phdr| (start(header)..start(header) + header.p_memsz).contains(&main.address);
+        main.holds = headers.iter().any(|header| header.p_type == libc::PT_LOAD && holds(header));
+    }
+    1
+}
+
 struct Search<'a> {
     function: &'a CStr,
     found: Option<Pointer>,
@@ -120,5 +158,22 @@ impl Tables {
             let symbol = (self.symbols as *const libc::Elf64_Sym).add((rela.info >> 32) as usize);
             CStr::from_ptr((self.strings + u64::from((*symbol).st_name)) as *const _)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    extern "C" fn of_this_program() {}
+
+    #[test]
+    fn an_entry_that_was_not_looked_up_yet_leads_to_the_function_that_it_stands_for() {
+        // SAFETY: the name is NUL-terminated.
+        let recv = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"recv".as_ptr()) };
+        let not_yet = of_this_program as *mut c_void;
+        assert_eq!(resolved(c"recv", not_yet), recv);
+        assert_eq!(resolved(c"recv", recv), recv);
+        assert_eq!(resolved(c"no_such_function", not_yet), not_yet);
     }
 }
