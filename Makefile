@@ -31,7 +31,7 @@ GO_TESTS := python3 $(CURDIR)/.ci/go_tests.py
 comma := ,
 GO_ONLY = $(if $(ONLY),-run '^($(subst $(eval) ,|,$(strip $(ONLY))))$$')
 # Before tests that have a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD. Without one they skip those, and say so.
-WITH_MYSQL = scripts/fetch-server MySQL 9.7 "$(RUN_DIR)/mysql" >/dev/null || [ $$? -eq 3 ]; \
+WITH_MYSQL = scripts/fetch-server MySQL tested "$(RUN_DIR)/mysql" >/dev/null || [ $$? -eq 3 ]; \
 	export FQC_MYSQLD="$${FQC_MYSQLD:-$(RUN_DIR)/mysql/sbin/mysqld}"
 # Older ones, below the folder that it is given.
 FETCH_OLDER_MYSQL = for line in 5.7 8.0; do scripts/fetch-server MySQL $$line "$(1)/MySQL-$$line" >/dev/null || { [ $$? -eq 3 ] && \
@@ -58,7 +58,7 @@ IS_OLDER = $(shell cd engine && { test -e $(BUILT_AT) && ! find crates Cargo.tom
 up: ## Build it and start it: console, API, worker, scheduler and two MariaDB servers, or FLEET=mysql; `fqc-near` follows in the background
 	@$(STEP) 1 $(STEPS) "system packages" scripts/bootstrap system
 	@$(MAKE) --jobs=3 up-plugin up-backend up-console
-	@$(if $(filter mysql,$(FLEET)),$(if $(FQC_MYSQLD),,scripts/fetch-server MySQL 9.7))
+	@$(if $(filter mysql,$(FLEET)),$(if $(FQC_MYSQLD),,scripts/fetch-server MySQL tested))
 	@$(STACK) up --run-dir "$(RUN_DIR)" --steps-before 4 $(if $(filter mysql,$(FLEET)),--product MySQL) \
 		$(if $(call IS_OLDER,fqc-near),--near-build "$(MAKE) near")
 up-plugin:
@@ -185,17 +185,17 @@ test-engine-replicas: engine ## Engine: histories on a source and its replica, i
 test-engine-replicas: SECONDS_EACH ?= 60
 test-engine-mysql: engine ## Engine: tests against a real MySQL server, which is fetched; or FQC_MYSQLD=/path/to/mysqld
 	@$(call FETCH_OLDER_MYSQL,engine/target/servers)
-	@code=0; scripts/fetch-server MySQL 9.7 || code=$$?; case $$code in \
+	@code=0; scripts/fetch-server MySQL tested || code=$$?; case $$code in \
 	0) $(ENGINE_TESTS) fqc-tests:mysql --only "$(ONLY)" ;; \
 	3) echo "SKIPPED: NO MYSQL SERVER COULD BE HAD; NOTHING WAS TESTED ON MYSQL" ;; \
 	*) exit 1 ;; esac
 test-near: engine ## Engine: fqc-near between real clients and a real server; MySQL's, too, where one can be had
-	@scripts/fetch-server MySQL 9.7 >/dev/null || { [ $$? -eq 3 ] && echo "NOT TESTED: LOGINS OF MYSQL, OF WHICH NO SERVER COULD BE HAD"; }
+	@scripts/fetch-server MySQL tested >/dev/null || { [ $$? -eq 3 ] && echo "NOT TESTED: LOGINS OF MYSQL, OF WHICH NO SERVER COULD BE HAD"; }
 	@scripts/fetch-memcached >/dev/null || { [ $$? -eq 3 ] && echo "NOT TESTED: WHAT NEAR CACHES SHARE, SINCE NO MEMCACHED COULD BE HAD"; }
 	@$(ENGINE_TESTS) fqc-near:by_log fqc-near --only "$(ONLY)"
 test-near: export FQC_CONNECTORS_CACHE = $(FQC_CACHE)/connectors
 test-peers: engine ## Engine: MariaDB's own regression tests, with and without the plugin (hours; TESTS="--suite=main"); PRODUCT=MySQL, which are fetched
-	@[ "$(PRODUCT)" != MySQL ] || env -u FQC_MYSQLD scripts/fetch-server MySQL 9.7 engine/target/servers/MySQL-9.7-peers mysql-testsuite || [ $$? -eq 3 ]
+	@[ "$(PRODUCT)" != MySQL ] || env -u FQC_MYSQLD scripts/fetch-server MySQL tested engine/target/servers/MySQL-9.7-peers mysql-testsuite || [ $$? -eq 3 ]
 	@python3 engine/tests/peers/run.py --product $(or $(PRODUCT),MariaDB) $(TESTS)
 test-peers-slice: engine ## Engine: some of them
 	@python3 engine/tests/peers/run.py --slice
@@ -217,7 +217,7 @@ test-backend-line: backend ## Backend on another line of MariaDB, which is fetch
 		$(PYTHON) -m pytest -q $(WORKERS) 2 $(or $(ONLY),config controlplane)
 soak: engine near backend ready-test ## Search for faults by chance for SECONDS=3600, SEED=1; ONLY="churn"; RECORD=1 writes it down
 	@$(CARGO) build --release --locked --quiet -p fqc-tests --bins
-	@scripts/fetch-server MySQL 9.7 >/dev/null || [ $$? -eq 3 ]
+	@scripts/fetch-server MySQL tested >/dev/null || [ $$? -eq 3 ]
 	@python3 .ci/soak.py --seconds $(or $(SECONDS),3600) --seed $(or $(SEED),1) --only "$(ONLY)" $(if $(RECORD),--record)
 test-faults: backend ## A small fleet under random faults for a short time, and its books compared
 	@cd backend && $(PYTHON) -m faults --seconds 20 --database postgresql --broker valkey --logs "$(RUN_DIR)/faults"

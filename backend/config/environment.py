@@ -13,9 +13,17 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-FETCHED_MYSQLD = REPOSITORY / "engine" / "target" / "servers" / "MySQL-9.7" / "sbin" / "mysqld"
+SERVERS = REPOSITORY / "engine" / "servers.tsv"
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
+
+
+def fetched_mysqld() -> Path | None:
+    """What `scripts/fetch-server MySQL tested` has brought."""
+    rows = (line.split("\t") for line in SERVERS.read_text().splitlines())
+    tested = [row[2] for row in rows if row[:2] == ["line", "MySQL"] and row[3] == "tested"]
+    program = REPOSITORY / "engine" / "target" / "servers" / f"MySQL-{tested[-1]}" / "sbin" / "mysqld"
+    return program if program.exists() else None
 
 
 class BadEnvironment(ValueError):
@@ -173,7 +181,7 @@ def read() -> Environment:
         mail_networks=_networks("FQC_MAIL_NETWORKS", ""),
         channel_networks=_networks("FQC_CHANNEL_NETWORKS", ""),
         engine_library=_path("FQC_ENGINE_LIBRARY", REPOSITORY / "engine" / "dist" / "fqc.so"),
-        mysqld=_text("FQC_MYSQLD", str(FETCHED_MYSQLD) if FETCHED_MYSQLD.exists() else ""),
+        mysqld=_text("FQC_MYSQLD", str(fetched_mysqld() or "")),
         frontend_dist=_path("FQC_FRONTEND_DIST", REPOSITORY / "frontend" / "dist"),
         least_free_mib=_number("FQC_LEAST_FREE_MIB", 64, 0, 1024 * 1024),
         requests_at_once=_number("FQC_REQUESTS_AT_ONCE", 16, 1, 1000),

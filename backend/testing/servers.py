@@ -1,7 +1,7 @@
 """Real servers of the `local` provider, in the run directory of the test run.
 
 One MariaDB server and one MySQL server are shared by the tests of a session, each of which leaves them as they were;
-tests that restart or kill make their own. MySQL is `FQC_MYSQLD`, or what `scripts/fetch-server MySQL 9.7` has brought;
+tests that restart or kill make their own. MySQL is `FQC_MYSQLD`, or what `scripts/fetch-server MySQL tested` has brought;
 where there is neither, tests that need it are skipped, and the summary says so.
 """
 
@@ -31,7 +31,7 @@ from testing.ports import free_port
 LIMITS = Limits(networks=("127.0.0.0/8",), connect_seconds=60, statement_seconds=120)
 CONFIGURATION = {"innodb_buffer_pool_size": "268435456", "innodb_log_file_size": "8388608"}
 SERVERS = Path(os.environ.get("FQC_OLDER_SERVERS") or Path(__file__).parents[2] / "engine" / "target" / "servers")
-NO_MYSQL = "NO MYSQL SERVER IS HERE: set FQC_MYSQLD, or run scripts/fetch-server MySQL 9.7"
+NO_MYSQL = "NO MYSQL SERVER IS HERE: set FQC_MYSQLD, or run scripts/fetch-server MySQL tested"
 
 
 class TestServer(LocalServer):

@@ -21,6 +21,7 @@ from controlplane.gateway.product import local_product
 from controlplane.parameters.models import Template
 
 OBSTACLE_LENGTH = 200
+UNTESTED_SERVER_LENGTH = 120
 FQC_VERSION_LENGTH = 32
 DETAIL_LENGTH = 500
 
@@ -76,6 +77,9 @@ class Instance(models.Model):
     cache_size_bytes = models.PositiveBigIntegerField(null=True)  # @@fqc_size
     engine_obstacle = models.CharField(  # @@Fqc_obstacle; empty if nothing is in the way, and without the engine
         max_length=OBSTACLE_LENGTH, blank=True
+    )
+    untested_server = models.CharField(  # @@Fqc_untested_server; empty of a tested one, and without the engine
+        max_length=UNTESTED_SERVER_LENGTH, blank=True
     )
     engine_lost_at = models.DateTimeField(null=True)  # the server had the engine, and now answers without it
     is_catalogue_source = models.BooleanField(  # an admin registered or approved this server as it is reached now

@@ -25,7 +25,7 @@ from controlplane.gateway.product import EDITIONS, edition_of, product_of
 from controlplane.gateway.server import Server, printable
 from controlplane.gateway.variables import variable_rows
 
-STATUS_NAMES = ("Uptime", "Fqc_obstacle")
+STATUS_NAMES = ("Uptime", "Fqc_obstacle", "Fqc_untested_server")
 START_SLACK = timedelta(seconds=10)  # clock and uptime are whole seconds, read one after the other
 MOST_MINOR_VERSION = 2**31 - 1
 MOST_CLOCK = 2**32  # the year 2106
@@ -48,6 +48,7 @@ class Identity:
     cache_type: str
     cache_size_bytes: int | None
     engine_obstacle: str
+    untested_server: str
     started_at: datetime
 
     @property
@@ -62,6 +63,7 @@ class Identity:
             "cache_type": self.cache_type,
             "cache_size_bytes": self.cache_size_bytes,
             "engine_obstacle": self.engine_obstacle,
+            "untested_server": self.untested_server,
         }
 
 
@@ -85,6 +87,7 @@ def identity_of(variables: Mapping[str, str], status: Mapping[str, str], clock: 
         cache_type=_told(variables.get("fqc_type", ""), "cache_type"),
         cache_size_bytes=whole(variables.get("fqc_size")),
         engine_obstacle=_told(status.get("Fqc_obstacle", ""), "engine_obstacle"),
+        untested_server=_told(status.get("Fqc_untested_server", ""), "untested_server"),
         started_at=datetime.fromtimestamp(clock - (whole(status.get("Uptime", "0"), clock) or 0), UTC),
     )
 

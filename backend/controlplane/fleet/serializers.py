@@ -32,6 +32,9 @@ SOURCE = (
     "Whether definitions of variables may be read from this server: a local one, or one that an admin registered or "
     "approved as it is reached now."
 )
+UNTESTED_HELP = (
+    "Product and version of the server, if the engine runs there although it has not been tested with them; else empty."
+)
 OBSTACLE_HELP = "Why the engine serves nothing on this server, in its own words; empty if nothing is in the way."
 PRODUCT_NAMES = " or ".join(each.name for each in LOCAL_PRODUCTS)
 
@@ -134,6 +137,7 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
     fqc_version = serializers.CharField(help_text="@@fqc_version; empty without the engine.")
     minor_version = serializers.IntegerField(allow_null=True, help_text="@@fqc_minor_version; null without the engine.")
     engine_obstacle = serializers.CharField(allow_blank=True, help_text=OBSTACLE_HELP)
+    untested_server = serializers.CharField(allow_blank=True, help_text=UNTESTED_HELP)
     cache = serializers.SerializerMethodField()
     state_reason = serializers.SerializerMethodField(
         help_text="Why it is in this state; of one that answers, what of its answers cannot be used."
@@ -146,7 +150,8 @@ class InstanceSerializer(serializers.ModelSerializer[Instance]):
         model = Instance
         fields = (
             "id", "name", "provider", "endpoint", "instance_class", "engine_line", "product", "edition",
-            "engine_version", "compatibility", "fqc_version", "minor_version", "has_engine", "engine_obstacle", "cache",
+            "engine_version", "compatibility", "fqc_version", "minor_version", "has_engine", "engine_obstacle",
+            "untested_server", "cache",
             "proxy_enabled", "tags", "state", "state_reason", "maintenance_window", "drifted_count",
             "pending_restart_count", "is_catalogue_source", "version",
             "server_started_at", "last_seen_at", "created_at", "updated_at",

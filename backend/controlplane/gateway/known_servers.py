@@ -1,43 +1,61 @@
-"""The list of servers that this product shares with the engine, its tests and the documents. Pure once read."""
+"""What `engine/servers.tsv` says of each line of servers, as far as the control plane needs it. Pure once read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from controlplane.gateway.product import Product
 
-LIST = Path(__file__).resolve().parents[3] / "engine" / "servers.tsv"
+TABLE = Path(__file__).resolve().parents[3] / "engine" / "servers.tsv"
+OTHER = "other"  # stands for every series of a product that has no row
+
+
+class Admission(StrEnum):
+    """Whether the engine loads into a server."""
+
+    TESTED = "tested"
+    WARNS = "warns"  # it loads with a warning in the server's error log
+    ASKED = "asked"  # it loads where the server was started with fqc_allow_untested_server
+    NEVER = "never"
 
 
 @dataclass(frozen=True)
-class KnownServer:
+class KnownLine:
     product: str
-    line: str
-    is_tested: bool  # with the engine
-    is_refused: bool  # by the engine
+    series: str
+    engine: Admission
+
+    def fits(self, version: str) -> int:
+        """How specific the row is for a version; 0 for the row of other series, -1 if it is of another series."""
+        if self.series == OTHER:
+            return 0
+        return len(self.series) if version.startswith(f"{self.series}.") else -1
 
 
-def _read() -> tuple[KnownServer, ...]:
-    rows = (line.split("\t") for line in LIST.read_text().splitlines() if not line.startswith("#"))
-    return tuple(KnownServer(product, line, engine == "yes", engine == "refused") for product, line, engine, *_ in rows)
+def _read() -> tuple[KnownLine, ...]:
+    rows = (line.split("\t") for line in TABLE.read_text().splitlines())
+    return tuple(KnownLine(row[1], row[2], Admission(row[3])) for row in rows if row[0] == "line")
 
 
 KNOWN = _read()
 
 
+def admission(product: Product, version: str) -> Admission:
+    lines = [known for known in KNOWN if known.product == product.name]
+    return max(lines, key=lambda known: known.fits(version)).engine
+
+
 def tested_lines(product: Product) -> list[str]:
     """On which the engine is tested."""
-    return [known.line for known in KNOWN if known.product == product.name and known.is_tested]
+    return [known.series for known in KNOWN if known.product == product.name and known.engine is Admission.TESTED]
 
 
 def is_tested(product: Product, version: str) -> bool:
-    return any(version.startswith(f"{line}.") for line in tested_lines(product))
+    return admission(product, version) is Admission.TESTED
 
 
 def is_refused(product: Product, version: str) -> bool:
-    """The engine does not load into a server of this version; no version: nobody knows which it is."""
-    if not version or not product.engine_loads_into_known_lines_only:
-        return False
-    lines = [known.line for known in KNOWN if known.product == product.name and not known.is_refused]
-    return not any(version.startswith(f"{line}.") for line in lines)
+    """The engine does not load by itself into a server of this version; no version: nobody knows which it is."""
+    return bool(version) and admission(product, version) in (Admission.ASKED, Admission.NEVER)

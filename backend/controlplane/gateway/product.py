@@ -52,7 +52,6 @@ class Product:
     # Keeps values itself, beyond its next start, where this variable is ON. Empty: it cannot.
     keeping_switch: str
     engine_symbol: bytes  # which a library has that can be loaded into it
-    engine_loads_into_known_lines_only: bool  # else it warns of others
     install_engine: tuple[str, ...]
     statistics: TableStatistics
     not_tables: str  # a pattern of tables that hold nothing, though they are counted like others; empty: there are none
@@ -134,7 +133,6 @@ MARIADB = LocalProduct(
     public_key_file="",
     owner="",
     engine_symbol=b"_maria_plugin_declarations_",
-    engine_loads_into_known_lines_only=False,
     install_engine=("INSTALL SONAME 'fqc'",),
     engine_installed_errors=frozenset({1968, 1125}),  # the plugin, or its function
 )
@@ -222,7 +220,6 @@ MYSQL = LocalProduct(
     public_key_file="public_key.pem",
     owner="root",
     engine_symbol=b"_mysql_plugin_declarations_",
-    engine_loads_into_known_lines_only=True,
     install_engine=tuple(f"INSTALL PLUGIN {name} SONAME 'fqc.so'" for name in ("fqc", "fqc_events", "query")),
     engine_installed_errors=frozenset({1125}),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Protocol
 
+from controlplane.gateway.known_servers import Admission, admission
 from controlplane.gateway.product import DEFAULT_PRODUCT, is_managed, local_product
 from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.findings import Action, InstanceFinding
@@ -19,6 +20,11 @@ OF_ENGINE = ("minor_version", "no_engine_there", "engine_idle")
 WITHOUT_ENGINE = "Parameters, templates, metrics and alerts work here without the cache."
 ELSEWHERE = (
     f"For the cache, let a {DEFAULT_PRODUCT.name} server of your own replicate the data, and load the engine there."
+)
+
+ASKED = (
+    "On a server of your own the engine also loads where the server is started with fqc_allow_untested_server, and "
+    "serves if its self-test passes."
 )
 
 
@@ -70,7 +76,8 @@ def _minor_version(instance: Gated) -> InstanceFinding:
     needed = f"the engine, of {_day(LEAST_MINOR_VERSION)} or later"
     obstacle = "" if is_met else engine_obstacle(instance)
     if obstacle:
-        seen, remedy = f"no engine is installed, and {obstacle}", f"{WITHOUT_ENGINE} {ELSEWHERE}"
+        asked = ASKED if may_be_asked(instance) else ""
+        seen, remedy = f"no engine is installed, and {obstacle}", " ".join(filter(None, [WITHOUT_ENGINE, ELSEWHERE, asked]))
         facts = {"server": instance.edition or server_name(instance), "least": _day(LEAST_MINOR_VERSION)}
         return InstanceFinding(Severity.BLOCKING, "no_engine_there", "", seen, needed, remedy, facts=facts)
     is_local = instance.provider == "local"
@@ -123,6 +130,12 @@ def engine_obstacle(instance: Gated) -> str:
         return f"{instance.edition} loads no plugins of its customers"
     name = server_name(instance) or local_product(instance.product).name
     return "" if instance.takes_engine else f"this engine cannot be loaded into {name}"
+
+
+def may_be_asked(instance: Gated) -> bool:
+    """Whether the administrator of the server may have the engine loaded although it has not been tested there."""
+    known = admission(local_product(instance.product), instance.engine_version)
+    return known is Admission.ASKED and not is_managed(instance.edition)
 
 
 def install_statements(instance: Gated) -> tuple[str, ...]:

@@ -200,11 +200,12 @@ def _classic_cache(readings: Readings) -> InstanceFinding | None:
 
 
 def _server_line(readings: Readings) -> InstanceFinding | None:
-    """The engine only warns of it in the server's error log. Where none loads, the gate says so."""
+    """The engine tells it in the server's error log. Where none loads unless it is asked to, the gate says so."""
     version = readings.variables.get("version", "")
     product = product_of(version)
     lines = tested_lines(product)
-    if not version or not lines or is_tested(product, version) or is_refused(product, version):
+    is_loaded = "fqc_minor_version" in readings.variables
+    if not version or not lines or is_tested(product, version) or (is_refused(product, version) and not is_loaded):
         return None
     return InstanceFinding(
         Severity.ADVICE,

@@ -169,7 +169,7 @@ def test_the_demo_enables_the_cache_through_a_change_set_and_is_served_from_it(s
 
 def test_a_mysql_server_joins_the_fleet_and_everybody_is_told_what_its_engine_does_there(stack: Stack) -> None:
     if not Path(os.environ.get("FQC_MYSQLD", "")).is_file():
-        pytest.skip("NO MYSQL SERVER IS HERE: set FQC_MYSQLD, or run scripts/fetch-server MySQL 9.7")
+        pytest.skip("NO MYSQL SERVER IS HERE: set FQC_MYSQLD, or run scripts/fetch-server MySQL tested")
     run_dir, _ = stack
     told = run("up", "--run-dir", str(run_dir.root), "--ports", "auto", "--count", "1", "--product", "MySQL")
     assert told.returncode == 0, told.stderr

@@ -52,7 +52,7 @@ def parse() -> argparse.Namespace:
         "quick": "the published tables in less than ten minutes",
         "standard": "the published tables and all beside them at fewer points; half an hour",
         "full": "the published tables and all beside them; hours",
-        "mysql": "a quick run on MySQL 9.7, which `scripts/fetch-server MySQL 9.7` brings",
+        "mysql": "a quick run on MySQL 9.7, which `scripts/fetch-server MySQL tested` brings",
         "near": "near caches: hits and misses, against the server's own and against none",
         "away": "the same with the servers half a millisecond away",
         "rules": "near caches by rules, alone and with memcached, from a cold start; wants memcached, or FQC_MEMCACHED",

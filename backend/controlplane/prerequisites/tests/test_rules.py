@@ -237,6 +237,12 @@ def test_a_version_that_the_engine_is_not_tested_with_is_warned_of(version, is_w
     assert ("server_not_tested" in codes(advice_findings(readings({"version": version})), "advice")) == is_warned
 
 
+@pytest.mark.parametrize(("version", "is_warned"), [("8.4.6", True), ("9.7.4", False)])
+def test_an_engine_that_was_asked_into_an_untested_server_is_warned_of(version, is_warned):
+    loaded = readings({"version": version, "fqc_minor_version": "20261129"})
+    assert ("server_not_tested" in codes(advice_findings(loaded), "advice")) == is_warned
+
+
 @pytest.mark.parametrize(("hits", "advises"), [(900, False), (400, True)])
 def test_where_type_1_runs_well_nothing_advises_type_2(hits, advises):
     running = {"query_cache_type": "ON", "query_cache_size": "67108864", "fqc_minor_version": "20261120"}

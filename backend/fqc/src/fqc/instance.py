@@ -54,6 +54,7 @@ _FACTS: dict[str, Cell] = {
     "Cache engine": lambda it: engine_name(it["fqc_version"], it["minor_version"]),
     "Cache": lambda it: _cache(it),
     "In the way": lambda it: it["engine_obstacle"] or None,
+    "Not tested": lambda it: it["untested_server"] or None,
     "Pending restart": "pending_restart_count",
     "Drifted": "drifted_count",
     "Window": lambda it: _window(it["maintenance_window"]),

@@ -57,7 +57,7 @@ mod tests {
         let obstacle = Obstacle::default();
         obstacle.set(&format!("error 1045: \u{1b}[2Jno\nfqc_near_serving 1 {}", "x".repeat(5000)));
         let said = obstacle.get();
-        assert!(said.starts_with("error 1045: [2Jnofqc_near_serving 1 x"), "{said}");
+        assert!(said.starts_with("error 1045: [2Jno fqc_near_serving 1 x"), "{said}");
         assert_eq!(said.len(), LONGEST_LINE);
     }
 }

@@ -3,7 +3,12 @@
 /// The most characters of such a text in logs and metrics.
 pub const LONGEST_LINE: usize = 1000;
 
-/// The first `most` characters of `text`, without line breaks and other control characters.
+/// The first `most` characters of `text`, with a space for each line break, and without other control characters.
 pub fn one_line(text: &str, most: usize) -> String {
-    text.chars().filter(|one| !one.is_control()).take(most).collect()
+    let is_break = |one: char| one == '\n';
+    text.chars()
+        .filter(|one| is_break(*one) || !one.is_control())
+        .map(|one| if is_break(one) { ' ' } else { one })
+        .take(most)
+        .collect()
 }

@@ -1,5 +1,6 @@
 //! The program's own login, for its feed, or for the server's log. Clients' logins are passed on and never come here.
 
+use crate::one_line::{LONGEST_LINE, one_line};
 use crate::server::Connector;
 use crate::stream::{Packets, Stream};
 use ring::digest::{self, Algorithm, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
@@ -80,14 +81,15 @@ async fn send(to: &mut Packets, sequence: &mut u8, payload: &[u8]) -> io::Result
     to.stream.flush().await
 }
 
+/// An error that may hold words of the server: it is one line of text wherever it is shown.
 fn wrong(message: &str) -> io::Error {
-    io::Error::other(message.to_owned())
+    io::Error::other(one_line(message, LONGEST_LINE))
 }
 
 /// In the server's own words.
 pub fn refused(payload: &[u8]) -> io::Error {
     match ErrPacket::parse(payload) {
-        Some(error) => io::Error::other(format!("error {}: {}", error.code, String::from_utf8_lossy(error.message))),
+        Some(error) => wrong(&format!("error {}: {}", error.code, String::from_utf8_lossy(error.message))),
         None => wrong("the server's answer is not understood"),
     }
 }
@@ -149,4 +151,21 @@ fn hash(algorithm: &'static Algorithm, parts: &[&[u8]]) -> Vec<u8> {
 
 fn mixed(left: &[u8], right: &[u8]) -> Vec<u8> {
     left.iter().zip(right).map(|(left, right)| left ^ right).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_says_in_an_error_is_one_line_of_text() {
+        let payload = [b"\xff\x15\x04#28000".as_slice(), b"no\nnext \x1b[2Jline ", &[b'x'; 5000]].concat();
+        let said = refused(&payload).to_string();
+        assert!(said.starts_with("error 1045: no next [2Jline x"), "{said}");
+        assert_eq!(said.len(), LONGEST_LINE);
+        let switched = Challenge { plugin: b"odd\n\x1b[2J".to_vec(), scramble: Vec::new() };
+        let account = Account { user: "near".into(), password: "secret".into() };
+        let said = proof(&account, &switched).expect_err("nobody knows it").to_string();
+        assert!(said.starts_with("near logs in by odd [2J; give it"), "{said}");
+    }
 }

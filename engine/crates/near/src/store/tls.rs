@@ -124,7 +124,7 @@ mod tests {
     fn what_a_store_says_is_one_line_of_text() {
         let said = io::Error::other(format!("ERR \u{1b}[2Jno\nway {}", "x".repeat(5000)));
         let told = trouble(&said);
-        assert!(told.starts_with("ERR [2Jnoway x"), "{told}");
+        assert!(told.starts_with("ERR [2Jno way x"), "{told}");
         assert_eq!(told.len(), LONGEST_LINE);
     }
 }

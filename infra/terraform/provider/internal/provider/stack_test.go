@@ -57,7 +57,7 @@ func needMySQL(t *testing.T) (*stack, *server) {
 	t.Helper()
 	s := needStack(t)
 	if s.mysql == nil {
-		t.Skip("NO MYSQL SERVER IS HERE: set FQC_MYSQLD, or run scripts/fetch-server MySQL 9.7")
+		t.Skip("NO MYSQL SERVER IS HERE: set FQC_MYSQLD, or run scripts/fetch-server MySQL tested")
 	}
 	return s, s.mysql
 }
