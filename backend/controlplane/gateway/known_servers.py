@@ -57,5 +57,5 @@ def is_tested(product: Product, version: str) -> bool:
 
 
 def is_refused(product: Product, version: str) -> bool:
-    """The engine does not load by itself into a server of this version; no version: nobody knows which it is."""
+    """The engine does not load by itself into a server of this version; without a version that is unknown."""
     return bool(version) and admission(product, version) in (Admission.ASKED, Admission.NEVER)

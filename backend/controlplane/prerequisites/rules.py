@@ -200,7 +200,7 @@ def _classic_cache(readings: Readings) -> InstanceFinding | None:
 
 
 def _server_line(readings: Readings) -> InstanceFinding | None:
-    """The engine tells it in the server's error log. Where none loads unless it is asked to, the gate says so."""
+    """The engine says it in the server's error log. Where the engine does not load by itself, the gate says so."""
     version = readings.variables.get("version", "")
     product = product_of(version)
     lines = tested_lines(product)

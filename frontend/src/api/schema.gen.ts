@@ -2776,6 +2776,8 @@ export interface components {
             readonly has_engine: boolean;
             /** @description Why the engine serves nothing on this server, in its own words; empty if nothing is in the way. */
             engine_obstacle: string;
+            /** @description Product and version of the server, if the engine runs there although it has not been tested with them; else empty. */
+            untested_server: string;
             readonly cache: components["schemas"]["CacheState"];
             readonly proxy_enabled: boolean;
             tags: {

@@ -12,7 +12,7 @@ const FLUSH_OF_SESSION: &str = "FLUSH STATUS of the session alone";
 static OF_MARIADB: LazyLock<Lines> = LazyLock::new(|| Lines::of(&MARIADB));
 static OF_MYSQL: LazyLock<Lines> = LazyLock::new(|| Lines::of(&MYSQL));
 
-/// What is specific to a server of this version. Of a version that cannot be read, that of the oldest line.
+/// The flavour of a server of this version. For a version that cannot be read it is the oldest line's.
 pub fn of(version: &str) -> &'static Flavour {
     let lines: &'static Lines = if servers::product(version) == MARIADB.product { &OF_MARIADB } else { &OF_MYSQL };
     lines.find(Release::of(version), servers::line(version).admits_nears)
@@ -30,7 +30,7 @@ struct Lines {
     newest: &'static Flavour,
     /// Releases that brought something, the newest first.
     releases: Vec<Release>,
-    /// By the number of these releases whose features are missing, and by whether near caches are admitted.
+    /// Index 1: the number of these releases whose features the line lacks. Index 2: whether near caches are admitted.
     flavours: Vec<[Flavour; 2]>,
 }
 

@@ -5,7 +5,7 @@
 pub struct Release([u32; 3]);
 
 impl Release {
-    /// Of a version that cannot be read, one before every other.
+    /// The release that a version begins with. A version that cannot be read gets one before every other.
     pub fn of(version: &str) -> Release {
         let mut numbers = Release::number(version).split('.').map_while(|number| number.parse().ok());
         Release([(); 3].map(|()| numbers.next().unwrap_or(0)))

@@ -23,7 +23,7 @@ pub enum Admission {
     Never,
 }
 
-/// What is admitted on one series of a product.
+/// A row says what one series of a product admits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     pub plugin: Admission,
@@ -33,7 +33,7 @@ pub struct Line {
     pub has_followable_log: bool,
 }
 
-/// What a product has had from a release on.
+/// A feature, and the release that brought it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Since {
     pub release: Release,
@@ -47,12 +47,12 @@ pub fn product(version: &str) -> &'static str {
     if version.contains(MARIADB) { MARIADB } else { MYSQL }
 }
 
-/// What is admitted on a server of this version.
+/// Returns the row that fits this version best.
 pub fn line(version: &str) -> Line {
     line_in(TABLE, version)
 }
 
-/// Series of a product on which the plugin is tested.
+/// Returns the series of a product that the plugin is tested with.
 pub fn tested(product: &str) -> Vec<&'static str> {
     let rows = rows(TABLE).filter_map(|columns| match columns[..] {
         ["line", of, series, "tested", ..] if of == product => Some(series),
@@ -61,7 +61,7 @@ pub fn tested(product: &str) -> Vec<&'static str> {
     rows.collect()
 }
 
-/// The name under which servers exported a symbol before it got `name`, if it had another.
+/// The name that a symbol had in older servers, if it had another one than `name`.
 pub fn older_symbol(name: &str) -> Option<&'static str> {
     rows(TABLE).find_map(|columns| match columns[..] {
         ["since", _, _, "symbol", newer, older] if newer == name => Some(older),

@@ -26,7 +26,7 @@ pub fn untested(version: &str) -> Option<String> {
     (!is_tested).then(|| format!("{} {version}", servers::product(version)))
 }
 
-/// What the error log is told of such a server, once a load.
+/// The line for the error log about such a server; to be written once a load.
 pub fn warning(server: &str) -> String {
     let asked = if variables::allows_untested_server() {
         "; it was loaded because fqc_allow_untested_server is ON"

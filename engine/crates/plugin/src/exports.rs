@@ -64,7 +64,7 @@ pub fn server_version() -> Result<String, String> {
     real_server_version()
 }
 
-/// The same, whatever a fault on purpose says.
+/// The same version, without the fault `version:` that tests set.
 pub fn real_server_version() -> Result<String, String> {
     // SAFETY: `server_version` is a NUL-terminated array that is written once, before plugins load.
     symbol(c"server_version").map(|text| unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy().into_owned())

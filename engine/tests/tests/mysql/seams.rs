@@ -38,7 +38,7 @@ fn a_seam_that_tells_nothing_keeps_everything_from_being_served() {
     }
 }
 
-/// Its results are not stored, which hangs on its locks being told.
+/// The report of its locks keeps the engine's results out of the cache.
 #[test]
 fn an_engine_whose_locks_are_not_told_keeps_everything_from_being_served() {
     let environment = vec![("FQC_FAULT".to_owned(), "silent:memory".to_owned())];

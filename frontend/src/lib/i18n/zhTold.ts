@@ -464,7 +464,7 @@ const REMEDIES: ToldWords = {
   minor_version: '请升级引擎；外部实例请在服务器上安装引擎后重新检查。',
   rules_invalid: '请更正该规则。',
   no_engine_there:
-    '参数、模板、监控与报警在此照常可用；如需缓存，请用自建的 MariaDB 服务器复制数据，并在其上加载引擎。',
+    '参数、模板、监控与报警在此照常可用；如需缓存，请用自建的 MariaDB 服务器复制数据，并在其上加载引擎。自建的、引擎未测试过的 MySQL 服务器若以 fqc_allow_untested_server 启动，也可加载引擎，自检通过后提供缓存。',
   engine_idle: '请消除引擎所说的障碍（若可消除）。参数、模板、监控与报警在没有缓存时照常可用。',
   dedicated_proxy: '请关闭专属代理。',
   privilege_missing: '请在服务器上执行以下语句，然后重新检查。',

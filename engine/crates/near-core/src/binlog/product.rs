@@ -106,7 +106,7 @@ const MYSQL: Product = Product {
     privileges: "REPLICATION SLAVE, REPLICATION CLIENT",
 };
 
-/// What a MySQL server that lacks [`MYSQL`]'s statement is asked.
+/// The statement for servers that lack [`MYSQL`]'s.
 const OLDER_STATUS: &str = "SHOW MASTER STATUS";
 
 /// What tells how many tables a session has made, and the routines that it ran: its temporary ones may be among them. None: where the
@@ -116,7 +116,7 @@ pub fn tables_made(flavour: &'static Flavour) -> Option<&'static str> {
 }
 
 impl Product {
-    /// Of a server of this version. None: `fqc-near` may not follow its log.
+    /// Returns the product for a server of this version; None if `fqc-near` may not follow its log.
     pub fn of(version: &str) -> Option<Product> {
         if !servers::line(version).has_followable_log {
             return None;

@@ -35,7 +35,7 @@ impl Words {
         Words { name, text: AtomicPtr::new(c"".as_ptr().cast_mut()) }
     }
 
-    /// What the row says from here on.
+    /// Sets what the row says from here on.
     fn show(&self, words: String) {
         let words = CString::new(words).unwrap_or_default();
         // The words before are never freed: a `SHOW` may be reading them.

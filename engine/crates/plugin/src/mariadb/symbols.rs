@@ -64,7 +64,7 @@ impl Symbols {
                 charset: function(c"thd_charset")?,
                 priv_user: function(c"thd_priv_user")?,
                 priv_host: function(c"thd_priv_host")?,
-                // Of these two the lowest byte is read, however wide they are.
+                // These two are as wide as the server likes: only their lowest byte is read.
                 started: symbol(c"mysqld_server_started")?.cast(),
                 ending: symbol(c"abort_loop")?.cast(),
                 thread_handling: variable(c"thread_handling")?,

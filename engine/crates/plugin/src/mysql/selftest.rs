@@ -40,7 +40,8 @@ pub fn note(seen: impl FnOnce() -> Seen) {
 /// A name that a path has to code.
 const CODED: &str = "t-ä";
 
-/// Storage engines besides InnoDB whose tables anybody can make. Their results are not stored, which hangs on their locks being told.
+/// Storage engines besides InnoDB whose tables any client can make. Their results are kept out of the cache because their locks are
+/// reported, so the test asks for that report.
 const OTHER_ENGINES: [&str; 5] = ["myisam", "memory", "csv", "archive", "blackhole"];
 
 /// What was missing, if anything was.

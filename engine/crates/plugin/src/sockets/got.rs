@@ -39,8 +39,8 @@ pub fn find(function: &CStr) -> Option<Pointer> {
     search.found
 }
 
-/// What an entry of the table leads to. Where the server is bound lazily, an entry whose function was never called leads to code of the
-/// server's own, which looks the function up and overwrites the entry, and with it whatever was put there.
+/// Returns the function behind an entry. In a server that is bound lazily, an entry that was never called points to code of the
+/// server's own. That code looks the function up and overwrites the entry, and with it any function that was put there.
 pub fn resolved(function: &CStr, entry: *mut c_void) -> *mut c_void {
     if !is_servers_own(entry) {
         return entry;

@@ -1665,8 +1665,11 @@ type Instance struct {
 	// StateReason Why it is in this state; of one that answers, what of its answers cannot be used.
 	StateReason string            `json:"state_reason"`
 	Tags        map[string]string `json:"tags"`
-	UpdatedAt   time.Time         `json:"updated_at"`
-	Version     int               `json:"version"`
+
+	// UntestedServer Product and version of the server, if the engine runs there although it has not been tested with them; else empty.
+	UntestedServer string    `json:"untested_server"`
+	UpdatedAt      time.Time `json:"updated_at"`
+	Version        int       `json:"version"`
 }
 
 // InstanceClass defines model for InstanceClass.
