@@ -1,8 +1,8 @@
 """Real servers of the `local` provider, in the run directory of the test run.
 
 One MariaDB server and one MySQL server are shared by the tests of a session, each of which leaves them as they were;
-tests that restart or kill make their own. MySQL is `FQC_MYSQLD`, or what `scripts/fetch-server MySQL tested` has brought;
-where there is neither, tests that need it are skipped, and the summary says so.
+tests that restart or kill make their own. MySQL is `FQC_MYSQLD`, or what `scripts/fetch-server MySQL tested` has
+brought; where there is neither, tests that need it are skipped, and the summary says so.
 """
 
 from __future__ import annotations

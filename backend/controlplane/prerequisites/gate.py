@@ -76,8 +76,8 @@ def _minor_version(instance: Gated) -> InstanceFinding:
     needed = f"the engine, of {_day(LEAST_MINOR_VERSION)} or later"
     obstacle = "" if is_met else engine_obstacle(instance)
     if obstacle:
-        asked = ASKED if may_be_asked(instance) else ""
-        seen, remedy = f"no engine is installed, and {obstacle}", " ".join(filter(None, [WITHOUT_ENGINE, ELSEWHERE, asked]))
+        seen = f"no engine is installed, and {obstacle}"
+        remedy = " ".join([WITHOUT_ENGINE, ELSEWHERE, *([ASKED] if may_be_asked(instance) else [])])
         facts = {"server": instance.edition or server_name(instance), "least": _day(LEAST_MINOR_VERSION)}
         return InstanceFinding(Severity.BLOCKING, "no_engine_there", "", seen, needed, remedy, facts=facts)
     is_local = instance.provider == "local"
