@@ -242,7 +242,7 @@ async fn ask_once(log: &Log, asker: &mut Asker, product: &Product) -> io::Result
         return Err(io::Error::other("the server's log does not come up to what it has done"));
     }
     let heard = log.heard();
-    let (said, end) = asker.said(&product).await?;
+    let (said, end) = asker.said(product).await?;
     if end < heard {
         return Err(io::Error::other(RESET));
     }

@@ -668,6 +668,8 @@ const PARAMETERS: ToldWords = {
   fqc_compatibility: '引擎所仿照其查询缓存行为的服务器系列。',
   fqc_defer_begin: '将 BEGIN 推迟到事务的第一条语句再告知服务器，使事务内的读也能由缓存返回。',
   fqc_adaptation: '若某类语句的结果总是还没再次用到就已失效，则只缓存其中少数。',
+  fqc_allow_untested_server:
+    '加载到引擎未测试过的服务器版本中，前提是该服务器具备引擎所需的一切；自检通过之前不提供任何缓存。只能在服务器启动时设置。',
   fqc_doze: '当缓存节省的时间少于其开销时：不存储任何结果，只按字节跟踪会话，直到有更多语句重复出现。',
   fqc_observe:
     '当 fqc_type 为 OFF 时：记录 fqc_size 大小的缓存会存储什么，以估算命中与节省的时间；不返回也不存储任何结果。',
