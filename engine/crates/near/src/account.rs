@@ -1,8 +1,8 @@
 //! The program's own login, for its feed, or for the server's log. Clients' logins are passed on and never come here.
 
-use crate::one_line::{LONGEST_LINE, one_line};
 use crate::server::Connector;
 use crate::stream::{Packets, Stream};
+use near_core::one_line::{LONGEST_LINE, one_line};
 use ring::digest::{self, Algorithm, SHA1_FOR_LEGACY_USE_ONLY, SHA256};
 use std::io;
 use tokio::io::AsyncWriteExt;
