@@ -1,11 +1,13 @@
 //! What the first connections of a server, and the first reads of a table, are served.
 
+#[path = "both/new_tables.rs"]
+mod new_tables;
 mod traps;
 
 use fqc_tests::client::{Client, Login};
 use fqc_tests::server::{Options, Server};
 use std::sync::Arc;
-use traps::{Arena, PATIENCE, all, plugin, said, small_table, until};
+use traps::{Arena, PATIENCE, all, plugin, said, small_table, until, with_table};
 
 fn client(server: &Server, database: &str) -> Client {
     let login = Login { database: Some(database.into()), ..Login::default() };

@@ -17,6 +17,8 @@ mod identity;
 mod itself;
 mod kills;
 mod loading;
+#[path = "../both/new_tables.rs"]
+mod new_tables;
 #[path = "../both/observation.rs"]
 mod observation;
 mod other_lines;

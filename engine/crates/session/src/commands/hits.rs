@@ -93,6 +93,9 @@ impl Session {
             engine.insight().requested(hash, None, |basis| engine.is_alive(basis));
             return Served::No;
         }
+        if self.identity.cache_type() != 0 {
+            engine.late().await_stored(&key);
+        }
         let pin = cache::pin();
         let found = engine.cache().get(hash, &key, &pin);
         engine.insight().requested(hash, found.as_ref(), |basis| engine.is_alive(basis));

@@ -1,30 +1,105 @@
 //! Results that wait until it is known what their tables are. What becomes of them is in `responses::late`.
+//!
+//! A client that repeats such a read at once waits for the look-up, too: it takes the engine about a millisecond, and the read can
+//! be answered from memory afterwards. A look-up that takes longer delays the clients of each result only once.
 
 use crate::engine::Engine;
+use cache::Key;
 use locks::Mutex;
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// The longest that a client waits. The look-up may wait for a lock, and then the server can run the read sooner.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// A result that waits.
 pub trait Waiting: Send {
+    fn key(&self) -> Key<'_>;
+
     /// The result's tables were looked up.
     fn store(self: Box<Self>, engine: &Engine);
 
     /// The result will not be stored.
-    fn give_up(self: Box<Self>, engine: &Engine);
+    fn drop_it(self: Box<Self>, engine: &Engine);
 }
 
 #[derive(Default)]
-pub struct Late(Mutex<Vec<Box<dyn Waiting>>>);
+pub struct Late {
+    list: Mutex<List>,
+    /// The list has become shorter.
+    shortened: Condvar,
+    /// As many results as the list holds, so that most reads need not take its lock.
+    length: AtomicUsize,
+}
 
-impl Late {
-    pub(crate) fn waiting(&self) -> MutexGuard<'_, Vec<Box<dyn Waiting>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+#[derive(Default)]
+pub(crate) struct List {
+    waiting: Vec<Entry>,
+    /// Results taken from the list are being stored.
+    is_storing: bool,
+}
+
+struct Entry {
+    result: Box<dyn Waiting>,
+    /// The patience of a client ended before this result was stored; no other client waits for it.
+    is_given_up: bool,
+}
+
+impl List {
+    pub fn len(&self) -> usize {
+        self.waiting.len()
     }
 
-    /// The first so many. There are fewer where they were dropped meanwhile.
-    pub(crate) fn take(&self, count: usize) -> Vec<Box<dyn Waiting>> {
-        let mut waiting = self.waiting();
-        let count = count.min(waiting.len());
-        waiting.drain(..count).collect()
+    fn of<'a>(&'a mut self, key: &'a Key) -> impl Iterator<Item = &'a mut Entry> {
+        self.waiting.iter_mut().filter(move |waiting| waiting.result.key() == *key)
+    }
+
+    fn is_coming(&mut self, key: &Key) -> bool {
+        self.is_storing || self.of(key).any(|waiting| !waiting.is_given_up)
+    }
+}
+
+impl Late {
+    pub(crate) fn list(&self) -> MutexGuard<'_, List> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn push(&self, list: &mut List, result: Box<dyn Waiting>) {
+        list.waiting.push(Entry { result, is_given_up: false });
+        self.note_length(list);
+    }
+
+    /// Publishes the length of the list. The caller has changed the list and still holds its lock.
+    fn note_length(&self, list: &List) {
+        // Release: pairs with `await_stored`.
+        self.length.store(list.len(), Ordering::Release);
+    }
+
+    /// Takes the first results out of the list, or all of them if there are fewer than `count`, and passes each to `store`.
+    pub(crate) fn take(&self, count: usize, store: impl FnMut(Box<dyn Waiting>)) {
+        let mut list = self.list();
+        let count = count.min(list.len());
+        let taken: Vec<_> = list.waiting.drain(..count).map(|waiting| waiting.result).collect();
+        list.is_storing = true;
+        drop(list);
+        taken.into_iter().for_each(store);
+        let mut list = self.list();
+        list.is_storing = false;
+        self.note_length(&list);
+        drop(list);
+        self.shortened.notify_all();
+    }
+
+    /// Returns when no result with this key is waiting any more, or when the client's patience is over.
+    pub(crate) fn await_stored(&self, key: &Key) {
+        if self.length.load(Ordering::Acquire) == 0 {
+            return;
+        }
+        let waited = self.shortened.wait_timeout_while(self.list(), PATIENCE, |list| list.is_coming(key));
+        let (mut list, result) = waited.unwrap_or_else(PoisonError::into_inner);
+        if result.timed_out() {
+            list.of(key).for_each(|waiting| waiting.is_given_up = true);
+        }
     }
 }

@@ -10,6 +10,7 @@ use crate::responses::keeping::finish;
 use crate::session::own::Misses;
 use crate::statement::recording::{Finished, Recording};
 use crate::statement::rows::depend_on_rows;
+use cache::Key;
 use std::sync::Arc;
 
 /// So many wait, of so many bytes each.
@@ -31,6 +32,10 @@ impl LateResult {
 }
 
 impl Waiting for LateResult {
+    fn key(&self) -> Key<'_> {
+        self.finished.recording.key()
+    }
+
     fn store(mut self: Box<Self>, engine: &Engine) {
         let Finished { recording, outcome } = &mut self.finished;
         recording.settle(engine.catalogue().generation());
@@ -43,7 +48,7 @@ impl Waiting for LateResult {
         self.end(engine);
     }
 
-    fn give_up(mut self: Box<Self>, engine: &Engine) {
+    fn drop_it(mut self: Box<Self>, engine: &Engine) {
         self.finished.recording.refuse(Own::Changed);
         self.end(engine);
     }
@@ -57,8 +62,8 @@ impl Engine {
         database: Option<&[u8]>,
         counted_in: &Arc<Misses>,
     ) -> Option<Finished> {
-        let mut waiting = self.late().waiting();
-        if waiting.len() >= MOST || finished.recording.bytes > LARGEST {
+        let mut list = self.late().list();
+        if list.len() >= MOST || finished.recording.bytes > LARGEST {
             finished.recording.refuse(Own::TableUnknown);
             return Some(finished);
         }
@@ -67,24 +72,24 @@ impl Engine {
         recording.unsettled.iter().for_each(|table| self.tables().ask(table, recording.inherited));
         let terms = &mut finished.recording.terms;
         terms.database = terms.database.take().or(database.map(Arc::from));
-        waiting.push(Box::new(LateResult { finished, counted_in: counted_in.clone() }));
+        self.late().push(&mut list, Box::new(LateResult { finished, counted_in: counted_in.clone() }));
         self.want_catalogue();
         None
     }
 
     /// To be asked before the tables are taken that were asked about: these results wait for tables among them.
     pub fn late_count(&self) -> usize {
-        self.late().waiting().len()
+        self.late().list().len()
     }
 
     /// The first so many. To be called after the tables that were asked about have been looked up.
     pub fn store_late(&self, count: usize) {
-        self.late().take(count).into_iter().for_each(|result| result.store(self));
+        self.late().take(count, |result| result.store(self));
     }
 
     /// What waits is not stored any more.
     pub(crate) fn drop_late(&self) {
-        self.late().take(usize::MAX).into_iter().for_each(|result| result.give_up(self));
+        self.late().take(usize::MAX, |result| result.drop_it(self));
     }
 
     /// A table that has been defined anew since is not: its verdict is of now.

@@ -1,0 +1,61 @@
+//! Reads of a table that was made or altered a moment ago, on a server of either product.
+
+use crate::traps::{Arena, PATIENCE, all, said, said_binary, small_table};
+use crate::with_table;
+use fqc_tests::client::{Client, Param};
+use std::time::Instant;
+
+/// The engine may need longer on a busy machine than a client waits, so a few tables may be missed.
+const IN_A_ROW: u32 = 10;
+
+/// `is_hit` makes the table with this number and says whether its second read came from memory.
+#[track_caller]
+fn until_all_are_hits(mut is_hit: impl FnMut(u32) -> bool) {
+    let (begun, mut number, mut hits) = (Instant::now(), 0, 0);
+    while hits < IN_A_ROW {
+        assert!(begun.elapsed() < PATIENCE, "the second read of a new table is missed");
+        number += 1;
+        hits = if is_hit(number) { hits + 1 } else { 0 };
+    }
+}
+
+fn is_second_a_hit(arena: &mut Arena, client: &mut Client, read: &str, expected: &str) -> bool {
+    // Nothing comes between the reads, so that the second one does not find the look-up finished.
+    let (responses, hits) = arena.counted(|| [client.query(read).unwrap(), client.query(read).unwrap()]);
+    responses.iter().for_each(|response| assert_eq!(said(response), expected));
+    hits > 0
+}
+
+#[test]
+fn the_second_read_of_a_new_table_comes_from_memory() {
+    let (mut arena, mut writer, mut reader) = with_table("new_tables");
+    until_all_are_hits(|number| {
+        let name = format!("new_{number}");
+        small_table(&mut writer, &name, "InnoDB");
+        is_second_a_hit(&mut arena, &mut reader, &format!("SELECT v FROM {name} WHERE id = 2"), "20")
+    });
+}
+
+#[test]
+fn the_second_read_of_an_altered_table_comes_from_memory() {
+    let (mut arena, mut writer, mut reader) = with_table("altered_tables");
+    until_all_are_hits(|number| {
+        all(&mut writer, &[&format!("ALTER TABLE t ADD COLUMN c{number} INT")]);
+        is_second_a_hit(&mut arena, &mut reader, "SELECT v FROM t WHERE id = 2", "20")
+    });
+}
+
+#[test]
+fn the_second_execution_on_a_new_table_comes_from_memory() {
+    let (mut arena, mut writer, mut reader) = with_table("new_executions");
+    until_all_are_hits(|number| {
+        let name = format!("new_{number}");
+        small_table(&mut writer, &name, "InnoDB");
+        let prepared = reader.prepare(&format!("SELECT v FROM {name} WHERE id = ?")).unwrap().1.unwrap();
+        let one = [Param::Int(2)];
+        let mut execute = || reader.execute(&prepared, &one).unwrap();
+        let (responses, hits) = arena.counted(|| [execute(), execute()]);
+        responses.iter().for_each(|response| assert_eq!(said_binary(response), "20"));
+        hits > 0
+    });
+}
