@@ -68,6 +68,37 @@ fn queries_and_tables_are_reported() {
 }
 
 #[test]
+fn a_reason_names_the_statement_that_had_it_most_often() {
+    let arena = Arena::enter("i_foremost");
+    let mut client = arena.client_with(&["CREATE TABLE t (id INT PRIMARY KEY, v INT)"]);
+    let flush = flush_of_all(&mut client);
+    all(&mut client, &[flush]);
+    let (often, once) = ("SELECT v, RAND() FROM i_foremost.t", "SELECT id, RAND() FROM i_foremost.t");
+    all(&mut client, &[once, often, often, often]);
+    let shown = client.must("SHOW FQC REASONS WHERE Reason = 'nondeterministic'").unwrap();
+    assert_eq!(lines(&shown, "nondeterministic")[0].last().unwrap(), often);
+    // A text with a variable has no shape.
+    all(&mut client, &["SELECT @a FROM i_foremost.t"]);
+    let shown = client.must("SHOW FQC REASONS WHERE Reason = 'user_variable'").unwrap();
+    assert_eq!(lines(&shown, "user_variable")[0].last().unwrap(), "NULL");
+}
+
+#[test]
+fn the_columns_of_a_long_list_are_shown_by_their_number() {
+    let arena = Arena::enter("i_columns");
+    let columns: Vec<_> = (0..9).map(|number| format!("`t`.`c{number}`")).collect();
+    let definition = columns.iter().map(|name| format!("{} INT", &name[4..])).collect::<Vec<_>>().join(", ");
+    let mut client = arena.client_with(&[&format!("CREATE TABLE t ({definition})")]);
+    let read = |condition: &str| format!("SELECT {} FROM i_columns.t WHERE {condition} = 1", columns.join(", "));
+    all(&mut client, &[&read("c1"), &read("c2")]);
+    let shown = client.must("SHOW FQC QUERIES WHERE Query LIKE '%i_columns.t%'").unwrap();
+    for condition in ["c1", "c2"] {
+        let expected = format!("SELECT `t`.`c0`, [8 more] FROM i_columns.t WHERE {condition} = ?");
+        assert_eq!(lines(&shown, &expected).len(), 1, "{}", said(&shown));
+    }
+}
+
+#[test]
 fn what_comments_say_hides_no_statement() {
     let mut arena = Arena::enter("i_comments");
     let mut client = arena.client_with(&["CREATE TABLE t (id INT PRIMARY KEY)", "INSERT INTO t VALUES (1), (2)"]);

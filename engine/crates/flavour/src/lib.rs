@@ -100,6 +100,10 @@ pub struct Statements {
     pub tells_transactions: bool,
     /// A statement that uses no table leaves the warnings of the one before. Otherwise only a question about them does.
     pub keeps_warnings: bool,
+    /// `FOUND_ROWS()` after an UPDATE that succeeded is the number of rows that it has found.
+    pub updates_count_rows: bool,
+    /// `BINARY` before an expression is deprecated: the server warns of each one when it parses the text.
+    pub deprecates_binary: bool,
     /// A read that fails on its way leaves the number of rows that it had found. Otherwise that of the read before stays.
     pub counts_until_failure: bool,
     /// It goes by the types that a prepared statement's execution binds also where its values cannot be read.
@@ -219,6 +223,9 @@ impl Schemas {
 pub struct Variables {
     /// No result depends on them, or their effect is known from what the server itself tells (autocommit, isolation).
     pub without_effect: &'static [&'static str],
+    /// Settings of the whole server that change no result and nothing that the engine knows of new sessions: limits, timeouts, logs,
+    /// memory, threads and flushing.
+    pub harmless_globals: &'static [&'static str],
     /// What a SET with an expression may have changed, and the server can be asked for.
     pub askable: &'static [&'static str],
 }
@@ -226,6 +233,10 @@ pub struct Variables {
 impl Variables {
     pub fn has_no_effect(&self, name: &[u8]) -> bool {
         self.without_effect.iter().any(|known| known.as_bytes() == name)
+    }
+
+    pub fn is_harmless_global(&self, name: &[u8]) -> bool {
+        self.harmless_globals.iter().any(|known| known.as_bytes() == name)
     }
 
     pub fn is_askable(&self, name: &[u8]) -> bool {

@@ -1,7 +1,7 @@
 //! The rows of `SHOW FQC QUERIES` and `SHOW FQC CURVE`, and the columns of `SHOW FQC REASONS`, the same in every host.
 
 use crate::{Digest, Digests, Point};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 pub type Row = Vec<Option<String>>;
 
@@ -31,8 +31,8 @@ pub const QUERIES: [&str; 20] = [
     "Observed_time_saved_us",
 ];
 
-/// The share is that of all reads.
-pub const REASONS: [&str; 5] = ["Reason", "Count", "Share", "Time_us", "Meaning"];
+/// The share is that of all reads. The statement is the shape that was refused most often for the reason.
+pub const REASONS: [&str; 6] = ["Reason", "Count", "Share", "Time_us", "Meaning", "Statement"];
 
 pub const CURVE: [&str; 2] = ["Size_bytes", "Hit_ratio"];
 
@@ -79,6 +79,23 @@ fn row(digest: &Digest, names: &impl Names) -> Row {
         digest.observed.saved_us.to_string(),
     ];
     values.into_iter().map(Some).collect()
+}
+
+/// By the caller's number of a reason, the text of the shape that was refused most often for it. Shapes without counters of their own are
+/// left out.
+pub fn most_refused(digests: &Digests) -> HashMap<usize, String> {
+    let mut list = digests.list();
+    list.retain(|digest| digest.id != 0);
+    let each =
+        list.iter().flat_map(|digest| digest.reasons.iter().map(move |(reason, count)| (*reason, *count, digest)));
+    let mut most: HashMap<usize, (u32, &Digest)> = HashMap::new();
+    for (reason, count, digest) in each {
+        let foremost = most.entry(reason).or_insert((count, digest));
+        if foremost.0 < count {
+            *foremost = (count, digest);
+        }
+    }
+    most.into_iter().map(|(reason, (_, digest))| (reason, String::from_utf8_lossy(&digest.text).into_owned())).collect()
 }
 
 pub fn ratio(hits: u64, requests: u64) -> String {

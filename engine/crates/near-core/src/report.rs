@@ -134,7 +134,7 @@ fn reasons(memory: &Memory) -> Rows {
     list.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
     let told = |(name, count, text): (&str, usize, &str)| {
         let share = Some(ratio(count as u64, reads));
-        [row(name, count), vec![share, None, Some(text.into())]].concat()
+        [row(name, count), vec![share, None, Some(text.into()), None]].concat()
     };
     list.into_iter().map(told).collect()
 }

@@ -68,7 +68,7 @@ impl Uses {
     }
 
     fn of_shape(&self, shape: &[u8]) -> ShapeId {
-        self.digests.find(sql::shape_id(shape), || Digest::new(shape).text.into_vec())
+        self.digests.find(sql::shape_id(shape), || sql::abbreviated(&Digest::new(shape).text))
     }
 
     /// A read is looked for. `is_fresh`: whether a result with this stamp and these cells could be served.

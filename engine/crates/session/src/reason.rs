@@ -79,6 +79,7 @@ struct Occurrences {
 
 /// A reason that has occurred.
 pub struct Occurred {
+    pub index: usize,
     pub name: &'static str,
     pub count: u64,
     pub ns: u64,
@@ -99,8 +100,9 @@ impl Reasons {
     }
 
     pub fn list(&self) -> Vec<Occurred> {
-        let all = Reason::all().zip(&self.0);
-        let all = all.map(|((name, meaning), Occurrences { count, ns })| Occurred {
+        let all = Reason::all().zip(&self.0).enumerate();
+        let all = all.map(|(index, ((name, meaning), Occurrences { count, ns }))| Occurred {
+            index,
             name,
             count: count.sum(),
             ns: ns.sum(),

@@ -24,7 +24,13 @@ pub fn is_deterministic(expression: &[u8], mode: LexMode) -> bool {
 }
 
 fn opaque() -> Statement {
-    Statement { kind: Kind::Opaque, reads_diagnostics: true, may_call_stored: true, may_write_by_the_way: true }
+    Statement {
+        kind: Kind::Opaque,
+        reads_diagnostics: true,
+        may_call_stored: true,
+        may_write_by_the_way: true,
+        is_update: false,
+    }
 }
 
 /// `may_nest`: SET STATEMENT may be around another statement, once.
@@ -43,7 +49,14 @@ fn statement(lexer: Lexer, may_nest: bool) -> Statement {
     let is_read_whole = found.ending == Ending::Single && !found.has_executable_comment && !lexer.mode().is_foreign;
     let may_call_stored = found.calls_stored || !is_read_whole || kind == Kind::Opaque;
     let may_write_by_the_way = found.may_write || may_call_stored;
-    Statement { reads_diagnostics: reads_diagnostics(&kind, &found), kind, may_call_stored, may_write_by_the_way }
+    let is_update = kind == Kind::Write && { lexer }.accept("update");
+    Statement {
+        reads_diagnostics: reads_diagnostics(&kind, &found),
+        kind,
+        may_call_stored,
+        may_write_by_the_way,
+        is_update,
+    }
 }
 
 fn is_known(kind: &Kind, mode: LexMode) -> bool {

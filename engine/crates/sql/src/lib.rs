@@ -7,11 +7,13 @@
 //! Deliberately absent: a grammar. Syntax errors are the server's to find, so an ill-formed text may be
 //! classified as if it were well formed; it then fails on the server and is never stored.
 
+mod abbreviated;
 mod aggregates;
 mod certain;
 mod charset;
 mod classify;
 mod ddl;
+mod deprecated;
 mod digest;
 mod found;
 mod lex;
@@ -32,10 +34,12 @@ mod transaction;
 mod view;
 mod walk;
 
+pub use abbreviated::abbreviated;
 pub use aggregates::{Aggregates, is_aggregate};
 pub use certain::certainly_reads;
 pub use charset::Charset;
 pub use classify::{classify, is_deterministic};
+pub use deprecated::deprecations;
 pub use digest::Digest;
 pub use found::{asks_for_found_rows_alone, may_count_found_rows};
 pub use mentions::{may_make_temporary, may_search, mentions, says};

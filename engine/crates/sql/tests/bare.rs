@@ -17,6 +17,8 @@ static BARE: Flavour = Flavour {
         has_dollar_quotes: false,
         tells_transactions: true,
         keeps_warnings: false,
+        updates_count_rows: false,
+        deprecates_binary: false,
         counts_until_failure: false,
         takes_unreadable_types: true,
         heeds_earlier_types: false,

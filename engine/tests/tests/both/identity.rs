@@ -1,7 +1,7 @@
 //! What makes two statements the same on either product: bytes, database, protocol, and every setting that can change a result.
 
 use crate::traps::{Arena, all, facet, said, said_binary, small_table};
-use crate::{HIDDEN, enter};
+use crate::{FLAVOUR, HIDDEN, enter};
 use fqc_tests::client::{Client, Login, Param, capability};
 
 pub fn texts(arena: &Arena) -> Client {
@@ -242,6 +242,30 @@ fn globals_that_new_sessions_inherit() {
     assert_eq!(arena.warm(&mut last, read), "2.5000");
     new.must("SET SESSION div_precision_increment = DEFAULT").unwrap();
     assert_eq!(arena.warm(&mut new, read), "2.5000");
+}
+
+/// Limits, timeouts and logs of the whole server.
+#[test]
+fn a_setting_of_the_server_on_which_no_result_depends_leaves_the_cache_as_it_is() {
+    let mut arena = enter("harmless_globals");
+    let (mut writer, mut reader) = (arena.client(), arena.client());
+    small_table(&mut writer, "t", "InnoDB");
+    let read = "SELECT v FROM t WHERE id = 1";
+    arena.warm(&mut reader, read);
+    let mut accepted = 0;
+    for name in FLAVOUR.variables.harmless_globals {
+        // An older server of the product does not have all of them.
+        let response = writer.query(&format!("SET GLOBAL {name} = @@GLOBAL.{name}")).unwrap();
+        accepted += u32::from(response.failure().is_none());
+        arena.hit(&mut reader, read, "10");
+    }
+    assert!(accepted > 30, "the server knows only {accepted} of them");
+    for others in ["sql_mode = @@GLOBAL.sql_mode", "max_connections = 100, GLOBAL max_allowed_packet = 16777216"] {
+        all(&mut writer, &[&format!("SET GLOBAL {others}")]);
+        arena.miss(&mut reader, read, "10");
+        arena.warm(&mut reader, read);
+    }
+    all(&mut writer, &["SET GLOBAL max_connections = DEFAULT, GLOBAL max_allowed_packet = DEFAULT"]);
 }
 
 #[test]

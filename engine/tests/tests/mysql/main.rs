@@ -9,6 +9,7 @@ mod beside;
 #[path = "../both/contained.rs"]
 mod contained;
 mod definitions;
+mod deprecated;
 mod dialect;
 mod differential;
 mod histories;
@@ -51,6 +52,8 @@ mod x_protocol;
 use shared::{enter, options, start};
 use writes::with_table;
 
+/// What the engine knows of the server under test.
+const FLAVOUR: &flavour::Flavour = &flavour::MYSQL;
 /// Statements that set something where no text shows it, in words of this product.
 const HIDDEN: &[&str] = &[
     "SELECT /*+ SET_VAR(sql_select_limit = 1) */ id FROM t",

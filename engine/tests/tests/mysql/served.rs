@@ -179,3 +179,29 @@ fn warnings_of_init_connect_are_gone_after_a_hit() {
     }
     all(&mut admin, &["SET GLOBAL init_connect = DEFAULT", "DROP USER first_warnings@'%'"]);
 }
+
+#[test]
+fn rows_found_after_a_hit_and_an_update_are_those_of_the_update() {
+    let mut arena = enter("found_by_update");
+    let mut served = arena.client();
+    small_table(&mut served, "t", "InnoDB");
+    small_table(&mut served, "u", "InnoDB");
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    let read = "SELECT v FROM t WHERE id < 3";
+    arena.warm(&mut served, read);
+    for update in [
+        "UPDATE u SET v = v + 0",
+        "UPDATE u SET v = v + 0 WHERE id = 9",
+        "UPDATE u SET nothing = 1",
+        "UPDATE u SET id = 2 WHERE id = 1",
+        "DELETE FROM u WHERE id = 9",
+    ] {
+        arena.hit(&mut served, read, "10;20");
+        plain.must(read).unwrap();
+        let [told, truth] = [&mut served, &mut plain].map(|one| {
+            one.query(update).unwrap();
+            said(&one.query("SELECT FOUND_ROWS()").unwrap())
+        });
+        assert_eq!(told, truth, "{update}");
+    }
+}

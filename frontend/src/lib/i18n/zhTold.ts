@@ -157,6 +157,7 @@ const COLUMNS: ToldWords = {
   Share: '占读操作',
   Time_us: '用时',
   Meaning: '含义',
+  Statement: '最常见的语句',
 };
 
 const ADVICE: ToldWords = {

@@ -147,7 +147,8 @@ impl Session {
             self.tell_served(engine, asked.context, &entry);
         }
         let replay = if layout.shows_found() { Vec::new() } else { self.as_understood(asked) };
-        let unseen = Unseen { rows: entry.rows(), is_latest: true, is_owed: false, replay, before: Vec::new() };
+        let warned = if layout.warnings(entry.value()) == 0 { Vec::new() } else { self.as_understood(asked) };
+        let unseen = Unseen { rows: entry.rows(), is_latest: true, is_owed: false, replay, warned, before: Vec::new() };
         self.diagnostics.note_served(unseen, leaves_found);
         if is_fresh && !layout.shows_found() {
             self.note_counted(asked, &entry);

@@ -142,7 +142,7 @@ impl Session {
         self.close_for(engine, &statement.kind);
         self.told.note_given(may_move(&statement.kind));
         self.statements.note_sent(&statement.kind);
-        let replaced = self.diagnostics.note_forwarded(statement);
+        let replaced = self.diagnostics.note_forwarded(engine.flavour(), statement);
         if !self.transaction.is_open {
             self.transaction.snapshot = Snapshot::Unknown;
         }
@@ -165,7 +165,7 @@ impl Session {
     }
 
     pub(crate) fn close_for(&mut self, engine: &Engine, kind: &Kind) {
-        let closing = closing(kind);
+        let closing = closing(engine.flavour(), kind);
         let ends_own_branch = matches!(kind, Kind::Xa(_)) && self.transaction.is_own_branch;
         if closing.everything && !ends_own_branch {
             self.writes.close_everything(engine, closing.defines);

@@ -20,7 +20,9 @@ impl Session {
             // Who could not become another user goes on with what the server knows.
             let may_be_anything = matches!(command, None | Some(Command::StmtBulkExecute | Command::ChangeUser));
             let unseen = |session: &mut Session| {
-                session.tell_unseen(engine, |pending| may_be_anything || has_warnings && pending.is_latest)
+                session.tell_unseen(engine, |pending| {
+                    may_be_anything || has_warnings && pending.is_latest || pending.has_warnings()
+                })
             };
             if let Some(first) = self.tell_begin(engine).or_else(|| unseen(self)) {
                 return Decision::Inject(first);

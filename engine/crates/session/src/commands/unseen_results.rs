@@ -17,7 +17,10 @@ impl Session {
     pub(crate) fn tell_unseen(&mut self, engine: &Engine, matters: impl Fn(&Unseen) -> bool) -> Option<Vec<u8>> {
         let all = self.diagnostics.unseen.take_if(|pending| matters(pending))?;
         let replaced = Unseen { is_latest: false, ..all.clone() };
-        let (pending, rest) = all.split();
+        let (mut pending, rest) = all.split();
+        if pending.has_warnings() {
+            pending.replay = std::mem::take(&mut pending.warned);
+        }
         self.diagnostics.unseen = rest;
         let capabilities = self.identity.capabilities();
         if let Some(execute) = pending.execution(capabilities)

@@ -71,6 +71,13 @@ impl Layout {
         self.0 & Self::SHOWS_FOUND != 0
     }
 
+    /// How many warnings the response reports: next to its last status flags, before them in an EOF packet, after them in an OK packet.
+    pub fn warnings(self, response: &[u8]) -> u16 {
+        let status = self.offsets(response.len())[1];
+        let at = if self.0 & Self::SHORT_TAIL != 0 { status - 2 } else { status + 2 };
+        u16::from_le_bytes([response[at], response[at + 1]])
+    }
+
     /// The first offset is 0 where there is only one field.
     pub fn offsets(self, length: usize) -> [usize; 2] {
         let tail = if self.0 & Self::SHORT_TAIL != 0 { 2 } else { 4 };

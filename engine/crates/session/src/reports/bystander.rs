@@ -114,7 +114,7 @@ impl Bystander {
 
     fn runs(&mut self, engine: &Engine, text: &[u8]) {
         let statement = sql::classify(text, LexMode::new(engine.flavour()));
-        let closing = closing(&statement.kind);
+        let closing = closing(engine.flavour(), &statement.kind);
         if self.is_past_unknown || closing.everything {
             self.writes.close_everything(engine, closing.defines);
         }

@@ -54,9 +54,9 @@ impl Past {
         let left: Vec<Older> =
             running.into_iter().filter(|older| is_left(older) && may_write(engine, &older.text)).collect();
         if self.is_changing
-            && !left
-                .iter()
-                .any(|older| closing(&sql::classify(&older.text, LexMode::new(engine.flavour())).kind).everything)
+            && !left.iter().any(|older| {
+                closing(engine.flavour(), &sql::classify(&older.text, LexMode::new(engine.flavour())).kind).everything
+            })
         {
             self.is_changing = false;
             engine.settings().end_change();

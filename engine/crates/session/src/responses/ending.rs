@@ -157,8 +157,14 @@ impl Session {
             self.identity.become_private(engine.contexts());
         }
         let rows = std::str::from_utf8(found).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-        self.diagnostics.unseen =
-            Some(Unseen { rows, is_latest: false, is_owed: true, replay: Vec::new(), before: Vec::new() });
+        self.diagnostics.unseen = Some(Unseen {
+            rows,
+            is_latest: false,
+            is_owed: true,
+            replay: Vec::new(),
+            warned: Vec::new(),
+            before: Vec::new(),
+        });
     }
 
     /// Its name is told at the end of the statement, but not while the engine sleeps.

@@ -78,7 +78,7 @@ impl Session {
             OutcomeKind::Err { .. } => return recording.refuse(Own::Failed),
             _ => return recording.refuse(Own::Response),
         }
-        if outcome.warnings != 0 {
+        if outcome.warnings != 0 && !are_of_text(recording, outcome) {
             recording.refuse(Own::Warnings);
         } else if outcome.results != 1 || outcome.more_results_seen || flags & !HARMLESS_STATUS != 0 {
             recording.refuse(Own::Response);
@@ -116,4 +116,10 @@ impl Session {
             recording.refuse(Own::Changed);
         }
     }
+}
+
+/// The server has warned about the words of the text and nothing else, so it would warn of the same again.
+fn are_of_text(recording: &Recording, outcome: &Outcome) -> bool {
+    let is_text = recording.terms.is_certain && !recording.is_binary && !recording.is_count;
+    is_text && outcome.warnings == sql::deprecations(&recording.text, recording.terms.mode)
 }

@@ -3,6 +3,7 @@
 use crate::statement::running::{Effect, Purpose, Running};
 use crate::statement::unseen::Unseen;
 use cache::{CellId, Stamp};
+use flavour::Flavour;
 use sql::{Kind, Show, Statement};
 use wire::Outcome;
 
@@ -40,13 +41,13 @@ impl Diagnostics {
         self.unseen.iter_mut().for_each(|unseen| unseen.is_latest = false);
     }
 
-    /// The number of rows found is replaced by a read that succeeds, and not the latest thing after anything else.
-    pub fn note_forwarded(&mut self, statement: &Statement) -> Option<Unseen> {
+    /// The number of rows found is replaced by a read that succeeds, in some products by an UPDATE, and not the latest thing after anything else.
+    pub fn note_forwarded(&mut self, flavour: &Flavour, statement: &Statement) -> Option<Unseen> {
         self.note_other();
         let has_own_rows = match &statement.kind {
             Kind::Read(read) => !read.leaves_found_rows,
             Kind::Show(show) => !matches!(show, Show::Warnings | Show::Errors),
-            _ => false,
+            _ => statement.is_update && flavour.statements.updates_count_rows,
         };
         self.unseen.take_if(|_| has_own_rows)
     }

@@ -20,6 +20,8 @@ pub(crate) struct Unseen {
     pub is_owed: bool,
     /// The command itself, where the number of rows found is not that of the result.
     pub replay: Vec<u8>,
+    /// The command itself, if its result reports warnings that the server must raise before a question about them.
+    pub warned: Vec<u8>,
     /// Those served before it, the first one first: it may have left the number as they did.
     pub before: Vec<Unseen>,
 }
@@ -49,6 +51,11 @@ impl Unseen {
     /// found is still that of the served result.
     pub fn matters_to(&self, statement: &Statement, text: &[u8]) -> bool {
         statement.reads_diagnostics && (self.is_latest || sql::says(text, b"found_rows"))
+    }
+
+    /// The next command may leave the warnings of the served result, or ask for them.
+    pub fn has_warnings(&self) -> bool {
+        self.is_latest && !self.warned.is_empty()
     }
 
     /// The server must run the statement itself to know the number.

@@ -9,7 +9,7 @@ use crate::engine::Engine;
 use crate::reason::Occurred;
 use crate::session::Session;
 use crate::surface::misuse;
-use ::insight::report::{CURVE, QUERIES, REASONS, curve, ratio};
+use ::insight::report::{CURVE, QUERIES, REASONS, curve, most_refused, ratio};
 use rows::{Rows, row};
 use sql::{FqcTopic, Selection};
 use std::sync::atomic::Ordering::Relaxed;
@@ -104,8 +104,11 @@ fn reasons(engine: &Engine) -> Rows {
     let reads = counts.hits.sum() + counts.misses.sum();
     let mut list = engine.reasons().list();
     list.sort_by_key(|reason| std::cmp::Reverse(reason.count));
-    let told = |Occurred { name, count, ns, meaning }: Occurred| {
-        row([name, &count.to_string(), &ratio(count, reads), &(ns / 1000).to_string(), meaning])
+    let mut statements = most_refused(&engine.insight().digests);
+    let told = |Occurred { index, name, count, ns, meaning }: Occurred| {
+        let mut told = row([name, &count.to_string(), &ratio(count, reads), &(ns / 1000).to_string(), meaning]);
+        told.push(statements.remove(&index));
+        told
     };
     list.into_iter().map(told).collect()
 }

@@ -1,5 +1,6 @@
 //! What each kind of statement does: which tables it closes, whether it may commit, and what it leaves unchanged.
 
+use flavour::Flavour;
 use sql::{Assignment, DdlScope, Flush, Kind, Show, Target, Xa};
 
 /// What a statement of a kind closes when it arrives, besides the tables that the server will name.
@@ -14,11 +15,11 @@ pub struct Closing {
     pub written: bool,
 }
 
-pub fn closing(kind: &Kind) -> Closing {
+pub fn closing(flavour: &Flavour, kind: &Kind) -> Closing {
     let flushes = may_be_anything(kind) || *kind == Kind::Flush(Flush::Other);
     let defines = may_be_anything(kind) || matches!(kind, Kind::Ddl(DdlScope::Everything));
     let is_global = match kind {
-        Kind::Set(assignments) => assignments.iter().any(is_inherited),
+        Kind::Set(assignments) => assignments.iter().any(|one| is_inherited(flavour, one)),
         Kind::SetTransaction(set) => set.scope == sql::TransactionScope::Global,
         Kind::Xa(xa) => matches!(xa, Xa::Commit | Xa::Rollback),
         _ => false,
@@ -42,11 +43,12 @@ pub fn may_move(kind: &Kind) -> bool {
     !matches!(kind, Kind::Read(_) | Kind::Write | Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_))
 }
 
-/// New sessions get what was set. Of the cache's own settings no result depends, but on the rules whether it is kept.
-fn is_inherited(assignment: &Assignment) -> bool {
+/// New sessions get what was set, and results may depend on it. No result depends on the cache's own settings, except on the rules,
+/// which say whether it is kept.
+fn is_inherited(flavour: &Flavour, assignment: &Assignment) -> bool {
     let is_own = |name: &[u8]| (name.starts_with(b"fqc_") || name.starts_with(b"query_cache_")) && name != b"fqc_rules";
     match &assignment.target {
-        Target::Global(name) => !is_own(name),
+        Target::Global(name) => !is_own(name) && !flavour.variables.is_harmless_global(name),
         Target::Password | Target::DefaultRole => true,
         _ => false,
     }

@@ -61,6 +61,7 @@ impl Reading {
             reads_diagnostics: true,
             may_call_stored: true,
             may_write_by_the_way: true,
+            is_update: false,
         }))
     }
 
@@ -72,6 +73,7 @@ impl Reading {
             reads_diagnostics: true,
             may_call_stored: true,
             may_write_by_the_way: true,
+            is_update: false,
         }))
     }
 
@@ -141,7 +143,7 @@ impl Reading {
     }
 
     pub fn shape(&self, digests: &Digests) -> ShapeId {
-        self.digest.as_ref().map_or(NOBODY, |digest| digests.find(digest.id, || digest.text.to_vec()))
+        self.digest.as_ref().map_or(NOBODY, |digest| digests.find(digest.id, || sql::abbreviated(&digest.text)))
     }
 
     /// The tables and views that a read may name; none if they cannot be told.

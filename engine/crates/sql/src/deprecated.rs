@@ -1,0 +1,58 @@
+//! Warnings that the server raises while it parses a text, whatever rows there are.
+//!
+//! Only words that certainly raise one are counted. A text with any other possible cause has no count, so that no warning
+//! about rows can be mistaken for one about the text.
+
+use crate::LexMode;
+use crate::lex::{Lexer, TokenKind};
+
+/// The number of deprecated words in the text of a read, each of which raises one warning; 0 if that is not certain.
+pub fn deprecations(text: &[u8], mode: LexMode) -> u16 {
+    if mode.flavour.statements.deprecates_binary { binary_operators(text, mode).unwrap_or(0) } else { 0 }
+}
+
+/// The number of `BINARY` operators after `LIKE` or `=`. None if the word may have another meaning somewhere in the text.
+fn binary_operators(text: &[u8], mode: LexMode) -> Option<u16> {
+    let (mut lexer, mut count, mut may_be_operator) = (Lexer::new(text, mode), 0u16, false);
+    loop {
+        let token = lexer.next();
+        match token.kind {
+            TokenKind::End => return Some(count),
+            TokenKind::Broken | TokenKind::ExecutableComment => return None,
+            _ if token.is("binary") => count = may_be_operator.then(|| count.checked_add(1))??,
+            _ => {}
+        }
+        may_be_operator = token.kind == TokenKind::Equal || token.is("like");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flavour::{MARIADB, MYSQL};
+
+    #[test]
+    fn operators_after_like_and_equal_are_counted() {
+        let mode = LexMode::new(&MYSQL);
+        for (text, count) in [
+            ("SELECT v FROM t WHERE s LIKE BINARY 'a%'", 1),
+            ("SELECT v FROM t WHERE s like\n binary 'a%' OR (s = BINARY 'LIKE BINARY')", 2),
+            ("SELECT v FROM t WHERE s LIKE 'a%' /* LIKE BINARY */", 0),
+            ("SELECT `binary`, t.binary FROM t WHERE s = 'x'", 0),
+        ] {
+            assert_eq!(deprecations(text.as_bytes(), mode), count, "{text}");
+            assert_eq!(deprecations(text.as_bytes(), LexMode::new(&MARIADB)), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_in_which_the_word_may_mean_something_else_has_no_count() {
+        for text in [
+            "SELECT CAST(s AS BINARY) FROM t WHERE s LIKE BINARY 'a%'",
+            "SELECT BINARY s FROM t WHERE s LIKE BINARY 'a%'",
+            "SELECT v FROM t WHERE s LIKE BINARY 'a%' /*!80000 AND s = 1 */",
+        ] {
+            assert_eq!(deprecations(text.as_bytes(), LexMode::new(&MYSQL)), 0, "{text}");
+        }
+    }
+}
