@@ -10,7 +10,7 @@ use fqc_tests::client::{Login, Param, capability};
 use std::sync::Arc;
 use traps::{Arena, all, facet, said, said_binary, small_table, start};
 
-/// What the engine knows of the server under test.
+/// The engine's data about the product under test.
 const FLAVOUR: &flavour::Flavour = &flavour::MARIADB;
 
 /// Statements that set something where no text shows it, in words of this product.

@@ -81,8 +81,8 @@ fn row(digest: &Digest, names: &impl Names) -> Row {
     values.into_iter().map(Some).collect()
 }
 
-/// By the caller's number of a reason, the text of the shape that was refused most often for it. Shapes without counters of their own are
-/// left out.
+/// Maps the caller's number of each reason to the text of the shape that was refused most often for the reason. Shapes without counters
+/// of their own are left out.
 pub fn most_refused(digests: &Digests) -> HashMap<usize, String> {
     let mut list = digests.list();
     list.retain(|digest| digest.id != 0);

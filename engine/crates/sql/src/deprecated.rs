@@ -6,7 +6,7 @@
 use crate::LexMode;
 use crate::lex::{Lexer, TokenKind};
 
-/// The number of deprecated words in the text of a read, each of which raises one warning; 0 if that is not certain.
+/// Counts the deprecated words in the text of a read. The server raises one warning for each. Returns 0 if the count is not certain.
 pub fn deprecations(text: &[u8], mode: LexMode) -> u16 {
     if mode.flavour.statements.deprecates_binary { binary_operators(text, mode).unwrap_or(0) } else { 0 }
 }

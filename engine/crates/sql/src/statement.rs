@@ -11,7 +11,7 @@ pub struct Statement {
     pub may_call_stored: bool,
     /// One of its expressions may write or lock something, or the statement is not understood.
     pub may_write_by_the_way: bool,
-    /// It is a single UPDATE, without a WITH before it.
+    /// The statement is an UPDATE, and no WITH stands before it.
     pub is_update: bool,
 }
 

@@ -52,7 +52,7 @@ mod x_protocol;
 use shared::{enter, options, start};
 use writes::with_table;
 
-/// What the engine knows of the server under test.
+/// The engine's data about the product under test.
 const FLAVOUR: &flavour::Flavour = &flavour::MYSQL;
 /// Statements that set something where no text shows it, in words of this product.
 const HIDDEN: &[&str] = &[
