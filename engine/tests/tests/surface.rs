@@ -314,7 +314,7 @@ fn show_fqc_tells_the_state_and_the_reasons() {
     client.must("SELECT v FROM t").unwrap();
     // Why an earlier read was not kept may be found out only now.
     let response = client.must("show fqc reasons like 'side_effect'").unwrap();
-    assert_eq!(columns(&response), ["Reason", "Count", "Share", "Time_us", "Meaning"]);
+    assert_eq!(columns(&response), ["Reason", "Count", "Share", "Time_us", "Meaning", "Statement"]);
     let row = response.rows(false).remove(0);
     let words: Vec<_> = row.iter().map(|word| String::from_utf8_lossy(word.as_deref().unwrap_or_default())).collect();
     assert_eq!(words[..3], ["side_effect", "1", "0.5000"]);
