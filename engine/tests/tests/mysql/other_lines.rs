@@ -106,7 +106,7 @@ fn stored(client: &mut Client, flavour: &Flavour) -> Vec<&'static str> {
     let lists = [known.syntax, known.deterministic, known.deterministic_if_tight, known.deterministic_with_argument];
     let is_stored = |name: &&str| {
         ["", "1", "1, 1", "1, 1, 1"].into_iter().any(|arguments| {
-            let answer = client.query(&format!("SELECT {name}({arguments})")).unwrap();
+            let answer = client.query(format!("SELECT {name}({arguments})")).unwrap();
             answer.failure().is_some_and(|failure| NO_SUCH_FUNCTION.contains(&failure.code))
         })
     };
