@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, time, timedelta
 from importlib import import_module
@@ -95,6 +95,12 @@ class MySQL80(OlderMySQL):
 
 
 OLDER = (MySQL57, MySQL80)
+# Everything that is advised by product and line is tried on each of these.
+LINES = [
+    pytest.param(TestServer, MARIADB, id="MariaDB"),
+    pytest.param(TestServer, MYSQL, id="MySQL"),
+    *(pytest.param(kind, MYSQL, id=f"MySQL-{kind.line}") for kind in OLDER),
+]
 
 
 def no_older(kind: type[OlderMySQL]) -> str:
@@ -177,18 +183,36 @@ def shared_mysql() -> Iterator[TestServer]:
 
 @pytest.fixture(scope="session", params=OLDER, ids=lambda kind: kind.line)
 def older_mysql(request: pytest.FixtureRequest) -> Iterator[TestServer]:
-    kind: type[OlderMySQL] = request.param
-    program = SERVERS / f"MySQL-{kind.line}" / "sbin" / MYSQL.program
-    if not program.is_file():
-        pytest.skip(no_older(kind))
+    with server_of_line(request.param, MYSQL, ("loose-persisted_globals_load = ON",)) as server:
+        yield server
+
+
+@contextmanager
+def server_of_line(
+    kind: type[TestServer], product: LocalProduct, option_lines: Iterable[str] = ()
+) -> Iterator[TestServer]:
+    """A server whose option file has these lines as they are."""
     folder = settings.LOCAL_ROOT / new_id("rm")
-    server = kind(folder, free_port(), "fqc", "a-password_for-tests", MYSQL, str(program))
+    server = kind(folder, free_port(), "fqc", "a-password_for-tests", product, _program(kind, product))
     try:
-        server.make({**CONFIGURATION, "persisted_globals_load": "ON"})
+        server.make(CONFIGURATION)
+        with (folder / "configured.cnf").open("a") as file:
+            file.writelines(f"{line}\n" for line in option_lines)
         server.start()
         yield server
     finally:
         server.stop(force=True)
+
+
+def _program(kind: type[TestServer], product: LocalProduct) -> str:
+    if product is not MYSQL:
+        return ""
+    if not issubclass(kind, OlderMySQL):
+        return mysqld()
+    found = SERVERS / f"MySQL-{kind.line}" / "sbin" / MYSQL.program
+    if not found.is_file():
+        pytest.skip(no_older(kind))
+    return str(found)
 
 
 @pytest.fixture
@@ -223,6 +247,13 @@ def row_for(server: TestServer, **facts: Any) -> Any:
         _learn_line(connection, identity.engine_version)
     connection.close()
     return instance
+
+
+def managed(server: TestServer, **facts: Any) -> Any:
+    """An external instance whose account may do everything; the key goes over no network."""
+    who = server.everything
+    usual = {"username": who.username, "password": who.password, "public_key": who.public_key}
+    return row_for(server, provider="external", **{**usual, **facts})
 
 
 _taught: dict[str, tuple[list[tuple[Any, ...]], datetime]] = {}

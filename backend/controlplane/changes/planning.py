@@ -15,7 +15,7 @@ from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.models import Instance, InstanceClass
 from controlplane.fleet.showing import kept_by_server, obstacle_look_again, running_values
 from controlplane.fleet.states import Provider
-from controlplane.parameters.findings import Finding, Severity
+from controlplane.parameters.findings import Severity
 from controlplane.parameters.models import TemplateVersion
 from controlplane.prerequisites import rule_list
 from controlplane.prerequisites.findings import Action, InstanceFinding, of_parameters
@@ -118,9 +118,12 @@ def preview_wanted(
     found = plan(situation, wanted, allow_restart=allow_restart, by_admin=is_by_admin(), restored=restored)
     gate = _cache_gate(instance, found)
     # A server without the engine may lack the cache's parameters, too: what is missing is the engine.
-    others = [each for each in found.findings if not (gate and each.code == "not_on_server" and _is_of_cache(each))]
+    others = [
+        each for each in found.findings if not (gate and each.code == "not_on_server" and is_of_cache(each.parameter))
+    ]
     findings = [*more_findings, *gate, *of_parameters(others)]
-    findings += _pending(instance, situation, found, allow_restart) + _silent(instance, situation)
+    waiting = [each for each in _waiting(situation, found) if not (gate and is_of_cache(each.name))]
+    findings += _pending(instance, situation, waiting, allow_restart) + _silent(instance, situation)
     findings += _wrong_rules(found) + (line_unknown(instance) if wanted else [])
     findings += _not_allowed(instance, situation, found) + _empties_cache(situation, found)
     preview = build(instance, [*first_steps, *found.steps], situation.is_live, found.lines, findings)
@@ -151,12 +154,19 @@ def _cache_gate(instance: Instance, found: Plan) -> list[InstanceFinding]:
     return [each for each in known_gate_findings(instance) if each.is_blocking]
 
 
-def _is_of_cache(finding: Finding) -> bool:
-    return finding.parameter.startswith(CACHE_PREFIX)
+def is_of_cache(name: str) -> bool:
+    return name.startswith(CACHE_PREFIX)
 
 
-def _pending(instance: Instance, situation: Situation, found: Plan, allow_restart: bool) -> list[InstanceFinding]:
-    waiting = [line for line in found.lines if line.needs_restart]
+def _waiting(situation: Situation, found: Plan) -> list[PlannedLine]:
+    """A server does not start with a line in its option file that it does not know."""
+    is_known = [line for line in found.lines if not (situation.is_live and line.old_value is None)]
+    return [line for line in is_known if line.needs_restart]
+
+
+def _pending(
+    instance: Instance, situation: Situation, waiting: list[PlannedLine], allow_restart: bool
+) -> list[InstanceFinding]:
     if not waiting or (allow_restart and instance.provider == Provider.LOCAL):
         return []
     remedy = "Allow the restart with this change, or restart the instance later."

@@ -20,9 +20,13 @@ def _state(instance: Instance) -> str:
     # Before the first look, while it is being created, nobody knows that the engine is missing.
     if instance.minor_version is None and instance.last_seen_at is not None:
         return "no_engine"
-    if is_off(instance.cache_type) or not instance.cache_size_bytes:
+    if is_server_cache_off(instance):
         return "off"
     return "on_demand" if instance.cache_type in ("2", "DEMAND") else "on"
+
+
+def is_server_cache_off(instance: Instance) -> bool:
+    return is_off(instance.cache_type) or not instance.cache_size_bytes
 
 
 def _used_bytes(instance: Instance) -> int | None:

@@ -24,6 +24,7 @@ class TableStatistics:
     """How often the rows of each table were read and changed."""
 
     switch: str  # the variable that must be on
+    is_switched_at_start: bool  # by the option file alone
     query: str  # given the schemas to leave out, and a pattern of tables to leave out
 
 
@@ -92,6 +93,7 @@ MARIADB = LocalProduct(
     keeping_switch="",
     statistics=TableStatistics(
         switch="userstat",
+        is_switched_at_start=False,
         query="SELECT TABLE_SCHEMA, TABLE_NAME, ROWS_READ, ROWS_CHANGED FROM information_schema.TABLE_STATISTICS"
         " WHERE TABLE_SCHEMA NOT IN %s AND TABLE_NAME NOT REGEXP %s"
         " ORDER BY ROWS_READ + ROWS_CHANGED DESC LIMIT 200",
@@ -181,6 +183,7 @@ MYSQL = LocalProduct(
     keeping_switch="persisted_globals_load",
     statistics=TableStatistics(
         switch="performance_schema",
+        is_switched_at_start=True,
         query="SELECT OBJECT_SCHEMA, OBJECT_NAME, COUNT_READ, COUNT_WRITE"
         " FROM performance_schema.table_io_waits_summary_by_table"
         " WHERE OBJECT_TYPE = 'TABLE' AND COUNT_STAR > 0 AND OBJECT_SCHEMA NOT IN %s AND OBJECT_NAME NOT REGEXP %s"

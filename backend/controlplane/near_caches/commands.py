@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-REPORTS = "--rules /etc/fqc-near/rules.toml --control-plane {url} --control-plane-token-file /etc/fqc-near/token"
+from controlplane.near_caches.ways import options
+
+REPORTS = "--control-plane {url} --control-plane-token-file /etc/fqc-near/token"
 
 
-def start_command(host: str, port: int, options: str) -> str:
+def start_command(host: str, port: int, product: str, mode: str) -> str:
     server = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    return f"fqc-near --server {server} --listen 127.0.0.1:3307 {options}"
+    return f"fqc-near --server {server} --listen 127.0.0.1:3307 {options(mode, product)}"
 
 
-def report_command(host: str, port: int, url: str) -> str:
-    return start_command(host, port, REPORTS.format(url=url))
+def report_command(host: str, port: int, product: str, mode: str, url: str) -> str:
+    return f"{start_command(host, port, product, mode)} {REPORTS.format(url=url)}"

@@ -9,6 +9,7 @@ from django.db import models
 
 from controlplane.core.choices import TextChoices
 from controlplane.fleet.models import Instance
+from controlplane.near_caches import ways
 
 NAME_LENGTH, ADDRESS_LENGTH = 64, 80
 VERSION_LENGTH, SERVER_LENGTH, OBSTACLE_LENGTH = 32, 255, 500
@@ -22,9 +23,9 @@ class Source(TextChoices):
 
 
 class Mode(TextChoices):
-    EXACT = "exact", "exact"
-    BOUNDED = "bounded", "bounded"
-    RULES = "rules", "rules"
+    EXACT = ways.EXACT, "exact"
+    BOUNDED = ways.BOUNDED, "bounded"
+    RULES = ways.RULED, "rules"
 
 
 class NearCache(models.Model):

@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from controlplane.accounts.models import Token
 from controlplane.accounts.serializers import TokenCreatedSerializer
+from controlplane.fleet.cache_state import is_server_cache_off
 from controlplane.near_caches.models import (
     NAME_LENGTH,
     OBSTACLE_LENGTH,
@@ -18,6 +19,8 @@ from controlplane.near_caches.models import (
 )
 from controlplane.near_caches.reading import NAME
 
+SERVER_CACHE_OFF = "the server's cache is off"
+NO_LEASE = "it has no lease: its last message to the server is too old"
 STATES = ("serving", "waiting", "detached")
 REPORTED_MODES = [choice for choice in Mode.choices if choice[0] != Mode.EXACT]
 MOST_COUNTED = 2**53 - 1  # what every reader of JSON takes as it is
@@ -25,8 +28,11 @@ MOST_COUNTED = 2**53 - 1  # what every reader of JSON takes as it is
 
 class NearCacheSerializer(serializers.ModelSerializer[NearCache]):
     state = serializers.SerializerMethodField(
-        help_text="serving: it answers reads. waiting: it is attached without a lease, or reports that something is in "
-        "its way. detached: it is gone, or has not reported for three polls, and stays in the list for a day."
+        help_text="serving: it answers reads. waiting: it answers none now, and `obstacle` says why. "
+        "detached: it is gone, or has not reported for three polls, and stays in the list for a day."
+    )
+    obstacle = serializers.SerializerMethodField(
+        help_text="Why it serves nothing: of one that reports, in its own words. Empty while it serves."
     )
     writer_wait_ms = serializers.SerializerMethodField(
         help_text="How long a writer that waited for it did, on average."
@@ -45,12 +51,23 @@ class NearCacheSerializer(serializers.ModelSerializer[NearCache]):
     def get_state(self, near: NearCache) -> str:
         if not near.is_attached:
             return "detached"
-        is_serving = near.lease_ms > 0 if near.source == Source.ATTACHED else not near.obstacle
-        return "serving" if is_serving else "waiting"
+        return "waiting" if obstacle_of(near) else "serving"
+
+    def get_obstacle(self, near: NearCache) -> str:
+        return obstacle_of(near)
 
     @extend_schema_field(serializers.FloatField(allow_null=True))
     def get_writer_wait_ms(self, near: NearCache) -> float | None:
         return near.waited_ms / near.writers_waited if near.writers_waited else None
+
+
+def obstacle_of(near: NearCache) -> str:
+    """An attached near cache serves only what the server's own cache would: with that one off, nothing."""
+    if near.source == Source.REPORTING:
+        return near.obstacle
+    if is_server_cache_off(near.instance):
+        return SERVER_CACHE_OFF
+    return "" if near.lease_ms > 0 else NO_LEASE
 
 
 def counted(help_text: str) -> serializers.IntegerField:

@@ -8,9 +8,17 @@ from django.utils import timezone
 
 from controlplane.fleet.models import Instance, Observation
 from controlplane.prerequisites.check import observe
+from controlplane.prerequisites.gate import engine_obstacle
 from controlplane.prerequisites.readings import Readings, TableUse, statistics_of
 from controlplane.prerequisites.recommendation import Observed, counted, grown, recommendation
-from controlplane.prerequisites.rules import advice_findings, is_cache_on, is_read_mostly, is_write_heavy, runs_well
+from controlplane.prerequisites.rules import (
+    advice_findings,
+    is_cache_on,
+    is_read_mostly,
+    is_write_heavy,
+    runs_well,
+    takes_no_engine,
+)
 from controlplane.prerequisites.sizing import cache_size_bytes, knee, rounded
 from controlplane.prerequisites.status import Curve, cache_curve
 
@@ -34,6 +42,7 @@ def _recommendation(instance: Instance, readings: Readings, curve: Curve) -> dic
     return recommendation(
         _served(readings, curve) if is_on else observed(instance, readings, curve),
         has_engine=instance.minor_version is not None,
+        takes_engine=not engine_obstacle(instance),
         is_on=is_on,
         is_observing=is_observing(readings),
     )
@@ -81,9 +90,11 @@ def _knee(curve: Curve) -> int | None:
 def _without_statistics(readings: Readings) -> dict[str, str]:
     if readings.has_table_statistics:
         return {"tables_note": "", "tables_reason": ""}
-    switch = statistics_of(readings.variables).switch
-    note = f"The server keeps no table statistics: set {switch} = ON and come back after some traffic."
-    return {"tables_note": note, "tables_reason": f"no_{switch}"}
+    statistics = statistics_of(readings.variables)
+    switch = f"{statistics.switch} = ON"
+    how = f"add {switch} to its option file, restart it" if statistics.is_switched_at_start else f"set {switch}"
+    note = f"The server keeps no table statistics: {how} and come back after some traffic."
+    return {"tables_note": note, "tables_reason": f"no_{statistics.switch}"}
 
 
 def _sizes(readings: Readings, curve: Curve) -> list[dict[str, Any]]:
@@ -111,6 +122,8 @@ def table_advice(table: TableUse, readings: Readings) -> dict[str, Any]:
     advice, explanation = "neutral", "Neither read-heavy nor write-heavy."
     if is_read_mostly(table) and runs_well(readings):
         advice, explanation = "keep", "Read often and written rarely: its results stay valid for long."
+    elif is_read_mostly(table) and takes_no_engine(readings):
+        advice, explanation = "near_rule", "Read often and written rarely: a good candidate for a near cache."
     elif is_read_mostly(table):
         advice, explanation = (
             "sql_cache",

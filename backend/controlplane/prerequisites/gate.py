@@ -1,4 +1,4 @@
-"""The conditions of the fast query cache: line, minor version, and no dedicated proxy where one is known of. Pure.
+"""The conditions of the fast query cache: an engine, recent enough, and no dedicated proxy where one is known of. Pure.
 
 Where no engine can be loaded, they say what works without it.
 """
@@ -14,14 +14,12 @@ from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.findings import Action, InstanceFinding
 
 LEAST_MINOR_VERSION = 20200331
-LINE = "5.7"
+COMPATIBILITY = "5.7"  # of the managed service's dialect, which the engine speaks whatever server it is in
 # What is said of an instance's engine, once it was seen.
 OF_ENGINE = ("minor_version", "no_engine_there", "engine_idle")
-WITHOUT_ENGINE = "Parameters, templates, metrics and alerts work here without the cache."
-ELSEWHERE = (
-    f"For the cache, let a {DEFAULT_PRODUCT.name} server of your own replicate the data, and load the engine there."
-)
-
+TAKES_ENGINE = "a server that the engine can be loaded into"
+WITHOUT_ENGINE = "Parameters, templates, metrics and alerts work here without the engine."
+BESIDE = "Let a near cache (fqc-near) beside the application answer repeated reads: the page Near caches says how."
 ASKED = (
     "On a server of your own the engine also loads where the server is started with fqc_allow_untested_server, and "
     "serves if its self-test passes."
@@ -47,27 +45,33 @@ def gate_findings(instance: Gated) -> list[InstanceFinding]:
     """One finding per condition, met or not; and one more for each thing in the way that most instances never have."""
     idle = [_idle(instance)] if instance.engine_obstacle else []
     proxy = [_proxy()] if instance.proxy_enabled else []
-    return [_engine_line(instance), _minor_version(instance), *idle, *proxy]
+    return [*_server(instance), _minor_version(instance), *idle, *proxy]
 
 
 def known_gate_findings(instance: Gated) -> list[InstanceFinding]:
-    """Without those about its engine where the server was never reached: nobody knows whether it has one."""
+    """Without those about its engine where the server was never reached, so that it is not known whether it has one."""
     found = gate_findings(instance)
     return [each for each in found if each.code not in OF_ENGINE or instance.last_seen_at]
 
 
-def _engine_line(instance: Gated) -> InstanceFinding:
-    line = instance.compatibility or instance.engine_line
-    is_met = line == LINE
-    return InstanceFinding(
-        Severity.NOTICE if is_met else Severity.BLOCKING,
-        "engine_line",
-        "",
-        seen=server_name(instance) if is_met and instance.product else f"compatible with {line}",
-        needed=f"compatible with {LINE}",
-        remedy="" if is_met else f"Move the data to an instance of line {LINE}.",
-        facts={"server": server_name(instance) or line, "line": LINE},
-    )
+def _server(instance: Gated) -> list[InstanceFinding]:
+    """Which server this is, if the engine is there or can be loaded; else another finding says that it cannot."""
+    if instance.minor_version is None and engine_obstacle(instance):
+        return []
+    is_met = instance.compatibility in ("", COMPATIBILITY)
+    return [
+        InstanceFinding(
+            Severity.NOTICE if is_met else Severity.BLOCKING,
+            "engine_line",
+            "",
+            seen=(server_name(instance) or "a server that was not reached yet")
+            if is_met
+            else f"the engine says that it is compatible with {instance.compatibility}",
+            needed=TAKES_ENGINE if is_met else f"compatible with {COMPATIBILITY}",
+            remedy="" if is_met else "Install the engine of this release.",
+            facts={"server": server_name(instance) or "unknown", "compatibility": COMPATIBILITY},
+        )
+    ]
 
 
 def _minor_version(instance: Gated) -> InstanceFinding:
@@ -77,9 +81,9 @@ def _minor_version(instance: Gated) -> InstanceFinding:
     obstacle = "" if is_met else engine_obstacle(instance)
     if obstacle:
         seen = f"no engine is installed, and {obstacle}"
-        remedy = " ".join([WITHOUT_ENGINE, ELSEWHERE, *([ASKED] if may_be_asked(instance) else [])])
-        facts = {"server": instance.edition or server_name(instance), "least": _day(LEAST_MINOR_VERSION)}
-        return InstanceFinding(Severity.BLOCKING, "no_engine_there", "", seen, needed, remedy, facts=facts)
+        remedy = " ".join([BESIDE, WITHOUT_ENGINE, *([ASKED] if may_be_asked(instance) else [])])
+        facts = {"server": instance.edition or server_name(instance)}
+        return InstanceFinding(Severity.BLOCKING, "no_engine_there", "", seen, TAKES_ENGINE, remedy, facts=facts)
     is_local = instance.provider == "local"
     remedy = "Upgrade the engine." if is_local else "Install the engine on the server, then check again."
     install = Action(route="upgrade") if is_local else Action(statements=install_statements(instance))

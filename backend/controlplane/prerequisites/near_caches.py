@@ -1,11 +1,12 @@
-"""What near caches of an instance take, whether they have it, and whether they pay; with the remedies.
+"""The ways in which near caches can serve before an instance, what each lacks, and whether existing near caches pay.
 
 Checked against the live server. What it says of attached near caches is newer than what polls have noted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.utils import timezone
@@ -18,38 +19,60 @@ from controlplane.fleet.states import Provider
 from controlplane.gateway import reports
 from controlplane.gateway.errors import GatewayError, PrivilegeMissing
 from controlplane.gateway.local_accounts import Need
+from controlplane.gateway.product import is_managed, local_product
 from controlplane.gateway.server import Server
 from controlplane.near_caches.building import near_build
 from controlplane.near_caches.commands import start_command
 from controlplane.near_caches.reading import near_rows
-from controlplane.near_caches.selectors import reporting_near_caches
+from controlplane.near_caches.selectors import near_modes, reporting_near_caches
+from controlplane.near_caches.ways import (
+    BOUNDED,
+    EXACT,
+    LogSetting,
+    file_lines,
+    has_own_cache_on,
+    is_cluster_node,
+    settings_missing,
+    statements,
+)
 from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.check import unreachable
-from controlplane.prerequisites.findings import InstanceFinding, percent
+from controlplane.prerequisites.findings import Action, InstanceFinding, percent
 from controlplane.prerequisites.gate import OF_ENGINE, known_gate_findings
 from controlplane.prerequisites.privileges import privileges_for
 from controlplane.prerequisites.status import Report, report
 
-FEED_USER = "fqc_near"
-FEED_PRIVILEGE = "REPLICATION MASTER ADMIN"
-FEED_LOGIN = f"--feed-user {FEED_USER} --feed-password-file /etc/fqc-near/password"
 LEAST_READS = 1000  # before that a hit ratio says nothing
 LEAST_HIT_RATIO = 0.1
 LONG_WAIT_MS = 10.0  # of a writer, on average; a near cache on the same network answers within a millisecond
 
 
+@dataclass(frozen=True)
+class Way:
+    """A mode in which a near cache can serve before this server, and what that takes there and on clients' hosts."""
+
+    mode: str
+    statements: tuple[str, ...]
+    file_lines: tuple[str, ...]
+    command: str
+    findings: list[InstanceFinding] = field(default_factory=list)
+
+    @property
+    def is_ready(self) -> bool:
+        return not any(finding.is_blocking for finding in self.findings)
+
+
 def near_caches_check(instance: Instance) -> dict[str, Any]:
+    found: list[InstanceFinding] = []
     try:
-        findings = _live_findings(instance)
+        ways, found = _live(instance)
     except GatewayError as error:
-        findings = [unreachable(error)]
-    findings = [*findings, *build_findings(instance)]
+        ways = [_way(instance, mode, [unreachable(error)]) for mode in near_modes(instance)]
     return {
-        "is_ready": not any(finding.is_blocking for finding in findings),
+        "is_ready": any(way.is_ready for way in ways),
         "checked_at": timezone.now(),
-        "findings": findings,
-        "statements": feed_statements(),
-        "command": start_command(instance.host, instance.port, FEED_LOGIN),
+        "findings": [*found, *build_findings(instance)],
+        "ways": ways,
     }
 
 
@@ -81,29 +104,79 @@ def build_findings(instance: Instance) -> list[InstanceFinding]:
     return []
 
 
-def feed_statements() -> tuple[str, ...]:
-    account = f"'{FEED_USER}'@'%'"
-    return (
-        f"CREATE USER {account} IDENTIFIED BY 'choose a password';",
-        f"GRANT {FEED_PRIVILEGE} ON *.* TO {account};",
-    )
-
-
-def _live_findings(instance: Instance) -> list[InstanceFinding]:
+def _live(instance: Instance) -> tuple[list[Way], list[InstanceFinding]]:
     with connected(instance) as server:
         note_identity(instance, read_identity(server))
-        found = report(server, reports.NEAR)
-        in_the_way = _unlisted(instance, server, found) if found.note else []
+        variables = server.variables()
+        listed = report(server, reports.NEAR) if EXACT in near_modes(instance) else Report()
+        unlisted = _unlisted(instance, server, listed) if listed.note else []
+    findings = {EXACT: _exact(instance, unlisted), BOUNDED: log_findings(instance, variables)}
+    ways = [_way(instance, mode, findings.get(mode, [])) for mode in near_modes(instance)]
+    return ways, near_findings(near_rows(listed.rows), reporting_near_caches(instance).count())
+
+
+def _way(instance: Instance, mode: str, findings: list[InstanceFinding]) -> Way:
+    product = local_product(instance.product).name
+    command = start_command(instance.host, instance.port, product, mode)
+    return Way(mode, statements(mode, product), file_lines(mode), command, findings)
+
+
+def _exact(instance: Instance, unlisted: list[InstanceFinding]) -> list[InstanceFinding]:
     engine = [each for each in known_gate_findings(instance) if each.code in OF_ENGINE]
     if any(each.is_blocking for each in engine):
         return engine
-    if in_the_way:
-        return [*engine, *in_the_way]
-    return [
-        *engine,
-        cache_finding(instance.cache_type, instance.cache_size_bytes),
-        *near_findings(near_rows(found.rows), reporting_near_caches(instance).count()),
-    ]
+    return [*engine, *(unlisted or [cache_finding(instance.cache_type, instance.cache_size_bytes)])]
+
+
+def log_findings(instance: Instance, variables: Mapping[str, str]) -> list[InstanceFinding]:
+    """Whether the server's binary log has every change, and nothing in the server answers from an older state."""
+    if is_cluster_node(variables):
+        return [_log_of_cluster()]
+    missing = settings_missing(local_product(instance.product).name, variables)
+    found = [_log(instance, missing, variables)]
+    return [*found, _log_lags()] if has_own_cache_on(variables) else found
+
+
+def _log(instance: Instance, missing: Sequence[LogSetting], variables: Mapping[str, str]) -> InstanceFinding:
+    lines = tuple(dict.fromkeys(line for setting in missing for line in setting.lines))
+    told = ", ".join(f"{setting.name(variables)} = {setting.value(variables) or 'OFF'}" for setting in missing)
+    file = f"[{local_product(instance.product).section}]"
+    remedy = "Add these lines to the server's option file, then restart it."
+    if is_managed(instance.edition):
+        remedy = "Set these in the service's parameter group, then reboot. Automated backups switch log_bin on."
+    return InstanceFinding(
+        Severity.BLOCKING if missing else Severity.NOTICE,
+        "near_log",
+        "",
+        seen=told or "the binary log tells of every change",
+        needed="a binary log of rows that tells of every change",
+        remedy=remedy if missing else "",
+        action=Action(statements=lines if is_managed(instance.edition) else (file, *lines)) if missing else None,
+        facts={"settings": told},
+    )
+
+
+def _log_of_cluster() -> InstanceFinding:
+    return InstanceFinding(
+        Severity.BLOCKING,
+        "near_log_of_cluster",
+        "",
+        seen="the server is a node of a Galera cluster",
+        needed="a server whose log alone tells of every change",
+        remedy="Use rules here.",
+    )
+
+
+def _log_lags() -> InstanceFinding:
+    return InstanceFinding(
+        Severity.BLOCKING,
+        "near_log_cache",
+        "query_cache_type",
+        seen="the server's own cache is on, and may lag behind the log",
+        needed="query_cache_type = 0",
+        remedy="Switch the server's cache off, or use rules here.",
+        action=Action(route="changes", body={"parameters": {"query_cache_type": "0"}}),
+    )
 
 
 def _unlisted(instance: Instance, server: Server, found: Report) -> list[InstanceFinding]:
@@ -151,9 +224,9 @@ def _present(attached: int, reporting: int) -> InstanceFinding:
         "near_attached",
         "",
         seen=f"near caches attached: {attached}, reporting: {reporting}",
-        needed=f"an account with {FEED_PRIVILEGE}, and fqc-near started with it beside the application",
-        remedy="" if is_any else "Create the account on the server, then start fqc-near on each application host.",
-        facts={"count": str(attached), "reporting": str(reporting), "privilege": FEED_PRIVILEGE},
+        needed="fqc-near beside the application",
+        remedy="" if is_any else "Start fqc-near on each application host, in one of the ways below.",
+        facts={"count": str(attached), "reporting": str(reporting)},
     )
 
 

@@ -83,8 +83,10 @@ def privileges_for(need: Need, severity: Severity, instance: Instance, server: S
 
 
 def _uses(instance: Instance) -> dict[Need, Severity]:
-    uses = {Need.MONITOR: Severity.ADVICE, Need.CHANGE: Severity.BLOCKING}
-    if instance.minor_version is None and not engine_obstacle(instance):
+    """Where no engine can be loaded, what the account lacks is not what keeps the cache from being enabled."""
+    takes_engine = not engine_obstacle(instance)
+    uses = {Need.MONITOR: Severity.ADVICE, Need.CHANGE: Severity.BLOCKING if takes_engine else Severity.ADVICE}
+    if instance.minor_version is None and takes_engine:
         uses[Need.INSTALL] = Severity.ADVICE
     return uses
 

@@ -64,8 +64,13 @@ def grown(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
     return {name: now[name] if is_anew else now[name] - before[name] for name in OBSERVED}
 
 
-def recommendation(seen: Observed | None, *, has_engine: bool, is_on: bool, is_observing: bool) -> dict[str, Any]:
-    verdict = _verdict(seen, has_engine=has_engine, is_on=is_on, is_observing=is_observing)
+def recommendation(
+    seen: Observed | None, *, has_engine: bool, takes_engine: bool, is_on: bool, is_observing: bool
+) -> dict[str, Any]:
+    if has_engine:
+        verdict = _verdict(seen, is_on=is_on, is_observing=is_observing)
+    else:
+        verdict = "no_engine" if takes_engine else "no_engine_there"
     figures = seen or Observed(0, 0, 0, 0)
     return {
         "verdict": verdict,
@@ -81,9 +86,7 @@ def recommendation(seen: Observed | None, *, has_engine: bool, is_on: bool, is_o
     }
 
 
-def _verdict(seen: Observed | None, *, has_engine: bool, is_on: bool, is_observing: bool) -> str:
-    if not has_engine:
-        return "no_engine"
+def _verdict(seen: Observed | None, *, is_on: bool, is_observing: bool) -> str:
     if is_on:
         is_poor = seen is not None and seen.is_enough and (seen.hit_ratio or 0) < LEAST_HIT_RATIO
         return "reconsider" if is_poor else "keep"
@@ -115,6 +118,9 @@ def _size(seen: Observed) -> str:
 
 TEXTS: dict[str, Any] = {
     "no_engine": lambda seen: "Install the engine first: it observes what the cache would do.",
+    "no_engine_there": lambda seen: (
+        "This server cannot load the engine. A near cache beside the application can answer repeated reads."
+    ),
     "observe": lambda seen: "Not known yet: observe the server's reads first. Nothing is served while observing.",
     "observing": lambda seen: (
         f"Observing: {seen.requests} reads in {int(seen.seconds) // 60} minutes so far. "

@@ -6,7 +6,7 @@ import json
 
 from controlplane.catalogue.normal import is_off
 from controlplane.gateway.known_servers import is_refused, is_tested, tested_lines
-from controlplane.gateway.product import product_of
+from controlplane.gateway.product import edition_of, is_managed, product_of
 from controlplane.parameters.findings import Severity
 from controlplane.parameters.memory import budget_bytes
 from controlplane.prerequisites.findings import Action, InstanceFinding, percent
@@ -24,6 +24,9 @@ GOOD_HIT_RATIO = 0.5
 LEFT_OUT_OR_DEMANDED = (
     "Leave it out by a rule, or use query_cache_type 2 and SQL_CACHE only on tables that are read much and written "
     "little."
+)
+SWITCH_IT_OFF = (
+    "Switch it off: it has one lock for all connections, and a near cache that follows the binary log needs it off."
 )
 SIZE_SLACK = 2  # twice the advised size is still unremarkable
 MIB = 1024**2
@@ -154,7 +157,7 @@ def _tables(readings: Readings) -> list[InstanceFinding]:
             "",
             seen=f"{table.schema}.{table.table}: {table.rows_changed} rows changed, {table.rows_read} read",
             needed="mostly reads",
-            remedy="Leave it out by a rule." if runs_well(readings) else LEFT_OUT_OR_DEMANDED,
+            remedy=_how_to_leave_out(readings),
             action=_left_out(readings, table),
             facts={
                 "table": f"{table.schema}.{table.table}",
@@ -167,8 +170,21 @@ def _tables(readings: Readings) -> list[InstanceFinding]:
     ]
 
 
+def takes_no_engine(readings: Readings) -> bool:
+    version = readings.variables.get("version", "")
+    return is_managed(edition_of(readings.variables)) or is_refused(product_of(version), version)
+
+
+def _how_to_leave_out(readings: Readings) -> str:
+    if takes_no_engine(readings):
+        return "Leave it out of near caches by a rule in their file of rules."
+    return "Leave it out by a rule." if runs_well(readings) else LEFT_OUT_OR_DEMANDED
+
+
 def _left_out(readings: Readings, table: TableUse) -> Action:
     """The first rule that fits decides, so it comes before all others. Without the engine there are no rules."""
+    if takes_no_engine(readings):
+        return Action(statements=("[[rule]]", f'table = "{table.schema}.{table.table}"', 'cache = "never"'))
     if "fqc_rules" not in readings.variables:
         return _change("query_cache_type", "2")
     rule = {"table": f"{table.schema}.{table.table}", "cache": "never"}
@@ -194,8 +210,10 @@ def _classic_cache(readings: Readings) -> InstanceFinding | None:
         "query_cache_type",
         seen="the server's own query cache is on",
         needed="the server's own query cache off",
-        remedy="Install the engine: it takes over the settings and switches the server's own cache off.",
-        action=Action(route="upgrade"),
+        remedy=SWITCH_IT_OFF
+        if takes_no_engine(readings)
+        else "Install the engine: it takes over the settings and switches the server's own cache off.",
+        action=_change("query_cache_type", "0") if takes_no_engine(readings) else None,
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from controlplane.fleet.serializers import OBSTACLE_HELP
+from controlplane.near_caches.models import Mode
 from controlplane.parameters.serializers import FindingSerializer
 from controlplane.prerequisites.recommendation import TEXTS
 
@@ -29,12 +30,24 @@ class PrerequisitesSerializer(serializers.Serializer[Any]):
     findings = InstanceFindingSerializer(many=True)
 
 
-class NearPrerequisitesSerializer(PrerequisitesSerializer):
-    is_ready = serializers.BooleanField(help_text="Nothing keeps a near cache from attaching.")
+class NearWaySerializer(serializers.Serializer[Any]):
+    """One mode in which a near cache can serve before this server."""
+
+    mode = serializers.ChoiceField(choices=Mode.choices)
+    is_ready = serializers.BooleanField(help_text="Nothing on the server keeps a near cache from serving in this mode.")
+    findings = InstanceFindingSerializer(many=True)
     statements = serializers.ListField(
-        child=serializers.CharField(), help_text="For a person to run on the server: the account of the feed."
+        child=serializers.CharField(), help_text="For a person to run on the server: the near cache's own account."
+    )
+    file_lines = serializers.ListField(
+        child=serializers.CharField(), help_text="What the file of rules that the command names may hold, by rules."
     )
     command = serializers.CharField(help_text="Starts a near cache on a host of the application.")
+
+
+class NearPrerequisitesSerializer(PrerequisitesSerializer):
+    is_ready = serializers.BooleanField(help_text="A near cache can serve in one of the ways at least.")
+    ways = NearWaySerializer(many=True, help_text="The best one first.")
 
 
 class ServedConnectionsSerializer(serializers.Serializer[Any]):
@@ -76,7 +89,7 @@ class TableAdviceSerializer(serializers.Serializer[Any]):
     table = serializers.CharField()
     rows_read = serializers.IntegerField()
     rows_changed = serializers.IntegerField()
-    advice = serializers.ChoiceField(choices=["keep", "sql_cache", "leave_out", "neutral"])
+    advice = serializers.ChoiceField(choices=["keep", "sql_cache", "near_rule", "leave_out", "neutral"])
     explanation = serializers.CharField()
 
 

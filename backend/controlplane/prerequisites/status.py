@@ -19,6 +19,7 @@ from controlplane.prerequisites.readings import NOT_TABLES, SYSTEM_SCHEMAS
 from controlplane.statements.selectors import statements_since
 
 NO_REPORT = "The engine on this server does not offer this report: upgrade it."
+NO_ENGINE = "This server does not run the engine, which makes this report."
 OWN_CONNECTIONS = """
 SELECT COUNT(*) FROM information_schema.PROCESSLIST p JOIN information_schema.PROCESSLIST own
 ON own.ID = CONNECTION_ID() AND p.USER = own.USER
@@ -86,6 +87,8 @@ def report(server: Server, name: str) -> Report:
         [statement] = grant_statements([(error.privilege or "PROCESS", "*.*")], server.account)
         return Report(note=f"The account lacks a privilege. Run on the server: {statement}", reason=error.code)
     except RefusedStatement:
+        if server.variable("fqc_minor_version") is None:
+            return Report(note=NO_ENGINE, reason="no_engine")
         return Report(note=NO_REPORT, reason="no_report")
 
 

@@ -1696,11 +1696,12 @@ export interface components {
         /**
          * @description * `keep` - keep
          *     * `sql_cache` - sql_cache
+         *     * `near_rule` - near_rule
          *     * `leave_out` - leave_out
          *     * `neutral` - neutral
          * @enum {string}
          */
-        AdviceEnum: "keep" | "sql_cache" | "leave_out" | "neutral";
+        AdviceEnum: "keep" | "sql_cache" | "near_rule" | "leave_out" | "neutral";
         AlertMetric: {
             name: string;
             title: string;
@@ -3076,9 +3077,9 @@ export interface components {
              *     * `rules` - rules
              */
             readonly mode: components["schemas"]["NearMode"];
-            /** @description serving: it answers reads. waiting: it is attached without a lease, or reports that something is in its way. detached: it is gone, or has not reported for three polls, and stays in the list for a day. */
+            /** @description serving: it answers reads. waiting: it answers none now, and `obstacle` says why. detached: it is gone, or has not reported for three polls, and stays in the list for a day. */
             readonly state: components["schemas"]["NearCacheStateEnum"];
-            /** @description Why it serves nothing, in its own words, if it reports. */
+            /** @description Why it serves nothing: of one that reports, in its own words. Empty while it serves. */
             readonly obstacle: string;
             /** @description Of the program, if it reports. */
             readonly version: string;
@@ -3148,15 +3149,13 @@ export interface components {
          */
         NearMode: "exact" | "bounded" | "rules";
         NearPrerequisites: {
-            /** @description Nothing keeps a near cache from attaching. */
+            /** @description A near cache can serve in one of the ways at least. */
             is_ready: boolean;
             /** Format: date-time */
             checked_at: string;
             findings: components["schemas"]["InstanceFinding"][];
-            /** @description For a person to run on the server: the account of the feed. */
-            statements: string[];
-            /** @description Starts a near cache on a host of the application. */
-            command: string;
+            /** @description The best one first. */
+            ways: components["schemas"]["NearWay"][];
         };
         /**
          * @description * `bounded` - bounded
@@ -3247,6 +3246,19 @@ export interface components {
             name: string;
             /** Format: date-time */
             expires_at?: string;
+        };
+        /** @description One mode in which a near cache can serve before this server. */
+        NearWay: {
+            mode: components["schemas"]["NearMode"];
+            /** @description Nothing on the server keeps a near cache from serving in this mode. */
+            is_ready: boolean;
+            findings: components["schemas"]["InstanceFinding"][];
+            /** @description For a person to run on the server: the near cache's own account. */
+            statements: string[];
+            /** @description What the file of rules that the command names may hold, by rules. */
+            file_lines: string[];
+            /** @description Starts a near cache on a host of the application. */
+            command: string;
         };
         Observation: {
             is_running: boolean;
@@ -4433,12 +4445,13 @@ export interface components {
          *     * `enable` - enable
          *     * `keep` - keep
          *     * `no_engine` - no_engine
+         *     * `no_engine_there` - no_engine_there
          *     * `observe` - observe
          *     * `observing` - observing
          *     * `reconsider` - reconsider
          * @enum {string}
          */
-        VerdictEnum: "do_not_enable" | "enable" | "keep" | "no_engine" | "observe" | "observing" | "reconsider";
+        VerdictEnum: "do_not_enable" | "enable" | "keep" | "no_engine" | "no_engine_there" | "observe" | "observing" | "reconsider";
         /**
          * @description * `now` - now
          *     * `window` - window

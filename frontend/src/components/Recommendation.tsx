@@ -27,7 +27,10 @@ const TONES: Partial<Record<Advised['verdict'], Tone>> = {
   do_not_enable: 'warn',
   reconsider: 'warn',
   no_engine: 'warn',
+  no_engine_there: 'info',
 };
+
+const NO_ENGINE: Advised['verdict'][] = ['no_engine', 'no_engine_there'];
 
 type Course = (values: (number | null)[], label: string) => ReactNode;
 
@@ -56,7 +59,7 @@ export function Recommendation({ instanceId, course }: RecommendationProps) {
           isRunning={observation.is_running}
         />
       )}
-      {!isOn && recommendation.verdict !== 'no_engine' && (
+      {!isOn && !NO_ENGINE.includes(recommendation.verdict) && (
         <Switch instanceId={instanceId} observation={observation} />
       )}
     </div>

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
+from controlplane.changes.cache_planning import preview_enable
 from controlplane.changes.watch import watch
 from controlplane.fleet.kept_connections import Connections
-from controlplane.fleet.models import Instance
 from controlplane.gateway.server import Server
 from controlplane.metrics import polling
 from controlplane.metrics.models import Sample
+from controlplane.prerequisites.advice import cache_advice
 from controlplane.prerequisites.check import instance_check
+from controlplane.prerequisites.status import cache_queries
 from testing.changes import changed, steps
-from testing.servers import TestServer, row_for
+from testing.servers import TestServer, managed
 
 pytestmark = pytest.mark.django_db
 ACCOUNT = "'limited'@'127.0.0.1'"
@@ -35,14 +36,6 @@ def connections() -> Iterator[Connections]:
     kept = Connections()
     yield kept
     kept.keep_only(())
-
-
-def managed(server: TestServer, **facts: Any) -> Instance:
-    """An external instance whose account may do everything; the key goes over no network."""
-    who = server.everything
-    usual = {"username": who.username, "password": who.password, "public_key": who.public_key}
-    instance: Instance = row_for(server, provider="external", **{**usual, **facts})
-    return instance
 
 
 def test_a_parameter_is_set_seen_to_drift_and_reset(
@@ -93,3 +86,25 @@ def test_the_check_says_that_no_engine_loads_there_and_grants_what_the_line_know
     changed(instance, {"long_query_time": "3"})
     assert float(owner.variable("long_query_time") or 0) == 3
     changed(instance, {"long_query_time": None})
+
+
+def test_nothing_that_the_server_does_not_know_is_advised_for_its_option_file(older_mysql: TestServer) -> None:
+    instance = managed(older_mysql)
+    preview = preview_enable(instance, rule="explicit", size_bytes=8 * 1024**2)
+    codes = [each.code for each in preview.findings]
+    assert "no_engine_there" in codes and "pending_restart" not in codes
+    told = [line for each in preview.findings if each.action for line in each.action.statements]
+    assert not any("query_cache" in line for line in told)
+
+
+def test_no_engine_is_recommended_and_no_right_blocks_a_cache_that_can_never_be_on(
+    older_mysql: TestServer, owner: Server
+) -> None:
+    owner.run(f"CREATE USER {ACCOUNT} IDENTIFIED BY 'of-somebody-with-few-rights'")
+    instance = managed(older_mysql, username="limited", password="of-somebody-with-few-rights")
+    blocking = [each.code for each in instance_check(instance)["findings"] if each.is_blocking]
+    assert blocking == ["no_engine_there"]
+    advice = cache_advice(instance)
+    assert advice["recommendation"]["verdict"] == "no_engine_there"
+    assert cache_queries(instance)["reason"] == "no_engine"
+    assert "upgrade" not in str(advice) and "Install" not in str(advice)

@@ -18,8 +18,11 @@ MARIADBS = re.compile(
     re.IGNORECASE,
 )
 ERRORS = MARIADB.killed_errors | MARIADB.timeout_errors | MARIADB.engine_installed_errors
-# The product, the grants of its accounts, and two texts that explain it to people.
-SAID_IN = {"gateway/product.py", "gateway/local_accounts.py", "metrics/definitions.py", "catalogue/reference.py"}
+# The product, the grants of its accounts, how near caches follow its log, and two texts that explain it to people.
+SAID_IN = {
+    "gateway/product.py", "gateway/local_accounts.py", "near_caches/ways.py", "metrics/definitions.py",
+    "catalogue/reference.py",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

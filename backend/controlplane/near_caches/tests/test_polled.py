@@ -40,7 +40,8 @@ def connections() -> Iterator[Connections]:
 
 
 def reached(server: Any) -> Any:
-    return instance_make(port=server.port, username=server.username, password=server.password)
+    seen = {"cache_type": "ON", "cache_size_bytes": 1048576}
+    return instance_make(port=server.port, username=server.username, password=server.password, **seen)
 
 
 def told(server: Any, name: str) -> int:
@@ -106,3 +107,15 @@ def test_one_that_comes_back_is_listed_once(server: Any, connections: Connection
         [only] = polled(viewer, instance, connections, T + 30, "serving")
         assert only["attachment"] > 1
         assert told(server, "Fqc_near_detached") == 0
+
+
+def test_one_that_is_attached_while_the_servers_cache_is_off_serves_nothing_and_says_why(
+    server: Any, connections: Connections, viewer: Any
+) -> None:
+    instance = reached(server)
+    with PlayedNear(server, "shop-1"):
+        [only] = polled(viewer, instance, connections, T, "serving")
+        assert only["obstacle"] == ""
+        type(instance).objects.filter(pk=instance.pk).update(cache_type="OFF")
+        [only] = polled(viewer, instance, connections, T + 15, "waiting")
+        assert only["obstacle"] == "the server's cache is off"

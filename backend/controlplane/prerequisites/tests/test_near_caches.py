@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from controlplane.near_caches.commands import start_command
+from controlplane.near_caches.ways import BOUNDED, EXACT, RULED
 from controlplane.parameters.findings import Severity
-from controlplane.prerequisites.near_caches import cache_finding, near_findings
+from controlplane.prerequisites.near_caches import cache_finding, log_findings, near_findings
 from testing.changes import changed
 from testing.near import PlayedNear
+from testing.servers import managed
 from testing.workers import until
 
 
@@ -35,10 +38,9 @@ def test_figures_of_a_near_cache_are_judged(figures: dict[str, Any], codes: list
     assert not any(each.is_blocking for each in found)
 
 
-def test_where_none_is_attached_the_privilege_is_told() -> None:
+def test_where_there_is_none_it_is_told_to_start_one() -> None:
     [found] = near_findings([])
-    assert found.severity is Severity.ADVICE
-    assert "REPLICATION MASTER ADMIN" in found.needed and found.remedy
+    assert found.severity is Severity.ADVICE and "Start fqc-near" in found.remedy
 
 
 def test_where_some_report_none_has_to_attach() -> None:
@@ -56,40 +58,78 @@ def test_the_servers_own_cache_must_be_on(kind: str, size: int, is_on: bool) -> 
 
 
 def test_an_address_with_colons_is_put_in_brackets() -> None:
-    assert "--server [::1]:3306 " in start_command("::1", 3306, "")
+    assert "--server [::1]:3306 " in start_command("::1", 3306, "MariaDB", EXACT)
 
 
-def codes(viewer: Any, instance: Any) -> dict[str, str]:
-    answer = viewer.get(f"/api/v1/instances/{instance.pk}/near-caches/prerequisites").json()
-    assert answer["is_ready"] is not any(each["severity"] == "blocking" for each in answer["findings"])
-    return {each["code"]: each["severity"] for each in answer["findings"]}
+def checked(viewer: Any, instance: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = viewer.get(f"/api/v1/instances/{instance.pk}/near-caches/prerequisites").json()
+    for way in answer["ways"]:
+        assert way["is_ready"] is not any(each["severity"] == "blocking" for each in way["findings"])
+    assert answer["is_ready"] is any(way["is_ready"] for way in answer["ways"])
+    return answer
+
+
+def codes(findings: list[dict[str, Any]]) -> dict[str, str]:
+    return {each["code"]: each["severity"] for each in findings}
+
+
+def modes(answer: dict[str, Any]) -> list[str]:
+    return [way["mode"] for way in answer["ways"]]
 
 
 @pytest.mark.django_db
-def test_a_live_server_is_checked(viewer: Any, instance: Any, shared_server: Any) -> None:
-    assert codes(viewer, instance) == {
-        "minor_version": "notice",
-        "near_server_cache": "blocking",
-        "near_attached": "advice",
-    }
+def test_a_live_server_with_the_engine_is_checked(viewer: Any, instance: Any, shared_server: Any) -> None:
+    answer = checked(viewer, instance)
+    assert modes(answer) == [EXACT] and codes(answer["findings"]) == {"near_attached": "advice"}
+    assert codes(answer["ways"][0]["findings"]) == {"minor_version": "notice", "near_server_cache": "blocking"}
     changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
     connection = shared_server.connect()
     until(lambda: connection.status("Fqc_awake") == {"Fqc_awake": "1"}, "the engine is awake")
     connection.close()
     with PlayedNear(shared_server, "shop"):
-        assert codes(viewer, instance) == {
-            "minor_version": "notice", "near_server_cache": "notice", "near_attached": "notice"
-        }  # fmt: skip
+        answer = checked(viewer, instance)
+        assert answer["is_ready"] and codes(answer["findings"]) == {"near_attached": "notice"}
+        assert codes(answer["ways"][0]["findings"]) == {"minor_version": "notice", "near_server_cache": "notice"}
 
 
 @pytest.mark.django_db
-def test_the_statements_make_an_account_that_may_attach(viewer: Any, instance: Any, shared_server: Any) -> None:
-    answer = viewer.get(f"/api/v1/instances/{instance.pk}/near-caches/prerequisites").json()
-    connection = shared_server.connect()
-    try:
-        for statement in answer["statements"]:
-            connection.run(statement.rstrip(";"))
-        assert "ADMIN" in str(connection.rows("SHOW GRANTS FOR 'fqc_near'@'%'"))
-    finally:
-        connection.run("DROP USER IF EXISTS 'fqc_near'@'%'")
-        connection.close()
+def test_a_server_that_cannot_be_reached_keeps_its_ways_and_none_is_ready(viewer: Any, instance: Any) -> None:
+    type(instance).objects.filter(pk=instance.pk).update(port=1)
+    answer = checked(viewer, instance)
+    assert modes(answer) == [EXACT] and not answer["is_ready"]
+
+
+@pytest.mark.django_db
+def test_where_no_engine_loads_the_log_and_rules_are_the_ways(viewer: Any, older_mysql: Any) -> None:
+    answer = checked(viewer, managed(older_mysql))
+    if older_mysql.line == "5.7":
+        assert modes(answer) == [RULED] and answer["is_ready"]
+        return
+    assert modes(answer) == [BOUNDED, RULED] and answer["is_ready"]
+    [log] = answer["ways"][0]["findings"]
+    assert (log["code"], log["severity"], "gtid_mode = OFF" in log["seen"]) == ("near_log", "blocking", True)
+    assert log["action"]["statements"][0] == "[mysqld]"
+    assert "MASTER ADMIN" not in str(answer)
+
+
+@pytest.mark.django_db
+def test_on_mysql_with_the_engine_no_mode_is_told_that_it_does_not_admit(viewer: Any, shared_mysql: Any) -> None:
+    answer = checked(viewer, managed(shared_mysql))
+    assert modes(answer) == [BOUNDED, RULED]
+
+
+def test_a_managed_service_is_told_of_its_parameter_group_and_not_of_an_option_file() -> None:
+    unset = {"log_bin": "OFF", "binlog_format": "MIXED", "log_slave_updates": "ON"}
+    facts = SimpleNamespace(product="MySQL", edition="Amazon RDS")
+    [found] = log_findings(facts, unset)  # type: ignore[arg-type]
+    assert "parameter group" in found.remedy and "option file" not in found.remedy
+    assert found.action and not any(line.startswith("[") for line in found.action.statements)
+
+
+@pytest.mark.parametrize(
+    ("variables", "codes"),
+    [({"wsrep_on": "ON"}, ["near_log_of_cluster"]), ({"query_cache_type": "ON"}, ["near_log", "near_log_cache"])],
+)
+def test_what_keeps_the_log_from_being_followed_is_told(variables: dict[str, str], codes: list[str]) -> None:
+    facts = SimpleNamespace(product="MariaDB", edition="")
+    assert [each.code for each in log_findings(facts, variables)] == codes  # type: ignore[arg-type]

@@ -97,12 +97,12 @@ def test_a_report_that_takes_a_right_says_which_and_not_that_the_engine_is_old(v
 def test_what_lists_near_caches_is_told_as_a_missing_right_and_not_as_an_old_engine(viewer, shared_server, owner):
     instance = limited(shared_server, owner)
     path = f"/api/v1/instances/{instance.pk}/near-caches/prerequisites"
-    [found] = [each for each in viewer.get(path).json()["findings"] if each["severity"] == "blocking"]
+    [found] = [each for each in viewer.get(path).json()["ways"][0]["findings"] if each["severity"] == "blocking"]
     assert (found["code"], found["facts"]["rights"]) == ("privilege_missing", "PROCESS on *.*")
     assert found["action"]["statements"] == [f"GRANT PROCESS ON *.* TO {ACCOUNT};"]
     for statement in found["action"]["statements"]:
         owner.run(statement)
-    assert "privilege_missing" not in {each["code"] for each in viewer.get(path).json()["findings"]}
+    assert "privilege_missing" not in {each["code"] for each in viewer.get(path).json()["ways"][0]["findings"]}
 
 
 def test_advice_without_a_curve_names_the_missing_right(viewer, shared_server, owner):

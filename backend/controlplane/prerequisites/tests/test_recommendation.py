@@ -14,7 +14,7 @@ def counted(**more):
 
 
 def told(seen, *, is_on):
-    return recommendation(seen, has_engine=True, is_on=is_on, is_observing=False)
+    return recommendation(seen, has_engine=True, takes_engine=True, is_on=is_on, is_observing=False)
 
 
 @pytest.mark.parametrize(("is_on", "words"), [(True, "45 % of reads hit"), (False, "45 % of reads would hit")])
@@ -37,3 +37,10 @@ def test_a_cache_that_paid_once_and_does_no_longer_is_to_be_reconsidered():
 def test_a_size_between_two_points_has_the_ratio_of_the_nearer():
     assert (CURVE.ratio_at(8 * MIB + 1024), CURVE.ratio_at(60 * MIB)) == (0.447, 0.8)
     assert Curve([]).ratio_at(MIB) is None
+
+
+@pytest.mark.parametrize(("takes_engine", "verdict"), [(True, "no_engine"), (False, "no_engine_there")])
+def test_the_engine_is_recommended_only_where_it_can_be_loaded(takes_engine, verdict):
+    found = recommendation(None, has_engine=False, takes_engine=takes_engine, is_on=False, is_observing=False)
+    assert found["verdict"] == verdict
+    assert ("Install the engine" in found["text"]) == takes_engine

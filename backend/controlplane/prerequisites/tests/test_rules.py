@@ -42,7 +42,7 @@ def instance(**facts):
         ({"minor_version": 20200330}, ["minor_version"]),
         ({"minor_version": None, "compatibility": ""}, ["minor_version"]),
         ({"compatibility": "8.0"}, ["engine_line"]),
-        ({"engine_line": "8.0", "compatibility": ""}, ["engine_line"]),
+        ({"engine_line": "mysql-9.7", "compatibility": ""}, []),
         ({"proxy_enabled": True}, ["dedicated_proxy"]),
         ({"engine_obstacle": "a thread pool is loaded"}, ["engine_idle"]),
     ],
@@ -93,7 +93,7 @@ def test_where_no_engine_can_be_loaded_the_gate_says_what_works_instead(facts, w
     facts = {"provider": "external", "minor_version": None, "compatibility": "", **facts}
     finding = next(each for each in gate_findings(instance(**facts)) if each.code == "no_engine_there")
     assert finding.seen == f"no engine is installed, and {why}"
-    assert "metrics and alerts work" in finding.remedy and "MariaDB server of your own" in finding.remedy
+    assert "metrics and alerts work" in finding.remedy and "near cache (fqc-near)" in finding.remedy
     assert finding.action is None
 
 

@@ -35,6 +35,13 @@ _LIST: dict[str, Cell] = {
 }
 
 
+_WAYS = {
+    "exact": "Attached to the server's cache, never outdated",
+    "bounded": "By the server's binary log, outdated by a bound at most",
+    "rules": "By rules",
+}
+
+
 @app.watch("list")
 def list_(call: Call, instance: Name) -> None:
     """List the near caches of an instance, as last polled or reported."""
@@ -43,12 +50,12 @@ def list_(call: Call, instance: Name) -> None:
 
 @app.read("check")
 def check(call: Call, instance: Name) -> None:
-    """Check whether near caches may attach, and show how to start one."""
+    """Show the ways in which near caches can serve, what each lacks, and how to start one."""
     found = call.api.get(f"instances/{instance}/near-caches/prerequisites")
     call.show(found, _check)
     if not found["is_ready"]:
         raise Failure(
-            f"No near cache can attach to {instance} yet.", Exit.REFUSED, hint="The findings say how to fix it."
+            f"No near cache can serve before {instance} yet.", Exit.REFUSED, hint="The findings say how to fix it."
         )
 
 
@@ -71,8 +78,16 @@ def token(
 
 
 def _check(found: dict[str, Any]) -> Any:
-    start = ["On the server:", *found["statements"], "", "Beside the application:", found["command"]]
-    return stacked(table(FINDINGS, found["findings"]), "", *start)
+    return stacked(table(FINDINGS, found["findings"]), *(line for way in found["ways"] for line in _way(way)))
+
+
+def _way(way: dict[str, Any]) -> list[Any]:
+    """One mode, under its name."""
+    on_server = ["", "On the server:", *way["statements"]] if way["statements"] else []
+    findings = [table(FINDINGS, way["findings"])] if way["findings"] else []
+    heading = f"{_WAYS.get(way['mode'], way['mode'])}: {'ready' if way['is_ready'] else 'not ready'}"
+    file = ["", "In its file of rules, for example:", *way["file_lines"]] if way["file_lines"] else []
+    return ["", heading, *findings, *on_server, *file, "", "Beside the application:", way["command"]]
 
 
 def _milliseconds(value: float | None) -> str | None:

@@ -1,14 +1,16 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
-import { cacheStatusQuery } from '@/api/instances';
+import { cacheStatusQuery, prerequisitesQuery } from '@/api/instances';
 import { CALM_MS } from '@/api/useConnection';
+import { enableObstacle } from '@/components/enableObstacle';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
 import { ChangeFollower } from './ChangeFollower';
 import { EnableFlow } from './EnableFlow';
 import { LiveCache } from './LiveCache';
+import { NoEngineHere } from './NoEngineHere';
 import { TrialStep } from './TrialStep';
 
 /** The cache of one instance: the way to enabling it, and once enabled, its hits as they arrive. */
@@ -30,10 +32,26 @@ export function CachePage() {
           data.is_enabled ? (
             <LiveCache instanceId={instanceId} status={data} />
           ) : (
-            <EnableFlow instanceId={instanceId} />
+            <WayToEnabling instanceId={instanceId} />
           )
         }
       </QueryView>
     </Stack>
+  );
+}
+
+function WayToEnabling({ instanceId }: { instanceId: string }) {
+  const check = useQuery(prerequisitesQuery(instanceId));
+  return (
+    <QueryView query={check}>
+      {({ findings }) => {
+        const obstacle = enableObstacle(findings);
+        return obstacle?.code === 'no_engine_there' ? (
+          <NoEngineHere instanceId={instanceId} finding={obstacle} />
+        ) : (
+          <EnableFlow instanceId={instanceId} />
+        );
+      }}
+    </QueryView>
   );
 }

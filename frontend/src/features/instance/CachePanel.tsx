@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { Finding } from '@/api/changes';
 import { cacheStatusQuery, prerequisitesQuery, type CacheStatus, type Instance } from '@/api/instances';
 import { useCan } from '@/api/session';
+import { enableObstacle } from '@/components/enableObstacle';
 import { FactList, type Fact } from '@/components/FactList';
 import { IconBolt } from '@/components/icons';
 import { ButtonLink } from '@/components/links';
@@ -14,7 +15,6 @@ import { formatBytes } from '@/lib/bytes';
 import { useT, useTold, type Translate } from '@/lib/i18n/context';
 import { toldFacts } from '@/lib/i18n/told';
 import { formatCompact, formatPercent } from '@/lib/number';
-import { enableObstacle } from './enableObstacle';
 
 /** As high as what comes: the panels below do not move. */
 const LINES = 13;
@@ -32,7 +32,7 @@ export function CachePanel({ instance }: { instance: Instance }) {
       title={t('cache.title')}
       actions={
         <Group gap="xs">
-          {status.data && (
+          {status.data && obstacle?.code !== 'no_engine_there' && (
             <StatusBadge tone={isEnabled ? 'ok' : 'neutral'}>
               {t(isEnabled ? 'cache.enabled' : 'cache.disabled')}
             </StatusBadge>
@@ -51,9 +51,20 @@ export function CachePanel({ instance }: { instance: Instance }) {
       }
     >
       {obstacle && <Obstacle finding={obstacle} />}
-      <QueryView query={status} skeleton={<SkeletonLines lines={LINES} />}>
-        {(data) => <CacheFacts status={data} />}
-      </QueryView>
+      {obstacle?.code === 'no_engine_there' ? (
+        <ButtonLink
+          mt="sm"
+          to="/instances/$instanceId/near"
+          params={{ instanceId: instance.id }}
+          variant="default"
+        >
+          {t('cache.beside')}
+        </ButtonLink>
+      ) : (
+        <QueryView query={status} skeleton={<SkeletonLines lines={LINES} />}>
+          {(data) => <CacheFacts status={data} />}
+        </QueryView>
+      )}
     </Panel>
   );
 }

@@ -5,13 +5,12 @@ import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { CheckPanel } from '@/components/CheckPanel';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
-import { Statements } from '@/components/Statements';
 import { useT } from '@/lib/i18n/context';
-import { nearCachesQuery, nearPrerequisitesQuery, type NearPrerequisites } from './nearApi';
+import { nearCachesQuery, nearPrerequisitesQuery } from './nearApi';
 import { NearCharts } from './NearCharts';
 import { NearReports } from './NearReports';
 import { NearTable } from './NearTable';
-import classes from './near.module.css';
+import { NearWays } from './NearWays';
 
 export function NearCachesPage() {
   const t = useT();
@@ -33,33 +32,21 @@ export function NearCachesPage() {
         <QueryView query={nears}>{({ items }) => <NearTable items={items} />}</QueryView>
       </Panel>
       {hasSome && charts}
-      <PrerequisitesAndStart instanceId={instanceId} />
+      <PrerequisitesAndWays instanceId={instanceId} />
       <NearReports instanceId={instanceId} />
       {nears.data && !hasSome && charts}
     </Stack>
   );
 }
 
-function PrerequisitesAndStart({ instanceId }: { instanceId: string }) {
+function PrerequisitesAndWays({ instanceId }: { instanceId: string }) {
   const t = useT();
   const check = useQuery(nearPrerequisitesQuery(instanceId));
   const verdict = check.data && t(check.data.is_ready ? 'near.ready' : 'near.notReady');
   return (
     <>
       <CheckPanel instanceId={instanceId} check={check} verdict={verdict} />
-      {check.data && <Start check={check.data} />}
+      {check.data && <NearWays instanceId={instanceId} ways={check.data.ways} />}
     </>
-  );
-}
-
-function Start({ check }: { check: NearPrerequisites }) {
-  const t = useT();
-  return (
-    <Panel title={t('near.start')} description={t('near.startHint')}>
-      <h3 className={classes.where}>{t('near.onServer')}</h3>
-      <Statements lines={check.statements} />
-      <h3 className={classes.where}>{t('near.onHost')}</h3>
-      <Statements lines={[check.command]} />
-    </Panel>
   );
 }

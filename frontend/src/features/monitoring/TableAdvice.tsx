@@ -9,7 +9,13 @@ import { formatCompact } from '@/lib/number';
 
 type Row = CacheAdvice['tables'][number];
 
-const TONES = { keep: 'ok', sql_cache: 'ok', leave_out: 'warn', neutral: 'neutral' } as const;
+const TONES = {
+  keep: 'ok',
+  sql_cache: 'ok',
+  near_rule: 'ok',
+  leave_out: 'warn',
+  neutral: 'neutral',
+} as const;
 
 export function TableAdvice({ advice }: { advice: CacheAdvice }) {
   const t = useT();

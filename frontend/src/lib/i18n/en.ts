@@ -79,7 +79,7 @@ export const en = {
   'fleet.class': 'Class',
   'fleet.version': 'Server',
   'fleet.cache': 'Cache',
-  'fleet.cache.no_engine': 'plugin missing',
+  'fleet.cache.no_engine': 'no plugin',
   'fleet.cache.off': 'off',
   'fleet.cache.on_demand': 'on demand',
   'fleet.cache.on': 'on',

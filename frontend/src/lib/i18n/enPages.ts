@@ -314,6 +314,9 @@ export const enPages = {
   'cache.enable': 'Enable',
   'cache.cannotEnable': 'The cache cannot be enabled here: {reason}.',
   'cache.manage': 'Manage',
+  'cache.beside': 'Cache beside the application',
+  'cache.noEngineHere':
+    'The engine cannot be loaded into this server. Near caches beside the application answer repeated reads all the same.',
   'cache.ratioSinceStart': 'Hit ratio since start',
   'cache.engine': 'Engine',
   'cache.awake': 'awake',
@@ -434,8 +437,7 @@ export const enPages = {
   'near.state.waiting': 'not serving',
   'near.state.detached': 'detached',
   'near.stateHint.serving': 'It answers reads.',
-  'near.stateHint.waiting':
-    'Attached, but its lease has expired: it answers nothing until it gets a new one.',
+  'near.stateHint.waiting': 'It answers no reads now; the reason is given below.',
   'near.stateHint.detached':
     'Its connection to the server has ended, or it has not reported for three polls.',
   'near.mode': 'Mode',
@@ -457,15 +459,17 @@ export const enPages = {
   'near.missRate': 'Misses',
   'near.entries': 'Results',
   'near.waited': 'Writers waited',
-  'near.start': 'Start a near cache',
-  'near.startHint':
-    'This account is only used to attach to the server’s cache. Clients of the near cache log in with their own accounts, as before.',
+  'near.way.exact': 'Attached to the server’s cache',
+  'near.way.bounded': 'By the server’s binary log',
+  'near.way.rules': 'By rules',
+  'near.wayReady': 'ready',
+  'near.wayNotReady': 'not ready',
   'near.onServer': 'On the server, with a password you choose',
+  'near.inRules': 'In its file of rules, for example',
   'near.onHost': 'On each host of the application',
-  'near.ready': 'Near caches can attach to this server.',
-  'near.notReady':
-    'Near caches cannot attach to this server yet. Those that follow the binary log or go by rules can run.',
-  'near.report': 'Where no plugin can be loaded',
+  'near.ready': 'Near caches can serve before this server.',
+  'near.notReady': 'Near caches cannot serve before this server yet: what is missing is said below.',
+  'near.report': 'Reports by the log or by rules',
   'near.reportHint':
     'A near cache that follows the binary log or serves by rules is not attached to the server. With a token it reports here itself what it answers.',
   'near.addToken': 'Create a token for near caches',
@@ -517,6 +521,7 @@ export const enPages = {
   'queries.ratio': 'Reads per write',
   'queries.advice': 'Advice',
   'queries.advice.sql_cache': 'SQL_CACHE',
+  'queries.advice.near_rule': 'near cache',
   'queries.advice.leave_out': 'do not cache',
   'queries.advice.keep': 'keep caching',
   'queries.advice.neutral': 'neutral',

@@ -161,6 +161,7 @@ const COLUMNS: ToldWords = {
 };
 
 const ADVICE: ToldWords = {
+  near_rule: '读多写少：适合由近端缓存应答。',
   sql_cache: '读多写少：适合在 query_cache_type 2 下使用 SQL_CACHE。',
   leave_out: '写入过于频繁，结果在再次读取前就已失效。',
   keep: '读多写少：结果长期有效。',
@@ -260,6 +261,7 @@ const PROBLEMS: ToldWords = {
 /** Whether the cache would pay. */
 const RECOMMENDATIONS: ToldWords = {
   no_engine: '请先安装引擎：由它观察缓存的效果。',
+  no_engine_there: '此服务器无法加载引擎。应用旁的近端缓存可以应答重复的读操作。',
   observe: '尚不清楚：请先观察服务器的读操作。观察期间不会返回任何缓存结果。',
   observing:
     '观察中：{minutes} 分钟内已有 {requests} 次读操作。至少需要 {enough} 次读操作和 {enoughMinutes} 分钟。只观察此后新建的连接：请让应用的连接池重新连接。',
@@ -293,6 +295,9 @@ const FINDINGS: ToldWords = {
   stale_reads: '规则允许返回过期结果，且没有限定范围或时间过长',
   near_report: '无法列出近端缓存',
   near_server_cache: '服务器的缓存处于关闭状态',
+  near_log: '二进制日志不能反映所有变化',
+  near_log_of_cluster: '服务器是 Galera 集群的节点',
+  near_log_cache: '服务器自身的缓存处于开启状态',
   near_attached: '没有近端缓存',
   near_being_built: '正在构建近端缓存',
   near_build_failed: '近端缓存构建失败',
@@ -331,6 +336,7 @@ const MET: ToldWords = {
   buffer_pool_hit_ratio: '缓冲池命中率正常',
   stale_reads: '只有限定的读取可能短时过期',
   near_server_cache: '服务器的缓存已开启',
+  near_log: '二进制日志反映所有变化',
   near_attached: '已有近端缓存',
 };
 
@@ -358,6 +364,9 @@ const SEEN: ToldWords = {
   stale_reads: '写入后仍可返回旧结果：{rules}',
   near_report: '引擎不支持 {report}',
   near_server_cache: '服务器的缓存处于关闭状态',
+  near_log: '{settings}',
+  near_log_of_cluster: 'wsrep_on 已开启',
+  near_log_cache: '服务器自身的缓存可能落后于日志',
   near_attached: '近端缓存：已连接 {count}，自行上报 {reporting}',
   near_being_built: '本机正在构建 fqc-near',
   near_build_failed: '本机未能构建 fqc-near',
@@ -390,14 +399,15 @@ const SEEN: ToldWords = {
 
 /** The same where the condition is met, and other words are needed. */
 const SEEN_MET: ToldWords = {
+  near_log: '二进制日志反映所有变化',
   near_server_cache: '结果在被存储或返回时告知近端缓存',
 };
 
 const NEEDED: ToldWords = {
   rules_invalid: '{fault}',
-  engine_line: '与 {line} 兼容',
+  engine_line: '与 {compatibility} 兼容',
   minor_version: '{least} 或更新的引擎',
-  no_engine_there: '{least} 或更新的引擎',
+  no_engine_there: '可加载引擎的服务器',
   engine_idle: '可提供缓存的引擎',
   dedicated_proxy: '关闭专属代理',
   privilege_missing: '{rights}，用于{use}',
@@ -416,7 +426,10 @@ const NEEDED: ToldWords = {
   stale_reads: '只限于可以过期的读，按表、库、语句或账号限定，最长 {longest} 秒',
   near_report: '{report}',
   near_server_cache: '开启缓存',
-  near_attached: '具备 {privilege} 权限的账号，以及应用旁以该账号启动的 fqc-near',
+  near_log: '按行记录、反映所有变化的二进制日志',
+  near_log_of_cluster: '仅凭自身日志即可反映所有变化的服务器',
+  near_log_cache: 'query_cache_type = 0',
+  near_attached: '运行在应用旁的 fqc-near',
   near_being_built: 'fqc-near',
   near_build_failed: 'fqc-near',
   near_rarely_hits: '至少 {least}',
@@ -461,11 +474,11 @@ const ERRORS: Record<string, [needed: string, remedy: string]> = {
 
 /** What mends it. */
 const REMEDIES: ToldWords = {
-  engine_line: '请将数据迁移到 5.7 系列的实例。',
+  engine_line: '请安装此版本自带的引擎。',
   minor_version: '请升级引擎；外部实例请在服务器上安装引擎后重新检查。',
   rules_invalid: '请更正该规则。',
   no_engine_there:
-    '参数、模板、监控与报警在此照常可用；如需缓存，请用自建的 MariaDB 服务器复制数据，并在其上加载引擎。自建的、引擎未测试过的 MySQL 服务器若以 fqc_allow_untested_server 启动，也可加载引擎，自检通过后提供缓存。',
+    '可由应用旁的近端缓存（fqc-near）应答重复的读操作，方法见“近端缓存”页。参数、模板、监控和告警在此均可使用。自建的、引擎未测试过的 MySQL 服务器若以 fqc_allow_untested_server 启动，也可加载引擎，自检通过后提供缓存。',
   engine_idle: '请消除引擎所说的障碍（若可消除）。参数、模板、监控与报警在没有缓存时照常可用。',
   dedicated_proxy: '请关闭专属代理。',
   privilege_missing: '请在服务器上执行以下语句，然后重新检查。',
@@ -478,13 +491,16 @@ const REMEDIES: ToldWords = {
   memory_over_class: '请调低 innodb_buffer_pool_size 或 query_cache_size，或选择更大的规格。',
   cache_size_unusual: '请对照预测命中率检查该大小。',
   table_write_heavy: '请用规则将该表排除在缓存之外。',
-  classic_cache_on: '请安装引擎：它会接管这些设置，并关闭服务器自带的缓存。',
+  classic_cache_on: '可加载引擎时请安装引擎，它会接管这些设置；否则请关闭服务器自带的缓存。',
   cluster_node: '引擎在集群节点上不提供缓存：只有服务器知道其他节点提交了什么。请在集群之外的服务器上使用。',
   server_not_tested: '引擎未在此服务器版本上测试过，请先在服务器的副本上试用。',
   stale_reads: '请在 fqc_rules 中只列出允许滞后的表、库、语句或账号，并缩短时间；其余读取从不过期。',
   near_report: '请升级引擎。',
   near_server_cache: '请启用此实例的缓存：近端缓存只会得知服务器自身缓存所存储或应答的结果。',
-  near_attached: '请先在服务器上创建该账号，再在应用所在的每台主机上启动 fqc-near。',
+  near_log: '请在服务器的配置文件（托管服务为参数组）中加入以下内容并重启；托管服务由自动备份开启日志。',
+  near_log_of_cluster: '请在此使用规则。',
+  near_log_cache: '请关闭服务器自身的缓存，或在此使用规则。',
+  near_attached: '请按下方任一方式，在应用所在的每台主机上启动 fqc-near。',
   near_being_built: '请等待几分钟：构建完成后会自动在此服务器前启动。',
   near_build_failed: '请查看其他日志旁的 near-build.log（make status 会列出位置），然后再次运行 make up。',
   near_rarely_hits:
@@ -628,6 +644,7 @@ const NOTES: ToldWords = {
   no_userstat: '服务器未开启表统计：请设置 userstat = ON，待产生流量后再查看。',
   no_performance_schema: '服务器未开启表统计：请设置 performance_schema = ON 并重启，待产生流量后再查看。',
   no_report: '此服务器上的引擎不提供该报告：请升级引擎。',
+  no_engine: '此服务器没有运行引擎，而该报告由引擎提供。',
   privilege_missing: '账号缺少权限：请在服务器上为其授予 PROCESS。',
 };
 

@@ -22,6 +22,7 @@ import (
 const (
 	AdviceEnumKeep     AdviceEnum = "keep"
 	AdviceEnumLeaveOut AdviceEnum = "leave_out"
+	AdviceEnumNearRule AdviceEnum = "near_rule"
 	AdviceEnumNeutral  AdviceEnum = "neutral"
 	AdviceEnumSqlCache AdviceEnum = "sql_cache"
 )
@@ -32,6 +33,8 @@ func (e AdviceEnum) Valid() bool {
 	case AdviceEnumKeep:
 		return true
 	case AdviceEnumLeaveOut:
+		return true
+	case AdviceEnumNearRule:
 		return true
 	case AdviceEnumNeutral:
 		return true
@@ -806,13 +809,14 @@ func (e TokenScope) Valid() bool {
 
 // Defines values for VerdictEnum.
 const (
-	VerdictEnumDoNotEnable VerdictEnum = "do_not_enable"
-	VerdictEnumEnable      VerdictEnum = "enable"
-	VerdictEnumKeep        VerdictEnum = "keep"
-	VerdictEnumNoEngine    VerdictEnum = "no_engine"
-	VerdictEnumObserve     VerdictEnum = "observe"
-	VerdictEnumObserving   VerdictEnum = "observing"
-	VerdictEnumReconsider  VerdictEnum = "reconsider"
+	VerdictEnumDoNotEnable   VerdictEnum = "do_not_enable"
+	VerdictEnumEnable        VerdictEnum = "enable"
+	VerdictEnumKeep          VerdictEnum = "keep"
+	VerdictEnumNoEngine      VerdictEnum = "no_engine"
+	VerdictEnumNoEngineThere VerdictEnum = "no_engine_there"
+	VerdictEnumObserve       VerdictEnum = "observe"
+	VerdictEnumObserving     VerdictEnum = "observing"
+	VerdictEnumReconsider    VerdictEnum = "reconsider"
 )
 
 // Valid indicates whether the value is a known member of the VerdictEnum enum.
@@ -825,6 +829,8 @@ func (e VerdictEnum) Valid() bool {
 	case VerdictEnumKeep:
 		return true
 	case VerdictEnumNoEngine:
+		return true
+	case VerdictEnumNoEngineThere:
 		return true
 	case VerdictEnumObserve:
 		return true
@@ -952,6 +958,7 @@ type Action struct {
 
 // AdviceEnum * `keep` - keep
 // * `sql_cache` - sql_cache
+// * `near_rule` - near_rule
 // * `leave_out` - leave_out
 // * `neutral` - neutral
 type AdviceEnum string
@@ -1909,7 +1916,7 @@ type NearCache struct {
 	Mode NearMode `json:"mode"`
 	Name string   `json:"name"`
 
-	// Obstacle Why it serves nothing, in its own words, if it reports.
+	// Obstacle Why it serves nothing: of one that reports, in its own words. Empty while it serves.
 	Obstacle string `json:"obstacle"`
 
 	// Protocol Of its attachment; 0: it reports.
@@ -1930,7 +1937,7 @@ type NearCache struct {
 	// StalenessMs How old its answers could be. Told by bounded ones alone.
 	StalenessMs *float64 `json:"staleness_ms"`
 
-	// State serving: it answers reads. waiting: it is attached without a lease, or reports that something is in its way. detached: it is gone, or has not reported for three polls, and stays in the list for a day.
+	// State serving: it answers reads. waiting: it answers none now, and `obstacle` says why. detached: it is gone, or has not reported for three polls, and stays in the list for a day.
 	State       NearCacheStateEnum `json:"state"`
 	StoredBytes int                `json:"stored_bytes"`
 
@@ -2222,6 +2229,7 @@ type Recommendation struct {
 	// * `enable` - enable
 	// * `keep` - keep
 	// * `no_engine` - no_engine
+	// * `no_engine_there` - no_engine_there
 	// * `observe` - observe
 	// * `observing` - observing
 	// * `reconsider` - reconsider
@@ -2319,6 +2327,7 @@ type StepState string
 type TableAdvice struct {
 	// Advice * `keep` - keep
 	// * `sql_cache` - sql_cache
+	// * `near_rule` - near_rule
 	// * `leave_out` - leave_out
 	// * `neutral` - neutral
 	Advice      AdviceEnum `json:"advice"`
@@ -2445,6 +2454,7 @@ type TokenScope string
 // * `enable` - enable
 // * `keep` - keep
 // * `no_engine` - no_engine
+// * `no_engine_there` - no_engine_there
 // * `observe` - observe
 // * `observing` - observing
 // * `reconsider` - reconsider

@@ -23,7 +23,7 @@ func (d *cacheAdvice) Schema(_ context.Context, _ datasource.SchemaRequest, resp
 		MarkdownDescription: "Whether the fast query cache pays off on an instance, from what its engine has observed or served.",
 		Attributes: map[string]schema.Attribute{
 			"instance_id": schema.StringAttribute{Required: true},
-			"verdict":     text("`no_engine`, `observe`, `observing`, `enable` or `do_not_enable`; once the cache is on, `keep` or `reconsider`."),
+			"verdict":     text("`no_engine`, `no_engine_there`, `observe`, `observing`, `enable` or `do_not_enable`; once the cache is on, `keep` or `reconsider`."),
 			"text":        text("The same in a sentence."),
 			"hit_ratio":   number("From 0 to 1; null while nothing is known."),
 			"saved_cores": number("Server time saved per second."),

@@ -1,0 +1,23 @@
+import type { Finding } from '@/api/changes';
+import { FindingList } from '@/components/FindingList';
+import { ButtonLink } from '@/components/links';
+import { Panel } from '@/components/Panel';
+import { useT } from '@/lib/i18n/context';
+
+/** In place of the guided flow, where no engine can be loaded: why, and where repeated reads can be cached instead. */
+export function NoEngineHere({ instanceId, finding }: { instanceId: string; finding: Finding }) {
+  const t = useT();
+  return (
+    <Panel
+      title={t('cache.title')}
+      description={t('cache.noEngineHere')}
+      actions={
+        <ButtonLink to="/instances/$instanceId/near" params={{ instanceId }}>
+          {t('cache.beside')}
+        </ButtonLink>
+      }
+    >
+      <FindingList findings={[finding]} />
+    </Panel>
+  );
+}
