@@ -20,7 +20,7 @@ test('what was refused is told in Chinese, at the form and at its field', async 
   const form = page.getByRole('dialog');
   await page.goto('/templates');
   await page.getByRole('button', { name: '新建模板' }).click();
-  await form.getByLabel('名称').fill('mysql-57-defaults');
+  await form.getByLabel('名称').fill('managed-defaults');
   await form.getByRole('button', { name: '新建' }).click();
   await expect(form.getByRole('alert')).toContainText('名称已被使用');
   await expect(form.getByRole('alert')).toContainText('choose another name');

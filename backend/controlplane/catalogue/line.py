@@ -30,6 +30,12 @@ class Line:
     server_version: str = ""
     read_at: datetime | None = None
     read_from: str = ""
+    server_name: str = ""  # of the server whose variables these are, where the line is that of an instance
+
+    @property
+    def name(self) -> str:
+        """How people call the server that has these parameters."""
+        return self.server_name or f"{self.product} {self.version}"
 
     def get(self, name: str) -> Definition | None:
         return self.definitions.get(name.lower())

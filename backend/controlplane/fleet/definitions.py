@@ -31,9 +31,16 @@ def instance_lines(instances: Iterable[Instance]) -> dict[str, Line]:
             _ById(_own_line(each.engine_line)),
             servers.get(server_line_id(each.engine_version)),
             each.minor_version is not None,
+            _server_name(each),
         )
         for each in wanted
     }
+
+
+def _server_name(instance: Instance) -> str:
+    """MariaDB 10.11; empty until it was reached."""
+    release = server_line_id(instance.engine_version).rpartition("-")[2]
+    return f"{instance.product} {release}" if instance.product and release else ""
 
 
 def _own_line(id: str) -> Line:
@@ -68,11 +75,11 @@ class _ById:
 
 
 @lru_cache(maxsize=64)
-def _merged(own: _ById, server: _ById | None, has_engine: bool) -> Line:
+def _merged(own: _ById, server: _ById | None, has_engine: bool, server_name: str) -> Line:
     names = set(server.line.definitions) if server else set(own.line.definitions)
     names |= {name for name in own.line.definitions if name.startswith(CACHE_PREFIX)}
     merged = {name: _choose(name, own.line, server.line if server else None, has_engine) for name in sorted(names)}
-    return replace(own.line, definitions=merged)
+    return replace(own.line, definitions=merged, server_name=server_name)
 
 
 def _choose(name: str, own: Line, server: Line | None, has_engine: bool) -> Definition:

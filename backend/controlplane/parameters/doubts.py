@@ -41,9 +41,9 @@ def notices(definition: Definition) -> list[Finding]:
 def unknown_parameter(line: Line, name: str) -> Finding:
     like = line.like(name)
     return Finding(
-        Severity.BLOCKING, "unknown_parameter", name, f"{name} is not a parameter of {line.product} {line.version}",
+        Severity.BLOCKING, "unknown_parameter", name, f"{name} is not a parameter of {line.name}",
         "a name of the catalogue", f"Did you mean {like}?" if like else "Correct the name, or remove it.",
-        facts={"server": f"{line.product} {line.version}", "like": f" ({like}?)" if like else ""},
+        facts={"server": line.name, "like": f" ({like}?)" if like else ""},
     )  # fmt: skip
 
 

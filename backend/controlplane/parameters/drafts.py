@@ -29,7 +29,7 @@ def _value_errors(line: Line, name: str, text: str) -> list[FieldError]:
     if definition is None:
         like = line.like(name)
         instead = f"did you mean {like}?" if like else "see GET /api/v1/parameters"
-        detail = f"{line.product} {line.version} has no parameter {name}: {instead}"
+        detail = f"{line.name} has no parameter {name}: {instead}"
         return [FieldError(field, "unknown_parameter", detail)]
     if not definition.is_modifiable:
         detail = f"{name} is not set through this product. {definition.access.reason}"

@@ -5,10 +5,10 @@ from conftest import Fqc, Stack
 
 
 def test_a_template_lives_from_clone_to_deletion(fqc: Fqc, tmp_path: Path) -> None:
-    assert fqc("template", "clone", "mysql-57-defaults", "mine").code == 0
+    assert fqc("template", "clone", "managed-defaults", "mine").code == 0
     assert fqc("template", "edit", "mine", "--set", "wait_timeout=600", "--unset", "sort_buffer_size").code == 0
     differing = {
-        each["name"]: each["kind"] for each in fqc("template", "diff", "mysql-57-defaults", "mine", "-o", "json").json
+        each["name"]: each["kind"] for each in fqc("template", "diff", "managed-defaults", "mine", "-o", "json").json
     }
     assert differing["wait_timeout"] in ("added", "changed")
     file = tmp_path / "values"
@@ -21,7 +21,7 @@ def test_a_template_lives_from_clone_to_deletion(fqc: Fqc, tmp_path: Path) -> No
 
 
 def test_one_that_ships_may_not_be_edited(fqc: Fqc) -> None:
-    refused = fqc("template", "edit", "mysql-57-defaults", "--set", "wait_timeout=600")
+    refused = fqc("template", "edit", "managed-defaults", "--set", "wait_timeout=600")
     assert refused.code in (4, 5)
     assert "lone" in refused.err  # clone it
 

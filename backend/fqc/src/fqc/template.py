@@ -28,9 +28,10 @@ Set = Annotated[list[str] | None, typer.Option("--set", help="May be repeated.")
 File = Annotated[
     Path | None, typer.Option("--file", "-f", exists=True, dir_okay=False, help="Lines of `name = value`.")
 ]
+ANY_LINE = "5.7"  # the line of the managed service, whose templates fit every server
 _LIST: dict[str, Cell] = {
     "NAME": "name",
-    "LINE": "engine_line",
+    "LINE": lambda it: "any" if it["engine_line"] == ANY_LINE else it["engine_line"],
     "VERSION": "version",
     "SYSTEM": "is_system",
     "DESCRIPTION": "description",

@@ -4,7 +4,7 @@ import { Identifier } from '@/components/Identifier';
 import { Moment } from '@/components/Moment';
 import { StatusBadge } from '@/components/StatusBadge';
 import { formatBytes } from '@/lib/bytes';
-import { useT, type Translate } from '@/lib/i18n/context';
+import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
 import { ABSENT, formatCompact, formatDuration, formatPercent, formatRate } from '@/lib/number';
 import type { Tone } from '@/lib/tone';
 import type { NearCache } from './nearApi';
@@ -15,18 +15,19 @@ const TONES: Record<NearCache['state'], Tone> = { serving: 'ok', waiting: 'warn'
 /** The near caches of one server, as the newest poll found them. */
 export function NearTable({ items }: { items: NearCache[] }) {
   const t = useT();
+  const told = useTold();
   return (
     <DataTable
       label={t('instance.room.near')}
       rows={items}
       rowKey={(near) => `${near.name} ${near.attachment}`}
-      columns={columnsOf(t)}
+      columns={columnsOf(t, told)}
       empty={<EmptyState title={t('near.none')} hint={t('near.noneHint')} />}
     />
   );
 }
 
-function columnsOf(t: Translate): Column<NearCache>[] {
+function columnsOf(t: Translate, told: Told): Column<NearCache>[] {
   return [
     {
       key: 'name',
@@ -42,8 +43,10 @@ function columnsOf(t: Translate): Column<NearCache>[] {
           <StatusBadge tone={TONES[near.state]} title={t(`near.stateHint.${near.state}`)}>
             {t(`near.state.${near.state}`)}
           </StatusBadge>
-          {/* Why one that reports serves nothing, in its own words. */}
-          {near.obstacle && <span className={classes.obstacle}>{near.obstacle}</span>}
+          {/* Why it serves nothing; one that reports says so in its own words. */}
+          {near.obstacle && (
+            <span className={classes.obstacle}>{told(`fact.obstacle.${near.obstacle}`, near.obstacle)}</span>
+          )}
         </>
       ),
       sortValue: (near) => near.state,

@@ -93,6 +93,13 @@ function ImportButton() {
   );
 }
 
+/** The managed service's own line fits every server: each instance is checked by what its server has. */
+const ANY_LINE = '5.7';
+
+function lineText({ engine_line: line }: Template, t: Translate): string {
+  return line === ANY_LINE ? t('templates.anyLine') : line;
+}
+
 function columnsOf(t: Translate, told: Told): Column<Template>[] {
   return [
     {
@@ -120,7 +127,7 @@ function columnsOf(t: Translate, told: Told): Column<Template>[] {
         </StatusBadge>
       ),
     },
-    { key: 'line', header: t('templates.line'), render: (row) => row.engine_line, isSecondary: true },
+    { key: 'line', header: t('templates.line'), render: (row) => lineText(row, t), isSecondary: true },
     { key: 'version', header: t('templates.version'), align: 'right', render: (row) => row.version },
     {
       key: 'updated',

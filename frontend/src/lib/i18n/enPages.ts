@@ -281,6 +281,7 @@ export const enPages = {
   'instance.server': 'Server',
   'instance.engine': 'Cache engine',
   'templates.line': 'Server version',
+  'templates.anyLine': 'any',
   'templates.lineHint': 'The server version the template is for. Default: the one most instances run.',
   'instance.proxy': 'Dedicated proxy',
   'instance.maintenance': 'Maintenance window',

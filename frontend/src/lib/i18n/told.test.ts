@@ -154,12 +154,15 @@ test('every reason for which a fleet apply leaves an instance alone has its Chin
   expect(reasons.filter((reason) => !(`skipped.${reason}` in zhTold))).toEqual([]);
 });
 
-test('whatever keeps the engine from serving a server has its Chinese words', () => {
+test('whatever keeps the engine or an attached near cache from serving has its Chinese words', () => {
   const obstacles = [
     ...named(source('mysql/gate.rs'), /\(Obstacle::\w+, "([^"]+)"\)/g),
     ...named(source('mariadb/product.rs'), /is_cluster_node\(\)\.then_some\("([^"]+)"\)/g),
   ];
   expect(obstacles.some((words) => words.includes('Galera'))).toBe(true);
+  obstacles.push(
+    ...named(source('near_caches/serializers.py'), /^(?:SERVER_CACHE_OFF|NO_LEASE) = "([^"]+)"/gm),
+  );
   expect(obstacles.length).toBeGreaterThan(2);
   expect(obstacles.filter((words) => !(`fact.obstacle.${words}` in zhTold))).toEqual([]);
 });

@@ -375,6 +375,7 @@ export const zh: Messages = {
   'instance.server': '服务器版本',
   'instance.engine': '缓存引擎',
   'templates.line': '服务器版本',
+  'templates.anyLine': '任意',
   'templates.lineHint': '模板所针对的服务器版本，默认为多数实例的版本。',
   'instance.proxy': '专属代理',
   'instance.maintenance': '维护窗口',

@@ -563,6 +563,9 @@ const ACCESS: ToldWords = {
 /** Facts of findings that are words. */
 const FACTS: ToldWords = {
   ...Object.fromEntries(Object.entries(ACCESS).map(([code, text]) => [`reason.${code}`, text])),
+  "obstacle.the server's cache is off": '服务器的缓存已关闭',
+  'obstacle.it has no lease: its last message to the server is too old':
+    '没有租约：它向服务器发出的最后一条消息已过旧',
   'obstacle.this server is a node of a Galera cluster (wsrep_on)': '服务器是 Galera 集群的节点（wsrep_on）',
   'cause.usual': '指标超出了规则允许的范围。',
   'action.usual': '在“监控”中对比此前几小时的数据，并在“变更历史”中查看当时是否有变更。',
@@ -774,7 +777,7 @@ const RULES: ToldWords = {
 
 /** Templates that ship with the product. */
 const TEMPLATES: ToldWords = {
-  'tpl-57-defaults': '托管 5.7 服务按实例规格设置的默认值，不启用查询缓存。',
+  'tpl-57-defaults': '托管服务按实例规格设置的默认值，不启用查询缓存。',
   'tpl-57-cache-on': '对所有符合条件的语句启用快速查询缓存；缓冲池让出十分之一的内存。',
   'tpl-57-cache-on-demand': '只缓存带 SQL_CACHE 的语句，适合数据量大、访问难以预测的场景。',
   'tpl-57-cache-off': '不使用查询缓存，内存归还缓冲池。',
