@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from controlplane.catalogue.definition import Definition
 from controlplane.catalogue.normal import integer, is_off
 from controlplane.catalogue.validation import violations
 from controlplane.changes.plan import Situation, is_expression_for
@@ -12,8 +13,10 @@ from controlplane.core.errors import Refused
 from controlplane.fleet.models import Instance
 from controlplane.gateway.errors import NotUsable
 from controlplane.gateway.numbers import whole
+from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.check import instance_check
 from controlplane.prerequisites.findings import InstanceFinding
+from controlplane.prerequisites.recommendation import size_text
 from controlplane.prerequisites.sizing import cache_size_bytes, reduced_expression
 from controlplane.prerequisites.status import cache_curve
 
@@ -34,14 +37,16 @@ def preview_enable(
     instance.refresh_from_db()  # the check notes what it reads of the engine
     situation = situation_of(instance)
     wanted: dict[str, str | None] = {}
-    if shrink_buffer_pool and not _has_given_way(instance, situation) and (shrunk := _shrunk_pool(situation)):
-        wanted[POOL] = shrunk
+    too_small: list[InstanceFinding] = []
+    if shrink_buffer_pool and not _has_given_way(instance, situation):
+        shrunk, too_small = _shrunk_pool(situation)
+        wanted |= {} if too_small else {POOL: shrunk}
     if rule or is_cache_off(situation):
         wanted[SIZE] = str(_size(instance, situation, rule or "buffer_pool", sizing))
     wanted[TYPE] = str(type)
     if OBSERVE in situation.configured:
         wanted[OBSERVE] = None
-    findings = tuple(each for each in checked["findings"] if each.severity != "notice")
+    findings = (*too_small, *(each for each in checked["findings"] if each.severity != "notice"))
     return preview_wanted(instance, situation, wanted, allow_restart=allow_restart, more_findings=_unplanned(findings))
 
 
@@ -54,16 +59,29 @@ def _unplanned(findings: tuple[InstanceFinding, ...]) -> tuple[InstanceFinding, 
     return tuple(each for each in findings if not each.is_blocking and each.code != "memory_tight")
 
 
-def _shrunk_pool(situation: Situation) -> str | None:
-    """An expression stays one, so that it follows the next resize. None: it is too small to give anything away."""
+def _shrunk_pool(situation: Situation) -> tuple[str, list[InstanceFinding]]:
+    """An expression stays one, so that it follows the next resize. A finding: the pool may not become smaller."""
     submitted = situation.configured.get(POOL)
     if submitted and is_expression_for(situation.line, POOL, submitted):
-        return reduced_expression(submitted)
+        return reduced_expression(submitted), []
     pool_bytes = integer(submitted) if submitted else running_bytes(situation, POOL)
     shrunk = str(pool_bytes * 9 // 10 // 1024 * 1024)
     definition = situation.line.get(POOL)
     is_too_small = definition and any(each.code == "below_minimum" for each in violations(definition, shrunk))
-    return None if is_too_small else shrunk
+    return shrunk, [_pool_too_small(definition, pool_bytes)] if definition and is_too_small else []
+
+
+def _pool_too_small(definition: Definition, pool_bytes: int) -> InstanceFinding:
+    pool, least = size_text(pool_bytes), size_text(integer(definition.allowed.minimum or "0"))
+    return InstanceFinding(
+        Severity.ADVICE,
+        "pool_not_shrunk",
+        POOL,
+        seen=f"the buffer pool stays at {pool}: nine tenths of it would be below the minimum of {least}",
+        needed="",
+        remedy="The cache takes its memory in addition to the buffer pool. Check that the instance has that much.",
+        facts={"pool": pool, "least": least},
+    )
 
 
 def _has_given_way(instance: Instance, situation: Situation) -> bool:

@@ -1,6 +1,7 @@
 """What a template means for many instances, from what is known of them: no server is asked.
 
-The parameters of all instances come in one query; instances that are alike share one plan.
+The parameters of all instances come in one query, and their newest samples in another. Instances that are alike share
+one plan.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any
 
+from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import prefetch_related_objects
 
 from controlplane.accounts.roles import is_by_admin
@@ -24,6 +26,7 @@ from controlplane.prerequisites.gate import gate_findings
 from controlplane.prerequisites.privilege_looks import looks_of
 from controlplane.prerequisites.privileges import known_privileges_to_set
 
+SAMPLED = {"innodb_buffer_pool_size": "pool_size_bytes", "query_cache_size": "cache_size_bytes"}
 UNTOLD = ("is_running", "needs_admin")  # of a line
 
 
@@ -40,7 +43,7 @@ class ItemPreview:
 def preview_fleet(
     instances: Sequence[Instance], values: Mapping[str, str], *, allow_restart: bool
 ) -> list[ItemPreview]:
-    prefetch_related_objects(list(instances), "parameters")
+    prefetch_related_objects(list(instances), "parameters", "latest")
     lines, looks = instance_lines(instances), looks_of(instances)
     alike: dict[Any, Plan] = {}
     previews = []
@@ -59,10 +62,21 @@ def _situation(instance: Instance, lines: Mapping[str, Any]) -> Situation:
         line=lines[instance.pk],
         variables=instance.instance_class.variables,
         configured={row.name: row.submitted for row in rows},
-        running={row.name: row.running for row in rows if row.running is not None},
+        running=_sampled(instance) | {row.name: row.running for row in rows if row.running is not None},
         is_live=False,
         is_local=instance.provider == Provider.LOCAL,
     )
+
+
+def _sampled(instance: Instance) -> dict[str, str]:
+    """What the newest sample and the last look say of values that nobody has configured here."""
+    try:
+        readings = instance.latest.readings
+    except ObjectDoesNotExist:
+        readings = {}
+    sizes = {name: readings.get(gauge) for name, gauge in SAMPLED.items()}
+    running = {name: str(int(size)) for name, size in sizes.items() if size is not None}
+    return running | ({"query_cache_type": instance.cache_type} if instance.cache_type else {})
 
 
 def _key(instance: Instance, situation: Situation) -> Any:

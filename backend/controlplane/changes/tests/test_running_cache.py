@@ -61,7 +61,7 @@ def test_the_engine_of_a_server_that_nobody_has_looked_at_is_not_said_to_be_miss
     assert row["cache"]["state"] == "off"
 
 
-def test_enabling_leaves_a_buffer_pool_alone_that_is_too_small_to_shrink(operator, instance, shared_server):
+def test_enabling_leaves_a_buffer_pool_alone_that_is_too_small_to_shrink_and_says_so(operator, instance, shared_server):
     server = shared_server.connect()
     pool = server.value("SELECT @@innodb_buffer_pool_size")
 
@@ -77,6 +77,7 @@ def test_enabling_leaves_a_buffer_pool_alone_that_is_too_small_to_shrink(operato
     server.run(f"SET GLOBAL innodb_buffer_pool_size = {pool}")
     server.close()
     assert "below_minimum" not in codes and {"query_cache_size", "query_cache_type"} <= names
+    assert "pool_not_shrunk" in codes
 
 
 def test_a_server_that_does_not_answer_keeps_no_checks_that_were_met_before(viewer, instance):

@@ -11,6 +11,7 @@ from controlplane.core.models import Event
 from controlplane.core.request_context import acting_as
 from controlplane.fleet.models import Instance, TemplateUse
 from controlplane.fleet.selectors import class_get
+from controlplane.metrics.models import Latest
 from controlplane.parameters.models import Template, TemplateVersion
 from controlplane.parameters.services import template_create
 from controlplane.rollouts import execution, services
@@ -71,6 +72,20 @@ def test_a_preview_lists_every_instance_and_keeps_nothing(viewer, fleet, templat
         "sort_buffer_size": "1048576",
     }
     assert not FleetApply.objects.exists()
+
+
+def test_a_preview_has_the_values_that_the_newest_sample_found(viewer, instance):
+    template_create(
+        name="larger", engine_line="5.7", values={"innodb_buffer_pool_size": "512M", "query_cache_type": "0"}
+    )
+    readings = {"pool_size_bytes": 268435456.0}
+    Latest.objects.create(instance=instance, at=1.0, readings=readings, growth={})
+    asked = {"template": "larger", "instances": [instance.pk]}
+    lines = viewer.post("/api/v1/fleet-applies/preview", asked).json()["items"][0]["lines"]
+    assert {line["name"]: line["old_value"] for line in lines} == {
+        "innodb_buffer_pool_size": "268435456",
+        "query_cache_type": "0",
+    }
 
 
 def test_what_blocks_an_instance_names_the_parameter(viewer, fleet):

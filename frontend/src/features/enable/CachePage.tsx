@@ -1,13 +1,13 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useParams, useSearch } from '@tanstack/react-router';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { cacheStatusQuery, prerequisitesQuery } from '@/api/instances';
 import { CALM_MS } from '@/api/useConnection';
 import { enableObstacle } from '@/components/enableObstacle';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
-import { ChangeFollower } from './ChangeFollower';
+import { ChangeFollower, useIsChanging } from './ChangeFollower';
 import { EnableFlow } from './EnableFlow';
 import { LiveCache } from './LiveCache';
 import { NoEngineHere } from './NoEngineHere';
@@ -18,6 +18,9 @@ export function CachePage() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
   const { change, try: statement, db } = useSearch({ from: '/console/instances/$instanceId/cache' });
   const t = useT();
+  const navigate = useNavigate({ from: '/instances/$instanceId/cache' });
+  const closeChange = () => void navigate({ search: {}, replace: true });
+  const isChanging = useIsChanging(change);
   const status = useQuery(cacheStatusQuery(instanceId, CALM_MS));
   return (
     <Stack gap="md">
@@ -26,13 +29,13 @@ export function CachePage() {
           <TrialStep instanceId={instanceId} statement={statement} database={db} />
         </Panel>
       )}
-      {change && <ChangeFollower instanceId={instanceId} changeId={change} />}
+      {change && <ChangeFollower instanceId={instanceId} changeId={change} onClose={closeChange} />}
       <QueryView query={status}>
         {(data) =>
           data.is_enabled ? (
             <LiveCache instanceId={instanceId} status={data} />
           ) : (
-            <WayToEnabling instanceId={instanceId} />
+            !isChanging && <WayToEnabling instanceId={instanceId} />
           )
         }
       </QueryView>

@@ -1,7 +1,7 @@
-import { Progress } from '@mantine/core';
+import { Button, Progress } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { changeQuery, type Change } from '@/api/changes';
+import { changeQuery, isAtWork, type Change } from '@/api/changes';
 import { ChangeStateBadge } from '@/components/ChangeStateBadge';
 import { ButtonLink } from '@/components/links';
 import { Panel } from '@/components/Panel';
@@ -9,18 +9,41 @@ import { QueryView } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
 import classes from './enable.module.css';
 
+interface ChangeFollowerProps {
+  instanceId: string;
+  changeId: string;
+  onClose: () => void;
+}
+
+/** Whether the change set that is followed is at work: what may be done next depends on how it ends. */
+export function useIsChanging(changeId = ''): boolean {
+  const { data } = useQuery({ ...changeQuery(changeId), enabled: changeId !== '' });
+  return data !== undefined && isAtWork(data.state);
+}
+
 /** How far the change set is that was just started; when it ends, the cache's state is asked again. */
-export function ChangeFollower({ instanceId, changeId }: { instanceId: string; changeId: string }) {
+export function ChangeFollower({ instanceId, changeId, onClose }: ChangeFollowerProps) {
   const client = useQueryClient();
   const change = useQuery(changeQuery(changeId));
   const state = change.data?.state;
   useEffect(() => {
     void client.invalidateQueries({ queryKey: ['instance'] });
   }, [client, state]);
-  return <QueryView query={change}>{(data) => <Followed instanceId={instanceId} change={data} />}</QueryView>;
+  return (
+    <QueryView query={change}>
+      {(data) => <Followed instanceId={instanceId} change={data} onClose={onClose} />}
+    </QueryView>
+  );
 }
 
-function Followed({ instanceId, change }: { instanceId: string; change: Change }) {
+interface FollowedProps {
+  instanceId: string;
+  change: Change;
+  onClose: () => void;
+}
+
+/** Once it has ended, one line that can be closed: what is below is the cache as the change has left it. */
+function Followed({ instanceId, change, onClose }: FollowedProps) {
   const t = useT();
   const { done = 0, total = 0 } = change.progress;
   return (
@@ -36,18 +59,27 @@ function Followed({ instanceId, change }: { instanceId: string; change: Change }
           >
             {t('action.open')}
           </ButtonLink>
+          {!isAtWork(change.state) && (
+            <Button variant="subtle" color="gray" onClick={onClose}>
+              {t('action.close')}
+            </Button>
+          )}
         </>
       }
     >
-      <div className={classes.follow}>
-        <Progress
-          flex={1}
-          size="sm"
-          value={total ? (done / total) * 100 : 0}
-          aria-label={t('change.steps')}
-        />
-        <span>{t('change.progress', { done, total })}</span>
-      </div>
+      {change.state === 'applied' ? (
+        <p className={classes.hint}>{t('change.tookEffect')}</p>
+      ) : (
+        <div className={classes.follow}>
+          <Progress
+            flex={1}
+            size="sm"
+            value={total ? (done / total) * 100 : 0}
+            aria-label={t('change.steps')}
+          />
+          <span>{t('change.progress', { done, total })}</span>
+        </div>
+      )}
       {change.outcome_detail && <p className={classes.hint}>{change.outcome_detail}</p>}
     </Panel>
   );

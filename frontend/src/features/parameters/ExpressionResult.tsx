@@ -3,8 +3,8 @@ import { ErrorPanel } from '@/components/ErrorPanel';
 import { ToneIcon } from '@/components/StatusBadge';
 import { formatBytes } from '@/lib/bytes';
 import { useT, useTold } from '@/lib/i18n/context';
-import { judge, wrongText } from './parameterInput';
-import { useResolved } from './useResolved';
+import { wrongText } from './parameterInput';
+import { useVerdict } from './useVerdict';
 import classes from './parameters.module.css';
 
 interface ExpressionResultProps {
@@ -17,7 +17,7 @@ interface ExpressionResultProps {
 export function ExpressionResult({ instance, row, text }: ExpressionResultProps) {
   const t = useT();
   const told = useTold();
-  const { data, isError, error } = useResolved(instance, row.name, text);
+  const { data, isError, error, findings, judgement } = useVerdict(instance, row, text);
   if (isError) return <ErrorPanel error={error} />;
   if (!data) return <div>{t('state.loading')}</div>;
   if (data.error) {
@@ -29,10 +29,6 @@ export function ExpressionResult({ instance, row, text }: ExpressionResultProps)
       </div>
     );
   }
-  // The engine line does not list all that a server has; what it does not is judged by the server's own definition.
-  const findings = data.findings.filter(({ code }) => code !== 'unknown_parameter');
-  const isListed = findings.length === data.findings.length;
-  const judgement = isListed || !data.value ? undefined : judge(data.value, row);
   return (
     <div aria-live="polite">
       <div className={classes.result}>

@@ -6,6 +6,7 @@ import { ExpressionResult } from './ExpressionResult';
 import { choicesOf, judge, namesOf, readableRange, wrongText, type Judgement } from './parameterInput';
 import { presentValue } from './parameterList';
 import type { Draft } from './useDraft';
+import { useVerdict } from './useVerdict';
 import { formatBytes } from '@/lib/bytes';
 import classes from './parameters.module.css';
 
@@ -20,13 +21,14 @@ export function ValueEditor({ row, instance, draft, onClose }: ValueEditorProps)
   const t = useT();
   const [text, setText] = useState(draft.values[row.name] ?? presentValue(row) ?? '');
   const judgement = judge(text, row);
+  const { isBlocked } = useVerdict(instance, row, text);
   const choices = choicesOf(row.allowed);
   const names = namesOf(text.toUpperCase());
   const chosen = choices?.find((choice) => choice.toUpperCase() === text.toUpperCase());
   const keep = (event: FormEvent) => {
     event.preventDefault();
     event.stopPropagation();
-    if (judgement.kind === 'wrong') return;
+    if (judgement.kind === 'wrong' || isBlocked) return;
     const submitted = judgement.kind === 'value' ? judgement.submitted : text;
     if (submitted === row.configured) draft.drop(row.name);
     else draft.set(row.name, submitted);
@@ -86,7 +88,7 @@ export function ValueEditor({ row, instance, draft, onClose }: ValueEditorProps)
             <Button variant="default" size="compact-xs" onClick={onClose}>
               {t('action.cancel')}
             </Button>
-            <Button type="submit" size="compact-xs" disabled={judgement.kind === 'wrong'}>
+            <Button type="submit" size="compact-xs" disabled={judgement.kind === 'wrong' || isBlocked}>
               {t('parameters.keep')}
             </Button>
           </Group>

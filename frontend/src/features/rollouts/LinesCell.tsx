@@ -49,7 +49,11 @@ function Lines({ lines, isOpen }: { lines: Line[]; isOpen: boolean }) {
         {lines.map((line) => (
           <li key={line.name}>
             <Identifier name={line.name} />{' '}
-            <ParameterValue value={line.old_value ?? line.old_submitted} unit={line.unit} />{' '}
+            {line.old_value === null && line.old_submitted === null ? (
+              <span title={t('rollout.oldUnknownHint')}>{t('rollout.oldUnknown')}</span>
+            ) : (
+              <ParameterValue value={line.old_value ?? line.old_submitted} unit={line.unit} />
+            )}{' '}
             <IconArrowRight size={12} aria-label={t('change.becomes')} />{' '}
             <ParameterValue
               value={line.new_submitted ?? line.new_value}

@@ -222,6 +222,7 @@ export const enPages = {
   'change.stepState.skipped': 'not run',
   'change.title': '{kind} on {name}',
   'change.steps': 'Steps',
+  'change.tookEffect': 'It has taken effect. Below is the cache as it is now.',
   'change.progress': '{done} of {total} steps',
   'change.noSteps': 'Nothing to do on the server.',
   'change.lines': 'Parameters',
@@ -927,6 +928,8 @@ export const enPages = {
   'rollout.previewOf': 'Preview',
   'rollout.tally':
     '{differing} would change, {same} already match, {blocked} blocked, {restarting} need a restart',
+  'rollout.oldUnknown': 'not known',
+  'rollout.oldUnknownHint': 'The preview asks no server. The value is read before the change is applied.',
   'rollout.differs': '{count} {count|difference|differences}',
   'rollout.parallelism': 'Instances at a time',
   'rollout.maxFailures': 'Allowed failures',
