@@ -20,6 +20,9 @@ OF_ENGINE = ("minor_version", "no_engine_there", "engine_idle")
 TAKES_ENGINE = "a server that the engine can be loaded into"
 WITHOUT_ENGINE = "Parameters, templates, metrics and alerts work here without the engine."
 BESIDE = "Let a near cache (fqc-near) beside the application answer repeated reads: the page Near caches says how."
+ELSEWHERE = (
+    f"For the cache, let a {DEFAULT_PRODUCT.name} server of your own replicate the data, and load the engine there."
+)
 ASKED = (
     "On a server of your own the engine also loads where the server is started with fqc_allow_untested_server, and "
     "serves if its self-test passes."
