@@ -12,9 +12,10 @@ from pathlib import Path
 
 from driver import machine
 from driver.configuration import PLUGIN
+from driver.near import DISTANCE
 from driver.near import PROGRAM as NEAR
-from driver.product import MARIADB
-from lab import summary
+from driver.product import MARIADB, PRODUCTS, Product
+from lab import servers, summary
 from lab.application import Application, Extent
 from lab.floors import complaints
 from lab.measure import Result, measure
@@ -34,7 +35,8 @@ def main() -> int:
     arguments = _parse()
     # Asked to end, it ends its servers first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    for path, target in {PLUGIN: "engine", NEAR: "near"}.items():
+    needed = {PLUGIN: "engine", NEAR: "near"} | ({DISTANCE: "listeners"} if arguments.distance else {})
+    for path, target in needed.items():
         if not path.exists():
             print(f"{path} is not there; run `make {target}` first", file=sys.stderr)
             return 2
@@ -45,8 +47,9 @@ def main() -> int:
         print("\n".join(told or ["all pages are the same with the cache"]))
         return 1 if told else 0
     if results:
-        facts = machine.describe([MARIADB.program], PLUGIN)
-        _keep(arguments.out or _fresh_folder(machine.slug(facts)), facts, results)
+        programs = {PRODUCTS[one.product].program for one in results.values()}
+        facts = machine.describe(sorted(programs), PLUGIN)
+        _keep(arguments.out or _fresh_folder(machine.slug(facts)), facts, results, arguments.distance)
     return 0
 
 
@@ -59,6 +62,8 @@ def _parse() -> argparse.Namespace:
         command.add_argument("--apps", type=str.split, default=list(APPLICATIONS), help="such as 'wordpress mediawiki'")
         command.add_argument("--modes", type=str.split, default=modes, help=f"of these: {' '.join(MODES)}")
         command.add_argument("--rounds", type=int, default=rounds)
+        command.add_argument("--product", choices=[name.lower() for name in PRODUCTS], help="servers other than usual")
+        command.add_argument("--distance", type=_microseconds, default=0, help="of the server, each way, such as 0.5ms")
     lab.add_argument("--out", type=Path, help="folder for the results")
     arguments = parser.parse_args()
     unknown = {*arguments.apps} - {*APPLICATIONS} | {*arguments.modes} - {*MODES}
@@ -69,18 +74,34 @@ def _parse() -> argparse.Namespace:
     return arguments
 
 
+def _microseconds(text: str) -> int:
+    """0.5ms is 500."""
+    return round(float(text.removesuffix("ms")) * 1000)
+
+
 def _run(arguments: argparse.Namespace, extent: Extent) -> dict[str, Result]:
     results = {}
     for name in arguments.apps:
         application: Application = APPLICATIONS[name]()
-        _tell(f"{name} ...")
         try:
-            with staged(application, arguments.modes, extent) as settings:
+            product = _product(application, arguments.product)
+            modes = [mode for mode in arguments.modes if mode not in servers.lacking(product)]
+            _tell(f"{name} on {product.name}, in the modes {' '.join(modes)} ...")
+            with staged(application, product, modes, extent, arguments.distance) as settings:
                 _tell(f"{name}: installed, and served in {len(settings)} modes")
                 results[name] = measure(application, settings, arguments.rounds, extent, _tell)
         except Unavailable as error:
             print(f"SKIPPED: {name.upper()} COULD NOT BE HAD: {error}", flush=True)
     return results
+
+
+def _product(application: Application, wanted: str | None) -> Product:
+    product = next((one for one in application.products if one.name.lower() == (wanted or one.name.lower())), None)
+    if not product:
+        raise Unavailable(f"it does not run on {wanted}")
+    if not Path(product.program).exists():
+        raise Unavailable(f"there is no {product.program}; run `scripts/fetch-server MySQL 9.7`")
+    return product
 
 
 def _hits(name: str, result: Result) -> str:
@@ -98,11 +119,11 @@ def _fresh_folder(name: str) -> Path:
     return next(FOLDER / "runs" / one for one in tries if not (FOLDER / "runs" / one).exists())
 
 
-def _keep(folder: Path, facts: dict[str, object], results: dict[str, Result]) -> None:
+def _keep(folder: Path, facts: dict[str, object], results: dict[str, Result], each_way_us: int) -> None:
     folder.mkdir(parents=True)
-    document = {"machine": facts, "applications": results}
+    document = {"machine": facts, "each_way_us": each_way_us, "applications": results}
     (folder / "results.json").write_text(json.dumps(document, indent=1, default=vars) + "\n")
-    (folder / "summary.md").write_text(summary.render(facts, results))
+    (folder / "summary.md").write_text(summary.render(facts, results, each_way_us))
     print((folder / "summary.md").read_text())
     print(f"results: {os.path.relpath(folder / 'summary.md')}")
 

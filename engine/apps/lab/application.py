@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from driver.product import Product
 from lab.browser import Browser, Page
 
 
@@ -53,11 +54,13 @@ class Step:
 class Application(Protocol):
     name: str
     schema: str
+    # Servers on which the application runs. The lab takes the first one unless it is asked for another.
+    products: Sequence[Product]
     # Parts of a page that differ at every visit: CSRF tokens, times, request ids. They are removed before a comparison.
     varying: Sequence[re.Pattern[str]]
 
-    def prepare(self, folder: Path) -> None:
-        """Fetches the application. Raises Unavailable if that is not possible on this machine."""
+    def prepare(self, folder: Path, product: Product) -> None:
+        """Fetches the application for servers of this product. Raises Unavailable if that is not possible on this machine."""
 
     def install(self, database: int, extent: Extent) -> None:
         """Creates and fills its schema on the server at this port."""

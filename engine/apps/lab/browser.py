@@ -7,9 +7,11 @@ or the new one by chance.
 from __future__ import annotations
 
 import http.client
+import json
 import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 # All sites are asked under the same name, so that their pages do not differ by the port.
 HOST = "apps.test"
@@ -32,7 +34,13 @@ class Browser:
         return self._follow("GET", path, None, headers or {})
 
     def post(self, path: str, form: Mapping[str, str], headers: Mapping[str, str] | None = None) -> Page:
-        return self._follow("POST", path, urllib.parse.urlencode(form), headers or {})
+        sent = {"Content-Type": "application/x-www-form-urlencoded", **(headers or {})}
+        return self._follow("POST", path, urllib.parse.urlencode(form), sent)
+
+    def send(self, method: str, path: str, document: Any, headers: Mapping[str, str] | None = None) -> Page:
+        """Sends a document as JSON."""
+        sent = {"Content-Type": "application/json", **(headers or {})}
+        return self._follow(method, path, json.dumps(document), sent)
 
     def _follow(self, method: str, path: str, body: str | None, headers: Mapping[str, str]) -> Page:
         for _ in range(MOST_REDIRECTS):
@@ -40,6 +48,7 @@ class Browser:
             if status not in (301, 302, 303):
                 return Page(status, text)
             method, body = "GET", None
+            headers = {name: value for name, value in headers.items() if name != "Content-Type"}
             place = urllib.parse.urlsplit(urllib.parse.urljoin(f"http://{HOST}{path}", location))
             if place.hostname != HOST:
                 return Page(status, f"leads to {location}")
@@ -51,8 +60,6 @@ class Browser:
         sent = {"Host": HOST, "Connection": "close", "User-Agent": "fqc-lab", **headers}
         if self._cookies:
             sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in self._cookies.items())
-        if body is not None:
-            sent["Content-Type"] = "application/x-www-form-urlencoded"
         connection.connect()
         with connection.sock.dup() as socket:
             connection.request(method, path, body, sent)

@@ -46,6 +46,7 @@ class Result:
     # By mode: how often each reason occurred for which a read was not served, and the statements with the most misses.
     reasons: dict[str, dict[str, int]]
     missed: dict[str, list[dict[str, Any]]]
+    product: str = "MariaDB"
 
     def hits(self, mode: str) -> list[float]:
         """Hits of each round, in percent of the reads that the server of the mode `off` ran for the same pages."""
@@ -59,7 +60,7 @@ def measure(
     application: Application, settings: Mapping[str, Setting], rounds: int, extent: Extent, tell: Callable[[str], None]
 ) -> Result:
     """A first round, which is not counted, fills the caches. Its pages are compared as well."""
-    result = Result({mode: [] for mode in settings}, [], {}, {})
+    result = Result({mode: [] for mode in settings}, [], {}, {}, settings["off"].server.product.name)
     for setting in settings.values():
         _checked(application.log_in(setting.visitors), f"{application.name} {setting.mode}: logging in")
     before: dict[str, tuple[Counter[str], dict[str, dict[str, Any]]]] = {}
@@ -138,7 +139,9 @@ def _checked(page: Page, what: str) -> None:
 
 def _seconds(setting: Setting) -> Counter[str]:
     near = exact_seconds(setting.near.pid) if setting.near else 0
-    return Counter({"server": exact_seconds(setting.server.pid), "near": near, "application": setting.site.seconds()})
+    waiting = setting.distance.seconds() if setting.distance else 0
+    server, application = exact_seconds(setting.server.pid), setting.site.seconds()
+    return Counter({"server": server, "near": near, "application": application, "waiting": waiting})
 
 
 def _counts(setting: Setting) -> Counter[str]:

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from driver.product import MARIADB, MYSQL, Product
 from driver.server import USER
 from lab import packages
 from lab.application import Extent, Site, Step, Visitors, guest, member
@@ -32,6 +33,7 @@ $wgRateLimits = [];
 class MediaWiki:
     name = "mediawiki"
     schema = "mediawiki"
+    products = (MARIADB, MYSQL)
     varying = (
         re.compile(r"<!--.*?-->", re.DOTALL),
         re.compile(r'"wg(RequestId|BackendResponseTime|CSPNonce|Hostname)":[^,}]*'),
@@ -47,7 +49,7 @@ class MediaWiki:
         re.compile(r'"options":\[[^\]]*\]'),
     )
 
-    def prepare(self, folder: Path) -> None:
+    def prepare(self, folder: Path, product: Product) -> None:
         self._root = packages.fetch((*packages.PHP, "mediawiki"))
         self._folder, self._documents = folder, folder / "documents"
         shutil.copytree(self._root / "usr/share/mediawiki", self._documents, ignore_dangling_symlinks=True)

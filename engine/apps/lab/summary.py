@@ -8,7 +8,8 @@ from typing import Any
 from driver.statistic import Spread
 from driver.tables import NOTHING, quantity, table
 from lab.measure import Measured, Result
-from lab.stage import ALWAYS_SAME, TTL_SECONDS
+from lab.servers import TTL_SECONDS
+from lab.stage import ALWAYS_SAME
 
 NOISY_ABOVE = 0.2
 MOST_ROWS = 15
@@ -19,6 +20,9 @@ Visitors ask each application for the same pages in every mode; modes take turns
 median of its rounds with their range in brackets. Hits are in percent of the reads (`SELECT`) that the server of the
 mode `off` ran for the same pages. Processor time is that of all threads of a program while it works for a page, by the
 kernel's accounting. Pages are compared without times and CSRF tokens.
+
+Waiting is what passes from each request of the application to the database until the last part of its response, added
+up over its connections; it is measured where the server stands at a distance.
 
 off: no cache; plugin: the server has the plugin; exact: a near cache before a server with the plugin; binlog: a near
 cache by the binary log; rules: a near cache with a `ttl` of {TTL_SECONDS} seconds, whose pages may be outdated.
@@ -32,22 +36,25 @@ COLUMNS = (
     "application, ms a page",
     "near cache, ms a page",
     "server, ms a page",
+    "waiting for the database, ms a page",
     "pages that differ",
 )
 
 
-def render(machine: Mapping[str, Any], results: Mapping[str, Result]) -> str:
+def render(machine: Mapping[str, Any], results: Mapping[str, Result], each_way_us: int = 0) -> str:
     facts = [
         f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gb']} GB; {machine['system']}",
         "; ".join(machine["versions"]),
         f"commit {machine['commit']}, plugin sha256 {machine['plugin_sha256'][:16]}",
     ]
+    if each_way_us:
+        facts.append(f"a packet takes {each_way_us / 1000:g} ms to the server, and as long back")
     head = READING + "\n" + "".join(f"- {fact}\n" for fact in facts)
     return "\n".join([head, *(_application(name, result) for name, result in results.items())])
 
 
 def _application(name: str, result: Result) -> str:
-    parts = [f"## {name}\n", table(COLUMNS, [_row(mode, result) for mode in result.rounds])]
+    parts = [f"## {name} on {result.product}\n", table(COLUMNS, [_row(mode, result) for mode in result.rounds])]
     for mode in result.rounds:
         parts += _why(mode, result)
     parts += _differences(result)
@@ -75,6 +82,7 @@ def _row(mode: str, result: Result) -> list[str]:
         _figure(rounds, each_page("application")),
         _figure(rounds, each_page("near")) if has_near else NOTHING,
         _figure(rounds, each_page("server")),
+        _figure(rounds, each_page("waiting")) if any(one.seconds["waiting"] for one in rounds) else NOTHING,
         f"{sum(one.mode == mode for one in result.differences)}",
     ]
 

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from driver.product import MARIADB, MYSQL, Product
 from driver.server import USER
 from lab.application import Extent, Site, Step, Visitors, guest, member
 from lab.browser import Page
@@ -26,6 +27,7 @@ WORKERS = 2
 class Wagtail:
     name = "wagtail"
     schema = "wagtail"
+    products = (MARIADB, MYSQL)
     varying = (
         re.compile(r"csrfmiddlewaretoken\W.{0,40}value=\W[A-Za-z0-9]{64}"),
         re.compile(r"(?i)\bcsrf_?token\W{1,8}[A-Za-z0-9]{64}"),
@@ -36,7 +38,7 @@ class Wagtail:
         re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
     )
 
-    def prepare(self, folder: Path) -> None:
+    def prepare(self, folder: Path, product: Product) -> None:
         folder.mkdir()
         self._python, self._folder = _environment_of_packages() / "bin" / "python", folder
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from driver.machine import exact_seconds
 from driver.server import free_port
 
-START_SECONDS = 60
+START_SECONDS = 600
 STOP_SECONDS = 30
 
 

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from driver.product import MARIADB, MYSQL, Product
 from driver.server import USER
 from lab import packages
 from lab.application import Extent, Site, Step, Visitors, guest, member
@@ -21,6 +22,7 @@ TIME = r"\d{1,2}:\d{2}(:\d{2})?( ?[ap]m)?"
 class WordPress:
     name = "wordpress"
     schema = "wordpress"
+    products = (MARIADB, MYSQL)
     varying = (
         re.compile(r"\b[0-9a-f]{10}\b"),
         re.compile(r"\b20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d"),
@@ -35,7 +37,7 @@ class WordPress:
         re.compile(r'"(time|server_time|timestamp|sessionTokens?|wp-auth-check)":"?[^,}]*'),
     )
 
-    def prepare(self, folder: Path) -> None:
+    def prepare(self, folder: Path, product: Product) -> None:
         root = packages.fetch((*packages.PHP, "wordpress", "wordpress-theme-*"))
         self._documents = folder / "documents"
         shutil.copytree(root / "usr/share/wordpress", self._documents, ignore_dangling_symlinks=True)

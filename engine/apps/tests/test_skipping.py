@@ -4,20 +4,22 @@ from argparse import Namespace
 
 import pytest
 
+from driver.product import MARIADB
 from lab import __main__ as command
 from lab import packages
 
 
 class Missing:
     schema = "missing"
+    products = (MARIADB,)
 
-    def prepare(self, folder):
+    def prepare(self, folder, product):
         raise packages.Unavailable("there is no mirror")
 
 
 def test_an_application_that_cannot_be_had_is_skipped_in_capitals(monkeypatch, capsys):
     monkeypatch.setitem(command.APPLICATIONS, "missing", Missing)
-    arguments = Namespace(apps=["missing"], modes=["off"], rounds=1)
+    arguments = Namespace(apps=["missing"], modes=["off"], rounds=1, product=None, distance=0)
     assert command._run(arguments, command.SMALL) == {}
     assert "\nSKIPPED: MISSING COULD NOT BE HAD: there is no mirror\n" in capsys.readouterr().out
 

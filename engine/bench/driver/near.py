@@ -45,6 +45,11 @@ class NearFailed(RuntimeError):
     """A near cache does not serve; the message carries its log."""
 
 
+def distance(port: int, each_way_us: int, *more: str) -> Listening:
+    """Makes the server on this port seem far away on another one."""
+    return Listening(DISTANCE, "--server", f"127.0.0.1:{port}", "--each-way-us", str(each_way_us), *more)
+
+
 class Near:
     def __init__(self, name: str, folder: Path, server: Server, right: Sequence[str | Path]) -> None:
         """`right`: the options that say by what it serves."""
@@ -177,8 +182,7 @@ class _Away(Stage):
     def _make(self) -> None:
         super()._make()
         for server in (self.servers[name] for name in self.configurations):
-            way = ("--server", f"127.0.0.1:{server.port}", "--each-way-us", str(EACH_WAY_US))
-            self._distances.append(Listening(DISTANCE, *way))
+            self._distances.append(distance(server.port, EACH_WAY_US))
             server.reached_at = self._distances[-1].port
 
     def _end(self) -> None:

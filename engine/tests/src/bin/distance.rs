@@ -1,10 +1,14 @@
 //! Makes a server on the same machine seem far away: `distance --server 127.0.0.1:3306 --each-way-us 500` prints its own port, and
 //! passes on what comes from either side so much later. It has one thread and one queue, to take little processor time itself.
+//! With `--waited FILE` it keeps in that file how long clients have waited for the server: nanoseconds, as eight bytes, little-endian.
 
+use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
+use std::os::unix::fs::FileExt;
 use std::process::ExitCode;
 use std::ptr;
 use std::rc::Rc;
@@ -12,8 +16,10 @@ use std::time::{Duration, Instant};
 
 use fqc_tests::arguments::Arguments;
 
-const USAGE: &str = "distance [--server HOST:PORT] [--each-way-us N]";
+const USAGE: &str = "distance [--server HOST:PORT] [--each-way-us N] [--waited FILE]";
 const MOST_EVENTS: usize = 256;
+/// Of the two ends of a pair.
+const CLIENT: usize = 0;
 
 fn main() -> ExitCode {
     match run() {
@@ -37,12 +43,27 @@ fn run() -> io::Result<()> {
         listener,
         ends: HashMap::new(),
         under_way: VecDeque::new(),
+        waited: arguments.all("waited").last().map(Waited::create).transpose()?,
     }
     .pass_on()
 }
 
 /// A client's connection and the one to the server.
-type Pair = Rc<[TcpStream; 2]>;
+type Pair = Rc<Connections>;
+
+struct Connections {
+    ends: [TcpStream; 2],
+    request: Cell<Request>,
+}
+
+/// The last request of a connection: since when its response is awaited.
+#[derive(Clone, Copy)]
+enum Request {
+    None,
+    Sent(Instant),
+    /// Parts of the response have come, the last one at this time.
+    Answered(Instant),
+}
 
 /// What was heard on one side, for the other; nothing, where one side has ended.
 struct Parcel {
@@ -60,6 +81,39 @@ struct Distance {
     ends: HashMap<RawFd, (Pair, usize)>,
     /// All are as long on their way, so the first is due first.
     under_way: VecDeque<Parcel>,
+    waited: Option<Waited>,
+}
+
+/// The time from each request to the last part of its response, added up over all connections.
+struct Waited {
+    file: File,
+    sum: Duration,
+}
+
+impl Waited {
+    fn create(path: &str) -> io::Result<Self> {
+        let waited = Self { file: File::create(path)?, sum: Duration::ZERO };
+        waited.write().map(|()| waited)
+    }
+
+    fn note(&mut self, request: &Cell<Request>, is_from_client: bool) -> io::Result<()> {
+        let now = Instant::now();
+        match (request.get(), is_from_client) {
+            (Request::None | Request::Answered(_), true) => request.set(Request::Sent(now)),
+            // A request in several parts begins with the first, and a server's greeting answers no request.
+            (Request::Sent(_), true) | (Request::None, false) => {}
+            (Request::Sent(since) | Request::Answered(since), false) => {
+                self.sum += now - since;
+                request.set(Request::Answered(now));
+                self.write()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self) -> io::Result<()> {
+        self.file.write_all_at(&(self.sum.as_nanos() as u64).to_le_bytes(), 0)
+    }
 }
 
 impl Distance {
@@ -76,8 +130,9 @@ impl Distance {
     }
 
     fn accept(&mut self) -> io::Result<()> {
-        let pair = Rc::new([self.listener.accept()?.0, TcpStream::connect(&self.server)?]);
-        for (side, end) in pair.iter().enumerate() {
+        let ends = [self.listener.accept()?.0, TcpStream::connect(&self.server)?];
+        let pair = Rc::new(Connections { ends, request: Cell::new(Request::None) });
+        for (side, end) in pair.ends.iter().enumerate() {
             end.set_nodelay(true)?;
             self.poll.add(end.as_raw_fd())?;
             self.ends.insert(end.as_raw_fd(), (pair.clone(), side));
@@ -88,9 +143,12 @@ impl Distance {
     fn hear(&mut self, ready: RawFd) -> io::Result<()> {
         let mut bytes = vec![0; 1 << 16];
         let (pair, side) = &self.ends[&ready];
-        let heard = (&pair[*side]).read(&mut bytes).unwrap_or(0);
+        let heard = (&pair.ends[*side]).read(&mut bytes).unwrap_or(0);
         bytes.truncate(heard);
         let is_end = bytes.is_empty();
+        if let Some(waited) = self.waited.as_mut().filter(|_| !is_end) {
+            waited.note(&pair.request, *side == CLIENT)?;
+        }
         self.under_way.push_back(Parcel { due: Instant::now() + self.each_way, to: (pair.clone(), 1 - side), bytes });
         if is_end {
             self.ends.remove(&ready);
@@ -103,7 +161,7 @@ impl Distance {
 impl Parcel {
     /// Whoever has gone meanwhile is told by the other side's end.
     fn arrive(self) {
-        let mut to = &self.to.0[self.to.1];
+        let mut to = &self.to.0.ends[self.to.1];
         let _ = if self.bytes.is_empty() { to.shutdown(Shutdown::Write) } else { to.write_all(&self.bytes) };
     }
 }
