@@ -19,13 +19,15 @@ from lab import servers, summary
 from lab.application import Application, Extent
 from lab.floors import complaints
 from lab.measure import Result, measure
+from lab.ghost import Ghost
+from lab.keycloak import Keycloak
 from lab.mediawiki import MediaWiki
 from lab.packages import Unavailable
 from lab.stage import MODES, staged
 from lab.wagtail import Wagtail
 from lab.wordpress import WordPress
 
-APPLICATIONS = {one.name: one for one in (WordPress, MediaWiki, Wagtail)}
+APPLICATIONS = {one.name: one for one in (WordPress, MediaWiki, Wagtail, Ghost, Keycloak)}
 FOLDER = Path(__file__).resolve().parents[1]
 SLICE_MODES = ("off", "plugin", "exact", "binlog")
 WHOLE, SMALL = Extent(200, 10, 3), Extent(20, 3, 2)

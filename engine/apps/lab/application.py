@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -75,10 +76,18 @@ class Application(Protocol):
 
 def same(application: Application, page: Page) -> str:
     """Status and text of the page without the parts that differ at every visit."""
-    text = f"{page.status}\n{page.text}"
+    text = f"{page.status}\n{_sorted(page.text)}"
     for pattern in application.varying:
         text = pattern.sub("~", text)
     return text
+
+
+def _sorted(text: str) -> str:
+    """JSON with its keys in order, since that of an object has no meaning; anything else as it is."""
+    try:
+        return json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"))
+    except ValueError:
+        return text
 
 
 def guest(name: str, path: str) -> Step:

@@ -30,6 +30,10 @@ class Browser:
         self._port = port
         self._cookies: dict[str, str] = {}
 
+    def another(self) -> Browser:
+        """A client of the same site with no cookies yet."""
+        return Browser(self._port)
+
     def get(self, path: str, headers: Mapping[str, str] | None = None) -> Page:
         return self._follow("GET", path, None, headers or {})
 

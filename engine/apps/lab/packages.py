@@ -1,6 +1,6 @@
-"""Debian's packages of PHP and of the applications, unpacked into a folder of this user. The system does not change.
+"""What applications consist of, kept in a folder of this user. The system does not change.
 
-Packages that the system has already are not fetched, except those of PHP and of the applications: what is unpacked is
+Most come as Debian's packages, which are unpacked there. Packages that the system has already are not fetched, except those of PHP and of the applications: what is unpacked is
 then complete whether or not the system has a PHP of its own. They come from the mirrors that apt uses here.
 """
 
@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 CACHE = Path(os.environ.get("FQC_CACHE", Path.home() / ".cache" / "fqc")) / "apps"
@@ -31,20 +31,39 @@ def fetch(names: Sequence[str]) -> Path:
     if not STATUS.exists() or not shutil.which("apt-get"):
         raise Unavailable("this system has no apt, and the application comes as Debian's packages")
     wanted = " ".join(sorted(names))
-    kept = CACHE / f"debian-{hashlib.sha256(f'{_release()} {wanted}'.encode()).hexdigest()[:12]}"
-    if kept.exists():
-        return kept
+
+    def unpack(root: Path) -> None:
+        with tempfile.TemporaryDirectory(dir=CACHE, prefix="archives-") as archives:
+            for package in _download(Path(archives), names):
+                subprocess.run(["dpkg-deb", "-x", package, root], check=True)
+        _keep_links_inside(root)
+
+    return kept(f"debian-{hashlib.sha256(f'{_release()} {wanted}'.encode()).hexdigest()[:12]}", unpack)
+
+
+def kept(name: str, fill: Callable[[Path], None]) -> Path:
+    """The folder of this name, which is filled once for this user. What fails leaves no folder."""
+    folder = CACHE / name
+    if folder.exists():
+        return folder
     CACHE.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=CACHE, prefix="draft-") as draft:
         root = Path(draft, "root")
-        for package in _download(Path(draft), names):
-            subprocess.run(["dpkg-deb", "-x", package, root], check=True)
-        _keep_links_inside(root)
-        root.chmod(0o755)
+        root.mkdir()
+        fill(root)
         # Another run may have been first.
-        if not kept.exists():
-            root.rename(kept)
-    return kept
+        if not folder.exists():
+            root.rename(folder)
+    return folder
+
+
+def ran(command: Sequence[str | Path], folder: Path) -> str:
+    """What a command of a package manager printed. Raises Unavailable if it failed."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        words = " ".join(map(str, command[:3]))
+        raise Unavailable(f"{words} failed: {(done.stderr or done.stdout).strip()[-300:]}")
+    return done.stdout
 
 
 def _release() -> str:

@@ -4,6 +4,8 @@ import pytest
 
 from lab.application import same
 from lab.browser import Page
+from lab.ghost import Ghost
+from lab.keycloak import Keycloak
 from lab.mediawiki import MediaWiki
 from lab.wagtail import Wagtail
 from lab.wordpress import WordPress
@@ -12,11 +14,18 @@ TOKENS = ("a" * 64, "b" * 64)
 ALIKE = {
     WordPress: '<input name="_wpnonce" value="{}"/> at {} pm, {} mins ago',
     MediaWiki: '"wgRequestId":"{}","wgBackendResponseTime":{},"wgTitle":"A page"<!-- {} seconds -->',
+    Ghost: '<script src="/a.js?v={}"></script><time>{}</time><a href="/r/{}">',
+    Keycloak: '<form action="/login?session_code={}&amp;tab_id={}"><input name="code" value="{}"/>',
     Wagtail: '<input name="csrfmiddlewaretoken" value="{}"> {}:{}',
 }
 VALUES = {
     WordPress: (("0123456789", "11:52", "2"), ("abcdef0123", "11:53", "3")),
     MediaWiki: (("a1", "12", "0.1"), ("b2", "345", "0.2")),
+    Ghost: (
+        ("0123456789", "2026-01-01T10:00:00.000Z", "a" * 24),
+        ("abcdef0123", "2026-01-02T11:01:01.000Z", "b" * 24),
+    ),
+    Keycloak: (("a-1", "b", "c.d"), ("e_2", "f", "g")),
     Wagtail: ((TOKENS[0], "11", "52"), (TOKENS[1], "11", "53")),
 }
 
@@ -32,6 +41,12 @@ def test_what_mediawiki_keeps_itself_for_some_minutes_does_not_make_a_page_anoth
     texts = (f'["site","1kcqd"]<select>{tag}</select>', '["site","1hj6i"]<select></select>')
     one, other = (same(MediaWiki(), Page(200, text)) for text in texts)
     assert one == other
+
+
+def test_the_order_of_keys_does_not_make_json_another_one():
+    texts = ('{"title": "A", "tags": [1, 2]}', '{"tags":[1,2],"title":"A"}', '{"tags":[2,1],"title":"A"}')
+    one, other, different = (same(Ghost(), Page(200, text)) for text in texts)
+    assert one == other != different
 
 
 @pytest.mark.parametrize("kind", ALIKE)
