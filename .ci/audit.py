@@ -93,6 +93,7 @@ AUDITS = [
             "backend",
             "backend/fqc",
             "backend/rpc_clients",
+            "engine/apps/suites",
             "engine/apps/wagtail_site",
             "engine/bench",
             "scripts/packages",

@@ -15,20 +15,23 @@ from driver.configuration import PLUGIN
 from driver.near import DISTANCE
 from driver.near import PROGRAM as NEAR
 from driver.product import MARIADB, PRODUCTS, Product
-from lab import servers, summary
+from lab import servers, suites, summary
 from lab.application import Application, Extent
 from lab.floors import complaints
-from lab.measure import Result, measure
 from lab.ghost import Ghost
 from lab.keycloak import Keycloak
+from lab.measure import Result, measure
 from lab.mediawiki import MediaWiki
 from lab.packages import Unavailable
 from lab.stage import MODES, staged
+from lab.suites import SUITES
 from lab.wagtail import Wagtail
 from lab.wordpress import WordPress
 
 APPLICATIONS = {one.name: one for one in (WordPress, MediaWiki, Wagtail, Ghost, Keycloak)}
 FOLDER = Path(__file__).resolve().parents[1]
+# The others take too long for every run of the whole check.
+OF_SLICE = (WordPress.name, MediaWiki.name, Wagtail.name)
 SLICE_MODES = ("off", "plugin", "exact", "binlog")
 WHOLE, SMALL = Extent(200, 10, 3), Extent(20, 3, 2)
 
@@ -42,6 +45,9 @@ def main() -> int:
         if not path.exists():
             print(f"{path} is not there; run `make {target}` first", file=sys.stderr)
             return 2
+    if arguments.what == "suites":
+        chosen = [SUITES[name] for name in arguments.suites]
+        return min(1, suites.run(chosen, arguments.modes, arguments.product, arguments.tests, _tell))
     results = _run(arguments, WHOLE if arguments.what == "lab" else SMALL)
     if arguments.what == "slice":
         told = [line for name, result in results.items() for line in complaints(name, result)]
@@ -60,20 +66,32 @@ def _parse() -> argparse.Namespace:
     commands = parser.add_subparsers(dest="what", required=True, metavar="COMMAND")
     lab = commands.add_parser("lab", help="measure; results are kept below runs/")
     short = commands.add_parser("slice", help="one round of small applications; fails if a page differs")
-    for command, modes, rounds in ((lab, MODES, 5), (short, SLICE_MODES, 1)):
-        command.add_argument("--apps", type=str.split, default=list(APPLICATIONS), help="such as 'wordpress mediawiki'")
+    tests = commands.add_parser("suites", help="tests of frameworks; fails if one ends in another way with the cache")
+    for command, modes, rounds, usual in ((lab, MODES, 5, APPLICATIONS), (short, SLICE_MODES, 1, OF_SLICE)):
+        command.add_argument("--apps", type=str.split, default=list(usual), help=f"of these: {' '.join(APPLICATIONS)}")
         command.add_argument("--modes", type=str.split, default=modes, help=f"of these: {' '.join(MODES)}")
         command.add_argument("--rounds", type=int, default=rounds)
-        command.add_argument("--product", choices=[name.lower() for name in PRODUCTS], help="servers other than usual")
+        command.add_argument("--product", type=_product, help="MariaDB or MySQL, other than usual")
         command.add_argument("--distance", type=_microseconds, default=0, help="of the server, each way, such as 0.5ms")
     lab.add_argument("--out", type=Path, help="folder for the results")
+    tests.add_argument("--suites", type=str.split, default=list(SUITES), help=f"of these: {' '.join(SUITES)}")
+    tests.add_argument("--modes", type=str.split, default=suites.MODES, help=f"of these: {' '.join(suites.MODES)}")
+    tests.add_argument("--product", type=_product, default=MARIADB, help="MariaDB or MySQL")
+    tests.add_argument("--tests", type=str.split, default=[], help="others than usual, by the names that the suite has")
     arguments = parser.parse_args()
-    unknown = {*arguments.apps} - {*APPLICATIONS} | {*arguments.modes} - {*MODES}
+    known = {"apps": APPLICATIONS, "suites": SUITES, "modes": MODES}
+    unknown = {
+        word for name, all_known in known.items() for word in getattr(arguments, name, ()) if word not in all_known
+    }
     if unknown:
         parser.error(f"not known: {' '.join(sorted(unknown))}")
-    # Pages are compared with those of this mode.
+    # Pages and tests are compared with those of this mode.
     arguments.modes = [mode for mode in MODES if mode in arguments.modes or mode == "off"]
     return arguments
+
+
+def _product(text: str) -> Product:
+    return {name.lower(): product for name, product in PRODUCTS.items()}[text.lower()]
 
 
 def _microseconds(text: str) -> int:
@@ -86,7 +104,7 @@ def _run(arguments: argparse.Namespace, extent: Extent) -> dict[str, Result]:
     for name in arguments.apps:
         application: Application = APPLICATIONS[name]()
         try:
-            product = _product(application, arguments.product)
+            product = _chosen(application, arguments.product)
             modes = [mode for mode in arguments.modes if mode not in servers.lacking(product)]
             _tell(f"{name} on {product.name}, in the modes {' '.join(modes)} ...")
             with staged(application, product, modes, extent, arguments.distance) as settings:
@@ -97,10 +115,11 @@ def _run(arguments: argparse.Namespace, extent: Extent) -> dict[str, Result]:
     return results
 
 
-def _product(application: Application, wanted: str | None) -> Product:
-    product = next((one for one in application.products if one.name.lower() == (wanted or one.name.lower())), None)
-    if not product:
-        raise Unavailable(f"it does not run on {wanted}")
+def _chosen(application: Application, wanted: Product | None) -> Product:
+    """The product on which the application runs here."""
+    product = wanted or application.products[0]
+    if product not in application.products:
+        raise Unavailable(f"it does not run on {product.name}")
     if not Path(product.program).exists():
         raise Unavailable(f"there is no {product.program}; run `scripts/fetch-server MySQL 9.7`")
     return product

@@ -61,7 +61,7 @@ class Application(Protocol):
     varying: Sequence[re.Pattern[str]]
 
     def prepare(self, folder: Path, product: Product) -> None:
-        """Fetches the application for servers of this product. Raises Unavailable if that is not possible on this machine."""
+        """Fetches the application for servers of this product. Raises Unavailable if this machine cannot do that."""
 
     def install(self, database: int, extent: Extent) -> None:
         """Creates and fills its schema on the server at this port."""

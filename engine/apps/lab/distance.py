@@ -1,7 +1,7 @@
 """A server that seems far away, and the time that an application waits for the database.
 
-Between the server and the others stands a program that passes everything on later. Another one without a delay stands before
-the application, and adds up the time from each request to the last part of its response.
+Between the server and the others stands a program that passes everything on later. Another one without a delay stands
+next to the application, and adds up the time from each request to the last part of its response.
 """
 
 from __future__ import annotations

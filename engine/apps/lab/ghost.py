@@ -1,6 +1,6 @@
 """Ghost: a publication with tags, members who comment, and the interface by which its administration reads and writes.
 
-It is a program of Node.js that needs MySQL. Its package is unpacked, and its dependencies are those of the lock beside this folder.
+It is a program of Node.js that needs MySQL. The lock in the folder `ghost` has its dependencies.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from driver.product import MYSQL, Product
 from driver.server import USER
 from lab.application import Extent, Site, Step, Visitors, guest, member
 from lab.browser import HOST, Browser, Page
-from lab.packages import CACHE, Unavailable, kept, ran
+from lab.packages import Unavailable, kept, ran
 from lab.web import START_SECONDS, WebServer, WebServerFailed
 
 FILES = Path(__file__).resolve().parents[1] / "ghost"
@@ -185,8 +184,15 @@ def _fill(browser: Browser, size: int) -> None:
     for number in range(1, size + 1):
         tags = [WORDS[number * step % len(WORDS)].capitalize() for step in (1, 3)]
         texts = [_text(number * 7 + part * 5, number % 5 + 1) for part in range(6)]
-        post = {"title": f"{tags[0]} number {number}", "slug": f"post-{number}", "lexical": _lexical(texts), "tags": tags}
-        _publish(browser, post, f"2026-{number % 10 + 1:02}-{number % 27 + 1:02}T10:{number % 60:02}:{number // 60:02}.000Z")
+        post = {
+            "title": f"{tags[0]} number {number}",
+            "slug": f"post-{number}",
+            "lexical": _lexical(texts),
+            "tags": tags,
+        }
+        _publish(
+            browser, post, f"2026-{number % 10 + 1:02}-{number % 27 + 1:02}T10:{number % 60:02}:{number // 60:02}.000Z"
+        )
 
 
 def _text(start: int, step: int) -> str:

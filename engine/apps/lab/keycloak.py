@@ -1,4 +1,4 @@
-"""Keycloak: accounts of people, their logins and tokens, and the interface by which its administration reads and writes.
+"""Keycloak: accounts of people, their logins and tokens, and the interface of its administration.
 
 It is a program of Java with Hibernate. It keeps much in its own memory, and does each request in a transaction.
 """
@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from driver.product import MARIADB, MYSQL, Product
 from driver.server import USER
 from lab.application import Extent, Site, Step, Visitors, guest
 from lab.browser import HOST, Browser, Page
-from lab.packages import CACHE, Unavailable, kept, ran
+from lab.packages import Unavailable, kept, ran
 from lab.web import WebServer
 
 VERSION = "26.5.6"
@@ -72,10 +72,11 @@ class Keycloak:
         options = [f"--hostname=http://{HOST}", "--http-enabled=true", "--http-host=127.0.0.1"]
         options += ["--db-url-host=127.0.0.1", f"--db-url-port={database}", f"--db-url-database={self.schema}"]
         options += [f"--db-url-properties={PROPERTIES[self._product.name]}", f"--db-username={USER}", "--db-password="]
-        command: Callable[[int], list[str | Path]] = lambda port: [
-            *("bash", self._home / "bin" / "kc.sh", "start", "--optimized"),
-            *(*options, f"--http-port={port}"),
-        ]
+
+        def command(port: int) -> list[str | Path]:
+            program = self._home / "bin" / "kc.sh"
+            return ["bash", program, "start", "--optimized", *options, f"--http-port={port}"]
+
         return WebServer(command, {**_environment(), **first}, place, place)
 
     def log_in(self, visitors: Visitors) -> Page:

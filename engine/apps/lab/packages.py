@@ -1,7 +1,8 @@
 """What applications consist of, kept in a folder of this user. The system does not change.
 
-Most come as Debian's packages, which are unpacked there. Packages that the system has already are not fetched, except those of PHP and of the applications: what is unpacked is
-then complete whether or not the system has a PHP of its own. They come from the mirrors that apt uses here.
+Debian's packages are unpacked there. Those that the system has already are not fetched, except those of PHP and of the
+applications: what is unpacked is then complete whether or not the system has a PHP of its own. Everything comes from
+where the package managers of this machine fetch it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -64,6 +66,20 @@ def ran(command: Sequence[str | Path], folder: Path) -> str:
         words = " ".join(map(str, command[:3]))
         raise Unavailable(f"{words} failed: {(done.stderr or done.stdout).strip()[-300:]}")
     return done.stdout
+
+
+def environment(name: str, lock: Path) -> Path:
+    """A virtual environment with the Python packages of this lock. It stays in the place where it was made."""
+    folder = CACHE / f"{name}-{hashlib.sha256(lock.read_bytes() + sys.version.encode()).hexdigest()[:12]}"
+    if (folder / "ready").exists():
+        return folder
+    CACHE.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    ran([sys.executable, "-m", "venv", folder], CACHE)
+    install = ["-m", "pip", "install", "--quiet", "--require-hashes", "--requirement", lock]
+    ran([folder / "bin" / "python", *install], CACHE)
+    (folder / "ready").touch()
+    return folder
 
 
 def _release() -> str:

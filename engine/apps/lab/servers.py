@@ -17,7 +17,13 @@ from driver.server import USER, Server
 READER = "reader"
 TTL_SECONDS = 5
 # All servers write the binary log, so that its cost is the same in every mode.
-COMMON = ("--log-bin=log", "--server-id=1", "--sync-binlog=0", "--innodb-buffer-pool-size=256M", "--performance-schema=OFF")
+COMMON = (
+    "--log-bin=log",
+    "--server-id=1",
+    "--sync-binlog=0",
+    "--innodb-buffer-pool-size=256M",
+    "--performance-schema=OFF",
+)
 OF_MARIADB = ("--binlog-format=ROW", "--log-slave-updates", "--innodb-log-file-size=64M")
 OF_MYSQL = ("--gtid-mode=ON", "--enforce-gtid-consistency=ON")
 LACKING = {"MySQL": ("exact",)}

@@ -34,7 +34,7 @@ CACHE_MB = 64
 
 @dataclass(frozen=True)
 class Setting:
-    """One mode of one application: server, near cache, application and visitors; `distance` if the server is far away."""
+    """One mode of one application. `distance` is None unless the server stands at a distance."""
 
     mode: str
     server: Server

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-import shutil
 import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from driver.product import MARIADB, MYSQL, Product
 from driver.server import USER
+from lab import packages
 from lab.application import Extent, Site, Step, Visitors, guest, member
 from lab.browser import Page
-from lab.packages import CACHE, Unavailable
 from lab.web import WebServer
 
 HERE = Path(__file__).resolve().parents[1]
@@ -40,7 +36,7 @@ class Wagtail:
 
     def prepare(self, folder: Path, product: Product) -> None:
         folder.mkdir()
-        self._python, self._folder = _environment_of_packages() / "bin" / "python", folder
+        self._python, self._folder = packages.environment("wagtail", LOCK) / "bin" / "python", folder
 
     def install(self, database: int, extent: Extent) -> None:
         self._run(database, "-m", "django", "migrate", "--verbosity=0")
@@ -125,22 +121,3 @@ def _sent(visitors: Visitors, seen: str, path: str, form: dict[str, str]) -> Pag
     found = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', visitors.member.get(seen).text)
     field = found.group(1) if found else ""
     return visitors.member.post(path, {**form, "csrfmiddlewaretoken": field})
-
-
-def _environment_of_packages() -> Path:
-    """A virtual environment with the packages of the lock, created once for this user."""
-    kept = CACHE / f"wagtail-{hashlib.sha256(LOCK.read_bytes() + sys.version.encode()).hexdigest()[:12]}"
-    if (kept / "ready").exists():
-        return kept
-    CACHE.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(kept, ignore_errors=True)
-    with tempfile.TemporaryFile("w+") as told:
-        for command in (
-            [sys.executable, "-m", "venv", kept],
-            [kept / "bin/python", "-m", "pip", "install", "--quiet", "--require-hashes", "--requirement", LOCK],
-        ):
-            if subprocess.run(command, stdout=told, stderr=told).returncode:
-                told.seek(0)
-                raise Unavailable(f"its Python packages cannot be installed: {told.read()[-300:]}")
-    (kept / "ready").touch()
-    return kept
