@@ -189,40 +189,32 @@ def _of_pytest(outcomes: Path) -> Outcomes:
     }
 
 
-DJANGO = Suite(
-    name="Django",
-    package="django==5.2.19",
-    sha256="ad03d8abc51dbff95ebf34b27123cf0c26a3b62db7ba0cd520783686362533d1",
-    command=lambda port, outcomes: ["runtests.py", "--settings=fqc_settings", "--parallel=1", "--noinput"],
-    folder="tests",
-    tests=(
-        *("aggregation", "aggregation_regress", "annotations", "basic", "bulk_create", "constraints", "custom_columns"),
-        *("dates", "datetimes", "defer", "delete", "delete_regress", "distinct_on_fields", "expressions"),
-        *(
-            "expressions_case",
-            "expressions_window",
-            "extra_regress",
-            "foreign_object",
-            "generic_relations",
-            "get_or_create",
-        ),
-        *("known_related_objects", "lookup", "m2m_through", "m2m_through_regress", "many_to_many", "many_to_one"),
-        *("model_fields", "model_inheritance", "model_inheritance_regress", "nested_foreign_keys", "null_fk"),
-        *("null_queries", "one_to_one", "ordering", "prefetch_related", "queries", "raw_query", "reverse_lookup"),
-        *(
-            "schema",
-            "select_for_update",
-            "select_related",
-            "transaction_hooks",
-            "transactions",
-            "update",
-            "xor_lookups",
-        ),
-    ),
-    read=_of_django,
+def _django(name: str, settings: str, tests: str) -> Suite:
+    return Suite(
+        name=name,
+        package="django==5.2.19",
+        sha256="ad03d8abc51dbff95ebf34b27123cf0c26a3b62db7ba0cd520783686362533d1",
+        command=lambda port, outcomes: ["runtests.py", f"--settings={settings}", "--parallel=1", "--noinput"],
+        folder="tests",
+        tests=tests.split(),
+        read=_of_django,
+    )
+
+
+DJANGO = _django(
+    "django",
+    "fqc_settings",
+    "basic bulk_create delete get_or_create schema select_for_update transaction_hooks transactions update",
+)
+COMMITTED = _django(
+    "django-committed",
+    "fqc_committed",
+    "aggregation aggregation_regress annotations basic dates datetimes defer delete expressions expressions_case"
+    " expressions_window generic_relations get_or_create lookup many_to_many many_to_one model_inheritance null_queries"
+    " one_to_one ordering prefetch_related queries reverse_lookup select_related update",
 )
 SQLALCHEMY = Suite(
-    name="SQLAlchemy",
+    name="sqlalchemy",
     package="sqlalchemy==2.0.58",
     sha256="2acdcec9836b7c1514a9ad426e7731669a1186d96481a2e82c50bf2aebb49061",
     command=lambda port, outcomes: [
@@ -244,4 +236,4 @@ SQLALCHEMY = Suite(
     ),
     read=_of_pytest,
 )
-SUITES = {suite.name.lower(): suite for suite in (DJANGO, SQLALCHEMY)}
+SUITES = {suite.name: suite for suite in (DJANGO, COMMITTED, SQLALCHEMY)}
