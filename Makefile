@@ -204,6 +204,9 @@ test-bench: ## Engine: the measuring harness
 test-apps: engine near ## Engine: pages of real applications are the same with the cache, also after writes; the lab's own tests
 	@engine/apps/run test
 	@engine/apps/run slice
+test-suites: engine near ## Engine: tests of Django and of SQLAlchemy end as without the cache (long; SUITES="sqlalchemy" PRODUCT=MySQL)
+	@$(if $(filter MySQL,$(PRODUCT)),scripts/fetch-server MySQL 9.7 >/dev/null || [ $$? -eq 3 ],:)
+	@engine/apps/run suites $(if $(SUITES),--suites "$(SUITES)") $(if $(PRODUCT),--product $(PRODUCT))
 test-backend-postgres: backend ## Backend on a private PostgreSQL, with a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD
 	@$(call FETCH_OLDER_MYSQL,$(RUN_DIR)/servers)
 	@$(WITH_MYSQL); export FQC_OLDER_SERVERS="$(RUN_DIR)/servers" FQC_TEST_DATABASE_URL=private; cd backend && $(PYTHON) -m pytest -q $(WORKERS) 3 $(or $(ONLY),config controlplane)
@@ -301,8 +304,10 @@ bench-cold: engine near listeners ready-bench ## Near caches by rules from a col
 	@scripts/fetch-memcached >/dev/null
 	@engine/bench/run rules
 	@engine/bench/run rules-away
-apps: engine near ## WordPress, MediaWiki and Wagtail in each mode of the cache: hits, processor time, pages; APPS="wordpress" MODES="off plugin" ROUNDS=5
-	@engine/apps/run lab $(if $(APPS),--apps "$(APPS)") $(if $(MODES),--modes "$(MODES)") $(if $(ROUNDS),--rounds $(ROUNDS))
+apps: engine near $(if $(DISTANCE),listeners) ## Real applications in each mode of the cache: hits, processor time, pages; APPS="wordpress ghost" MODES="off plugin" ROUNDS=5 PRODUCT=MySQL DISTANCE=0.5ms
+	@scripts/fetch-server MySQL 9.7 >/dev/null || [ $$? -eq 3 ]
+	@engine/apps/run lab $(if $(APPS),--apps "$(APPS)") $(if $(MODES),--modes "$(MODES)") $(if $(ROUNDS),--rounds $(ROUNDS)) \
+		$(if $(PRODUCT),--product $(PRODUCT)) $(if $(DISTANCE),--distance $(DISTANCE))
 listeners: ## Build what benchmarks measure against: what a cache can reach at most, and a distance, into engine/dist
 	@$(CARGO) build --release --locked --quiet -p fqc-tests --bin ideal --bin distance
 	@cd engine && install -D -m 755 -t dist $(addprefix $(or $(CARGO_TARGET_DIR),target)/release/,ideal distance)
@@ -319,5 +324,5 @@ help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
 .PHONY: soak version release packages up-plugin up-backend up-console with-rust with-node clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
-	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench apps test-apps test-backend test-backend-line test-backend-postgres test-backend-sqlite test-frontend e2e test-cli test-sdk \
+	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench apps test-apps test-suites test-backend test-backend-line test-backend-postgres test-backend-sqlite test-frontend e2e test-cli test-sdk \
 	test-terraform test-helm test-dashboards test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near bench-cold listeners bench-backend test-faults faults

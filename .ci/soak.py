@@ -39,7 +39,7 @@ PYTHON = f"{ROOT}/backend/.venv/bin/python"
 # Lines of a search's output that say what it did, whichever search it is.
 FIGURES = re.compile(
     r"^(\d+ statements in .*|.*hits: .* violations|answered beside the server: \d+|\d+ rounds, .*|slope .*"
-    r"|served: .*|=* ?\d+ passed.*|test result: .*|SKIPPED: .*)$",
+    r"|served: .*|.* tests end as without the cache|=* ?\d+ passed.*|test result: .*|SKIPPED: .*)$",
     re.MULTILINE,
 )
 
@@ -108,6 +108,8 @@ SEARCHES = [
     Search("models", "make test-engine-models", needs_seconds=150),
     Search("every test of the backend on SQLite", "make test-backend", needs_seconds=1500),
     Search("MariaDB's own tests", "make test-peers TESTS=--slice", needs_seconds=300),
+    Search("tests of frameworks", "make test-suites", needs_seconds=1500),
+    Search("tests of frameworks on MySQL", "make test-suites PRODUCT=MySQL", needs_seconds=1500),
     Search("MySQL's own tests", "make test-peers PRODUCT=MySQL TESTS=--slice", needs_seconds=600),
 ]
 

@@ -40,7 +40,9 @@ def main() -> int:
     arguments = _parse()
     # Asked to end, it ends its servers first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    needed = {PLUGIN: "engine", NEAR: "near"} | ({DISTANCE: "listeners"} if arguments.what != "suites" and arguments.distance else {})
+    needed = {PLUGIN: "engine", NEAR: "near"} | (
+        {DISTANCE: "listeners"} if arguments.what != "suites" and arguments.distance else {}
+    )
     for path, target in needed.items():
         if not path.exists():
             print(f"{path} is not there; run `make {target}` first", file=sys.stderr)

@@ -13,6 +13,7 @@ LEAST_HITS: dict[str, dict[str, float]] = {
     "wordpress": {"plugin": 60, "exact": 60},
     "mediawiki": {"plugin": 45, "exact": 40},
     "wagtail": {"plugin": 45, "exact": 45},
+    "ghost": {"plugin": 45},
 }
 
 

@@ -49,3 +49,13 @@ def test_the_summary_has_hits_reasons_missed_statements_and_the_pages_that_diffe
     assert "| nondeterministic | 7 | 100.0 % |" in text
     assert "`SELECT a\\|b`" in text
     assert "+new" in text
+
+
+def test_waiting_for_the_database_is_shown_where_the_server_is_far_away():
+    far = result()
+    for rounds in far.rounds.values():
+        rounds[0].seconds["waiting"] = 0.05
+    text = summary.render(MACHINE, {"wordpress": far}, 500)
+    assert "a packet takes 0.5 ms to the server" in text
+    assert text.count(" 5 (5..5) | 0 |") == 2
+    assert "a packet takes" not in summary.render(MACHINE, {"wordpress": result()})

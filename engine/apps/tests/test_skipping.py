@@ -7,6 +7,7 @@ import pytest
 from driver.product import MARIADB
 from lab import __main__ as command
 from lab import packages
+from lab.ghost import Ghost
 
 
 class Missing:
@@ -39,3 +40,23 @@ def test_links_into_the_system_lead_to_what_was_unpacked(tmp_path):
     packages._keep_links_inside(tmp_path)
     assert (tmp_path / "link").read_text() == "unpacked"
     assert str((tmp_path / "elsewhere").readlink()) == "/usr/bin/env"
+
+
+def test_an_application_is_skipped_on_a_product_on_which_it_does_not_run():
+    with pytest.raises(packages.Unavailable, match="does not run on MariaDB"):
+        command._chosen(Ghost(), MARIADB)
+
+
+def test_what_could_not_be_fetched_leaves_no_folder_and_is_fetched_once(monkeypatch, tmp_path):
+    monkeypatch.setattr(packages, "CACHE", tmp_path)
+
+    def fail(draft):
+        (draft / "half").touch()
+        packages.ran(["false"], draft)
+
+    with pytest.raises(packages.Unavailable):
+        packages.kept("application", fail)
+    assert list(tmp_path.iterdir()) == []
+    first = packages.kept("application", lambda draft: (draft / "file").touch())
+    assert packages.kept("application", fail) == first
+    assert (first / "file").exists()

@@ -96,8 +96,7 @@ impl Waited {
         waited.write().map(|()| waited)
     }
 
-    fn note(&mut self, request: &Cell<Request>, is_from_client: bool) -> io::Result<()> {
-        let now = Instant::now();
+    fn note(&mut self, request: &Cell<Request>, is_from_client: bool, now: Instant) -> io::Result<()> {
         match (request.get(), is_from_client) {
             (Request::None | Request::Answered(_), true) => request.set(Request::Sent(now)),
             // A request in several parts begins with the first, and a server's greeting answers no request.
@@ -147,7 +146,7 @@ impl Distance {
         bytes.truncate(heard);
         let is_end = bytes.is_empty();
         if let Some(waited) = self.waited.as_mut().filter(|_| !is_end) {
-            waited.note(&pair.request, *side == CLIENT)?;
+            waited.note(&pair.request, *side == CLIENT, Instant::now())?;
         }
         self.under_way.push_back(Parcel { due: Instant::now() + self.each_way, to: (pair.clone(), 1 - side), bytes });
         if is_end {
@@ -206,4 +205,33 @@ impl Poll {
 
 fn checked(answer: libc::c_int) -> io::Result<libc::c_int> {
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_is_from_the_first_part_of_a_request_to_the_last_part_of_its_response() {
+        let path = std::env::temp_dir().join(format!("fqc-waited-{}", std::process::id()));
+        let mut waited = Waited::create(path.to_str().unwrap()).unwrap();
+        let (request, start) = (Cell::new(Request::None), Instant::now());
+        let parts = [
+            // The greeting answers no request.
+            (false, 10),
+            (true, 100),
+            (true, 101),
+            (false, 130),
+            (false, 150),
+            // The client did not wait between a response and its next request.
+            (true, 500),
+            (false, 507),
+        ];
+        for (is_from_client, millis) in parts {
+            waited.note(&request, is_from_client, start + Duration::from_millis(millis)).unwrap();
+        }
+        let kept = u64::from_le_bytes(std::fs::read(&path).unwrap().try_into().unwrap());
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(Duration::from_nanos(kept), Duration::from_millis(57));
+    }
 }
