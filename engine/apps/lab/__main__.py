@@ -118,7 +118,7 @@ def _run(arguments: argparse.Namespace, extent: Extent) -> dict[str, Result]:
 
 
 def _chosen(application: Application, wanted: Product | None) -> Product:
-    """The product on which the application runs here."""
+    """The product of the servers for this application. Raises Unavailable if it cannot run here."""
     product = wanted or application.products[0]
     if product not in application.products:
         raise Unavailable(f"it does not run on {product.name}")

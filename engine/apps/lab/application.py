@@ -55,7 +55,7 @@ class Step:
 class Application(Protocol):
     name: str
     schema: str
-    # Servers on which the application runs. The lab takes the first one unless it is asked for another.
+    # Products of servers that the application supports. The lab takes the first one unless it is asked for another.
     products: Sequence[Product]
     # Parts of a page that differ at every visit: CSRF tokens, times, request ids. They are removed before a comparison.
     varying: Sequence[re.Pattern[str]]

@@ -20,7 +20,7 @@ class Distance:
         server.reached_at = self._programs[0].port
 
     def watch(self, port: int) -> int:
-        """The port by which the application reaches the given one, and its waiting is measured."""
+        """A port that leads to the given one. The application connects to it, so that its waiting is measured."""
         self._programs.append(distance(port, 0, "--waited", str(self._waited)))
         return self._programs[-1].port
 

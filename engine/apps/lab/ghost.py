@@ -1,4 +1,4 @@
-"""Ghost: a publication with tags, members who comment, and the interface by which its administration reads and writes.
+"""Ghost: a publication with tags, members who comment, and the API of its administration.
 
 It is a program of Node.js that needs MySQL. The lock in the folder `ghost` has its dependencies.
 """
@@ -23,14 +23,14 @@ from lab.web import START_SECONDS, WebServer, WebServerFailed
 
 FILES = Path(__file__).resolve().parents[1] / "ghost"
 VERSION = json.loads((FILES / "package.json").read_text())["version"]
-# Of the package itself; those of its dependencies are in the lock.
+# The hash of Ghost's own package. The lock has the hashes of its dependencies.
 INTEGRITY = "sha512-CAWqPKt+7ws+/1NrVmvuiWiDZDEtutiu7niVMTku9uM29MjfNFFUVKM3giQBpZGZrUORXkWiXSlqbry4QGVrBw=="
-# Majors of Node.js on which this version of Ghost starts.
+# Major versions of Node.js that this version of Ghost accepts.
 NODES = ("18", "20", "22")
 ADMIN, OWNER, PASSWORD = "/ghost/api/admin", "admin@apps.test", "riverstone paper window"
 WORDS = ("river", "stone", "paper", "window", "garden", "letter", "engine", "mountain", "harbour", "winter", "copper")
 ORIGIN = {"Origin": f"http://{HOST}"}
-# Nothing leaves this machine, nobody gets mail, and no login is refused for being one of many.
+# Nothing leaves this machine: Ghost sends no mail and checks for no updates.
 SETTINGS = {
     "NODE_ENV": "production",
     "url": f"http://{HOST}",
@@ -55,7 +55,7 @@ class Ghost:
     schema = "ghost"
     products = (MYSQL,)
     varying = (
-        # Numbers of new rows, which are drawn by chance, and what was derived of the time at which a process began.
+        # Identifiers of new rows are random, and versions of assets depend on the time when the process started.
         re.compile(r"\b[0-9a-f]{24}\b"),
         re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
         re.compile(r"\?v(=|&#x3D;)[0-9a-f]{10}"),
@@ -80,7 +80,7 @@ class Ghost:
         own = {"database__connection__port": str(database), "database__connection__database": self.schema}
         own["paths__contentPath"] = str(place / "content")
         inherited = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR") if key in os.environ}
-        # The program reads its port from the environment, which is why a command sets it.
+        # Ghost reads its port from the environment, so `env` sets it.
         site = WebServer(
             lambda port: ["env", f"server__port={port}", "node", "index.js"],
             {**inherited, **SETTINGS, **own},
@@ -91,7 +91,7 @@ class Ghost:
         return site
 
     def log_in(self, visitors: Visitors) -> Page:
-        """The member is both in the administration and a reader who has signed in."""
+        """Logs the member in twice: into the administration, and into the site as a reader."""
         page = _session(visitors.member)
         [reader] = _asked(visitors.member, "GET", "/members/?search=reader@apps.test")["members"]
         [link] = _asked(visitors.member, "GET", f"/members/{reader['id']}/signin_urls/")["member_signin_urls"]
@@ -145,7 +145,7 @@ class Ghost:
 
 
 def _wait(site: WebServer) -> None:
-    """Until it has its tables: before that it answers that it will be right back."""
+    """Waits until Ghost is ready. While it creates its tables, it answers each request with status 503."""
     deadline = time.monotonic() + START_SECONDS
     while Browser(site.port).get("/").status == 503:
         if time.monotonic() > deadline:

@@ -27,7 +27,7 @@ from lab.web import WebServer
 VERSION = "26.5.6"
 ARTIFACT = f"org.keycloak:keycloak-quarkus-dist:{VERSION}:zip"
 SHA256 = "490189d9dff05272432d51f71a069462eeca97f2920a694d539a1e6c26a5a347"
-# Decided when its code is put together for one product.
+# Options that Keycloak fixes when `kc.sh build` prepares its code for one database.
 BUILT = ("--cache=local", "--health-enabled=false", "--metrics-enabled=false")
 PROPERTIES = {MARIADB.name: "?sslMode=disable", MYSQL.name: "?sslMode=DISABLED"}
 HEAP = "-Xms64m -Xmx384m"
@@ -231,7 +231,7 @@ def _own(visitors: Visitors, path: str) -> Page:
 
 
 def _kept(visitors: Visitors, kind: str, name: str) -> str:
-    """The number of a person or a group, asked for once."""
+    """The identifier of a person or a group. It is asked for once."""
     if name not in visitors.kept:
         found = visitors.member.get(f"{ADMINISTRATION}/{kind}{name}&exact=true", _as_admin(visitors))
         visitors.kept[name] = json.loads(found.text)[0]["id"]

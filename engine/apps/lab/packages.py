@@ -60,7 +60,7 @@ def kept(name: str, fill: Callable[[Path], None]) -> Path:
 
 
 def ran(command: Sequence[str | Path], folder: Path) -> str:
-    """What a command of a package manager printed. Raises Unavailable if it failed."""
+    """Runs a command and returns what it printed. Raises Unavailable if it fails."""
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if done.returncode:
         words = " ".join(map(str, command[:3]))
@@ -69,7 +69,7 @@ def ran(command: Sequence[str | Path], folder: Path) -> str:
 
 
 def environment(name: str, lock: Path) -> Path:
-    """A virtual environment with the Python packages of this lock. It stays in the place where it was made."""
+    """A virtual environment with the Python packages of this lock, created once for this user."""
     folder = CACHE / f"{name}-{hashlib.sha256(lock.read_bytes() + sys.version.encode()).hexdigest()[:12]}"
     if (folder / "ready").exists():
         return folder

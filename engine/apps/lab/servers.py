@@ -70,7 +70,7 @@ def near(mode: str, folder: Path, server: Server, schema: str) -> Near | None:
 
 
 def _make_reader(server: Server, schema: str) -> None:
-    """The account by which a near cache follows the binary log."""
+    """Creates the account of the near cache that follows the binary log."""
     privileges = "BINLOG MONITOR, PROCESS" if server.product is MARIADB else "REPLICATION CLIENT"
     server.rows(f"CREATE USER IF NOT EXISTS {READER}@127.0.0.1 IDENTIFIED BY '{READER}'")
     server.rows(f"GRANT REPLICATION SLAVE, {privileges} ON *.* TO {READER}@127.0.0.1")

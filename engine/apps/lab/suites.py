@@ -124,7 +124,7 @@ def _run(suite: Suite, mode: str, server: Server, source: Path, python: Path, te
 
 
 def _tested(command: Sequence[str | Path], folder: Path, port: int, outcomes: Path) -> None:
-    """That tests fail is no fault here. What the run printed stands beside its outcomes."""
+    """Runs the tests. A failed test is no error here. The log of the run is in the folder of its outcomes."""
     own = {"FQC_APPS_PORT": str(port), "FQC_APPS_USER": USER, "FQC_APPS_OUTCOMES": str(outcomes)}
     inherited = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     log = outcomes.with_suffix(".log")
@@ -172,7 +172,7 @@ def _source(suite: Suite) -> Path:
 
 
 def _of_django(outcomes: Path) -> Outcomes:
-    """A failed part of a test stands before the outcome of the whole."""
+    """Outcomes by test. A test with failed subtests has several; they are joined in the order of the file."""
     found: dict[str, str] = {}
     for line in outcomes.read_text().splitlines():
         test, _, outcome = line.partition("\t")

@@ -18,7 +18,7 @@ use fqc_tests::arguments::Arguments;
 
 const USAGE: &str = "distance [--server HOST:PORT] [--each-way-us N] [--waited FILE]";
 const MOST_EVENTS: usize = 256;
-/// Of the two ends of a pair.
+/// Index of the client's connection in `Connections::ends`.
 const CLIENT: usize = 0;
 
 fn main() -> ExitCode {
