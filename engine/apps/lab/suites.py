@@ -218,7 +218,7 @@ SQLALCHEMY = Suite(
     package="sqlalchemy==2.0.58",
     sha256="2acdcec9836b7c1514a9ad426e7731669a1186d96481a2e82c50bf2aebb49061",
     command=lambda port, outcomes: [
-        *("-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={outcomes}"),
+        *("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "fqc_twice", f"--junitxml={outcomes}"),
         *("--dburi", f"mysql+mysqldb://{USER}@127.0.0.1:{port}/test?charset=utf8mb4&ssl_mode=DISABLED"),
     ],
     folder=".",
