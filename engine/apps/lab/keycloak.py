@@ -28,7 +28,7 @@ VERSION = "26.5.6"
 ARTIFACT = f"org.keycloak:keycloak-quarkus-dist:{VERSION}:zip"
 SHA256 = "490189d9dff05272432d51f71a069462eeca97f2920a694d539a1e6c26a5a347"
 # Options that Keycloak fixes when `kc.sh build` prepares its code for one database.
-BUILT = ("--cache=local", "--health-enabled=false", "--metrics-enabled=false")
+BUILT = ("--health-enabled=false", "--metrics-enabled=false")
 PROPERTIES = {MARIADB.name: "?sslMode=disable", MYSQL.name: "?sslMode=DISABLED"}
 HEAP = "-Xms64m -Xmx384m"
 ADMIN, READER, PASSWORD = "admin", "reader", "a password of the lab"
@@ -69,7 +69,8 @@ class Keycloak:
         place = self._folder / name
         place.mkdir()
         first = {"KC_BOOTSTRAP_ADMIN_USERNAME": "first", "KC_BOOTSTRAP_ADMIN_PASSWORD": PASSWORD}
-        options = [f"--hostname=http://{HOST}", "--http-enabled=true", "--http-host=127.0.0.1"]
+        # Without `--cache=local`, Keycloak opens a port for a cluster that other machines can reach.
+        options = ["--cache=local", f"--hostname=http://{HOST}", "--http-enabled=true", "--http-host=127.0.0.1"]
         options += ["--db-url-host=127.0.0.1", f"--db-url-port={database}", f"--db-url-database={self.schema}"]
         options += [f"--db-url-properties={PROPERTIES[self._product.name]}", f"--db-username={USER}", "--db-password="]
 
