@@ -1,8 +1,8 @@
 //! An answer on its way, which may be kept.
 
-use crate::kept::{Kept, Room};
 use crate::reason::Own;
 use crate::result_set::{ResultSet, is_storable};
+use crate::results::{Results, Room};
 use crate::session_flags::{self, Places};
 use std::sync::Arc;
 use wire::{Outcome, OutcomeKind, status};
@@ -22,8 +22,8 @@ pub struct Answer {
 
 impl Answer {
     /// To a command of this length; none if there is no room for it.
-    pub fn to(kept: &Arc<Kept>, command: usize) -> Option<Answer> {
-        let mut room = Room::new(kept);
+    pub fn to(results: &Arc<Results>, command: usize) -> Option<Answer> {
+        let mut room = Room::new(results);
         let (bytes, places) = (Vec::new(), None);
         room.grow(command).then(|| Answer { bytes, rows: 0, is_complete: false, places, may_be_inside: false, room })
     }

@@ -4,7 +4,7 @@ mod flights;
 pub mod shelf;
 
 use crate::clock;
-use crate::freshness::Standing;
+use crate::freshness::Summary;
 use crate::identified::{Answered, Asked, Bound, Decision, Found, Here, Identity, Known};
 use crate::memory::Memory;
 use crate::reason::Own;
@@ -90,7 +90,7 @@ impl ByRules {
 
     /// Claims the right to read for other clients. It fails if another client has claimed it.
     fn claim(&self, here: &Here<'_>, key: &[u8], known: &Known) -> Result<Flight, UnderWay> {
-        let hash = here.kept.cache().hash(&shelf::key(key, &known.identity));
+        let hash = here.results.cache().hash(&shelf::key(key, &known.identity));
         self.flights.claim(hash, clock::microseconds(clock::now()))
     }
 
@@ -102,9 +102,9 @@ impl ByRules {
 }
 
 fn find(here: &Here<'_>, asked: &Asked, is_first: bool, known: &Known, terms: &Terms) -> Option<Found> {
-    let uses = Some(&here.kept.uses).filter(|_| is_first);
+    let uses = Some(&here.results.uses).filter(|_| is_first);
     let key = shelf::key(&asked.key, &known.identity);
-    let find = || shelf::find(here.kept.cache(), uses, &key, here.now_ns, outdated_at(here), terms);
+    let find = || shelf::find(here.results.cache(), uses, &key, here.now_ns, outdated_at(here), terms);
     let found = here.may_stay_unseen.then(find).flatten()?;
     here.is_for(asked, &found).then_some(found)
 }
@@ -112,7 +112,7 @@ fn find(here: &Here<'_>, asked: &Asked, is_first: bool, known: &Known, terms: &T
 /// Returns a moment in microseconds. Results that were read before it are not served, because the session has written since then or
 /// accounts have changed.
 fn outdated_at(here: &Here<'_>) -> u64 {
-    here.wrote_at.max(here.kept.accounts_changed.load(Ordering::Acquire))
+    here.wrote_at.max(here.results.accounts_changed.load(Ordering::Acquire))
 }
 
 /// Returns true if the result of another client's read could be served here if it came now.
@@ -136,11 +136,11 @@ impl Bound for ByRules {
     type Tried = Tried;
     type Claim = Claim;
 
-    fn standing(&self, memory: &Memory) -> Standing {
-        let counted = memory.kept.counted();
+    fn summary(&self, memory: &Memory) -> Summary {
+        let counted = memory.results.counted();
         let rows = self.store.as_ref().map(|store| store.rows(counted.hits, counted.misses));
         let cache = "ON, beside the application, by rules".into();
-        Standing { cache, rows: rows.unwrap_or_default(), ..Standing::default() }
+        Summary { cache, rows: rows.unwrap_or_default(), ..Summary::default() }
     }
 
     fn serves_inside(&self) -> bool {
@@ -169,7 +169,7 @@ impl Bound for ByRules {
         {
             let key = shelf::key(&asked.key, &known.identity);
             let source = Source::of_store(here.shape(asked, known));
-            shelf::store(here.kept, &key, result, source, found.read_at);
+            shelf::store(here.results, &key, result, source, found.read_at);
         }
         let found = known_here.and_then(|known| find(here, asked, may_wait, known, &terms));
         let is_here = found.is_some();
@@ -223,8 +223,8 @@ impl Bound for ByRules {
             return;
         }
         let key = shelf::key(&asked.key, &known.identity);
-        let is_kept = shelf::store(here.kept, &key, answer.result_set(), source, read_at);
-        here.kept.uses.missed(source.shape, answer.bytes.len(), is_kept);
+        let is_kept = shelf::store(here.results, &key, answer.result_set(), source, read_at);
+        here.results.uses.missed(source.shape, answer.bytes.len(), is_kept);
         if let Some(place) = claim.place {
             place.fill(&answer.bytes, answer.rows);
         }

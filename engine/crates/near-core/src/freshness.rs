@@ -86,7 +86,7 @@ pub struct Sent<'a> {
 
 /// The part of a report on the cache that depends on the kind of freshness.
 #[derive(Default)]
-pub struct Standing {
+pub struct Summary {
     /// The value of the row `Cache`: whether results are served, and otherwise why not.
     pub cache: String,
     /// Further rows of `SHOW FQC STATUS`.
@@ -100,7 +100,7 @@ pub trait Freshness: Send {
     fn flavour(&self) -> &'static Flavour;
 
     /// Returns none if reports on the cache are answered by the server.
-    fn standing(&self) -> Option<Standing>;
+    fn summary(&self) -> Option<Summary>;
 
     fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict;
 

@@ -13,14 +13,14 @@ use crate::answer::{Answer, why_not_kept};
 use crate::clock;
 use crate::command::LONGEST;
 use crate::follow::Follower;
-use crate::freshness::{Arrival, Freshness, Replaces, Sent, Standing, Verdict};
-use crate::kept::Kept;
+use crate::freshness::{Arrival, Freshness, Replaces, Sent, Summary, Verdict};
 use crate::memory::Memory;
 use crate::payloads::Payloads;
 use crate::prepared::{Execution, says_found_rows};
 use crate::reason::{Own, Reason};
 use crate::result_set::ResultSet;
 use crate::result_set::columns_of;
+use crate::results::Results;
 use crate::store::{Store, Wait};
 use crate::unseen::{Unseen, may_leave_found};
 use crate::uses::Source;
@@ -81,7 +81,7 @@ pub struct Identified<B: Bound> {
     /// The last moment at which the server had no transaction open, so that the snapshot of the present one is no older.
     moment: B::Moment,
     /// The client is a near cache, too. It must know how old the results are that it keeps, so nothing is served to it.
-    is_aside: bool,
+    is_near_cache: bool,
 }
 
 /// The decision about the command that is not sent yet.
@@ -170,7 +170,7 @@ impl Asked {
 
 /// The facts about the connection that a [`Bound`] may use.
 pub struct Here<'a> {
-    pub kept: &'a Arc<Kept>,
+    pub results: &'a Arc<Results>,
     capabilities: u64,
     /// Texts are read in this mode until the server has described the session.
     pub mode: LexMode,
@@ -185,14 +185,14 @@ pub struct Here<'a> {
 impl<'a> Here<'a> {
     fn new(memory: &'a Memory, state: &State, capabilities: u64, may_stay_unseen: bool) -> Here<'a> {
         let (mode, wrote_at) = (state.mode, state.wrote_at());
-        Here { kept: &memory.kept, capabilities, mode, wrote_at, may_stay_unseen, now_ns: clock::now() }
+        Here { results: &memory.results, capabilities, mode, wrote_at, may_stay_unseen, now_ns: clock::now() }
     }
 
     /// Where a read is counted.
     pub fn shape(&self, asked: &Asked, known: &Known) -> ShapeId {
         match asked.of_prepared {
-            Some(_) => self.kept.uses.of_prepared(&asked.text),
-            None => self.kept.uses.of_query(&asked.text, known.mode),
+            Some(_) => self.results.uses.of_prepared(&asked.text),
+            None => self.results.uses.of_query(&asked.text, known.mode),
         }
     }
 
@@ -239,7 +239,7 @@ impl<B: Bound> Identified<B> {
             last: QUESTION,
             pending: Pending::Nothing,
             moment: B::Moment::default(),
-            is_aside: false,
+            is_near_cache: false,
         }
     }
 
@@ -275,7 +275,7 @@ impl<B: Bound> Identified<B> {
     }
 
     fn decide_read(&mut self, asked: &Asked, may_stay_unseen: bool, tried: B::Tried) -> Option<(bool, Decision<B>)> {
-        let standing = self.state.standing().filter(|_| !self.is_aside)?;
+        let standing = self.state.standing().filter(|_| !self.is_near_cache)?;
         let known = standing.as_deref();
         let is_out = |known: &Known| !self.means_the_same(asked, known) || asked.is_inside && known.locks_what_it_reads;
         if known.is_some_and(is_out) {
@@ -311,7 +311,7 @@ impl<B: Bound> Identified<B> {
 
     fn why_now(&mut self, asked: &Asked, may_stay_unseen: bool) -> Own {
         let known = match self.state.standing() {
-            _ if self.is_aside => return Own::NearCache,
+            _ if self.is_near_cache => return Own::NearCache,
             None => return Own::SessionState,
             Some(None) => return Own::FirstRead,
             Some(Some(known)) => known,
@@ -336,7 +336,7 @@ impl<B: Bound> Identified<B> {
     /// The server gets this command. True: its answer has to be looked at.
     fn hear(&mut self, payload: &[u8], is_whole: bool, is_at_rest: bool) -> bool {
         self.last += 1;
-        self.is_aside |= payload.strip_prefix(&[Command::Query as u8]).is_some_and(question::is_question);
+        self.is_near_cache |= payload.strip_prefix(&[Command::Query as u8]).is_some_and(question::is_question);
         let is_noted = self.prepared.forward(self.last, payload, is_whole);
         if !self.prepared.runs_read(payload) {
             self.state.hear(payload, is_whole, is_at_rest);
@@ -354,7 +354,7 @@ impl<B: Bound> Identified<B> {
     /// Both before and after the server runs what may make an old name another account's: a session that reads in between may be either.
     fn note_accounts(&self) {
         if self.state.may_change_accounts() {
-            let changed = &self.memory.kept.accounts_changed;
+            let changed = &self.memory.results.accounts_changed;
             changed.fetch_max(clock::microseconds(clock::now()), Ordering::AcqRel);
         }
     }
@@ -371,7 +371,7 @@ impl<B: Bound> Identified<B> {
 
     /// The answer to the read that was just sent may be kept. False if there is no room for it.
     fn note(&mut self, Miss { asked, claim, .. }: Miss<B>) -> bool {
-        let Some(answer) = Answer::to(&self.memory.kept, asked.key.len()) else { return false };
+        let Some(answer) = Answer::to(&self.memory.results, asked.key.len()) else { return false };
         let answer = if asked.is_inside { answer.inside_or_outside() } else { answer };
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
@@ -429,8 +429,8 @@ impl<B: Bound> Freshness for Identified<B> {
         self.flavour
     }
 
-    fn standing(&self) -> Option<Standing> {
-        Some(Standing { has_reasons: true, ..self.bound.standing(&self.memory) })
+    fn summary(&self) -> Option<Summary> {
+        Some(Summary { has_reasons: true, ..self.bound.summary(&self.memory) })
     }
 
     fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict {
@@ -453,7 +453,7 @@ impl<B: Bound> Freshness for Identified<B> {
                 return Verdict::Wait;
             }
             Some((asks, Decision::Forward(claim))) => {
-                self.memory.kept.misses.fetch_add(1, Ordering::Relaxed);
+                self.memory.results.misses.fetch_add(1, Ordering::Relaxed);
                 self.count_why(arrival, asked.as_ref(), is_candidate);
                 self.pending = asked.map_or(Pending::Nothing, |asked| Pending::Miss(Miss { asked, asks, claim }));
             }

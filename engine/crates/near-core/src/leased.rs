@@ -2,9 +2,9 @@
 
 use crate::answer::Answer;
 use crate::clock;
-use crate::kept::{Attachment, Kept};
 use crate::prepared::{Execution, Statements, Under};
 use crate::result_set::columns_of;
+use crate::results::{Attachment, Results};
 use crate::uses::Source;
 use feed::{Connection, FromNear, Protocol, Standing, Told};
 use flavour::MARIADB;
@@ -47,12 +47,12 @@ impl Waiting {
         self.cost_ns = clock::now().saturating_sub(self.sent_ns);
     }
 
-    fn keep(&self, kept: &Kept, told: &Told, attachment: Attachment) {
-        let shape = self.read.shape(kept);
+    fn keep(&self, results: &Results, told: &Told, attachment: Attachment) {
+        let shape = self.read.shape(results);
         let source = Source { shape, cost_ns: self.cost_ns };
-        let is_kept = kept.store(self.read.key(), self.answer.result_set(), source, told, attachment);
+        let is_kept = results.store(self.read.key(), self.answer.result_set(), source, told, attachment);
         if !self.is_served {
-            kept.uses.missed(shape, self.answer.bytes.len(), is_kept);
+            results.uses.missed(shape, self.answer.bytes.len(), is_kept);
         }
     }
 }
@@ -72,9 +72,9 @@ impl Read<'_> {
     }
 
     /// Of the settings by which a text is read nothing is known.
-    fn shape(&self, kept: &Kept) -> ShapeId {
+    fn shape(&self, results: &Results) -> ShapeId {
         match self {
-            Read::Text(payload) => kept.uses.of_query(&payload[1..], LexMode::new(&MARIADB)),
+            Read::Text(payload) => results.uses.of_query(&payload[1..], LexMode::new(&MARIADB)),
             Read::Execution(execution) => execution.shape,
         }
     }
@@ -155,7 +155,7 @@ impl Leased {
         self.waiting.clear();
     }
 
-    pub fn hear(&mut self, kept: &Kept, told: Told, attachment: Attachment) {
+    pub fn hear(&mut self, results: &Results, told: Told, attachment: Attachment) {
         if !self.connection.hear(&told) {
             return;
         }
@@ -167,21 +167,21 @@ impl Leased {
         let waiting = self.waiting.front_mut().filter(|waiting| waiting.command == told.command);
         // What was answered here was no miss, though the server has run it, too.
         let is_miss = waiting.as_ref().is_none_or(|waiting| !waiting.is_served);
-        kept.misses.fetch_add(u64::from(is_miss), Ordering::Relaxed);
+        results.misses.fetch_add(u64::from(is_miss), Ordering::Relaxed);
         if let Some(waiting) = waiting {
             if let Read::Execution(execution) = &waiting.read {
                 self.statements.told(execution.id, told.command, attachment, told.context);
             }
             waiting.told = Some((told, attachment));
-            self.store(kept);
+            self.store(results);
         }
     }
 
     /// Whatever is complete, and was told of.
-    fn store(&mut self, kept: &Kept) {
+    fn store(&mut self, results: &Results) {
         self.waiting.retain(|waiting| match &waiting.told {
             Some((told, attachment)) if waiting.answer.is_complete => {
-                waiting.keep(kept, told, *attachment);
+                waiting.keep(results, told, *attachment);
                 false
             }
             _ => true,
@@ -192,7 +192,7 @@ impl Leased {
     /// the server's last answer, the session is in a transaction. The feed must agree: it has sent a snapshot if and only if that is so.
     pub fn serve<T>(
         &self,
-        kept: &Kept,
+        results: &Results,
         read: &Read,
         is_inside: bool,
         with: impl FnOnce(&cache::Entry) -> T,
@@ -202,7 +202,7 @@ impl Leased {
         (snapshot.is_some() == is_inside).then_some(())?;
         // The read has arrived.
         let now = clock::now();
-        let view = kept.look();
+        let view = results.look();
         let is_known = |command, standing: Standing| {
             let waiting = self.waiting.iter().find(|waiting| waiting.command == command);
             let is_of = |read: &Read| match read {
@@ -235,32 +235,32 @@ impl Leased {
     }
 
     /// The server gets this read, which was answered here under this number. Returns the command's.
-    pub fn forward_served(&mut self, kept: &Arc<Kept>, payload: &[u8], under: Option<Under>) -> u64 {
+    pub fn forward_served(&mut self, results: &Arc<Results>, payload: &[u8], under: Option<Under>) -> u64 {
         let read = self.read(payload).map(|read| read.of(under));
         let number = self.connection.forward(payload);
         self.statements.forward(number, payload, true);
         if let Some(read) = read {
-            self.await_telling(kept, number, read, true);
+            self.await_telling(results, number, read, true);
         }
         number
     }
 
     /// The server gets this command, of which a part may be missing. True: its answer has to be taken.
-    pub fn forward(&mut self, kept: &Kept, number: u64, payload: &[u8], is_whole: bool) -> bool {
+    pub fn forward(&mut self, results: &Results, number: u64, payload: &[u8], is_whole: bool) -> bool {
         let is_noted = self.statements.forward(number, payload, is_whole);
         if let Some(text) = payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|text| is_noted && is_read(text))
         {
-            self.statements.is_of_shape(number, kept.uses.of_prepared(text));
+            self.statements.is_of_shape(number, results.uses.of_prepared(text));
         }
         is_noted
     }
 
-    pub fn note(&mut self, kept: &Arc<Kept>, command: u64, read: Read<'_>) {
-        self.await_telling(kept, command, read, false);
+    pub fn note(&mut self, results: &Arc<Results>, command: u64, read: Read<'_>) {
+        self.await_telling(results, command, read, false);
     }
 
-    fn await_telling(&mut self, kept: &Arc<Kept>, command: u64, read: Read<'_>, is_served: bool) {
-        let Some(answer) = Answer::to(kept, read.key().len()).map(Answer::inside_or_outside) else { return };
+    fn await_telling(&mut self, results: &Arc<Results>, command: u64, read: Read<'_>, is_served: bool) {
+        let Some(answer) = Answer::to(results, read.key().len()).map(Answer::inside_or_outside) else { return };
         let sent_ns = clock::now();
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
@@ -277,7 +277,7 @@ impl Leased {
     }
 
     /// Bytes of the answer to a command that was noted.
-    pub fn take(&mut self, kept: &Kept, command: u64, bytes: &[u8], outcome: Option<&Outcome>) {
+    pub fn take(&mut self, results: &Results, command: u64, bytes: &[u8], outcome: Option<&Outcome>) {
         if let Some(outcome) = outcome {
             self.statements.answered(command, outcome);
         }
@@ -286,7 +286,7 @@ impl Leased {
             self.waiting.retain(|waiting| waiting.command != command);
         } else if outcome.is_some() {
             self.waiting.iter_mut().filter(|waiting| waiting.command == command).for_each(Waiting::end);
-            self.store(kept);
+            self.store(results);
         }
     }
 }

@@ -9,7 +9,7 @@
 use crate::clock;
 use crate::command::{LONGEST, is_harmless};
 use crate::follow::Follower;
-use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Standing, Verdict};
+use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
 use crate::leased::{Leased, lock};
 use crate::memory::Memory;
 use crate::prepared::{Under, says_found_rows};
@@ -40,7 +40,7 @@ impl Leases {
     fn serve(&self, payload: &[u8], follower: &Follower) -> Option<Served> {
         let leased = lock(&self.leased);
         let read = leased.read(payload)?;
-        let (served, under) = leased.serve(&self.memory.kept, &read, follower.is_in_transaction(), Served::of)?;
+        let (served, under) = leased.serve(&self.memory.results, &read, follower.is_in_transaction(), Served::of)?;
         Some(Served { under: Some(under), first_types: read.first_types(), ..served })
     }
 }
@@ -50,8 +50,8 @@ impl Freshness for Leases {
         &MARIADB
     }
 
-    fn standing(&self) -> Option<Standing> {
-        self.reports.then(|| Standing { cache: verdict(&self.memory), ..Standing::default() })
+    fn summary(&self) -> Option<Summary> {
+        self.reports.then(|| Summary { cache: verdict(&self.memory), ..Summary::default() })
     }
 
     fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict {
@@ -75,16 +75,17 @@ impl Freshness for Leases {
         let number = (0..begun).map(|_| leased.connection.forward(told)).last()?;
         let is_kept = is_whole && payload.len() <= LONGEST && self.memory.is_attached();
         let read = if is_kept { leased.read(payload) } else { None };
-        let mut is_noted = leased.forward(&self.memory.kept, number, if begun == 1 { payload } else { &[] }, is_whole);
+        let mut is_noted =
+            leased.forward(&self.memory.results, number, if begun == 1 { payload } else { &[] }, is_whole);
         if let Some(read) = read {
-            leased.note(&self.memory.kept, number, read);
+            leased.note(&self.memory.results, number, read);
             is_noted = true;
         }
         is_noted.then_some(number)
     }
 
     fn forward_served(&mut self, payload: &[u8], under: Option<Under>) -> u64 {
-        lock(&self.leased).forward_served(&self.memory.kept, payload, under)
+        lock(&self.leased).forward_served(&self.memory.results, payload, under)
     }
 
     fn forward_hidden(&mut self, payload: &[u8]) {
@@ -92,7 +93,7 @@ impl Freshness for Leases {
     }
 
     fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) -> bool {
-        lock(&self.leased).take(&self.memory.kept, number, bytes, outcome);
+        lock(&self.leased).take(&self.memory.results, number, bytes, outcome);
         false
     }
 
@@ -123,7 +124,7 @@ impl Drop for Leases {
 
 fn verdict(memory: &Memory) -> String {
     let obstacle = memory.obstacle.get();
-    match (memory.kept.has_lease(clock::now()), obstacle.is_empty()) {
+    match (memory.results.has_lease(clock::now()), obstacle.is_empty()) {
         (true, _) => "ON, beside the application".into(),
         (false, true) => "OFF: no lease; the server, or the way to it, is slow".into(),
         (false, false) => format!("OFF: {obstacle}"),

@@ -1,10 +1,10 @@
 //! The part that all connections share: what is kept, and who has to hear of it.
 
 use crate::bell::Bell;
-use crate::kept::{Attachment, Kept};
 use crate::leased::{Leased, lock};
 use crate::obstacle::Obstacle;
 use crate::reason::Reasons;
+use crate::results::{Attachment, Results};
 use crate::rules::Rules;
 use feed::{Frame, FromNear, Heard, Lost, ToNear, Told};
 use locks::{Mutex, RwLock};
@@ -21,7 +21,7 @@ pub struct Settings {
 }
 
 pub struct Memory {
-    pub kept: Arc<Kept>,
+    pub results: Arc<Results>,
     is_attached: AtomicBool,
     /// Connections by their number on the server.
     connections: Mutex<HashMap<u32, Arc<Mutex<Leased>>>>,
@@ -38,7 +38,7 @@ pub struct Memory {
 impl Memory {
     pub fn new(size: u64) -> Memory {
         Memory {
-            kept: Arc::new(Kept::new(size)),
+            results: Arc::new(Results::new(size)),
             is_attached: AtomicBool::new(false),
             connections: Mutex::default(),
             to_say: Mutex::default(),
@@ -101,7 +101,7 @@ impl Memory {
     /// A frame of the feed. When this returns, no thread can serve what it has closed; what is to be acknowledged then.
     pub fn hear(&self, frame: Frame) -> Result<Option<FromNear>, Lost> {
         let closes = frame.messages.iter().any(|message| matches!(message, ToNear::Closed { .. }));
-        let (heard, attachment, acknowledgement) = self.kept.apply(frame)?;
+        let (heard, attachment, acknowledgement) = self.results.apply(frame)?;
         for one in heard {
             match one {
                 Heard::Attached(_) => self.begin(),
@@ -112,7 +112,7 @@ impl Memory {
     }
 
     fn begin(&self) {
-        self.kept.clear();
+        self.results.clear();
         let connections = self.connections();
         let marks = connections.values().map(|leased| lock(leased).mark());
         *self.to_say() = marks.collect();
@@ -123,13 +123,13 @@ impl Memory {
     fn hear_told(&self, told: Told, attachment: Attachment) {
         let leased = self.connections().get(&told.connection).cloned();
         if let Some(leased) = leased {
-            lock(&leased).hear(&self.kept, told, attachment);
+            lock(&leased).hear(&self.results, told, attachment);
         }
     }
 
     /// The feed is over: from here on nothing is served.
     pub fn lose(&self) {
-        self.kept.lose();
+        self.results.lose();
         let connections = self.connections();
         self.is_attached.store(false, Ordering::Relaxed);
         self.to_say().clear();

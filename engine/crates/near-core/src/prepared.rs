@@ -10,7 +10,7 @@
 //! - a statement of which something is not understood, or that was used in a rarer way, has all its executions passed on.
 
 use crate::digest;
-use crate::kept::Attachment;
+use crate::results::Attachment;
 use feed::Standing;
 use flavour::Flavour;
 use insight::{NOBODY, ShapeId};

@@ -5,7 +5,7 @@
 //! Deliberately absent: the other reports. Which tables are written, and with leases why something may not be kept, only the server knows.
 
 use crate::follow::Follower;
-use crate::freshness::Standing;
+use crate::freshness::Summary;
 use crate::memory::Memory;
 use flavour::MARIADB;
 use insight::report::{CURVE, QUERIES, REASONS, Row, ratio};
@@ -65,14 +65,14 @@ impl Asked {
 }
 
 /// Returns none if this text asks for something else, or if the server answers it.
-pub fn asked(text: &[u8], standing: impl FnOnce() -> Option<Standing>) -> Option<Asked> {
+pub fn asked(text: &[u8], summary: impl FnOnce() -> Option<Summary>) -> Option<Asked> {
     // Nothing else is read any further.
     text.trim_ascii_start().get(..4).filter(|word| word.eq_ignore_ascii_case(b"show"))?;
     let (topic, selection) = match sql::classify(text, LexMode::new(&MARIADB)).kind {
-        Kind::Show(Show::Fqc { topic, rows: Ok(selection) }) => (here(topic, standing()?.has_reasons)?, selection),
+        Kind::Show(Show::Fqc { topic, rows: Ok(selection) }) => (here(topic, summary()?.has_reasons)?, selection),
         Kind::Show(Show::Status { filter: Filter::Like(pattern), .. }) => {
             pattern.get(..6).filter(|begin| begin.eq_ignore_ascii_case(b"qcache"))?;
-            standing()?;
+            summary()?;
             (Topic::Counters, Selection::Like(Pattern::new(std::str::from_utf8(&pattern).ok()?, true)))
         }
         _ => return None,
@@ -91,12 +91,12 @@ fn here(topic: FqcTopic, has_reasons: bool) -> Option<Topic> {
     }
 }
 
-pub fn answer(memory: &Memory, standing: &Standing, asked: &Asked, asker: &Asker) -> Vec<u8> {
+pub fn answer(memory: &Memory, summary: &Summary, asked: &Asked, asker: &Asker) -> Vec<u8> {
     let columns = asked.topic.columns();
     let rows = match asked.topic {
-        Topic::Status => status(memory, standing, asker),
-        Topic::Queries => memory.kept.uses.queries(),
-        Topic::Curve => memory.kept.uses.curve(),
+        Topic::Status => status(memory, summary, asker),
+        Topic::Queries => memory.results.uses.queries(),
+        Topic::Curve => memory.results.uses.curve(),
         Topic::Reasons => reasons(memory),
         Topic::Counters => counters(memory),
     };
@@ -108,20 +108,20 @@ pub fn row(name: &str, value: impl ToString) -> Row {
     vec![Some(name.into()), Some(value.to_string())]
 }
 
-fn status(memory: &Memory, standing: &Standing, asker: &Asker) -> Rows {
-    let counted = memory.kept.counted();
+fn status(memory: &Memory, summary: &Summary, asker: &Asker) -> Rows {
+    let counted = memory.results.counted();
     let mut rows = vec![
-        row("Cache", &standing.cache),
-        row("Size in bytes", memory.kept.budget()),
+        row("Cache", &summary.cache),
+        row("Size in bytes", memory.results.budget()),
         row("Used bytes", counted.bytes),
         row("Results stored", counted.entries),
         row("Hits", counted.hits),
-        row("Hits in transactions", memory.kept.hits_inside.load(Ordering::Relaxed)),
-        row("Inserts", memory.kept.stats().inserts),
+        row("Hits in transactions", memory.results.hits_inside.load(Ordering::Relaxed)),
+        row("Inserts", memory.results.stats().inserts),
         row("Not cached", not_cached(memory)),
         row("Hits of this connection", asker.hits),
     ];
-    rows.extend(standing.rows.iter().cloned());
+    rows.extend(summary.rows.iter().cloned());
     rows
 }
 
@@ -130,7 +130,7 @@ fn reasons(memory: &Memory) -> Rows {
     let mut list = memory.reasons.list();
     // Each read that goes to the server has a reason.
     let sent: u64 = list.iter().map(|(_, count, _)| *count as u64).sum();
-    let reads = memory.kept.counted().hits + sent;
+    let reads = memory.results.counted().hits + sent;
     list.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
     let told = |(name, count, text): (&str, usize, &str)| {
         let share = Some(ratio(count as u64, reads));
@@ -141,21 +141,21 @@ fn reasons(memory: &Memory) -> Rows {
 
 /// In the alphabet's order, as the server has them.
 fn counters(memory: &Memory) -> Rows {
-    let counted = memory.kept.counted();
-    let free = memory.kept.budget().saturating_sub(counted.bytes);
+    let counted = memory.results.counted();
+    let free = memory.results.budget().saturating_sub(counted.bytes);
     vec![
         row("Qcache_free_blocks", u64::from(free > 0)),
         row("Qcache_free_memory", free),
         row("Qcache_hits", counted.hits),
-        row("Qcache_inserts", memory.kept.stats().inserts),
-        row("Qcache_lowmem_prunes", memory.kept.stats().evictions),
+        row("Qcache_inserts", memory.results.stats().inserts),
+        row("Qcache_lowmem_prunes", memory.results.stats().evictions),
         row("Qcache_not_cached", not_cached(memory)),
         row("Qcache_queries_in_cache", counted.entries),
-        row("Qcache_total_blocks", memory.kept.stats().segments),
+        row("Qcache_total_blocks", memory.results.stats().segments),
     ]
 }
 
 /// Reads that could be kept, and were not.
 fn not_cached(memory: &Memory) -> u64 {
-    memory.kept.counted().misses.saturating_sub(memory.kept.stats().inserts)
+    memory.results.counted().misses.saturating_sub(memory.results.stats().inserts)
 }

@@ -176,10 +176,10 @@ impl Session {
         let Served { mut answer, rows, places, used, under, first_types } = served;
         let is_inside = !follower.is_autonomous();
         places.iter().filter(|_| is_inside).for_each(|places| places.give(&mut answer, follower.flags()));
-        let kept = &self.memory.kept;
-        kept.hits.fetch_add(1, Ordering::Relaxed);
-        kept.hits_inside.fetch_add(u64::from(is_inside), Ordering::Relaxed);
-        used.into_iter().for_each(|used| kept.uses.served(used));
+        let results = &self.memory.results;
+        results.hits.fetch_add(1, Ordering::Relaxed);
+        results.hits_inside.fetch_add(u64::from(is_inside), Ordering::Relaxed);
+        used.into_iter().for_each(|used| results.uses.served(used));
         self.hits += 1;
         let payload = &packet[Header::SIZE..];
         let is_binary = payload[0] == Command::StmtExecute as u8;
@@ -303,13 +303,13 @@ impl Session {
     fn asked(&self, follower: &Follower, payload: &[u8]) -> Option<Asked> {
         let query = Some(payload).filter(|payload| payload.len() <= LONGEST && payload[0] == Command::Query as u8);
         let query = Query::parse(&query?[1..], follower.capabilities())?;
-        report::asked(query.text, || self.freshness.standing())
+        report::asked(query.text, || self.freshness.summary())
     }
 
     fn report(&self, follower: &Follower, asked: &Asked) -> Then {
         let asker = Asker::of(follower, self.hits);
-        let standing = self.freshness.standing().unwrap_or_default();
-        Then::Answer(report::answer(&self.memory, &standing, asked, &asker))
+        let summary = self.freshness.summary().unwrap_or_default();
+        Then::Answer(report::answer(&self.memory, &summary, asked, &asker))
     }
 
     /// Asks the server first whether this account may see the report.

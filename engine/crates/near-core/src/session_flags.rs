@@ -72,16 +72,16 @@ mod tests {
         let rows = [vec![Some("x".repeat(300))], vec![None]];
         for capabilities in [PROTOCOL_41, PROTOCOL_41 | DEPRECATE_EOF] {
             let answer = |flags| text_result(&["a"], &rows, capabilities, status::NO_INDEX | flags);
-            let mut kept = answer(OUTSIDE);
-            let Progress::Done(outcome) = ResponseTracker::new(Expect::Query, capabilities).feed(&kept) else {
+            let mut results = answer(OUTSIDE);
+            let Progress::Done(outcome) = ResponseTracker::new(Expect::Query, capabilities).feed(&results) else {
                 panic!("it is whole")
             };
-            let places = Places::describe(outcome.status_offsets.as_slice(), kept.len()).expect("it is short");
+            let places = Places::describe(outcome.status_offsets.as_slice(), results.len()).expect("it is short");
             assert_eq!(Places::from_bits(places.bits()), Some(places));
             for flags in [status::IN_TRANS | status::AUTOCOMMIT, status::IN_TRANS | status::IN_TRANS_READONLY, OUTSIDE]
             {
-                places.give(&mut kept, flags | status::SLOW);
-                assert_eq!(kept, answer(flags));
+                places.give(&mut results, flags | status::SLOW);
+                assert_eq!(results, answer(flags));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use near_core::answer::Answer;
 use near_core::follow::Follower;
-use near_core::freshness::{Arrival, Freshness, Replaces, Sent, Served, Standing, Verdict};
+use near_core::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
 use near_core::memory::Memory;
 use near_core::session::{Session, Then};
 use near_core::unseen::Unseen;
@@ -22,8 +22,8 @@ impl Freshness for ForEver {
         &flavour::MYSQL
     }
 
-    fn standing(&self) -> Option<Standing> {
-        Some(Standing { cache: "ON, for ever".into(), ..Standing::default() })
+    fn summary(&self) -> Option<Summary> {
+        Some(Summary { cache: "ON, for ever".into(), ..Summary::default() })
     }
 
     fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict {
@@ -36,7 +36,7 @@ impl Freshness for ForEver {
     }
 
     fn forward(&mut self, sent: &Sent<'_>) -> Option<u64> {
-        self.sent = (sent.payload.to_vec(), Answer::to(&self.memory.kept, sent.payload.len()));
+        self.sent = (sent.payload.to_vec(), Answer::to(&self.memory.results, sent.payload.len()));
         Some(1)
     }
 

@@ -89,8 +89,8 @@ async fn by_rules(
         tokio::select! {
             changed = changes.changed() => return changed,
             () = sleep(ROUND) => {
-                shelf::tidy(&shared.memory.kept, clock::now(), rules.longest());
-                shared.memory.kept.tick(clock::now());
+                shelf::tidy(&shared.memory.results, clock::now(), rules.longest());
+                shared.memory.results.tick(clock::now());
                 if let Some(store) = &shared.store {
                     store.count().await;
                 }
@@ -115,12 +115,12 @@ async fn attend(
         tokio::select! {
             biased;
             () = sleep_until(renews), if feed.is_attached => {
-                renews = Instant::now() + Duration::from_nanos(shared.memory.kept.renew_every());
+                renews = Instant::now() + Duration::from_nanos(shared.memory.results.renew_every());
                 if heard.elapsed() > SILENCE {
                     return Err(io::Error::other("the server is silent"));
                 }
                 // The time is taken before it leaves.
-                send(&mut output, &[shared.memory.kept.renewal(clock::now())]).await?;
+                send(&mut output, &[shared.memory.results.renewal(clock::now())]).await?;
             }
             read = input.read_buf(&mut feed.buffer) => {
                 if read? == 0 {
@@ -140,9 +140,9 @@ async fn attend(
             }
             () = sleep_until(rounds), if feed.is_attached => {
                 rounds = Instant::now() + ROUND;
-                shared.memory.kept.tidy();
-                shared.memory.kept.tick(clock::now());
-                send(&mut output, &[FromNear::Counted(shared.memory.kept.counted())]).await?;
+                shared.memory.results.tidy();
+                shared.memory.results.tick(clock::now());
+                send(&mut output, &[FromNear::Counted(shared.memory.results.counted())]).await?;
             }
             changed = changes.changed() => {
                 changed.map_err(io::Error::other)?;
@@ -162,7 +162,7 @@ async fn attend(
 /// Writers need not wait for its lease, and the server knows all that was counted.
 async fn leave(shared: &Shared, output: &mut WriteHalf<Stream>) -> io::Result<()> {
     shared.memory.lose();
-    send(output, &[FromNear::Counted(shared.memory.kept.counted()), FromNear::Left]).await
+    send(output, &[FromNear::Counted(shared.memory.results.counted()), FromNear::Left]).await
 }
 
 fn is_other(config: &Config, new: &Config) -> bool {

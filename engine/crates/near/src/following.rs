@@ -223,8 +223,8 @@ async fn ask(shared: &Shared, log: &Log, mut asker: Asker, product: &Product) ->
             .map_err(|_| io::Error::other("the server is silent"))??;
         if rounds <= begun {
             rounds = begun + ROUND;
-            log.tidy(shared.memory.kept.cache(), clock::now());
-            shared.memory.kept.tick(clock::now());
+            log.tidy(shared.memory.results.cache(), clock::now());
+            shared.memory.results.tick(clock::now());
         }
         tokio::select! {
             () = sleep_until(begun + period) => {}

@@ -86,7 +86,7 @@ impl Reporter {
 
     fn written(&self, config: &Config, is_leaving: bool) -> String {
         let progress = self.shared.log.as_ref().map(|log| log.progress(clock::now()));
-        let counted = self.shared.memory.kept.counted();
+        let counted = self.shared.memory.results.counted();
         json!({
             "name": config.name,
             "life": self.life,

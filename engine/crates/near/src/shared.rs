@@ -74,12 +74,12 @@ impl Shared {
     pub fn metrics(&self) -> String {
         let open = self.open.load(Ordering::Relaxed);
         let mut out = self.counts.metrics(open, self.config().max_connections);
-        let kept = &self.memory.kept;
+        let results = &self.memory.results;
         let rules = self.config().rules.clone();
         let progress = self.log.as_ref().map(|log| log.progress(clock::now()));
         let is_proved = progress.as_ref().is_some_and(|progress| progress.staleness.is_some());
-        let may_serve = rules.is_some() || is_proved || kept.has_lease(clock::now());
-        tell_memory(&mut out, &kept.counted(), may_serve, &self.obstacle(progress.as_ref()));
+        let may_serve = rules.is_some() || is_proved || results.has_lease(clock::now());
+        tell_memory(&mut out, &results.counted(), may_serve, &self.obstacle(progress.as_ref()));
         tell_reasons(&mut out, &self.memory.reasons);
         if let Some(progress) = progress {
             tell_log(&mut out, &progress);

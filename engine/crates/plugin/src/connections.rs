@@ -1,12 +1,12 @@
 //! Connections that are accepted and closed.
 
 use crate::engine::{engine, load_number};
-use crate::following::cut;
+use crate::following::closed_elsewhere;
 use crate::server;
 use crate::signal;
 use crate::sockets::descriptors::{self, Descriptor, Taken};
 use crate::sockets::io;
-use crate::turns;
+use crate::worker_may_ask;
 use host::Connection;
 use locks::Mutex;
 use std::ffi::c_int;
@@ -86,7 +86,7 @@ pub fn accepted(fd: c_int, number: u64) {
 /// A server that ends stops listening first.
 pub fn note_end(fd: c_int) {
     if server::get().is_ending() && !signal::is_this_thread() && io::is_listening(fd) {
-        turns::ask_no_more();
+        worker_may_ask::ask_no_more();
     }
 }
 
@@ -100,7 +100,7 @@ pub fn closing(fd: c_int) {
     let thread_id = descriptor.thread_id.swap(0, Ordering::AcqRel);
     let Some(mut connection) = taken.content().take() else { return };
     match here {
-        Some(here) if thread_id != 0 && thread_id != here => cut::keep(thread_id, fd, connection.session),
+        Some(here) if thread_id != 0 && thread_id != here => closed_elsewhere::keep(thread_id, fd, connection.session),
         _ => connection.session.close(engine()),
     }
 }
@@ -112,7 +112,7 @@ pub fn ended(thread_id: u64) {
         taken.descriptor.thread_id.store(0, Ordering::Release);
         taken.content().iter_mut().for_each(|connection| connection.session.close(engine()));
     }
-    cut::ended(thread_id);
+    closed_elsewhere::ended(thread_id);
 }
 
 pub fn is_of_this_load(descriptor: &Descriptor) -> bool {

@@ -7,7 +7,7 @@ use crate::connections;
 use crate::containment::{contain, contained};
 use crate::engine::engine;
 use crate::faults::{self, Point};
-use crate::following::{cut, strangers};
+use crate::following::{closed_elsewhere, earlier_connections};
 use crate::log;
 use crate::pointers::Exchanged;
 use crate::settings;
@@ -45,7 +45,7 @@ fn accept(fd: c_int, number: u64) {
 unsafe extern "C" fn on_close(fd: c_int) -> c_int {
     contain(Point::Close, (), || {
         connections::closing(fd);
-        strangers::on_close(fd);
+        earlier_connections::on_close(fd);
     });
     let _ = catch_unwind(|| connections::note_end(fd));
     io::close(fd)
@@ -80,7 +80,7 @@ unsafe extern "C" fn on_ssl_write(ssl: *mut c_void, buffer: *const c_void, lengt
 }
 
 fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
-    strangers::on_wait();
+    earlier_connections::on_wait();
     let taken = descriptors::get(fd).and_then(Descriptor::take);
     if has_lost(fd) {
         return refuse();
@@ -113,7 +113,7 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
 
 /// The number of the session's descriptor may be another's by now.
 fn has_lost(fd: c_int) -> bool {
-    cut::is_any() && catch_unwind(|| cut::has_lost(fd)).unwrap_or(false)
+    closed_elsewhere::is_any() && catch_unwind(|| closed_elsewhere::has_lost(fd)).unwrap_or(false)
 }
 
 fn refuse() -> isize {
@@ -131,12 +131,12 @@ fn read_strange(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
 fn note_strange(fd: c_int, buffer: &[u8], count: isize) {
     let bytes = usize::try_from(count).ok().and_then(|count| buffer.get(..count));
     if let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) {
-        contain(Point::Recv, (), || strangers::on_read(fd, bytes));
+        contain(Point::Recv, (), || earlier_connections::on_read(fd, bytes));
     }
 }
 
 fn write_strange(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
-    contain(Point::Send, (), || strangers::on_write(fd));
+    contain(Point::Send, (), || earlier_connections::on_write(fd));
     io.write(bytes)
 }
 
@@ -151,7 +151,7 @@ fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
     let is_strange = !connections::is_of_this_load(taken.descriptor);
     let Some(connection) = taken.content() else { return write_strange(fd, io, bytes) };
     if is_strange {
-        contain(Point::Send, (), || strangers::on_write(fd));
+        contain(Point::Send, (), || earlier_connections::on_write(fd));
     }
     let work = || {
         faults::may_strike(Point::Send);

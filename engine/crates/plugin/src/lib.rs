@@ -26,9 +26,9 @@ mod server;
 mod settings;
 mod signal;
 mod sockets;
-mod turns;
 mod version;
 mod worker;
+mod worker_may_ask;
 
 use declared::{rows, variables};
 use mariadb::abi::{self, Audit, Plugin};

@@ -5,7 +5,7 @@ use crate::connections;
 use crate::declared::{rows, rules, variables};
 use crate::engine::{begin_load, end_load, engine};
 use crate::faults;
-use crate::following::{bystanders, cut, strangers, waking};
+use crate::following::{bystanders, closed_elsewhere, earlier_connections, waking};
 use crate::hooks;
 use crate::log;
 use crate::server::{self, Server};
@@ -26,7 +26,7 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
     // What ran when the last load was over ended unseen: what is closed for it would stay so until its connection goes on.
     descriptors::visit(|taken| _ = connections::lets_go(taken));
     waking::sleep(engine());
-    strangers::learn();
+    earlier_connections::learn();
     connections::begin();
     let sees_tls = hooks::install().inspect_err(|_| server.end())?;
     begin_load();
@@ -60,7 +60,7 @@ pub fn stop() {
     engine().drop_results();
     waking::sleep(engine());
     bystanders::stop();
-    cut::forget();
+    closed_elsewhere::forget();
     server::get().end();
     if descriptors::all_clean() {
         hooks::remove();

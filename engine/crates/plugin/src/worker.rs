@@ -13,7 +13,7 @@ use crate::numbers;
 use crate::server;
 use crate::settings;
 use crate::signal;
-use crate::turns::{self, Turn};
+use crate::worker_may_ask::{self, Turn};
 use host::{Link, catalogue};
 use locks::Mutex;
 use session::Engine;
@@ -26,7 +26,7 @@ static THREAD: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
 
 pub fn start() {
     signal::begin();
-    turns::begin();
+    worker_may_ask::begin();
     let spawned = std::thread::Builder::new().name("fqc-worker".into()).spawn(run);
     match spawned {
         Ok(thread) => *THREAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread),

@@ -3,9 +3,9 @@
 pub mod diagnostics;
 pub mod granted;
 pub mod identity;
-pub mod met;
 pub mod near;
-pub mod own;
+pub mod read_counts;
+pub mod recent_tables;
 pub mod reuse;
 pub mod temporary;
 pub mod told;
@@ -21,9 +21,9 @@ use crate::transaction::writes::Writes;
 use diagnostics::Diagnostics;
 use flavour::Flavour;
 use identity::{Agreement, Identity};
-use met::Met;
 use near::Near;
-use own::OwnCounts;
+use read_counts::ReadCounts;
+use recent_tables::RecentTables;
 use reuse::Reuse;
 use temporary::TemporaryTables;
 use told::Told;
@@ -58,8 +58,8 @@ pub struct Session {
     pub(crate) verification: Option<Verification>,
     pub(crate) reuse: Reuse,
     pub(crate) recent: Recent,
-    pub(crate) met: Met,
-    pub(crate) own: OwnCounts,
+    pub(crate) met: RecentTables,
+    pub(crate) own: ReadCounts,
     pub(crate) near: Near,
 }
 
@@ -81,8 +81,8 @@ impl Session {
             verification: None,
             reuse: Reuse::default(),
             recent: Recent::default(),
-            met: Met::default(),
-            own: OwnCounts::default(),
+            met: RecentTables::default(),
+            own: ReadCounts::default(),
             near: Near::default(),
         }
     }

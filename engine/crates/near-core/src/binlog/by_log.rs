@@ -2,7 +2,7 @@
 
 use super::{Absolute, Begun, Log, Noted, Progress, Read, tables_made};
 use crate::clock;
-use crate::freshness::Standing;
+use crate::freshness::Summary;
 use crate::identified::{Answered, Asked, Bound, Decision, Here, Known};
 use crate::memory::Memory;
 use crate::reason::Own;
@@ -30,7 +30,8 @@ impl ByLog {
         let result = Absolute::read(bytes)
             .and_then(|(at, answer)| Some((at, here.result(asked, answer, *rows, self.store.as_deref())?)));
         self.log.may_take(&asked.wording(), known, &self.begun, here.now_ns)
-            && result.is_some_and(|(at, result)| self.log.take(here.kept, &asked.wording(), known, at, result, source))
+            && result
+                .is_some_and(|(at, result)| self.log.take(here.results, &asked.wording(), known, at, result, source))
     }
 }
 
@@ -44,11 +45,11 @@ impl Bound for ByLog {
         tables_made(flavour)
     }
 
-    fn standing(&self, memory: &Memory) -> Standing {
-        let (progress, counted) = (self.log.progress(clock::now()), memory.kept.counted());
+    fn summary(&self, memory: &Memory) -> Summary {
+        let (progress, counted) = (self.log.progress(clock::now()), memory.results.counted());
         let of_store = self.store.iter().flat_map(|store| store.rows(counted.hits, counted.misses));
         let rows = of_log(&progress).into_iter().chain(of_store).collect();
-        Standing { cache: verdict(&memory.obstacle.get(), &progress), rows, ..Standing::default() }
+        Summary { cache: verdict(&memory.obstacle.get(), &progress), rows, ..Summary::default() }
     }
 
     fn serves_inside(&self) -> bool {
@@ -70,8 +71,8 @@ impl Bound for ByLog {
         let known_here = known.filter(|_| here.may_stay_unseen && asked.may_be_served());
         let shared = looked.as_ref().and_then(Option::as_ref).zip(known_here);
         let is_of_store = shared.is_some_and(|(shared, known)| self.take(here, asked, known, shared));
-        let uses = Some(&here.kept.uses).filter(|_| looked.is_none());
-        let found = known_here.and_then(|known| log.find(here.kept.cache(), uses, &asked.key, known, begun, now));
+        let uses = Some(&here.results.uses).filter(|_| looked.is_none());
+        let found = known_here.and_then(|known| log.find(here.results.cache(), uses, &asked.key, known, begun, now));
         if let Some(found) = found.filter(|found| here.is_for(asked, found)) {
             self.store.iter().filter(|_| is_of_store).for_each(|store| store.count_hit());
             return Some(Decision::Serve(found));
@@ -96,7 +97,7 @@ impl Bound for ByLog {
         let Answered { asked, answer, known, source, moment, .. } = answered;
         let Some(noted) = moment else { return };
         let read = Read { wording: asked.wording(), result: answer.result_set(), noted, source };
-        let shared = self.log.keep(here.kept, &read, known);
+        let shared = self.log.keep(here.results, &read, known);
         if let Some((bytes, store)) = shared.zip(self.store.as_ref()) {
             store.put([&asked.key, &known.common], &bytes, answer.rows);
         }

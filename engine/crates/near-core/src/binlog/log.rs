@@ -8,9 +8,9 @@ use super::place::{Absolute, Place};
 use super::rows::RowKey;
 use crate::bell::Bell;
 use crate::identified::{Found, Known, Wording};
-use crate::kept::Kept;
 use crate::reason::Own;
 use crate::result_set::ResultSet;
+use crate::results::Results;
 use crate::session_flags::Places;
 use crate::uses::{Source, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp};
@@ -267,11 +267,11 @@ impl Log {
     }
 
     /// Returns what it is worth to other near caches, if it is of use to them.
-    pub fn keep(&self, kept: &Kept, read: &Read, known: &Known) -> Option<Vec<u8>> {
+    pub fn keep(&self, results: &Results, read: &Read, known: &Known) -> Option<Vec<u8>> {
         let changes = self.look();
         let is_same = changes.attachment() == Some(read.noted.attachment);
-        let is_kept = is_same.then(|| put(&changes, kept, read, known)).flatten()?;
-        kept.uses.missed(read.source.shape, read.result.bytes.len(), is_kept);
+        let is_kept = is_same.then(|| put(&changes, results, read, known)).flatten()?;
+        results.uses.missed(read.source.shape, read.result.bytes.len(), is_kept);
         let absolute = changes.absolute(read.noted.stamp).filter(|_| read.noted.circle == ALL)?;
         Some([&absolute.bytes()[..], read.result.bytes].concat())
     }
@@ -288,7 +288,7 @@ impl Log {
     /// Keeps what another one has made by `keep`, unless it is outdated by what was heard here.
     pub fn take(
         &self,
-        kept: &Kept,
+        results: &Results,
         wording: &Wording,
         known: &Known,
         absolute: Absolute,
@@ -298,7 +298,7 @@ impl Log {
         let changes = self.look();
         let Some((attachment, stamp)) = changes.attachment().zip(changes.moment_of(absolute)) else { return false };
         let noted = Noted { attachment, stamp, circle: ALL };
-        put(&changes, kept, &Read { wording: *wording, result, noted, source }, known).is_some()
+        put(&changes, results, &Read { wording: *wording, result, noted, source }, known).is_some()
     }
 
     /// Drops what cannot be served any more, and what is to be asked for again.
@@ -320,7 +320,7 @@ pub struct Read<'a> {
 }
 
 /// None if it is not fresh, and false if there is no room for it.
-fn put(changes: &Changes, kept: &Kept, read: &Read, known: &Known) -> Option<bool> {
+fn put(changes: &Changes, results: &Results, read: &Read, known: &Known) -> Option<bool> {
     let Read { wording, result, noted: Noted { stamp, circle, .. }, source: Source { shape, cost_ns } } = *read;
     let cells = cells(changes, &wording, known).filter(|_| changes.is_of(&known.server));
     let cells = cells.filter(|cells| changes.is_fresh(cells.iter().copied(), stamp))?;
@@ -329,7 +329,7 @@ fn put(changes: &Changes, kept: &Kept, read: &Read, known: &Known) -> Option<boo
     let meta = Meta { stamp: Stamp(stamp), rows: result.rows, cost_ns, flags, owner: shape.0 };
     let identity = of_circle(known, circle);
     let key = key_of(changes, wording.key, &identity);
-    Some(kept.uses.keep(kept.cache(), &key, meta, &cells, result.bytes))
+    Some(results.uses.keep(results.cache(), &key, meta, &cells, result.bytes))
 }
 
 /// Of the tables of a read, or of its rows; none if not all are known.

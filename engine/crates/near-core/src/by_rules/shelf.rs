@@ -1,8 +1,8 @@
 //! Results with the time that they were read at, in the memory that leases use, too.
 
 use crate::identified::Found;
-use crate::kept::Kept;
 use crate::result_set::ResultSet;
+use crate::results::Results;
 use crate::rules::Terms;
 use crate::session_flags::Places;
 use crate::uses::{Source, Uses};
@@ -17,11 +17,11 @@ pub fn key<'a>(text: &'a [u8], identity: &'a [u8; 32]) -> Key<'a> {
 }
 
 /// `read_at`: in microseconds, before the server was asked.
-pub fn store(kept: &Kept, key: &Key, result: ResultSet<'_>, source: Source, read_at: u64) -> bool {
+pub fn store(results: &Results, key: &Key, result: ResultSet<'_>, source: Source, read_at: u64) -> bool {
     let Source { shape, cost_ns } = source;
     let flags = result.places.map_or(0, Places::bits);
     let meta = Meta { stamp: Stamp(read_at), rows: result.rows, cost_ns, flags, owner: shape.0 };
-    kept.uses.keep(kept.cache(), key, meta, &[], result.bytes)
+    results.uses.keep(results.cache(), key, meta, &[], result.bytes)
 }
 
 /// What was read after `after`, in microseconds, and is still to be served.
@@ -44,10 +44,10 @@ pub fn is_younger(read_at: u64, now_ns: u64, ttl: Duration) -> bool {
 }
 
 /// Drops what cannot be served any more.
-pub fn tidy(kept: &Kept, now_ns: u64, longest: Duration) {
+pub fn tidy(results: &Results, now_ns: u64, longest: Duration) {
     const SEGMENTS: usize = 4;
-    kept.cache().make_ready();
-    kept.cache().sweep(|entry| is_younger(entry.stamp().0, now_ns, longest), SEGMENTS);
+    results.cache().make_ready();
+    results.cache().sweep(|entry| is_younger(entry.stamp().0, now_ns, longest), SEGMENTS);
 }
 
 #[cfg(test)]
@@ -62,12 +62,12 @@ mod tests {
         let (ttl, soft_ttl) = (Duration::from_millis(500), Duration::from_millis(200));
         let of_rule = insight::rules::Terms { ttl, soft_ttl, coalesce: Duration::ZERO, in_transactions: false };
         let terms = Terms { of_rule, counts: Arc::default() };
-        let kept = Kept::new(1 << 22);
+        let results = Results::new(1 << 22);
         let result = ResultSet { bytes: b"answer", rows: 7, places: None };
         let source = Source { shape: NOBODY, cost_ns: 0 };
-        assert!(store(&kept, &key(b"SELECT 1", &[1; 32]), result, source, AT));
+        assert!(store(&results, &key(b"SELECT 1", &[1; 32]), result, source, AT));
         let of = |text: &[u8], identity: u8, now_us: u64, after| {
-            let found = find(kept.cache(), None, &key(text, &[identity; 32]), now_us * 1000, after, &terms);
+            let found = find(results.cache(), None, &key(text, &[identity; 32]), now_us * 1000, after, &terms);
             found.map(|found| (found.answer, found.rows, found.is_due))
         };
         let text = b"SELECT 1";

@@ -2,7 +2,7 @@
 
 use super::{Asked, Here, Known};
 use crate::answer::Answer;
-use crate::freshness::{Served, Standing};
+use crate::freshness::{Served, Summary};
 use crate::memory::Memory;
 use crate::reason::Own;
 use crate::session_flags::Places;
@@ -67,7 +67,7 @@ pub trait Bound: Send + Sized + 'static {
     }
 
     /// Returns the part of a report on the cache that depends on this bound.
-    fn standing(&self, memory: &Memory) -> Standing;
+    fn summary(&self, memory: &Memory) -> Summary;
 
     /// Returns true if reads in transactions may be served.
     fn serves_inside(&self) -> bool;

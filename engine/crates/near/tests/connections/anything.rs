@@ -151,7 +151,7 @@ fn nothing_that_anybody_sends_does_more_than_end_its_connection() {
                 session = None;
             }
         }
-        let counted = memory.kept.counted();
+        let counted = memory.results.counted();
         assert!(counted.bytes <= SIZE);
         answered += counted.hits as usize;
         unread += usize::from(session.is_none());

@@ -6,7 +6,7 @@ use crate::engine::{engine, is_loaded};
 use crate::facts::Facts;
 use crate::faults::Point;
 use crate::following::sessions::{with_connection, with_session};
-use crate::following::{bystanders, strangers, waking};
+use crate::following::{bystanders, earlier_connections, waking};
 use crate::mariadb::abi::*;
 use crate::mariadb::applier;
 use crate::mariadb::native;
@@ -15,7 +15,7 @@ use crate::mariadb::symbols::ThdRef;
 use crate::numbers::{self, NUMBERS};
 use crate::signal::{self, wake_if_wanted};
 use crate::sockets::descriptors::{self, Descriptor};
-use crate::turns;
+use crate::worker_may_ask;
 use session::{Account, Report};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::Ordering;
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
                 _ => {}
             }
         }
-        strangers::on_report();
+        earlier_connections::on_report();
         wake_if_wanted();
     });
 }
@@ -77,7 +77,7 @@ fn on_table(thd: &ThdRef, event: &EventTable) {
     let is_lock = event.subclass == TABLE_LOCK;
     if is_lock && !is_read_only && db == b"mysql" && name == b"plugin" {
         waking::doubt(engine, Some(event.thread_id));
-        turns::await_end();
+        worker_may_ask::await_end();
     }
     let tell = |report: &mut dyn FnMut(Report)| match event.subclass {
         TABLE_LOCK => report(Report::Locked { db, name, is_read_only }),

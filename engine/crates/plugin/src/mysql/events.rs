@@ -6,7 +6,7 @@ use crate::engine::{engine, is_loaded};
 use crate::facts::Facts;
 use crate::faults::Point;
 use crate::following::sessions::{with_connection, with_session};
-use crate::following::{bystanders, strangers, waking};
+use crate::following::{bystanders, earlier_connections, waking};
 use crate::mysql::abi::*;
 use crate::mysql::reach;
 use crate::mysql::symbols::ThdRef;
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
                     _ => {}
                 }
             }
-            strangers::on_report();
+            earlier_connections::on_report();
             wake_if_wanted();
         });
     }

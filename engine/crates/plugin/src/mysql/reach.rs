@@ -8,7 +8,7 @@ use crate::engine::{engine, is_loaded};
 use crate::facts::{self, Facts};
 use crate::faults::Point;
 use crate::following::sessions::with_session;
-use crate::following::{bystanders, strangers};
+use crate::following::{bystanders, earlier_connections};
 use crate::mysql::abi::Thd;
 use crate::mysql::symbols::ThdRef;
 use crate::signal::{self, wake_if_wanted};
@@ -53,7 +53,7 @@ pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
             return T::default();
         }
         let outcome = work(Actor::of(thd));
-        strangers::on_report();
+        earlier_connections::on_report();
         wake_if_wanted();
         outcome
     };

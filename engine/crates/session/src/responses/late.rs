@@ -7,7 +7,7 @@ use crate::entries::lasting::Basis;
 use crate::entries::layout::Layout;
 use crate::reason::Own;
 use crate::responses::keeping::finish;
-use crate::session::own::Misses;
+use crate::session::read_counts::Misses;
 use crate::statement::recording::{Finished, Recording};
 use crate::statement::rows::depend_on_rows;
 use cache::Key;

@@ -1,7 +1,7 @@
 //! What is kept of the server's answers, and whether it may be served.
 //!
 //! Invariants:
-//! - what a frame of the feed closes is closed for all threads once [`Kept::apply`] returns, since each looks under the lock; only
+//! - what a frame of the feed closes is closed for all threads once [`Results::apply`] returns, since each looks under the lock; only
 //!   then the frame is acknowledged;
 //! - a thread that finds a result fresh looks at the time *after* its read has arrived. A result that is sent later than that was
 //!   true when its read had begun already;
@@ -21,7 +21,7 @@ pub type Attachment = [u64; 2];
 /// The part of the memory that answers may take until it is known whether they can be kept: one in so many.
 const ON_THEIR_WAY: u64 = 8;
 
-pub struct Kept {
+pub struct Results {
     cache: Cache,
     near: RwLock<Near>,
     on_their_way: AtomicU64,
@@ -36,10 +36,10 @@ pub struct Kept {
     pub accounts_changed: AtomicU64,
 }
 
-impl Kept {
-    pub fn new(size: u64) -> Kept {
+impl Results {
+    pub fn new(size: u64) -> Results {
         let most_on_their_way = size / ON_THEIR_WAY;
-        Kept {
+        Results {
             cache: Cache::new(size - most_on_their_way),
             near: RwLock::default(),
             on_their_way: AtomicU64::new(0),
@@ -206,26 +206,26 @@ impl View<'_> {
 
 /// What answers on their way take.
 pub struct Room {
-    kept: Arc<Kept>,
+    results: Arc<Results>,
     bytes: u64,
 }
 
 impl Room {
-    pub fn new(kept: &Arc<Kept>) -> Room {
-        Room { kept: kept.clone(), bytes: 0 }
+    pub fn new(results: &Arc<Results>) -> Room {
+        Room { results: results.clone(), bytes: 0 }
     }
 
     /// False if there is no room for so many more.
     pub fn grow(&mut self, bytes: usize) -> bool {
         let bytes = bytes as u64;
         self.bytes += bytes;
-        let before = self.kept.on_their_way.fetch_add(bytes, Ordering::Relaxed);
-        before + bytes <= self.kept.most_on_their_way
+        let before = self.results.on_their_way.fetch_add(bytes, Ordering::Relaxed);
+        before + bytes <= self.results.most_on_their_way
     }
 }
 
 impl Drop for Room {
     fn drop(&mut self) {
-        self.kept.on_their_way.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.results.on_their_way.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }

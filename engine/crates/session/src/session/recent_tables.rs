@@ -9,7 +9,7 @@ use std::sync::Arc;
 const MOST: usize = 64;
 
 #[derive(Default)]
-pub struct Met(Vec<One>);
+pub struct RecentTables(Vec<One>);
 
 /// A table is looked at only if its name's hash is the one that is looked for.
 struct One {
@@ -17,7 +17,7 @@ struct One {
     table: Arc<Table>,
 }
 
-impl Met {
+impl RecentTables {
     pub fn meet(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> &Arc<Table> {
         let hash = FixedState::default().hash_one((db, name));
         let is_it = |one: &One| one.hash == hash && one.table.name == name && one.table.db == db;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
 /// What became of this connection's own reads.
 #[derive(Default)]
-pub struct OwnCounts {
+pub struct ReadCounts {
     pub hits: u64,
     /// Shared with results that wait: what becomes of them shows on another thread.
     pub misses: Arc<Misses>,
