@@ -124,6 +124,14 @@ fn writes_are_understood() {
 }
 
 #[test]
+fn a_flush_of_counters_without_a_scope_means_all_of_them_in_older_lines() {
+    for (version, expected) in [("11.4.5-MariaDB", Flush::Status), ("11.8.9-MariaDB", Flush::SessionStatus)] {
+        let mode = LexMode::new(flavour::of(version));
+        assert_eq!(classify(b"FLUSH STATUS", mode).kind, Kind::Flush(expected), "{version}");
+    }
+}
+
+#[test]
 fn routine_kinds_are_told_apart() {
     assert_kinds(&[
         (Kind::Call, &["CALL p(1)", "call db.p"]),
@@ -172,8 +180,11 @@ fn routine_kinds_are_told_apart() {
         (Kind::Kill, &["KILL 5", "KILL QUERY 5", "KILL USER a"]),
         (Kind::Use(b"db".to_vec()), &["USE db", "use `db`"]),
         (Kind::Flush(Flush::QueryCache), &["FLUSH QUERY CACHE", "FLUSH LOCAL QUERY CACHE"]),
-        (Kind::Flush(Flush::Status), &["FLUSH STATUS", "flush no_write_to_binlog status", "FLUSH GLOBAL STATUS"]),
-        (Kind::Flush(Flush::SessionStatus), &["FLUSH SESSION STATUS"]),
+        (Kind::Flush(Flush::Status), &["FLUSH GLOBAL STATUS"]),
+        (
+            Kind::Flush(Flush::SessionStatus),
+            &["FLUSH STATUS", "flush no_write_to_binlog status", "FLUSH SESSION STATUS"],
+        ),
         (
             Kind::Flush(Flush::Other),
             &[
