@@ -146,7 +146,7 @@ frontend/node_modules/ready: frontend/package-lock.json
 	@echo "frontend: installing its dependencies"
 	@cd frontend && npm ci --no-audit --no-fund --no-update-notifier --loglevel=error
 	@touch $@
-frontend/dist/index.html: frontend/node_modules/ready $(shell find frontend/src frontend/public frontend/index.html frontend/vite.config.ts -type f 2>/dev/null)
+frontend/dist/index.html: frontend/node_modules/ready $(shell find frontend/src frontend/public frontend/build frontend/index.html frontend/vite.config.ts -type f 2>/dev/null)
 	@echo "frontend: building the console"
 	@cd frontend && npm run --silent build -- --logLevel warn
 	@touch $@

@@ -50,6 +50,7 @@ MIDDLEWARE = [
     "controlplane.core.content_policy.ContentPolicyMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.compression.CompressionMiddleware",
     "controlplane.accounts.session_cookie.SessionCookieMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -91,6 +92,8 @@ FRONTEND_DIST = ENV.frontend_dist
 STATIC_URL = "/static/"
 WHITENOISE_ROOT = FRONTEND_DIST if FRONTEND_DIST.is_dir() else None
 WHITENOISE_INDEX_FILE = True
+# The build puts a hash of its content into the name of each of these files, so a browser never has to ask again.
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^/assets/.+-[A-Za-z0-9_-]{8}\.[a-z0-9]+$"
 
 # TLS ends at the proxy in front, which states the scheme (config/forwarded.py); without it no cookie can be secure.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENV.is_tls

@@ -1,3 +1,4 @@
+import favicon from '@/components/favicon.svg?inline';
 import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
@@ -15,7 +16,7 @@ export function LoginPage() {
   return (
     <main className={classes.page}>
       <div className={classes.card}>
-        <img src="/favicon.svg" alt="" width={40} height={40} />
+        <img src={favicon} alt="" width={40} height={40} />
         <h1 className={classes.title}>Fast Query Cache</h1>
         <p className={classes.lead}>{t('login.lead')}</p>
         <LoginForm />
