@@ -36,7 +36,7 @@ const isShared = matches(
   'src/lib/(?!i18n/(zh|enPages))',
 );
 
-/** By its folder; the form of a new instance stays apart from the first page, which opens it seldom. */
+/** Names the chunk of a feature after its folder. The form of a new instance stays out, so that the first page is small. */
 const featureOf = (id: string) => /src\/features\/(\w+)\/(?!AddInstance)/.exec(id)?.[1] ?? null;
 
 // A group takes along what its modules import, so what every page needs comes first.

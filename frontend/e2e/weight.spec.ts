@@ -1,4 +1,4 @@
-// What a page takes on a slow line: few requests, and few bytes on the way.
+// Measures how many requests and bytes a page takes, which decides how fast it is on a slow line.
 import { expect, test } from './console';
 import type { CDPSession, Page } from '@playwright/test';
 
@@ -12,14 +12,14 @@ interface Weight {
   bytes: number;
 }
 
-/** What the browser received, as it came over the network. */
+/** Counts the responses that the browser receives while the page opens, and their compressed bytes. */
 async function weighed(page: Page, open: () => Promise<void>): Promise<Weight> {
   const weight = { requests: 0, bytes: 0 };
   const session: CDPSession = await page.context().newCDPSession(page);
   await session.send('Network.enable');
   await session.send('Network.setCacheDisabled', { cacheDisabled: true });
   session.on('Network.loadingFinished', ({ encodedDataLength }) => {
-    // What the page has within itself, such as a picture, comes over no network.
+    // A picture inside the page has no bytes of its own on the network.
     weight.requests += encodedDataLength > 0 ? 1 : 0;
     weight.bytes += encodedDataLength;
   });

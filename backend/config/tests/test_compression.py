@@ -1,4 +1,4 @@
-"""What a browser on a slow line is sent: compressed files that it keeps, and compressed answers."""
+"""A browser on a slow line receives compressed files, which it keeps, and compressed answers of the API."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ NODE_OF_A_CLUSTER = "wsrep_on"
 
 @dataclass(frozen=True)
 class LogSetting:
-    """A variable that must have one of these values for a log to tell of every change, and how that is reached."""
+    """A variable that must have one of these values so that the log has every change, with the option lines for it."""
 
     names: tuple[str, ...]  # of any version; the first that the server has counts
     fit: tuple[str, ...]
@@ -72,7 +72,7 @@ LOG_SETTINGS: dict[str, tuple[LogSetting, ...]] = {
 
 
 def modes_of(product: str, version: str, edition: str, *, has_engine: bool, takes_engine: bool) -> list[str]:
-    """The best one first. Where MariaDB runs the engine there is no other: answers in exact mode are never outdated."""
+    """The best one first. Where MariaDB runs the engine there is no other: answers in exact mode are never stale."""
     exact = [EXACT] if product == MARIADB.name and (has_engine or takes_engine) else []
     if exact and has_engine:
         return exact
@@ -119,7 +119,7 @@ def _account(user: str) -> str:
 
 
 def file_lines(mode: str) -> tuple[str, ...]:
-    """What the file that its command names may hold: an example to begin with."""
+    """Example content for the file of rules that the command of this mode names."""
     return ("[[rule]]", 'schema = "shop"', 'cache = "always"', "ttl = 5") if mode == RULED else ()
 
 

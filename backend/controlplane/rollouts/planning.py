@@ -69,7 +69,7 @@ def _situation(instance: Instance, lines: Mapping[str, Any]) -> Situation:
 
 
 def _sampled(instance: Instance) -> dict[str, str]:
-    """What the newest sample and the last look say of values that nobody has configured here."""
+    """Returns running values from the newest sample and the last look, for parameters that are not configured."""
     try:
         readings = instance.latest.readings
     except ObjectDoesNotExist:

@@ -1,4 +1,4 @@
-"""What a server is called where its parameters are talked about."""
+"""Messages about parameters name the server that the instance really is."""
 
 from __future__ import annotations
 

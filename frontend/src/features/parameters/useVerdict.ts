@@ -2,7 +2,7 @@ import type { Instance, InstanceParameter } from '@/api/instances';
 import { isExpression, judge } from './parameterInput';
 import { useResolved } from './useResolved';
 
-/** What an expression comes to, and whether the parameter allows that. Until the answer for this text is there, it may. */
+/** Evaluates an expression on the server and judges its value. A text whose answer is still missing is not blocked. */
 export function useVerdict(instance: Instance, row: InstanceParameter, text: string) {
   const resolved = useResolved(instance, row.name, text);
   const { data } = resolved;
