@@ -2,11 +2,10 @@
 
     circles.py
 
-A module needs another one if it, or a file in its folder, names it by `crate::`, `super::` or `self::` outside of its tests. The
-modules of one folder may form no circle. A module and the files in its own folder may need each other.
+A module needs another one if it, or a file in its folder, names it by `crate::`, `super::` or `self::` outside of its
+tests. The modules of one folder may form no circle. A module and the files in its own folder may need each other.
 """
 
-import os
 import re
 import sys
 from collections.abc import Iterator
@@ -47,10 +46,15 @@ def needs(files: dict[Module, str]) -> dict[Module, set[Module]]:
             other = path
             while other and other not in files:
                 other = other[:-1]
-            alike = len(os.path.commonprefix([module, other]))
+            alike = shared(module, other)
             if alike < min(len(module), len(other)):
                 found.setdefault(module[: alike + 1], set()).add(other[: alike + 1])
     return found
+
+
+def shared(one: Module, other: Module) -> int:
+    """How many folders, from the crate's root on, two modules have in common."""
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
 
 
 def circle(graph: dict[Module, set[Module]]) -> list[Module]:

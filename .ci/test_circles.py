@@ -36,7 +36,7 @@ class Circles(unittest.TestCase):
         self.assertEqual([], self.circle(a="mod x; use x::X;", a__x="use super::A; use crate::a::B;"))
 
     def test_tests_and_words_are_none(self) -> None:
-        tested = "// crate::b\nconst B: &str = \"crate::b\";\n#[cfg(test)]\nmod tests {\n    use crate::b::B;\n}\n"
+        tested = '// crate::b\nconst B: &str = "crate::b";\n#[cfg(test)]\nmod tests {\n    use crate::b::B;\n}\n'
         self.assertEqual([], self.circle(a=tested, b="use crate::a::A;"))
 
     def test_the_engine_has_none(self) -> None:
