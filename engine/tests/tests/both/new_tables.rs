@@ -5,7 +5,7 @@ use crate::with_table;
 use fqc_tests::client::{Client, Param};
 use std::time::Instant;
 
-/// The engine may need longer on a busy machine than a client waits, so a few tables may be missed.
+/// Without the wait some tables are hits by chance.
 const IN_A_ROW: u32 = 10;
 
 /// `is_hit` makes the table with this number and says whether its second read came from memory.
