@@ -48,11 +48,11 @@ test('a session that ended while its page was open leads back there, however lat
   await expect(link).toBeVisible();
   let letCome = () => {};
   const mayCome = new Promise<void>((resolve) => (letCome = resolve));
-  await page.route(/\/LoginPage-[^/]*\.js$/, async (route) => {
+  await page.route(/\/login-[^/]*\.js$/, async (route) => {
     await mayCome;
     await route.continue();
   });
-  const asked = page.waitForRequest(/\/LoginPage-[^/]*\.js$/);
+  const asked = page.waitForRequest(/\/login-[^/]*\.js$/);
   await context.clearCookies();
   await link.click();
   await asked;
