@@ -248,8 +248,8 @@ lint: lint-engine lint-python lint-frontend lint-terraform lint-shell ## Every l
 lint-engine:
 	@$(CARGO) fmt --all --check
 	@python3 .ci/circles.py
-	@# What decides beside an application must fit into other processes.
-	@! $(CARGO) tree --locked --package fqc-near-core --edges normal --prefix none | grep -E '^(tokio|rustls|mio|socket2) '
+	@# The core of fqc-near must fit into other processes.
+	@! ($(CARGO) tree --locked --package fqc-near-core --edges normal --prefix none | grep -E '^(tokio|rustls|mio|socket2) ')
 	@$(CARGO) clippy --locked --quiet --workspace --all-targets --features fqc-tests/mysql --target-dir $(LINT_DIR) -- -D warnings
 	@# Nothing is linked, so the fuzzer's own library is not built.
 	@cd engine/fuzz && CUSTOM_LIBFUZZER_PATH=/nowhere/libfuzzer.a CARGO_TARGET_DIR=../$(LINT_DIR) \
