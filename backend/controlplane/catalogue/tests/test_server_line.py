@@ -125,7 +125,13 @@ def test_settings_of_the_engine_have_units_and_what_it_tells_of_itself_is_none(o
         "fqc_verify_ppm": "parts per million",
     }
     facts = {name for name, each in engine.items() if not each.is_modifiable}
-    assert facts == {"fqc_version", "fqc_minor_version", "fqc_compatibility", "fqc_trial"}
+    assert facts == {
+        "fqc_version",
+        "fqc_minor_version",
+        "fqc_compatibility",
+        "fqc_trial",
+        "fqc_allow_untested_server",
+    }
 
 
 def _readable(line, name: str, value: str) -> bool:  # type: ignore[no-untyped-def]

@@ -50,7 +50,7 @@ def list_(call: Call, instance: Name) -> None:
 
 @app.read("check")
 def check(call: Call, instance: Name) -> None:
-    """Show the ways in which near caches can serve, what each lacks, and how to start one."""
+    """Show the ways in which near caches can serve, and what each lacks."""
     found = call.api.get(f"instances/{instance}/near-caches/prerequisites")
     call.show(found, _check)
     if not found["is_ready"]:

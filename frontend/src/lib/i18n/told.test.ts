@@ -110,7 +110,7 @@ const NAMES: Record<string, () => string[]> = {
   column: () =>
     [
       ...listOf(source('insight/src/report.rs'), 'QUERIES: [&str; 20] = ['),
-      ...listOf(source('insight/src/report.rs'), 'REASONS: [&str; 5] = ['),
+      ...listOf(source('insight/src/report.rs'), 'REASONS: [&str; 6] = ['),
     ].sort(),
 };
 
