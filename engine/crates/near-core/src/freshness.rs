@@ -131,8 +131,8 @@ pub trait Freshness: Send {
     fn forward_hidden(&mut self, _payload: &[u8]) {}
 
     /// Receives the bytes of the answer to the command with this number. The outcome comes with the last bytes. Returns true if the answer
-    /// has certainly set the number of rows found.
-    fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) -> bool;
+    /// has certainly set the number of rows found, which matters only if `is_astray`.
+    fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, is_astray: bool) -> bool;
 
     /// Is called when the server has answered a read that was already served.
     fn answered_served(&mut self, _number: u64, _outcome: &Outcome) {}

@@ -501,7 +501,7 @@ impl<B: Bound> Freshness for Identified<B> {
         (sent.is_whole && is_noted).then_some(self.last)
     }
 
-    fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) -> bool {
+    fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, is_astray: bool) -> bool {
         if number == QUESTION || number == FURTHER_QUESTION {
             self.of_question(number, bytes, outcome.is_some());
             return false;
@@ -514,7 +514,7 @@ impl<B: Bound> Freshness for Identified<B> {
             return false;
         }
         let Some(waiting) = outcome.and_then(|_| self.waiting.remove(at)) else { return false };
-        let sets_found = number == self.last && !self.may_leave_found(&waiting.asked, &waiting.answer);
+        let sets_found = is_astray && number == self.last && !self.may_leave_found(&waiting.asked, &waiting.answer);
         self.keep(waiting);
         sets_found
     }

@@ -92,7 +92,7 @@ impl Freshness for Leases {
         lock(&self.leased).connection.forward(payload);
     }
 
-    fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) -> bool {
+    fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, _: bool) -> bool {
         lock(&self.leased).take(&self.memory.results, number, bytes, outcome);
         false
     }

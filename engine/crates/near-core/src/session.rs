@@ -187,7 +187,9 @@ impl Session {
             rows <= 1
                 && may_leave_found(self.freshness.aggregates(payload), &answer, follower.capabilities(), is_binary)
         };
-        let earlier = self.unseen.take().filter(|_| may_leave());
+        // The same read once more leaves what it left before.
+        let is_same = |unseen: &Unseen| unseen.is_alone(packet) && !self.is_astray;
+        let earlier = self.unseen.take().filter(|unseen| !is_same(unseen) && may_leave());
         let rows = (earlier.is_some() || !self.is_astray || !may_leave()).then_some(rows);
         let unseen = Unseen { packet: packet.to_vec(), rows, under, first_types, before: Vec::new() };
         self.unseen = Some(earlier.into_iter().fold(unseen, Unseen::after));
@@ -295,7 +297,7 @@ impl Session {
 
     /// Takes bytes of the answer to the command with this number.
     pub fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) {
-        let sets_found = self.freshness.of_server(number, bytes, outcome);
+        let sets_found = self.freshness.of_server(number, bytes, outcome, self.is_astray);
         self.is_astray &= !sets_found;
     }
 

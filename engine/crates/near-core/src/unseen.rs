@@ -39,6 +39,11 @@ impl Unseen {
         self
     }
 
+    /// Returns true if the read is this packet, its number of rows is known, and no other read is to be sent before it.
+    pub fn is_alone(&self, packet: &[u8]) -> bool {
+        self.before.is_empty() && self.rows.is_some() && self.packet == packet
+    }
+
     /// How many reads the server has not seen.
     pub fn count(&self) -> usize {
         self.before.len() + 1

@@ -40,7 +40,7 @@ impl Freshness for ForEver {
         Some(1)
     }
 
-    fn of_server(&mut self, _: u64, bytes: &[u8], outcome: Option<&Outcome>) -> bool {
+    fn of_server(&mut self, _: u64, bytes: &[u8], outcome: Option<&Outcome>, _: bool) -> bool {
         let (read, answer) = &mut self.sent;
         let is_kept = answer.as_mut().is_some_and(|answer| answer.take(bytes, outcome) && outcome.is_some());
         self.results.extend(answer.take_if(|_| is_kept).map(|answer| (std::mem::take(read), answer)));
