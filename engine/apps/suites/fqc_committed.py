@@ -5,6 +5,6 @@ of it may come from a cache.
 """
 
 from django.db.backends.mysql.features import DatabaseFeatures
-from fqc_settings import *  # noqa: F403
+from fqc_settings import *  # noqa: F403 - Django reads each name of the module as a setting
 
 DatabaseFeatures.supports_transactions = False

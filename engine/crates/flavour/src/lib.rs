@@ -223,12 +223,26 @@ impl Schemas {
 pub struct Variables {
     /// No result depends on them, or their effect is known from what the server itself tells (autocommit, isolation).
     pub without_effect: &'static [&'static str],
-    /// Settings of the whole server that change no result and nothing that the engine knows of new sessions: limits, timeouts, logs,
-    /// memory, threads and flushing.
-    pub harmless_globals: &'static [&'static str],
+    /// The product's own among [`Variables::harmless_globals`].
+    pub own_harmless_globals: &'static [&'static str],
     /// What a SET with an expression may have changed, and the server can be asked for.
     pub askable: &'static [&'static str],
 }
+
+/// The global variables that all products have and no result depends on.
+#[rustfmt::skip]
+const HARMLESS_GLOBALS: &[&str] = &[
+    "binlog_expire_logs_seconds", "connect_timeout", "general_log", "general_log_file", "innodb_adaptive_flushing",
+    "innodb_buffer_pool_dump_at_shutdown", "innodb_buffer_pool_dump_pct", "innodb_buffer_pool_size",
+    "innodb_flush_log_at_timeout", "innodb_flush_log_at_trx_commit", "innodb_flush_neighbors",
+    "innodb_flushing_avg_loops", "innodb_io_capacity", "innodb_io_capacity_max", "innodb_lock_wait_timeout",
+    "innodb_lru_scan_depth", "innodb_max_dirty_pages_pct", "innodb_max_dirty_pages_pct_lwm", "innodb_old_blocks_pct",
+    "innodb_old_blocks_time", "innodb_print_all_deadlocks", "innodb_read_ahead_threshold", "interactive_timeout",
+    "lock_wait_timeout", "log_output", "log_queries_not_using_indexes", "log_slow_admin_statements",
+    "long_query_time", "max_binlog_size", "max_connect_errors", "max_connections", "max_user_connections",
+    "min_examined_row_limit", "net_read_timeout", "net_write_timeout", "slow_launch_time", "slow_query_log",
+    "slow_query_log_file", "sync_binlog", "table_open_cache", "thread_cache_size", "wait_timeout",
+];
 
 impl Variables {
     pub fn has_no_effect(&self, name: &[u8]) -> bool {
@@ -236,7 +250,13 @@ impl Variables {
     }
 
     pub fn is_harmless_global(&self, name: &[u8]) -> bool {
-        self.harmless_globals.iter().any(|known| known.as_bytes() == name)
+        self.harmless_globals().any(|known| known.as_bytes() == name)
+    }
+
+    /// Settings of the whole server that change no result and nothing that the engine knows of new sessions: limits, timeouts, logs,
+    /// memory, threads and flushing.
+    pub fn harmless_globals(&self) -> impl Iterator<Item = &'static str> {
+        HARMLESS_GLOBALS.iter().chain(self.own_harmless_globals).copied()
     }
 
     pub fn is_askable(&self, name: &[u8]) -> bool {

@@ -51,7 +51,7 @@ pub static MARIADB: Flavour = Flavour {
         registry: Some("transaction_registry"),
         grants: &["db", "tables_priv", "columns_priv", "roles_mapping"],
     },
-    variables: Variables { without_effect: WITHOUT_EFFECT, harmless_globals: HARMLESS_GLOBALS, askable: ASKABLE },
+    variables: Variables { without_effect: WITHOUT_EFFECT, own_harmless_globals: HARMLESS_GLOBALS, askable: ASKABLE },
     modes: Modes {
         ansi: &["ANSI", "DB2", "MAXDB", "MSSQL", "ORACLE", "POSTGRESQL"],
         foreign: &["ORACLE"],
@@ -145,20 +145,10 @@ const WITHOUT_EFFECT: &[&str] = &[
 
 #[rustfmt::skip]
 const HARMLESS_GLOBALS: &[&str] = &[
-    "binlog_expire_logs_seconds", "connect_timeout", "expire_logs_days", "general_log", "general_log_file",
-    "innodb_adaptive_flushing", "innodb_buffer_pool_dump_at_shutdown", "innodb_buffer_pool_dump_pct",
-    "innodb_buffer_pool_size", "innodb_flush_log_at_timeout", "innodb_flush_log_at_trx_commit",
-    "innodb_flush_neighbors", "innodb_flushing_avg_loops", "innodb_io_capacity", "innodb_io_capacity_max",
-    "innodb_lock_wait_timeout", "innodb_log_file_size", "innodb_lru_scan_depth", "innodb_max_dirty_pages_pct",
-    "innodb_max_dirty_pages_pct_lwm", "innodb_old_blocks_pct", "innodb_old_blocks_time", "innodb_print_all_deadlocks",
-    "innodb_read_ahead_threshold", "interactive_timeout", "lock_wait_timeout", "log_output",
-    "log_queries_not_using_indexes", "log_slow_admin_statements", "log_slow_min_examined_row_limit", "log_slow_query",
+    "expire_logs_days", "innodb_log_file_size", "log_slow_min_examined_row_limit", "log_slow_query",
     "log_slow_query_file", "log_slow_query_time", "log_slow_rate_limit", "log_slow_verbosity", "log_warnings",
-    "long_query_time", "max_binlog_size", "max_connect_errors", "max_connections", "max_user_connections",
-    "min_examined_row_limit", "net_read_timeout", "net_write_timeout", "slow_launch_time", "slow_query_log",
-    "slow_query_log_file", "sync_binlog", "table_open_cache", "thread_cache_size", "thread_pool_idle_timeout",
-    "thread_pool_max_threads", "thread_pool_oversubscribe", "thread_pool_size", "thread_pool_stall_limit",
-    "wait_timeout",
+    "thread_pool_idle_timeout", "thread_pool_max_threads", "thread_pool_oversubscribe", "thread_pool_size",
+    "thread_pool_stall_limit",
 ];
 
 const ASKABLE: &[&str] = &[

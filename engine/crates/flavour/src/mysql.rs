@@ -50,7 +50,7 @@ pub static MYSQL: Flavour = Flavour {
         registry: None,
         grants: GRANTS,
     },
-    variables: Variables { without_effect: WITHOUT_EFFECT, harmless_globals: HARMLESS_GLOBALS, askable: ASKABLE },
+    variables: Variables { without_effect: WITHOUT_EFFECT, own_harmless_globals: HARMLESS_GLOBALS, askable: ASKABLE },
     modes: Modes { ansi: &["ANSI"], foreign: &[], tells_quotes: false },
     habits: HABITS,
     asked: ASKED,
@@ -121,18 +121,8 @@ const WITHOUT_EFFECT: &[&str] = &[
 
 #[rustfmt::skip]
 const HARMLESS_GLOBALS: &[&str] = &[
-    "binlog_expire_logs_seconds", "connect_timeout", "general_log", "general_log_file", "innodb_adaptive_flushing",
-    "innodb_buffer_pool_dump_at_shutdown", "innodb_buffer_pool_dump_pct", "innodb_buffer_pool_size",
-    "innodb_flush_log_at_timeout", "innodb_flush_log_at_trx_commit", "innodb_flush_neighbors",
-    "innodb_flushing_avg_loops", "innodb_idle_flush_pct", "innodb_io_capacity", "innodb_io_capacity_max",
-    "innodb_lock_wait_timeout", "innodb_log_writer_threads", "innodb_lru_scan_depth", "innodb_max_dirty_pages_pct",
-    "innodb_max_dirty_pages_pct_lwm", "innodb_old_blocks_pct", "innodb_old_blocks_time", "innodb_print_all_deadlocks",
-    "innodb_read_ahead_threshold", "innodb_redo_log_capacity", "interactive_timeout", "lock_wait_timeout",
-    "log_error_verbosity", "log_output", "log_queries_not_using_indexes", "log_slow_admin_statements",
-    "log_slow_extra", "log_slow_replica_statements", "log_throttle_queries_not_using_indexes", "long_query_time",
-    "max_binlog_size", "max_connect_errors", "max_connections", "max_user_connections", "min_examined_row_limit",
-    "net_read_timeout", "net_write_timeout", "slow_launch_time", "slow_query_log", "slow_query_log_file",
-    "sync_binlog", "table_open_cache", "thread_cache_size", "wait_timeout",
+    "innodb_idle_flush_pct", "innodb_log_writer_threads", "innodb_redo_log_capacity", "log_error_verbosity",
+    "log_slow_extra", "log_slow_replica_statements", "log_throttle_queries_not_using_indexes",
 ];
 
 const ASKABLE: &[&str] = &[

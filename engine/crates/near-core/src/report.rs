@@ -1,6 +1,6 @@
-//! `SHOW FQC STATUS`, `QUERIES` and `CURVE`, and `SHOW STATUS LIKE 'Qcache%'` through a near cache tell of it.
+//! Answers `SHOW FQC STATUS`, `QUERIES` and `CURVE`, and `SHOW STATUS LIKE 'Qcache%'`, with the near cache's own figures.
 //!
-//! So does `SHOW FQC REASONS`, where rules or the binary log say what may be kept.
+//! `SHOW FQC REASONS` is answered, too, where rules or the binary log say what may be kept.
 //!
 //! Deliberately absent: the other reports. Which tables are written, and with leases why something may not be kept, only the server knows.
 
@@ -51,7 +51,7 @@ impl Topic {
     }
 }
 
-/// What a command asks for that is told here.
+/// The report that a command asks for.
 pub struct Asked {
     topic: Topic,
     selection: Selection,
