@@ -288,7 +288,7 @@ class WithoutControlPlane(unittest.TestCase):
                 finally:
                     exporter.terminate()
         self.assertGreater(len(status), 50)
-        # Those that are words.
+        # The exporter leaves out counters whose values are words.
         left_out = {name for name in status if f"mysql_global_status_{name.lower()}" not in told}
         self.assertEqual({"Fqc_obstacle", "Fqc_untested_server"}, left_out)
 
