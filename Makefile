@@ -161,7 +161,7 @@ engine/bench/.venv/ready: engine/bench/requirements.lock
 test-engine: ## Engine: unit, model and property tests
 	@$(ENGINE_TESTS) --only "$(ONLY)" --without fqc-tests fqc-near
 test-engine-models: ## Engine: every interleaving of the protocols of the cache, by loom, and of near caches
-	@cd engine && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --locked --profile models -p fqc-cache --test loom
+	@cd engine && RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test --locked --profile models -p fqc-cache -p fqc-mapped --test loom
 	@cd engine && CARGO_TARGET_DIR=target/loom cargo test --locked --profile models -p fqc-feed --test model
 test-engine-miri: ## Engine: the cache's unsafe parts, interpreted by Miri (needs nightly with miri; not part of `make test`)
 	@cd engine && MIRIFLAGS="$(MIRI)" CARGO_TARGET_DIR=target/miri cargo +nightly miri test --locked -p fqc-cache --lib --test pin --test model

@@ -1,0 +1,152 @@
+//! Where everything stands in the memory, which is an array of words of 64 bits.
+//!
+//! First comes the head, then a word for each cell, then the index in buckets of [`WAYS`] words, then the ring with the results. A
+//! word of the index holds a tag and the position of a result in the ring. Positions only grow, so that a reader can tell from a
+//! position alone whether the writer has come round to it again.
+
+use std::ops::Range;
+
+/// Says which layout this is. Another layout has another word.
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"FQCmap01");
+
+/// The words of the head.
+pub(crate) const MAGIC_AT: usize = 0;
+/// The sizes, see [`Layout::packed`].
+pub(crate) const SIZES_AT: usize = 1;
+/// Hashes depend on it, so that nobody outside can construct collisions.
+pub(crate) const SEED_AT: usize = 2;
+/// Results are found only if they carry this number. Zero: nothing is found.
+pub(crate) const GENERATION_AT: usize = 3;
+/// The first moment at which nothing may be served, in nanoseconds of the clock that goes on while the machine sleeps.
+pub(crate) const UNTIL_AT: usize = 4;
+/// The position up to which the writer has written or is writing.
+pub(crate) const RESERVED_AT: usize = 5;
+const HEAD: usize = 8;
+
+/// Results with the same bucket: a reader looks at all of them, which share a line of the processor's cache.
+pub(crate) const WAYS: usize = 8;
+const POSITION_BITS: u32 = 48;
+
+/// The sizes of the parts: each is a power of two, given by its exponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    cells: u8,
+    buckets: u8,
+    ring: u8,
+}
+
+impl Layout {
+    /// `cells`, `buckets` and `ring` are exponents of two; the ring is counted in words.
+    pub const fn new(cells: u8, buckets: u8, ring: u8) -> Layout {
+        Layout { cells, buckets, ring }
+    }
+
+    /// For this many bytes of results. A bucket of eight places stands for each 4 KiB. Memory that is never touched is never taken, so
+    /// there is a word for each cell that a server can have.
+    pub fn for_results(bytes: u64) -> Layout {
+        const CELLS: u8 = 24;
+        let ring = (bytes / 8).max(1 << 13).ilog2().min(36) as u8;
+        Layout::new(CELLS, ring - 9, ring)
+    }
+
+    pub fn words(self) -> usize {
+        self.ring_begins() + (1 << self.ring)
+    }
+
+    pub(crate) fn packed(self) -> u64 {
+        u64::from_le_bytes([self.cells, self.buckets, self.ring, 0, 0, 0, 0, 0])
+    }
+
+    /// None if no memory of so many words can have these sizes.
+    pub(crate) fn unpacked(sizes: u64, words: usize) -> Option<Layout> {
+        let [cells, buckets, ring, ..] = sizes.to_le_bytes();
+        let is_small = cells <= 32 && buckets <= 40 && ring <= 40;
+        Some(Layout { cells, buckets, ring }).filter(|layout| is_small && layout.words() <= words)
+    }
+
+    /// None if there is no such cell.
+    pub(crate) fn cell(self, number: u32) -> Option<usize> {
+        (u64::from(number) < 1 << self.cells).then(|| HEAD + number as usize)
+    }
+
+    pub(crate) fn bucket(self, hash: u64) -> Range<usize> {
+        let first = HEAD + (1 << self.cells) + (hash as usize & ((1 << self.buckets) - 1)) * WAYS;
+        first..first + WAYS
+    }
+
+    fn ring_begins(self) -> usize {
+        HEAD + (1 << self.cells) + (WAYS << self.buckets)
+    }
+
+    pub(crate) fn ring(self) -> u64 {
+        1 << self.ring
+    }
+
+    /// The words that this result has in the ring. None if no result can be there.
+    pub(crate) fn words_at(self, position: u64, length: u64) -> Option<Range<usize>> {
+        let place = position & (self.ring() - 1);
+        let begin = self.ring_begins() + place as usize;
+        (length <= self.ring() - place).then(|| begin..begin + length as usize)
+    }
+}
+
+/// A word of the index. Zero is no result: the ring's first position is never used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slot(pub u64);
+
+impl Slot {
+    pub fn of(hash: u64, position: u64) -> Slot {
+        Slot(tag(hash) << POSITION_BITS | position)
+    }
+
+    pub fn is_for(self, hash: u64) -> bool {
+        self.0 != 0 && self.0 >> POSITION_BITS == tag(hash)
+    }
+
+    pub fn position(self) -> u64 {
+        self.0 & ((1 << POSITION_BITS) - 1)
+    }
+}
+
+/// The bits of a hash that its bucket does not say.
+fn tag(hash: u64) -> u64 {
+    hash >> POSITION_BITS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layout_is_read_as_it_was_written_and_never_larger_than_its_memory() {
+        for layout in [Layout::new(1, 1, 6), Layout::for_results(0), Layout::for_results(64 << 20)] {
+            assert_eq!(Layout::unpacked(layout.packed(), layout.words()), Some(layout));
+            assert_eq!(Layout::unpacked(layout.packed(), layout.words() - 1), None);
+        }
+        for nonsense in [u64::MAX, 0xff, 0xff00, 0xff_0000] {
+            assert_eq!(Layout::unpacked(nonsense, usize::MAX), None);
+        }
+    }
+
+    #[test]
+    fn nothing_stands_beyond_the_memory() {
+        let layout = Layout::new(2, 2, 6);
+        for hash in [0, 3, u64::MAX] {
+            assert!(layout.bucket(hash).end <= layout.ring_begins());
+        }
+        assert_eq!(layout.cell(3), Some(HEAD + 3));
+        assert_eq!(layout.cell(4), None);
+        for position in [0, 1, 63, 64, u64::MAX >> 16] {
+            for length in [1, 2, 63, 64, 65, u64::MAX] {
+                assert!(layout.words_at(position, length).is_none_or(|words| words.end <= layout.words()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_slot_says_for_which_hash_it_is_and_where() {
+        let slot = Slot::of(7 << 50 | 9, 1234);
+        assert!(slot.is_for(7 << 50) && !slot.is_for(6 << 50) && !Slot(0).is_for(0));
+        assert_eq!(slot.position(), 1234);
+    }
+}

@@ -1,0 +1,30 @@
+//! Results in memory that one process writes and others read, without locks and without a system call.
+//!
+//! The [`Writer`] is `fqc-near`; [`Reader`]s are libraries in the processes of applications. Between them lies a sealed file in
+//! memory, which readers map read-only ([`map`]).
+//!
+//! Invariants:
+//! - A reader can be stopped or killed at any instruction, and the writer goes on. A writer can be stopped or killed at any
+//!   instruction, and readers go on: once its lease is over they find nothing.
+//! - A result that a reader finds was true at some moment between the beginning and the end of [`Reader::find`]. The order of the
+//!   reader's steps is the proof, see there.
+//! - A reader believes no length and no position that it has copied before it has compared it with the size of the memory. So a
+//!   writer that has gone mad makes a reader find nothing, or nonsense, but never read past the end.
+//!
+//! Deliberately absent: who may map the memory, which connections there are, and what the writer puts into it.
+
+mod entry;
+mod layout;
+#[cfg(not(loom))]
+mod map;
+mod reader;
+mod sync;
+mod writer;
+
+pub use entry::{Key, Record};
+pub use layout::Layout;
+#[cfg(not(loom))]
+pub use map::{Map, map, share};
+pub use reader::{Found, Missed, Reader};
+pub use sync::AtomicU64;
+pub use writer::Writer;

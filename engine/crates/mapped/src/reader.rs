@@ -1,0 +1,122 @@
+//! Processes that read.
+
+use crate::entry::{HEAD, Head, Key, cells_of};
+use crate::layout::{GENERATION_AT, Layout, MAGIC, MAGIC_AT, RESERVED_AT, SEED_AT, SIZES_AT, Slot, UNTIL_AT};
+use crate::sync::{AtomicU64, Ordering, fence};
+use crate::writer::CLOSED;
+
+/// Every result depends on this cell.
+const EVERYTHING: u32 = 0;
+
+pub struct Reader<M> {
+    memory: M,
+    layout: Layout,
+    seed: u64,
+    /// A record is copied here before anything of it is believed.
+    copy: Vec<u8>,
+}
+
+/// A result that was found. Its value has been appended to the caller's bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub rows: u64,
+    pub flags: u32,
+}
+
+/// Why nothing was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missed {
+    /// The writer serves nothing at present, or is stopped.
+    NoLease,
+    Absent,
+    /// It depends on something that has changed, or its time is over.
+    Outdated,
+}
+
+impl<M: AsRef<[AtomicU64]>> Reader<M> {
+    /// None if the memory was not made by a writer of this layout.
+    pub fn new(memory: M) -> Option<Reader<M>> {
+        let words = memory.as_ref();
+        // Acquire: sizes and seed were written before.
+        (words.get(MAGIC_AT)?.load(Ordering::Acquire) == MAGIC).then_some(())?;
+        let layout = Layout::unpacked(words.get(SIZES_AT)?.load(Ordering::Relaxed), words.len())?;
+        let seed = words.get(SEED_AT)?.load(Ordering::Relaxed);
+        Some(Reader { memory, layout, seed, copy: Vec::new() })
+    }
+
+    fn word(&self, at: usize) -> &AtomicU64 {
+        &self.memory.as_ref()[at]
+    }
+
+    /// Appends the value of this key's record to `into`, if there is one that is true now.
+    ///
+    /// The order of the steps is the proof that it is:
+    /// 1. The generation is read, and the end of the lease. So the writer had this lease, or a longer one, when the next step began.
+    /// 2. The record is copied. The writer moves the ring's end before it overwrites anything, so the end says whether the copy is whole.
+    /// 3. The cells are read. This is the moment at which the result is true: whoever changes what a cell stands for is told to go on
+    ///    only after the writer has closed the cell, or after the lease is over.
+    /// 4. The generation is read once more. If it is the same, the lease and the cells were those of the record's own attachment.
+    /// 5. The clock is read last. If the lease of step 1 still runs, it ran at step 3, too, however long this thread was stopped.
+    pub fn find(&mut self, key: &Key, clock: impl FnOnce() -> u64, into: &mut Vec<u8>) -> Result<Found, Missed> {
+        let generation = self.word(GENERATION_AT).load(Ordering::Acquire);
+        let until = self.word(UNTIL_AT).load(Ordering::Acquire);
+        if generation == 0 || until == 0 {
+            return Err(Missed::NoLease);
+        }
+        let head = self.copy_of(key, generation).ok_or(Missed::Absent)?;
+        let is_unchanged = |cell| self.is_unchanged(cell, head.stamp);
+        if !is_unchanged(EVERYTHING) || !cells_of(&self.copy, head.cells).all(is_unchanged) {
+            return Err(Missed::Outdated);
+        }
+        if self.word(GENERATION_AT).load(Ordering::Acquire) != generation {
+            return Err(Missed::NoLease);
+        }
+        let now = clock();
+        if now >= until {
+            return Err(Missed::NoLease);
+        }
+        if now >= head.until {
+            return Err(Missed::Outdated);
+        }
+        into.extend_from_slice(head.texts(&self.copy)[2]);
+        Ok(Found { rows: head.rows, flags: head.flags })
+    }
+
+    /// Acquire: what is read after this in the program is read after it.
+    fn is_unchanged(&self, cell: u32, stamp: u64) -> bool {
+        let at = self.layout.cell(cell);
+        at.map(|at| self.word(at).load(Ordering::Acquire)).is_some_and(|word| word & CLOSED == 0 && word >> 1 <= stamp)
+    }
+
+    fn copy_of(&mut self, key: &Key, generation: u64) -> Option<Head> {
+        let hash = key.hash(self.seed);
+        for at in self.layout.bucket(hash) {
+            // Acquire: the record was written before its slot.
+            let slot = Slot(self.word(at).load(Ordering::Acquire));
+            if slot.is_for(hash)
+                && let Some(head) = self.copy_at(slot.position(), key, hash, generation)
+            {
+                return Some(head);
+            }
+        }
+        None
+    }
+
+    fn copy_at(&mut self, position: u64, key: &Key, hash: u64, generation: u64) -> Option<Head> {
+        let words = self.memory.as_ref();
+        let mut head = [0; HEAD];
+        let source = &words[self.layout.words_at(position, HEAD as u64)?];
+        head.iter_mut().zip(source).for_each(|(to, from)| *to = from.load(Ordering::Relaxed));
+        self.copy.clear();
+        self.copy.extend(head.iter().flat_map(|word| word.to_le_bytes()));
+        let head = Head::read(head).filter(|head| head.is_of(key, hash, generation))?;
+        let source = &words[self.layout.words_at(position, head.length())?];
+        let rest = source[HEAD..].iter();
+        rest.for_each(|word| self.copy.extend_from_slice(&word.load(Ordering::Relaxed).to_le_bytes()));
+        // The loads above come before the one below, and see no word that was written after what it sees.
+        fence(Ordering::Acquire);
+        let is_whole = words[RESERVED_AT].load(Ordering::Relaxed) <= position.saturating_add(self.layout.ring());
+        let has_key = || head.texts(&self.copy)[..2] == key.parts;
+        (is_whole && has_key()).then_some(head)
+    }
+}

@@ -1,0 +1,144 @@
+//! The one process that writes.
+
+use crate::entry::{HEAD, Head, Key, Pen, Record, words_of_cells};
+use crate::layout::{GENERATION_AT, Layout, MAGIC, MAGIC_AT, RESERVED_AT, SEED_AT, SIZES_AT, Slot, UNTIL_AT};
+use crate::sync::{AtomicU64, Ordering, fence};
+
+/// The lowest bit of a cell's word: what it stands for is being changed.
+pub(crate) const CLOSED: u64 = 1;
+
+pub struct Writer<M> {
+    memory: M,
+    layout: Layout,
+    seed: u64,
+    generation: u64,
+    reserved: u64,
+    /// The highest cell that was touched, plus one: the next attachment begins with fresh ones.
+    touched: usize,
+}
+
+impl<M: AsRef<[AtomicU64]>> Writer<M> {
+    /// Begins with memory that is all zeros. None if it is smaller than the layout. Nothing is found in it yet.
+    pub fn new(memory: M, layout: Layout, seed: u64) -> Option<Writer<M>> {
+        (memory.as_ref().len() >= layout.words()).then_some(())?;
+        // Position zero stands for no result.
+        let mut writer = Writer { memory, layout, seed, generation: 0, reserved: layout.ring(), touched: 0 };
+        writer.word(SIZES_AT).store(layout.packed(), Ordering::Relaxed);
+        writer.word(SEED_AT).store(seed, Ordering::Relaxed);
+        writer.word(RESERVED_AT).store(writer.reserved, Ordering::Relaxed);
+        writer.word(MAGIC_AT).store(MAGIC, Ordering::Release);
+        writer.detach();
+        Some(writer)
+    }
+
+    fn word(&self, at: usize) -> &AtomicU64 {
+        &self.memory.as_ref()[at]
+    }
+
+    /// From here on nothing is found. Cells are as they were before anything was said of them.
+    pub fn detach(&mut self) {
+        // A reader that sees one of the stores below sees this one, too, since each of those is a release after it.
+        self.word(GENERATION_AT).store(0, Ordering::Release);
+        self.word(UNTIL_AT).store(0, Ordering::Release);
+        for number in 0..self.touched {
+            if let Some(at) = self.layout.cell(number as u32) {
+                self.word(at).store(0, Ordering::Release);
+            }
+        }
+        self.touched = 0;
+    }
+
+    /// Results that are put from here on are found, those of an earlier attachment never again.
+    pub fn attach(&mut self) {
+        self.detach();
+        self.generation += 1;
+        self.word(GENERATION_AT).store(self.generation, Ordering::Release);
+    }
+
+    /// Results may be served until this moment, and no longer. It never goes back but by [`detach`](Self::detach).
+    pub fn grant(&mut self, until: u64) {
+        if self.word(UNTIL_AT).load(Ordering::Relaxed) < until {
+            self.word(UNTIL_AT).store(until, Ordering::Release);
+        }
+    }
+
+    /// When this returns, nobody begins to find a result that depends on this cell. Returns false if there can be no such cell.
+    pub fn close(&mut self, cell: u32) -> bool {
+        self.change(cell, |word| word | CLOSED)
+    }
+
+    /// From here on results with this stamp or a later one are found. Returns false if there can be no such cell.
+    pub fn open(&mut self, cell: u32, version: u64) -> bool {
+        let open = version.min(u64::MAX >> 1) << 1;
+        self.change(cell, |word| open.max(word & !CLOSED))
+    }
+
+    fn change(&mut self, cell: u32, to: impl FnOnce(u64) -> u64) -> bool {
+        let Some(at) = self.layout.cell(cell) else { return false };
+        self.touched = self.touched.max(cell as usize + 1);
+        let word = self.word(at);
+        word.store(to(word.load(Ordering::Relaxed)), Ordering::Release);
+        true
+    }
+
+    /// Returns true if a result was put for this key that has not given way, whether it may be served or not.
+    pub fn has(&self, key: &Key, stamp: u64) -> bool {
+        let hash = key.hash(self.seed);
+        let words = self.memory.as_ref();
+        let slots = words[self.layout.bucket(hash)].iter().map(|word| Slot(word.load(Ordering::Relaxed)));
+        slots.filter(|slot| slot.is_for(hash)).any(|slot| {
+            self.head_at(slot).is_some_and(|head| head.is_of(key, hash, self.generation) && head.stamp >= stamp)
+        })
+    }
+
+    fn head_at(&self, slot: Slot) -> Option<Head> {
+        let position = slot.position();
+        (position + self.layout.ring() >= self.reserved).then_some(())?;
+        let range = self.layout.words_at(position, HEAD as u64)?;
+        let mut words = [0; HEAD];
+        words.iter_mut().zip(&self.memory.as_ref()[range]).for_each(|(to, from)| *to = from.load(Ordering::Relaxed));
+        Head::read(words)
+    }
+
+    /// Returns false if the record is too large to be kept.
+    pub fn put(&mut self, key: &Key, record: &Record) -> bool {
+        let hash = key.hash(self.seed);
+        let Some(head) = Head::of(key, record, hash, self.generation) else { return false };
+        let length = head.length();
+        if length > self.layout.ring() / 2 {
+            return false;
+        }
+        let position = self.reserve(length);
+        let Some(range) = self.layout.words_at(position, length) else { return false };
+        let words = self.memory.as_ref();
+        let mut pen = Pen::new(&words[range]);
+        head.words().into_iter().chain(words_of_cells(record.cells)).for_each(|word| pen.word(word));
+        key.parts.iter().chain([&record.value]).for_each(|bytes| pen.bytes(bytes));
+        pen.end();
+        // A reader that finds the slot sees what was written above.
+        self.slot(key, hash).store(Slot::of(hash, position).0, Ordering::Release);
+        true
+    }
+
+    /// Says that these words are being written, before they are.
+    fn reserve(&mut self, length: u64) -> u64 {
+        let room = self.layout.ring() - self.reserved % self.layout.ring();
+        let position = if length <= room { self.reserved } else { self.reserved + room };
+        self.reserved = position + length;
+        self.word(RESERVED_AT).store(self.reserved, Ordering::Relaxed);
+        // A reader that sees one of the words that follow sees this one, too, after a fence of its own.
+        fence(Ordering::Release);
+        position
+    }
+
+    /// The place of the same key, or one that is of least use: an empty one, or the oldest.
+    fn slot(&self, key: &Key, hash: u64) -> &AtomicU64 {
+        let bucket = &self.memory.as_ref()[self.layout.bucket(hash)];
+        let worth = |word: &&AtomicU64| {
+            let slot = Slot(word.load(Ordering::Relaxed));
+            let is_same = || self.head_at(slot).is_some_and(|head| head.is_of(key, hash, self.generation));
+            if slot.is_for(hash) && is_same() { 0 } else { slot.position() + 1 }
+        };
+        bucket.iter().min_by_key(worth).unwrap_or(&bucket[0])
+    }
+}

@@ -1,0 +1,145 @@
+//! Readers and the writer under every interleaving that the memory model allows, up to the given number of preemptions.
+//!
+//! `RUSTFLAGS="--cfg loom" cargo test -p fqc-mapped --profile models --test loom`
+
+#![cfg(loom)]
+
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicU64, Ordering};
+use loom::thread;
+use mapped::{Key, Layout, Reader, Record, Writer};
+
+/// Room for two records at a time: the third one overwrites the first.
+const LAYOUT: Layout = Layout::new(1, 0, 5);
+const EVERYTHING: u32 = 0;
+const FOREVER: u64 = u64::MAX;
+
+#[derive(Clone)]
+struct Memory(Arc<Vec<mapped::AtomicU64>>);
+
+impl AsRef<[mapped::AtomicU64]> for Memory {
+    fn as_ref(&self) -> &[mapped::AtomicU64] {
+        &self.0
+    }
+}
+
+fn memory() -> Memory {
+    Memory(Arc::new((0..LAYOUT.words()).map(|_| mapped::AtomicU64::new(0)).collect()))
+}
+
+fn key(text: &[u8]) -> Key<'_> {
+    Key { context: 1, parts: [text, b""] }
+}
+
+/// The number of rows is that of the value, so that a record of two halves would show.
+fn record(value: &[u8], stamp: u64) -> Record<'_> {
+    Record { stamp, until: FOREVER, rows: u64::from(value[0]), flags: 0, cells: &[], value }
+}
+
+fn attached(memory: &Memory) -> Writer<Memory> {
+    let mut writer = Writer::new(memory.clone(), LAYOUT, 7).expect("it is large enough");
+    writer.attach();
+    writer.grant(FOREVER);
+    writer
+}
+
+fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    builder.check(model);
+}
+
+fn found(reader: &mut Reader<Memory>, text: &[u8], clock: impl FnOnce() -> u64) -> Option<u8> {
+    let mut value = Vec::new();
+    let found = reader.find(&key(text), clock, &mut value).ok()?;
+    assert_eq!(found.rows, u64::from(value[0]), "a record of two halves");
+    Some(value[0])
+}
+
+#[test]
+fn a_record_that_is_overwritten_is_found_whole_or_not_at_all() {
+    explore(2, || {
+        let memory = memory();
+        let mut writer = attached(&memory);
+        assert!(writer.put(&key(b"a"), &record(b"1", 0)));
+        assert!(writer.put(&key(b"b"), &record(b"2", 0)));
+        let mut reader = Reader::new(memory).expect("a writer's memory");
+        let other = thread::spawn(move || writer.put(&key(b"a"), &record(b"3", 0)));
+        assert!(matches!(found(&mut reader, b"a", || 0), None | Some(b'1' | b'3')));
+        assert!(other.join().unwrap());
+        assert_eq!(found(&mut reader, b"a", || 0), Some(b'3'));
+        assert_eq!(found(&mut reader, b"b", || 0), Some(b'2'));
+    });
+}
+
+/// A row on a server. A write closes what guards it, becomes visible, is acknowledged, and opens it.
+#[test]
+fn no_reader_finds_a_state_older_than_one_acknowledged_before() {
+    explore(3, || {
+        let memory = memory();
+        let mut writer = attached(&memory);
+        assert!(writer.put(&key(b"a"), &record(b"0", 0)));
+        let mut reader = Reader::new(memory).expect("a writer's memory");
+        let acknowledged = Arc::new(AtomicU64::new(0));
+        let seen = acknowledged.clone();
+        let other = thread::spawn(move || {
+            writer.close(EVERYTHING);
+            seen.store(1, Ordering::Release);
+            writer.open(EVERYTHING, 1);
+        });
+        let before = acknowledged.load(Ordering::Acquire);
+        let shown = found(&mut reader, b"a", || 0);
+        assert!(shown.is_none() || before == 0);
+        other.join().unwrap();
+        assert_eq!(found(&mut reader, b"a", || 0), None);
+    });
+}
+
+/// The writer is stopped: nobody closes anything. A server waits for the end of the lease alone.
+#[test]
+fn no_reader_finds_anything_after_the_end_of_the_lease() {
+    const UNTIL: u64 = 5;
+    explore(3, || {
+        let memory = memory();
+        let mut writer = Writer::new(memory.clone(), LAYOUT, 7).expect("it is large enough");
+        writer.attach();
+        writer.grant(UNTIL);
+        assert!(writer.put(&key(b"a"), &record(b"0", 0)));
+        let mut reader = Reader::new(memory).expect("a writer's memory");
+        let [clock, acknowledged] = [0, 0].map(|word| Arc::new(AtomicU64::new(word)));
+        let (time, seen) = (clock.clone(), acknowledged.clone());
+        let other = thread::spawn(move || {
+            time.store(UNTIL, Ordering::SeqCst);
+            seen.store(1, Ordering::SeqCst);
+        });
+        let before = acknowledged.load(Ordering::SeqCst);
+        let shown = found(&mut reader, b"a", || clock.load(Ordering::SeqCst));
+        assert!(shown.is_none() || before == 0);
+        other.join().unwrap();
+    });
+}
+
+/// A row was written, and then the feed was lost: cells are as before anything was said of them.
+#[test]
+fn nothing_of_an_earlier_attachment_is_found_in_a_later_one() {
+    explore(3, || {
+        let memory = memory();
+        let mut writer = attached(&memory);
+        writer.open(EVERYTHING, 4);
+        assert!(writer.put(&key(b"a"), &record(b"0", 4)));
+        let mut reader = Reader::new(memory).expect("a writer's memory");
+        let acknowledged = Arc::new(AtomicU64::new(0));
+        let seen = acknowledged.clone();
+        let other = thread::spawn(move || {
+            writer.close(EVERYTHING);
+            seen.store(1, Ordering::Release);
+            writer.attach();
+            writer.grant(FOREVER);
+        });
+        let before = acknowledged.load(Ordering::Acquire);
+        let shown = found(&mut reader, b"a", || 0);
+        assert!(shown.is_none() || before == 0);
+        other.join().unwrap();
+        assert_eq!(found(&mut reader, b"a", || 0), None);
+    });
+}
