@@ -395,11 +395,13 @@ pub struct Catalogue {
     pub view: &'static str,
     /// Storage engine and type of a table.
     pub table: &'static str,
+    /// The same, also of tables whose rows change with those of another, unseen.
+    pub any_table: &'static str,
     /// Name, type, full type, key, attributes and expression of each column of a table, in their order. All that is to be known of
     /// columns is asked at once: MariaDB makes a temporary table on disk for each such question.
     pub columns: &'static str,
-    /// A row if rows of a table change with those of another, unseen.
-    pub cascades: &'static str,
+    /// Schema and name of each table with whose rows those of a table change, unseen.
+    pub parents: &'static str,
     /// Any row says that rows may change which no statement names. A trigger may change the key, or other rows; a
     /// statement on a parent may change its children; of rows that are kept as history a statement names more than it shows.
     pub unnamed_changes: &'static [&'static str],

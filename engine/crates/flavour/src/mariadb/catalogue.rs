@@ -2,12 +2,15 @@
 
 use crate::{Catalogue, Programs};
 
-/// Unlike REFERENTIAL_CONSTRAINTS it opens no table, which is then not found open after a FLUSH TABLES, and whose statistics
-/// are not read before their time. Tables are named as their files are, in any case, since the server may have folded that; the lower
-/// bits are CASCADE and SET NULL.
-const CASCADES: &str = "SELECT 1 FROM information_schema.INNODB_SYS_FOREIGN WHERE TYPE & 15 AND FOR_NAME = CONVERT(CONCAT(\
+/// Schema and name of the parents, as their files are named. Unlike REFERENTIAL_CONSTRAINTS it opens no table, which is then not found open
+/// after a FLUSH TABLES, and whose statistics are not read before their time. Tables are named as their files are, in any case, since the
+/// server may have folded that; the lower bits are CASCADE and SET NULL.
+const PARENTS: &str = "SELECT SUBSTRING_INDEX(REF_NAME, '/', 1), SUBSTRING_INDEX(REF_NAME, '/', -1) \
+    FROM information_schema.INNODB_SYS_FOREIGN WHERE TYPE & 15 AND FOR_NAME = CONVERT(CONCAT(\
     CAST(CONVERT({schema} USING filename) AS BINARY), '/', CAST(CONVERT({table} USING filename) AS BINARY)) USING utf8mb3) \
-    COLLATE utf8mb3_general_ci LIMIT 1";
+    COLLATE utf8mb3_general_ci";
+const TABLE: &str = "SELECT ENGINE, TABLE_TYPE FROM information_schema.TABLES \
+    WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}";
 
 pub(super) const CATALOGUE: Catalogue = Catalogue {
     utf8: "_utf8mb3",
@@ -25,15 +28,15 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
     // These columns are read from the definition alone: nothing behind the view is opened.
     view: "SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}",
-    table: "SELECT ENGINE, TABLE_TYPE FROM information_schema.TABLES \
-         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}",
+    table: TABLE,
+    any_table: TABLE,
     columns: "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLUMN_KEY, EXTRA, GENERATION_EXPRESSION FROM information_schema.COLUMNS \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} ORDER BY ORDINAL_POSITION",
-    cascades: CASCADES,
+    parents: PARENTS,
     unnamed_changes: &[
         "SELECT 1 FROM information_schema.TRIGGERS \
          WHERE EVENT_OBJECT_SCHEMA = {schema} AND EVENT_OBJECT_TABLE = {table} LIMIT 1",
-        CASCADES,
+        PARENTS,
         "SELECT 1 FROM information_schema.TABLES \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND TABLE_TYPE <> 'BASE TABLE'",
     ],

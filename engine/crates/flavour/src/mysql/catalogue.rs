@@ -2,9 +2,9 @@
 
 use crate::Catalogue;
 
-const CASCADES: &str = "SELECT 1 FROM information_schema.REFERENTIAL_CONSTRAINTS \
+const PARENTS: &str = "SELECT UNIQUE_CONSTRAINT_SCHEMA, REFERENCED_TABLE_NAME FROM information_schema.REFERENTIAL_CONSTRAINTS \
     WHERE CONSTRAINT_SCHEMA = {schema} AND TABLE_NAME = {table} \
-    AND NOT (UPDATE_RULE IN ('RESTRICT', 'NO ACTION') AND DELETE_RULE IN ('RESTRICT', 'NO ACTION')) LIMIT 1";
+    AND NOT (UPDATE_RULE IN ('RESTRICT', 'NO ACTION') AND DELETE_RULE IN ('RESTRICT', 'NO ACTION'))";
 
 pub(super) const CATALOGUE: Catalogue = Catalogue {
     utf8: "_utf8mb4",
@@ -28,15 +28,17 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
          SELECT 1 FROM information_schema.REFERENTIAL_CONSTRAINTS AS r \
          WHERE r.CONSTRAINT_SCHEMA = {schema} AND r.TABLE_NAME = {table} \
          AND NOT (r.UPDATE_RULE IN ('RESTRICT', 'NO ACTION') AND r.DELETE_RULE IN ('RESTRICT', 'NO ACTION'))))",
+    any_table: "SELECT ENGINE, TABLE_TYPE FROM information_schema.TABLES \
+         WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND CREATE_OPTIONS NOT LIKE '%SECONDARY_ENGINE%'",
     // MySQL puts a backslash before each quote in an expression.
     columns: "SELECT COLUMN_NAME, DATA_TYPE, COLUMN_TYPE, COLUMN_KEY, EXTRA, \
          REPLACE(GENERATION_EXPRESSION, CONCAT(CHAR(92), CHAR(39)), CHAR(39)) FROM information_schema.COLUMNS \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} ORDER BY ORDINAL_POSITION",
-    cascades: CASCADES,
+    parents: PARENTS,
     unnamed_changes: &[
         "SELECT 1 FROM information_schema.TRIGGERS \
          WHERE EVENT_OBJECT_SCHEMA = {schema} AND EVENT_OBJECT_TABLE = {table} LIMIT 1",
-        CASCADES,
+        PARENTS,
     ],
     unique_keys: "SELECT INDEX_NAME, COLUMN_NAME, SUB_PART IS NULL AND NULLABLE <> 'YES' \
          FROM information_schema.STATISTICS \

@@ -86,7 +86,7 @@ impl Bound for ByLog {
     }
 
     fn why(&mut self, here: &Here<'_>, asked: &Asked, known: &Known) -> Own {
-        self.log.why(&asked.text, known, here.now_ns)
+        self.log.why(here.results.cache(), &asked.wording(), known, &self.begun, here.now_ns)
     }
 
     fn wrote(&self, now_ns: u64) {

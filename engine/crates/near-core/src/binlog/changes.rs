@@ -52,6 +52,8 @@ pub struct Name {
 pub enum Meaning {
     /// A table, and the key by which its rows are told apart.
     Table(Option<RowKey>),
+    /// A table that also changes when one of these does, by ON DELETE CASCADE and the like.
+    Child(Vec<Name>),
     /// What a view may read.
     View(Vec<Name>),
 }
@@ -82,6 +84,8 @@ enum Table {
     /// Why, and since when.
     Unfit(Own, u64),
     Fit(u32),
+    /// The same, of a table that also changes with these.
+    Child(u32, Vec<Name>),
     View(Vec<Name>),
 }
 
@@ -455,8 +459,9 @@ impl Changes {
             if *at >= asked {
                 continue;
             }
-            let key = match meaning {
-                Meaning::Table(key) => key.take().map(Arc::new),
+            let (key, parents) = match meaning {
+                Meaning::Table(key) => (key.take().map(Arc::new), None),
+                Meaning::Child(parents) => (None, Some(std::mem::take(parents))),
                 Meaning::View(names) => {
                     *table = Table::View(std::mem::take(names));
                     continue;
@@ -471,7 +476,10 @@ impl Changes {
                 // The names of two tables that only their letters' case tells apart.
                 self.versions[number as usize].key = None;
             }
-            *table = Table::Fit(number);
+            *table = match parents {
+                Some(parents) => Table::Child(number, parents),
+                None => Table::Fit(number),
+            };
         }
     }
 
@@ -538,8 +546,8 @@ impl Changes {
         self.definitions
     }
 
-    /// The tables behind these names, as far as they are known: those that views read in place of the views. None if there are too many,
-    /// or none at all.
+    /// The tables behind these names, as far as they are known: those that views read in place of the views, and those with which tables
+    /// change. None if there are too many, or none at all.
     pub fn behind<'a>(&'a self, names: &'a [Name]) -> Option<Vec<&'a Name>> {
         let (mut met, mut tables): (Vec<&Name>, _) = (Vec::new(), Vec::new());
         let mut left: Vec<_> = names.iter().collect();
@@ -550,6 +558,10 @@ impl Changes {
             (met.len() < MOST_BEHIND).then(|| met.push(name))?;
             match self.tables.get(name) {
                 Some(Table::View(inner)) => left.extend(inner),
+                Some(Table::Child(_, parents)) => {
+                    tables.push(name);
+                    left.extend(parents);
+                }
                 _ => tables.push(name),
             }
         }
@@ -570,7 +582,7 @@ impl Changes {
 
     fn number(&self, name: &Name) -> Option<u32> {
         match self.tables.get(name) {
-            Some(Table::Fit(number)) => Some(*number),
+            Some(Table::Fit(number) | Table::Child(number, _)) => Some(*number),
             _ => None,
         }
     }
@@ -590,7 +602,7 @@ impl Changes {
     pub fn ask(&mut self, name: Name) {
         if self.tables.len() >= MOST_TABLES {
             // Names that nobody has a table for.
-            self.tables.retain(|_, table| matches!(table, Table::Fit(_) | Table::View(_)));
+            self.tables.retain(|_, table| matches!(table, Table::Fit(_) | Table::Child(..) | Table::View(_)));
         }
         if self.tables.len() < MOST_TABLES {
             self.tables.entry(name).or_insert(Table::Wanted);
@@ -616,7 +628,7 @@ impl Changes {
         if definitions != self.definitions {
             return;
         }
-        if let Ok(Meaning::View(names)) = &fitness {
+        if let Ok(Meaning::View(names) | Meaning::Child(names)) = &fitness {
             names.iter().for_each(|name| self.ask(name.clone()));
         }
         if let Some(table) = self.tables.get_mut(name) {

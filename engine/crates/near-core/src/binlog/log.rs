@@ -243,9 +243,9 @@ impl Log {
     }
 
     /// Why a read that was looked for just now was not answered from memory.
-    pub fn why(&self, text: &[u8], known: &Known, now: u64) -> Own {
+    pub fn why(&self, cache: &Cache, wording: &Wording, known: &Known, begun: &Begun, now: u64) -> Own {
         let changes = self.look();
-        let Some(names) = names(text, known) else { return Own::TableName };
+        let Some(names) = names(wording.text, known) else { return Own::TableName };
         let Some(tables) = changes.behind(&names) else { return Own::View };
         // What does not pass by comes first.
         let unfit = tables.iter().filter_map(|name| changes.verdict(name)).find_map(Result::err);
@@ -257,6 +257,7 @@ impl Log {
             (_, None) if self.is_awaited(&changes) => Own::Awaited,
             (_, None) => Own::Unproved,
             _ if !is_known() => Own::TableUnknown,
+            _ if has_result(cache, &changes, wording.key, known, begun) => Own::Outdated,
             _ => Own::Absent,
         }
     }
@@ -363,6 +364,13 @@ fn of_circle(known: &Known, circle: u64) -> [u8; 40] {
 fn key_of<'a>(changes: &Changes, key: &'a [u8], identity: &'a [u8; 40]) -> Key<'a> {
     // What was kept under an earlier attachment is found no more.
     Key { context: changes.attachment().unwrap_or_default(), parts: [key, identity] }
+}
+
+fn has_result(cache: &Cache, changes: &Changes, key: &[u8], known: &Known, begun: &Begun) -> bool {
+    let identity = of_circle(known, circle(changes, begun));
+    let key = key_of(changes, key, &identity);
+    let (pin, hash) = (cache::pin(), cache.hash(&key));
+    cache.get(hash, &key, &pin).is_some()
 }
 
 fn is_fresh(changes: &Changes, entry: &cache::Entry) -> bool {

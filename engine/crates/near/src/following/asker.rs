@@ -12,7 +12,7 @@ use near_core::binlog::place::Place;
 use near_core::binlog::product::Product;
 use near_core::binlog::rows::RowKey;
 use near_core::reason::Own;
-use sql::Against;
+use sql::{Against, TableName};
 use std::io;
 use tokio::io::AsyncWriteExt;
 use wire::lenenc::Reader;
@@ -144,20 +144,20 @@ impl Asker {
         Ok(place(file, at).zip(Gtids::parse(shown)).map(|(place, shown)| (Said::Written(place, shown), place)))
     }
 
-    /// Whether all that can change what is read from it stands in the log under its name: a table of InnoDB whose rows no other table's
-    /// changes, and whose columns have the same values at every read; or a view whose definition is understood. If not, why.
+    /// Whether all that can change what is read from it stands in the log, and under which names: a table of InnoDB whose columns have the
+    /// same values at every read, with the tables that change its rows; or a view whose definition is understood. If not, why.
     pub async fn fitness(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<Result<Meaning, Own>> {
         let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
         let catalogue = &flavour.catalogue;
-        let about = [catalogue.table, catalogue.cascades, catalogue.columns];
+        let about = [catalogue.any_table, catalogue.parents, catalogue.columns];
         let questions = about.map(|question| flavour::ask(question, &schema, &table));
         let answers = self.ask_all(&questions.each_ref().map(String::as_str)).await?;
-        let [tables, cascades, columns] = answers.as_slice() else {
+        let [tables, parents, columns] = answers.as_slice() else {
             return Ok(Err(Own::TableHidden));
         };
-        if !cascades.is_empty() {
+        let Some(parents) = parents.iter().map(|row| parent(flavour, row)).collect::<Option<Vec<_>>>() else {
             return Ok(Err(Own::Cascades));
-        }
+        };
         // The catalogue finds names in another case, too.
         let (engine, kind) = match tables.as_slice() {
             [row] => (value(row, 0).unwrap_or_default(), value(row, 1).unwrap_or_default()),
@@ -174,7 +174,7 @@ impl Asker {
         Ok(if footprint::has_time(columns) {
             Err(Own::TimeColumn)
         } else if is_snapshot && kind == b"BASE TABLE" && are_fixed {
-            Ok(Meaning::Table(key(columns)))
+            Ok(if parents.is_empty() { Meaning::Table(key(columns)) } else { Meaning::Child(parents) })
         } else {
             Err(Own::TableEngine)
         })
@@ -189,6 +189,13 @@ impl Asker {
         let first = self.0.next().await?.split_off(Header::SIZE);
         if first.first() == Some(&ERR) { Err(account::refused(&first)) } else { Ok((first, self.0.stream)) }
     }
+}
+
+/// The table with which another one changes. None if its name is not known with certainty: in a file's name a letter that is not plain stands
+/// as `@` with its number.
+fn parent(flavour: &'static Flavour, row: &Row) -> Option<Name> {
+    let [schema, table] = [0, 1].map(|place| value(row, place).filter(|name| !name.contains(&b'@')));
+    Name::of(TableName { db: Some(schema?.to_vec()), name: table?.to_vec() }, b"", flavour)
 }
 
 /// `rows`: what the catalogue tells of the view of this name. Which rights it is read by does not matter: whatever changes them is heard.
