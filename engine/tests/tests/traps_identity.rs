@@ -4,6 +4,8 @@ mod traps;
 
 #[path = "both/identity.rs"]
 mod both;
+#[path = "both/settings.rs"]
+mod settings;
 
 use both::texts;
 use fqc_tests::client::{Login, Param, capability};

@@ -139,8 +139,9 @@ const WITHOUT_EFFECT: &[&str] = &[
     "fqc_wlock_invalidate", "idle_write_transaction_timeout", "innodb_lock_wait_timeout", "interactive_timeout",
     "lock_wait_timeout", "long_query_time", "net_read_timeout", "net_write_timeout", "profiling",
     "query_cache_strip_comments", "query_cache_type", "query_cache_wlock_invalidate", "session_track_schema",
-    "session_track_state_change", "slow_query_log", "sql_log_bin", "sql_safe_updates", "transaction_isolation",
-    "transaction_read_only", "tx_isolation", "tx_read_only", "unique_checks", "wait_timeout",
+    "session_track_state_change", "session_track_system_variables", "slow_query_log", "sql_log_bin",
+    "sql_safe_updates", "transaction_isolation", "transaction_read_only", "tx_isolation", "tx_read_only",
+    "unique_checks", "wait_timeout",
 ];
 
 #[rustfmt::skip]

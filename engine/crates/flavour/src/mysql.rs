@@ -115,8 +115,9 @@ const WITHOUT_EFFECT: &[&str] = &[
     "autocommit", "foreign_key_checks", "innodb_lock_wait_timeout", "interactive_timeout", "lock_wait_timeout",
     "long_query_time", "net_read_timeout", "net_write_timeout", "profiling", "query_cache_limit",
     "query_cache_min_res_unit", "query_cache_size", "query_cache_strip_comments", "query_cache_type",
-    "query_cache_wlock_invalidate", "session_track_schema", "session_track_state_change", "sql_log_bin",
-    "sql_safe_updates", "transaction_isolation", "transaction_read_only", "unique_checks", "wait_timeout",
+    "query_cache_wlock_invalidate", "session_track_schema", "session_track_state_change",
+    "session_track_system_variables", "sql_log_bin", "sql_safe_updates", "transaction_isolation",
+    "transaction_read_only", "unique_checks", "wait_timeout",
 ];
 
 #[rustfmt::skip]

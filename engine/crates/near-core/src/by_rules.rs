@@ -209,7 +209,10 @@ impl Bound for ByRules {
         match self.terms(here, &asked.text, Some(known)) {
             None => Own::NoRule,
             Some(terms) if asked.is_inside && !terms.in_transactions => Own::Transaction,
-            Some(_) => Own::Absent,
+            Some(_) => match shelf::has(here.results.cache(), &shelf::key(&asked.key, &known.identity)) {
+                true => Own::Outdated,
+                false => Own::Absent,
+            },
         }
     }
 

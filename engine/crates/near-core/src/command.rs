@@ -10,6 +10,14 @@ pub fn is_harmless(payload: &[u8]) -> bool {
     [Command::Ping as u8, Command::StmtClose as u8].contains(&payload[0])
 }
 
+/// Looks at the first word of a text.
+pub fn may_be_read(text: &[u8]) -> bool {
+    let word = text.trim_ascii_start();
+    [&b"select"[..], b"with", b"("]
+        .iter()
+        .any(|one| word.get(..one.len()).is_some_and(|word| word.eq_ignore_ascii_case(one)))
+}
+
 /// The payload of a command that these bytes are, the whole of it and nothing else.
 pub fn lone_command(bytes: &[u8]) -> Option<&[u8]> {
     first_command(bytes).filter(|payload| payload.len() + Header::SIZE == bytes.len())

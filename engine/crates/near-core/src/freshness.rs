@@ -24,6 +24,8 @@ pub struct Arrival<'a> {
     pub is_heard: bool,
     /// The server need not see this command: it has received a command recently, and knows all types that were bound to parameters.
     pub may_stay_unseen: bool,
+    /// The server has run every read that this client has received, and has the client's number of rows found.
+    pub has_seen_all: bool,
 }
 
 pub enum Verdict {

@@ -11,7 +11,7 @@ mod state;
 
 use crate::answer::{Answer, why_not_kept};
 use crate::clock;
-use crate::command::LONGEST;
+use crate::command::{LONGEST, may_be_read};
 use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Summary, Verdict};
 use crate::memory::Memory;
@@ -303,7 +303,7 @@ impl<B: Bound> Identified<B> {
             (Command::Query, Some(Kind::Read(Read { refusal: Some(refusal), .. }))) => Some(Reason::Text(*refusal)),
             (Command::Query, Some(Kind::Read(Read { hint: Hint::SqlNoCache, .. }))) => Some(Own::NoCacheHint.into()),
             (Command::Query, Some(Kind::Read(_))) => Some(Own::Attributes.into()),
-            (Command::Query, None) => begins_a_read(&payload[1..]).then_some(Own::TooLong.into()),
+            (Command::Query, None) => may_be_read(&payload[1..]).then_some(Own::TooLong.into()),
             (Command::StmtExecute, _) => self.prepared.runs_read(payload).then_some(Own::ParameterTypes.into()),
             _ => None,
         }
@@ -582,12 +582,6 @@ fn may_run_prepared(kind: &Kind, text: &[u8]) -> bool {
         }
         _ => false,
     }
-}
-
-/// Looks at the first word of a text that is too long to be classified.
-fn begins_a_read(text: &[u8]) -> bool {
-    const SELECT: &[u8] = b"select";
-    text.trim_ascii_start().get(..SELECT.len()).is_some_and(|word| word.eq_ignore_ascii_case(SELECT))
 }
 
 /// Returns true if the rows and warnings of the read before cannot be asked for after this statement, unless it aggregates over no rows.

@@ -2,9 +2,11 @@
 
 use crate::answer::Answer;
 use crate::clock;
+use crate::command::may_be_read;
 use crate::prepared::{Execution, Statements, Under};
+use crate::reason::Own;
 use crate::result_set::columns_of;
-use crate::results::{Attachment, Results};
+use crate::results::{Attachment, Results, View};
 use crate::uses::Source;
 use feed::{Connection, FromNear, Protocol, Standing, Told};
 use flavour::MARIADB;
@@ -203,6 +205,17 @@ impl Leased {
         // The read has arrived.
         let now = clock::now();
         let view = results.look();
+        let standing = self.standing(&view, attachment, read, now)?;
+        view.holds(attachment, standing.stamp, now).then_some(())?;
+        let is_expected = |entry: &cache::Entry| read.expects(columns_of(entry.value(), self.capabilities));
+        let context = standing.context;
+        let answer = view
+            .find(attachment, context, read.key(), (now, snapshot), |entry| is_expected(entry).then(|| with(entry)))?;
+        Some((answer?, (attachment, context)))
+    }
+
+    /// The context in which the server would run this read.
+    fn standing(&self, view: &View, attachment: Attachment, read: &Read, now: u64) -> Option<Standing> {
         let is_known = |command, standing: Standing| {
             let waiting = self.waiting.iter().find(|waiting| waiting.command == command);
             let is_of = |read: &Read| match read {
@@ -214,16 +227,22 @@ impl Leased {
             let read = waiting.map(|waiting| &waiting.read).filter(|read| is_of(read));
             read.is_some_and(|read| view.has(attachment, standing.context, read.key(), now))
         };
-        let standing = self
-            .connection
-            .standing_through(read.protocol(), is_known)
-            .filter(|standing| read.is_of(attachment, *standing))?;
-        view.holds(attachment, standing.stamp, now).then_some(())?;
-        let is_expected = |entry: &cache::Entry| read.expects(columns_of(entry.value(), self.capabilities));
-        let context = standing.context;
-        let answer = view
-            .find(attachment, context, read.key(), (now, snapshot), |entry| is_expected(entry).then(|| with(entry)))?;
-        Some((answer?, (attachment, context)))
+        self.connection.standing_through(read.protocol(), is_known).filter(|standing| read.is_of(attachment, *standing))
+    }
+
+    /// Returns the reason why this read was not served.
+    pub fn why(&self, results: &Results, read: &Read, is_inside: bool) -> Own {
+        let Some(attachment) = self.attachment else { return Own::FirstRead };
+        if self.connection.snapshot().is_some() != is_inside {
+            return Own::Transaction;
+        }
+        let (now, view) = (clock::now(), results.look());
+        match self.standing(&view, attachment, read, now) {
+            None => Own::Unreported,
+            Some(standing) if !view.holds(attachment, standing.stamp, now) => Own::Unreported,
+            Some(standing) if view.remembers(attachment, standing.context, read.key()) => Own::Outdated,
+            Some(_) => Own::Absent,
+        }
     }
 
     /// What this command asks, if its answer may be kept.
@@ -248,7 +267,8 @@ impl Leased {
     /// The server gets this command, of which a part may be missing. True: its answer has to be taken.
     pub fn forward(&mut self, results: &Results, number: u64, payload: &[u8], is_whole: bool) -> bool {
         let is_noted = self.statements.forward(number, payload, is_whole);
-        if let Some(text) = payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|text| is_noted && is_read(text))
+        if let Some(text) =
+            payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|text| is_noted && may_be_read(text))
         {
             self.statements.is_of_shape(number, results.uses.of_prepared(text));
         }
@@ -289,14 +309,6 @@ impl Leased {
             self.store(results);
         }
     }
-}
-
-/// It may be one.
-fn is_read(text: &[u8]) -> bool {
-    let word = text.trim_ascii_start();
-    [&b"select"[..], b"with", b"("]
-        .iter()
-        .any(|one| word.get(..one.len()).is_some_and(|word| word.eq_ignore_ascii_case(one)))
 }
 
 pub fn lock(leased: &Mutex<Leased>) -> MutexGuard<'_, Leased> {

@@ -7,12 +7,13 @@
 //!   none for a transaction that may have written something.
 
 use crate::clock;
-use crate::command::{LONGEST, is_harmless};
+use crate::command::{LONGEST, is_harmless, may_be_read};
 use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
 use crate::leased::{Leased, lock};
 use crate::memory::Memory;
 use crate::prepared::{Under, says_found_rows};
+use crate::reason::Own;
 use crate::unseen::Unseen;
 use flavour::{Flavour, MARIADB};
 use locks::Mutex;
@@ -37,11 +38,29 @@ impl Leases {
         Leases { memory: memory.clone(), number, capabilities, leased, reports }
     }
 
-    fn serve(&self, payload: &[u8], follower: &Follower) -> Option<Served> {
+    fn serve(&self, payload: &[u8], follower: &Follower, has_seen_all: bool) -> Option<Served> {
         let leased = lock(&self.leased);
         let read = leased.read(payload)?;
-        let (served, under) = leased.serve(&self.memory.results, &read, follower.is_in_transaction(), Served::of)?;
-        Some(Served { under: Some(under), first_types: read.first_types(), ..served })
+        // A read without a table leaves the server's warnings as they are, so it is served only where those are the client's.
+        let may_serve = |entry: &cache::Entry| has_seen_all || !entry.cells().is_empty();
+        let served = |entry: &cache::Entry| may_serve(entry).then(|| Served::of(entry));
+        let (served, under) = leased.serve(&self.memory.results, &read, follower.is_in_transaction(), served)?;
+        Some(Served { under: Some(under), first_types: read.first_types(), ..served? })
+    }
+
+    /// Returns the reason why this command was not answered from memory, or none if it is no read.
+    fn why(&self, arrival: &Arrival<'_>) -> Option<Own> {
+        let (payload, follower) = (arrival.command?, arrival.follower);
+        let leased = lock(&self.leased);
+        let read = leased.read(payload).filter(|read| may_be_read(&read.key()[1..]))?;
+        let is_inside = follower.is_in_transaction();
+        Some(match () {
+            () if payload.len() > LONGEST => Own::TooLong,
+            () if !self.memory.results.has_lease(clock::now()) => Own::NoLease,
+            () if !arrival.is_heard || !is_inside && !follower.is_autonomous() => Own::Transaction,
+            () if !arrival.may_stay_unseen => Own::KeepAlive,
+            () => leased.why(&self.memory.results, &read, is_inside),
+        })
     }
 }
 
@@ -59,7 +78,11 @@ impl Freshness for Leases {
         let is_settled = follower.is_autonomous() || follower.is_in_transaction();
         let may_be_served = arrival.is_heard && arrival.may_stay_unseen && is_settled;
         let command = arrival.command.filter(|payload| may_be_served && payload.len() <= LONGEST);
-        command.and_then(|payload| self.serve(payload, follower)).map_or(Verdict::Forward, Verdict::Serve)
+        if let Some(served) = command.and_then(|payload| self.serve(payload, follower, arrival.has_seen_all)) {
+            return Verdict::Serve(served);
+        }
+        self.why(arrival).into_iter().for_each(|why| self.memory.reasons.count(why.into()));
+        Verdict::Forward
     }
 
     fn forward(&mut self, sent: &Sent<'_>) -> Option<u64> {

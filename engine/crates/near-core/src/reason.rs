@@ -27,10 +27,13 @@ sql::reasons! {
     ViewHidden "view_hidden" "the account that reads the log may not see a view's definition: grant it SHOW VIEW";
     TableEngine "table_engine" "a table's engine or type does not qualify, or it has an undetermined generated column";
     TimeColumn "time_column" "a table has a TIME column, which the server completes with today's date where it compares it with a date";
-    Cascades "cascades" "a table's rows change with those of another one (ON DELETE CASCADE and the like), which the log may not tell";
+    Cascades "cascades" "a table's rows change with those of another one (ON DELETE CASCADE and the like) whose name has letters besides ASCII letters, digits and _";
     MixedEngines "mixed_engines" "a table was changed in one transaction with a table of another engine";
     NoRule "no_rule" "no rule lets it be served, or one says never";
-    Absent "absent" "there is no result that may be served: it was not read before, has changed or grown old since, or gave way to others";
+    NoLease "no_lease" "the near cache holds no lease of the server; fqc_near_obstacle says why";
+    Unreported "not_reported" "the server has not reported the session's settings since they may have changed, or does not keep the read's result: SHOW FQC REASONS on the server says why";
+    Absent "absent" "there is no result: it was not read before, or gave way to others";
+    Outdated "outdated" "there is a result, but a table was written since it was read, or it is older than its rule lets it be";
     TooLarge "too_large" "the result has more than 1 MiB, or than there is room for";
     Warnings "warnings" "the statement raised warnings";
     Failed "failed" "the statement failed";

@@ -169,6 +169,11 @@ impl View<'_> {
         })
     }
 
+    /// There is an answer, whether it may be served or not.
+    pub fn remembers(&self, attachment: Attachment, context: u64, payload: &[u8]) -> bool {
+        self.look_up(attachment, context, payload, |_, entry| entry.is_some())
+    }
+
     /// Gives the answer to a client's read to `with`, if there is one that may be served. `snapshot`: that of the client's transaction, see
     /// [`Told::snapshot`]. An answer is what it shows if nothing has changed between the lesser of the two stamps and now.
     pub fn find<T>(

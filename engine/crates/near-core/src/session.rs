@@ -145,7 +145,8 @@ impl Session {
     fn decide(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
         let command = follower.is_between().then(|| lone_command(bytes)).flatten();
         let may_stay_unseen = self.may_stay_unseen(command, follower.capabilities());
-        match self.freshness.decide(&Arrival { command, follower, is_heard, may_stay_unseen }) {
+        let has_seen_all = self.unseen.is_none() && !self.is_astray;
+        match self.freshness.decide(&Arrival { command, follower, is_heard, may_stay_unseen, has_seen_all }) {
             Verdict::Serve(served) => return Then::Answer(self.serve(follower, bytes, served)),
             Verdict::Wait => {
                 self.waiting = Some(bytes.to_vec());

@@ -32,6 +32,8 @@ mod rows;
 mod seams;
 mod served;
 mod sessions;
+#[path = "../both/settings.rs"]
+mod settings;
 mod shared;
 mod silence;
 mod surface;

@@ -37,6 +37,12 @@ pub fn find(cache: &Cache, uses: Option<&Uses>, key: &Key, now_ns: u64, after: u
     is_served.then(|| Found::of(&entry, !is_younger(read_at, now_ns, terms.soft_ttl)))
 }
 
+/// Returns true if there is a result, whether it may be served or not.
+pub fn has(cache: &Cache, key: &Key) -> bool {
+    let (pin, hash) = (cache::pin(), cache.hash(key));
+    cache.get(hash, key, &pin).is_some()
+}
+
 /// `read_at`: in microseconds.
 pub fn is_younger(read_at: u64, now_ns: u64, ttl: Duration) -> bool {
     let over = read_at.saturating_mul(1000).saturating_add(ttl.as_nanos() as u64);

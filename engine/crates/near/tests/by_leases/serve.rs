@@ -39,6 +39,39 @@ fn the_first_read_after_a_command_that_sets_up_the_session_or_writes_is_answered
     }
 }
 
+/// WordPress asks for it on each connection.
+#[test]
+fn a_setting_is_shown_from_memory_as_it_is_in_force_in_the_session() {
+    const MODE: &str = "SELECT @@SESSION.sql_mode";
+    let scene = Scene::of(1);
+    let mode_of = |client: &mut Client| said(&client.query(MODE).expect("an answer"));
+    let usual = mode_of(&mut scene.direct());
+    for set in ["SET NAMES utf8mb4", "USE d"] {
+        wait_until(set, || {
+            let mut client = scene.near().client();
+            ask(&mut client, set);
+            let before = hits(scene.near());
+            assert_eq!(mode_of(&mut client), usual);
+            hits(scene.near()) > before
+        });
+    }
+    let mut client = scene.near().client();
+    for (set, expected) in [("SET sql_mode = ''", ""), ("SET sql_mode = 'ANSI_QUOTES'", "ANSI_QUOTES")] {
+        ask(&mut client, set);
+        (0..5).for_each(|_| assert_eq!(mode_of(&mut client), expected));
+    }
+    // A read without a table leaves the warnings of the statement before it.
+    for before in ["SELECT CAST('12x' AS SIGNED)", READ, "DO 1"] {
+        let mut direct = scene.direct();
+        ask(&mut direct, "SET sql_mode = 'ANSI_QUOTES'");
+        let [shown, truth] = [&mut client, &mut direct].map(|one| {
+            [before, MODE, "SHOW WARNINGS", before, MODE, MODE, READ, MODE, "SHOW WARNINGS", "SELECT FOUND_ROWS()"]
+                .map(|statement| said(&one.query(statement).expect("an answer")))
+        });
+        assert_eq!(shown, truth, "{before}");
+    }
+}
+
 #[test]
 fn a_setting_counts_from_the_next_read_on_in_both_protocols() {
     const TEXT: &str = "SELECT CONCAT(FROM_UNIXTIME(v)) FROM d.t WHERE id = 1";
@@ -270,6 +303,34 @@ fn rows_found_are_not_those_of_a_later_state_after_other_statements_either() {
     direct.must("DELETE FROM d.t WHERE id > 1").expect("it is written");
     ask(&mut client, "SELECT v FROM d.t UNION ALL SELECT 7 UNION ALL SELECT 8");
     assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "3", "another read has been run since");
+}
+
+/// A near cache does not know the number, so these reads are answered from the server's memory.
+#[test]
+fn rows_that_a_limit_hides_are_counted_in_the_server() {
+    const COUNTING: &str = "SELECT SQL_CALC_FOUND_ROWS v FROM d.t ORDER BY id LIMIT 1";
+    const FOUND: &str = "SELECT FOUND_ROWS()";
+    let scene = Scene::of(1);
+    let near = scene.near();
+    let (mut client, mut direct) = (near.client(), scene.direct());
+    direct.must("SET SESSION fqc_type = OFF").expect("it is set");
+    let mut counter = scene.direct();
+    let mut hits_of_server = || ask(&mut counter, "SHOW GLOBAL STATUS LIKE 'Fqc_hits'");
+    for id in 3..9 {
+        direct.must(&format!("INSERT INTO d.t VALUES ({id}, {id})")).expect("it is written");
+        wait_until("a hit in the server", || {
+            let before = hits_of_server();
+            let answers = [COUNTING, FOUND, FOUND].map(|read| ask(&mut client, read));
+            assert_eq!(answers, ["1".into(), id.to_string(), "1".into()]);
+            hits_of_server() != before
+        });
+        until_served(near, &mut client, READ);
+        for between in [READ, "DO 1", "SET @x = 1"] {
+            let [shown, truth] =
+                [&mut client, &mut direct].map(|one| [COUNTING, between, FOUND].map(|text| ask(one, text)));
+            assert_eq!(shown, truth, "{between}");
+        }
+    }
 }
 
 /// Its result is outdated: the server runs it for the client, and not once more for what the client was told before.

@@ -291,11 +291,16 @@ fn nothing_is_run_for_a_client_that_goes() {
     }
 }
 
+/// As MariaDB's connector for Java begins each of its connections.
+const TRACKING: &str =
+    "SET session_track_system_variables = CONCAT(@@global.session_track_system_variables, ',auto_increment_increment')";
+
 /// As applications begin each of their connections.
 #[test]
 fn what_cannot_write_leaves_a_connection_what_was_read_before() {
-    const BEGINNING: [&str; 6] = [
+    const BEGINNING: [&str; 7] = [
         "SET NAMES utf8mb4",
+        TRACKING,
         "SELECT @@SESSION.sql_mode",
         "SET SESSION sql_mode = @@GLOBAL.sql_mode",
         "SET SESSION sql_mode = CONCAT(@@sql_mode, ',STRICT_ALL_TABLES')",

@@ -246,6 +246,8 @@ impl Session {
             (recording.is_binary, recording.omits_metadata) = (true, keeps_metadata);
             if sql::may_count_found_rows(&text) {
                 recording.refuse(Reason::Text(Refusal::CalcFoundRows));
+            } else if sql::shows_setting_alone(&text, self.identity.mode()) {
+                recording.refuse(Reason::Text(Refusal::SystemVariable));
             }
             refusal.into_iter().for_each(|refusal| recording.refuse(refusal));
         }
@@ -283,7 +285,7 @@ impl Session {
         packet: &[u8],
         outlet: &mut dyn Outlet,
     ) -> Option<Decision> {
-        if let Some(question) = self.ask(engine, &reading.statement) {
+        if let Some(question) = self.ask(engine, &reading.statement, text) {
             return Some(Decision::Inject(question));
         }
         if let Some(answer) = self.begin_later(engine, &reading.statement, packet, outlet) {

@@ -116,6 +116,9 @@ impl Session {
         if layout.joins() && (self.transaction.has_begun() || !self.transaction.autocommit) {
             return Served::No;
         }
+        if entry.cells().is_empty() && !self.diagnostics.have_no_warnings() {
+            return Served::No;
+        }
         let leaves_found = self.diagnostics.unseen.is_some() && may_leave_found(asked.text, &entry);
         if leaves_found && self.diagnostics.unseen.as_ref().is_some_and(Unseen::is_full) {
             return Served::No;
@@ -144,7 +147,7 @@ impl Session {
         engine.counts().saved_bytes.add(entry.value().len() as u64);
         engine.insight().digests.hit(ShapeId(entry.owner()), entry.cost_ns() / 1000, entry.value().len() as u64);
         if is_fresh {
-            self.tell_served(engine, asked.context, &entry);
+            self.tell_served(engine, asked, &entry);
         }
         let replay = if layout.shows_found() { Vec::new() } else { self.as_understood(asked) };
         let warned = if layout.warnings(entry.value()) == 0 { Vec::new() } else { self.as_understood(asked) };

@@ -113,9 +113,12 @@ impl Session {
     }
 
     pub(crate) fn refusal(&self, read: &sql::Read, context: Option<u64>, text: &[u8]) -> Option<Reason> {
-        // A near cache has no way to learn the number of rows found.
-        let is_counted = || self.near.mark.is_none() && sql::may_count_found_rows(text);
-        let spoken_against = read.refusal.filter(|refusal| *refusal != Refusal::CalcFoundRows || !is_counted());
+        let shows_setting = || self.transaction.is_outside() && sql::shows_setting_alone(text, self.identity.mode());
+        let spoken_against = read.refusal.filter(|refusal| match refusal {
+            Refusal::CalcFoundRows => !sql::may_count_found_rows(text),
+            Refusal::SystemVariable => !shows_setting(),
+            _ => true,
+        });
         if let Some(refusal) = spoken_against {
             return Some(Reason::Text(refusal));
         }

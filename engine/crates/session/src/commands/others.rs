@@ -44,7 +44,7 @@ impl Session {
         }
         let reading = (command == Some(Command::StmtPrepare)).then(|| self.read(engine, &packet[5..]));
         if let Some(reading) = &reading
-            && let Some(question) = self.ask(engine, &reading.statement)
+            && let Some(question) = self.ask(engine, &reading.statement, b"")
         {
             return Decision::Inject(question);
         }

@@ -4,14 +4,15 @@ use crate::engine::Engine;
 use crate::session::Session;
 use crate::statement::question;
 use crate::statement::running::Purpose;
-use sql::{Kind, Refusal, Statement};
+use sql::{Kind, Read, Refusal, Statement};
 use wire::Expect;
 
 impl Session {
     /// Before a read that could be stored or a write of rows, the server is asked for the settings that are not certain.
-    pub(crate) fn ask(&mut self, engine: &Engine, statement: &Statement) -> Option<Vec<u8>> {
+    /// `text` is that of a query, and empty for a statement that is prepared.
+    pub(crate) fn ask(&mut self, engine: &Engine, statement: &Statement, text: &[u8]) -> Option<Vec<u8>> {
         let matters = match &statement.kind {
-            Kind::Read(read) => matches!(read.refusal, None | Some(Refusal::CalcFoundRows)) && self.is_cached(engine),
+            Kind::Read(read) => self.is_cached(engine) && self.may_be_kept(read, text),
             _ => self.may_tell_rows(engine, statement),
         };
         let is_uncertain = self.identity.variables().is_uncertain;
@@ -27,6 +28,14 @@ impl Session {
                 (question::question(engine.flavour(), self.identity.capabilities()), Expect::Query),
             ))
         })
+    }
+
+    fn may_be_kept(&self, read: &Read, text: &[u8]) -> bool {
+        match read.refusal {
+            None | Some(Refusal::CalcFoundRows) => true,
+            Some(Refusal::SystemVariable) => sql::shows_setting_alone(text, self.identity.mode()),
+            _ => false,
+        }
     }
 
     fn may_be_asked(&self) -> bool {

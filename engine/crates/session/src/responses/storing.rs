@@ -53,11 +53,12 @@ impl Session {
         if recording.refusal.is_none() {
             depend_on_rows(engine, recording, outcome, self.identity.known_database());
         }
-        self.check_outcome(recording, outcome);
+        self.check_outcome(engine, recording, outcome);
         if recording.refusal.is_none() && engine.insight().has_rules() {
             self.check_rules(engine, recording);
         }
-        if recording.refusal.is_none() {
+        // What depends on no table depends on no view either.
+        if recording.refusal.is_none() && !recording.cells.is_empty() {
             self.check_catalogue(engine, recording);
         }
     }
@@ -71,7 +72,7 @@ impl Session {
         engine.is_alive(basis) || may_outlive && basis.is_defined_as_then(engine.versions())
     }
 
-    fn check_outcome(&self, recording: &mut Recording, outcome: &Outcome) {
+    fn check_outcome(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) {
         let flags = outcome.status.unwrap_or(0);
         match outcome.kind {
             OutcomeKind::ResultSet { .. } => {}
@@ -85,11 +86,24 @@ impl Session {
         } else if recording.omits_metadata == outcome.metadata_follows {
             recording.refuse(Own::MetadataCached);
         } else if recording.cells.is_empty() {
-            recording.refuse(Own::NoTable);
+            self.check_setting(engine, recording);
         } else if self.temporary.may_exist() {
             recording.refuse(Own::TemporaryTables);
         } else if self.transaction.written.iter().any(|cell| recording.cells.contains(cell)) {
             recording.refuse(Own::OwnWrites);
+        }
+    }
+
+    /// A read of a setting depends on nothing but its session's context. It opens no snapshot, so it is kept only for sessions outside of
+    /// transactions.
+    fn check_setting(&self, engine: &Engine, recording: &mut Recording) {
+        recording.joins = true;
+        if !self.transaction.is_outside() || !sql::shows_setting_alone(&recording.text, recording.terms.mode) {
+            recording.refuse(Own::NoTable);
+        } else if !self.may_still_store(engine, recording) {
+            // After a change of everything, what is in force is looked up first. Reads of tables ask for that, too.
+            engine.want_catalogue();
+            recording.refuse(Own::Changed);
         }
     }
 

@@ -1,5 +1,6 @@
 //! What near caches are told of the results of connections that they have marked, and how a connection becomes a feed.
 
+use crate::commands::hits::Asked;
 use crate::engine::Engine;
 use crate::entries::cells::table_cells;
 use crate::entries::layout::Layout;
@@ -18,18 +19,24 @@ impl Session {
     /// The result of a miss, which could be stored. A statement that has made its session another one says nothing of what that
     /// session asks next.
     pub(crate) fn tell_stored(&mut self, engine: &Engine, recording: &Recording) {
-        let is_marked = self.near.mark.is_some();
-        if is_marked && [false, true].iter().any(|binary| self.context(engine, *binary) == Some(recording.context)) {
+        if self.may_tell(&recording.text)
+            && [false, true].iter().any(|binary| self.context(engine, *binary) == Some(recording.context))
+        {
             let layout = Layout::default().by_rows(recording.is_by_rows).joining(recording.joins);
             self.tell(engine, recording.context, recording.stamp, &recording.cells, layout);
         }
     }
 
     /// A hit in the server's own cache.
-    pub(crate) fn tell_served(&mut self, engine: &Engine, context: u64, entry: &Entry) {
-        if self.near.mark.is_some() {
-            self.tell(engine, context, entry.stamp(), entry.cells(), Layout(entry.flags()));
+    pub(crate) fn tell_served(&mut self, engine: &Engine, asked: &Asked, entry: &Entry) {
+        if self.may_tell(asked.text) {
+            self.tell(engine, asked.context, entry.stamp(), entry.cells(), Layout(entry.flags()));
         }
+    }
+
+    /// A near cache has no way to learn how many rows a read has found beside those that it returns.
+    fn may_tell(&self, text: &[u8]) -> bool {
+        self.near.mark.is_some() && !sql::may_count_found_rows(text)
     }
 
     /// A command has ended, and everything about its session is known. If no message about a result has gone to the near cache, one about

@@ -36,6 +36,12 @@ impl Diagnostics {
         });
     }
 
+    /// Returns true if neither the last statement nor an older one has left a warning. Some servers keep warnings at a read without a
+    /// table, so such a read may be served only then.
+    pub fn have_no_warnings(&self) -> bool {
+        !self.has_warnings && self.unseen.as_ref().is_none_or(|unseen| !unseen.has_warnings())
+    }
+
     /// The server has run something since the result was served.
     pub fn note_other(&mut self) {
         self.unseen.iter_mut().for_each(|unseen| unseen.is_latest = false);

@@ -1,0 +1,184 @@
+//! Reads of one setting, on a server of either product: they are served to sessions for which the setting has the same value.
+
+use crate::traps::{Arena, all, said, small_table};
+use crate::{FLAVOUR, enter, start};
+use fqc_tests::client::{Client, Login, Param, capability};
+use std::sync::Arc;
+
+const MODE: &str = "SELECT @@SESSION.sql_mode";
+const READ: &str = "SELECT v FROM t WHERE id = 1";
+
+/// A table whose reads are served. A session that began before the engine was ready would never be.
+fn with_table(arena: &mut Arena) {
+    small_table(&mut arena.client(), "t", "InnoDB");
+    let login = arena.login();
+    arena.share(&login, READ, "10");
+}
+
+#[test]
+fn a_setting_is_shown_from_memory_to_sessions_that_have_it_so() {
+    let mut arena = enter("settings_shown");
+    with_table(&mut arena);
+    for name in FLAVOUR.variables.askable {
+        for read in [format!("SELECT @@{name}"), format!("SELECT @@session.{name} AS x")] {
+            let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+            let expected = said(&plain.query(&read).unwrap());
+            let mut one = arena.client();
+            assert_eq!(arena.warm(&mut one, &read), expected);
+            let login = arena.login();
+            arena.share(&login, &read, &expected);
+        }
+    }
+}
+
+#[test]
+fn a_setting_that_was_set_is_shown_however_it_was_set() {
+    let mut arena = enter("settings_set");
+    with_table(&mut arena);
+    let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);
+    let mut set = arena.client();
+    let mut usual = arena.client();
+    let expected = arena.warm(&mut usual, MODE);
+    for setting in [
+        "SET sql_mode = 'ANSI_QUOTES'",
+        "SET sql_mode = CONCAT(@@sql_mode, ',NO_BACKSLASH_ESCAPES')",
+        "SET sql_mode = DEFAULT",
+        "SET @@SESSION.sql_mode = ''",
+        "SET sql_mode = 4",
+    ] {
+        all(&mut plain, &[setting]);
+        all(&mut set, &[setting]);
+        let truth = said(&plain.query(MODE).unwrap());
+        for _ in 0..3 {
+            assert_eq!(said(&set.query(MODE).unwrap()), truth, "{setting}");
+        }
+        arena.hit(&mut usual, MODE, &expected);
+    }
+}
+
+#[test]
+fn a_session_that_begins_after_a_global_setting_is_shown_that_one() {
+    let mut arena = Arena::on(Arc::new(start(&[])), "settings_global");
+    with_table(&mut arena);
+    let mut earlier = arena.client();
+    let expected = arena.warm(&mut earlier, MODE);
+    all(&mut earlier, &["SET GLOBAL sql_mode = 'ANSI_QUOTES'"]);
+    (0..3).for_each(|_| assert_eq!(said(&arena.client().query(MODE).unwrap()), "ANSI_QUOTES"));
+    (0..3).for_each(|_| assert_eq!(said(&earlier.query(MODE).unwrap()), expected));
+}
+
+#[test]
+fn a_setting_set_by_a_stored_routine_is_shown() {
+    let mut arena = enter("settings_routine");
+    with_table(&mut arena);
+    let mut client = arena.client_with(&["CREATE PROCEDURE zone() SET time_zone = '+03:00'"]);
+    let read = "SELECT @@time_zone";
+    let expected = arena.warm(&mut client, read);
+    let login = arena.login();
+    arena.share(&login, read, &expected);
+    all(&mut client, &["CALL zone()"]);
+    (0..3).for_each(|_| assert_eq!(said(&client.query(read).unwrap()), "+03:00"));
+}
+
+#[test]
+fn a_setting_shown_in_a_transaction_opens_no_snapshot() {
+    let mut arena = enter("settings_snapshot");
+    with_table(&mut arena);
+    let (mut client, mut writer) = (arena.client(), arena.client());
+    arena.warm(&mut client, READ);
+    arena.warm(&mut client, MODE);
+    for (round, begin) in ["BEGIN", "SET autocommit = 0", "START TRANSACTION READ ONLY"].iter().enumerate() {
+        all(&mut client, &[begin]);
+        let (_, is_hit) = arena.ask(&mut client, MODE);
+        assert!(!is_hit, "{begin}");
+        all(&mut writer, &[&format!("UPDATE t SET v = {round} WHERE id = 1")]);
+        assert_eq!(said(&client.query(READ).unwrap()), round.to_string(), "{begin}");
+        all(&mut client, &["COMMIT", "SET autocommit = 1"]);
+    }
+}
+
+/// Runs the same on a session that is served and on one that is not.
+struct Pair {
+    served: Client,
+    plain: Client,
+}
+
+impl Pair {
+    #[track_caller]
+    fn alike(&mut self, statement: &str) {
+        let [served, plain] = [&mut self.served, &mut self.plain].map(|one| one.query(statement).unwrap());
+        assert_eq!(served, plain, "`{statement}`: {} instead of {}", said(&served), said(&plain));
+    }
+
+    #[track_caller]
+    fn hit(&mut self, arena: &mut Arena, read: &str) {
+        let (served, is_hit) = arena.ask(&mut self.served, read);
+        assert!(is_hit, "`{read}` was not answered from memory:\n{}", arena.server.reasons());
+        assert_eq!(served, self.plain.query(read).unwrap(), "{read}");
+    }
+}
+
+#[test]
+fn a_setting_that_was_shown_leaves_warnings_and_rows_found_as_the_server_would() {
+    let mut arena = enter("settings_left");
+    with_table(&mut arena);
+    let mut pair = Pair { served: arena.client(), plain: arena.client_with(&["SET SESSION fqc_type = OFF"]) };
+    let read = "SELECT v FROM t";
+    for text in [MODE, read] {
+        arena.warm(&mut pair.served, text);
+    }
+    let questions =
+        ["SHOW WARNINGS", "SELECT FOUND_ROWS()", "SELECT ROW_COUNT()", "SELECT @@warning_count, @@error_count"];
+    for before in ["DO 1", "SELECT CAST('12x' AS SIGNED)", "SELECT 1 / 0, v FROM t", "SELECT nothing", read] {
+        for question in questions {
+            for statement in
+                [before, MODE, question, question, before, MODE, MODE, question, before, MODE, read, question]
+            {
+                pair.alike(statement);
+            }
+        }
+    }
+    for question in questions {
+        pair.alike("UPDATE t SET v = v");
+        pair.hit(&mut arena, MODE);
+        pair.alike(question);
+    }
+}
+
+#[test]
+fn a_setting_asked_for_by_a_prepared_statement_is_the_one_in_force() {
+    let arena = enter("settings_prepared");
+    let mut client = arena.client();
+    let prepared = client.prepare(MODE).unwrap().1.unwrap();
+    for mode in ["ANSI_QUOTES", "", "ANSI_QUOTES"] {
+        all(&mut client, &[&format!("SET sql_mode = '{mode}'")]);
+        for _ in 0..3 {
+            let shown = client.execute(&prepared, &[] as &[Param]).unwrap();
+            assert_eq!(crate::traps::said_binary(&shown), mode);
+        }
+    }
+}
+
+/// MariaDB's connector for Java does this on each connection.
+#[test]
+fn a_session_that_asks_to_be_told_of_its_variables_shares_results() {
+    let mut arena = enter("settings_tracked");
+    with_table(&mut arena);
+    let read = READ;
+    let tracking = "SET session_track_system_variables = \
+        CONCAT(@@global.session_track_system_variables, ',auto_increment_increment')";
+    let mut client = arena.client_with(&[tracking]);
+    let expected = arena.warm(&mut client, read);
+    for mut other in [arena.client_with(&[tracking]), arena.client()] {
+        arena.hit(&mut other, read, &expected);
+    }
+    let login = Login { capabilities: arena.login().capabilities | capability::SESSION_TRACK, ..arena.login() };
+    let mut pair = Pair { served: arena.client_as(&login), plain: arena.client_as(&login) };
+    all(&mut pair.plain, &["SET SESSION fqc_type = OFF"]);
+    let tracked =
+        ["SET session_track_system_variables = '*'", "SET time_zone = '+00:00'", read, "SET autocommit = 1", read];
+    for statement in tracked.iter().chain(&[MODE, "SELECT FOUND_ROWS()", "DO 1", read, "SET sql_mode = DEFAULT", read])
+    {
+        pair.alike(statement);
+    }
+}
