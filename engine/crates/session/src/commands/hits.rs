@@ -116,7 +116,7 @@ impl Session {
         if layout.joins() && (self.transaction.has_begun() || !self.transaction.autocommit) {
             return Served::No;
         }
-        if entry.cells().is_empty() && !self.diagnostics.have_no_warnings() {
+        if entry.cells().is_empty() && !self.diagnostics.have_no_warnings(engine.flavour()) {
             return Served::No;
         }
         let leaves_found = self.diagnostics.unseen.is_some() && may_leave_found(asked.text, &entry);

@@ -36,10 +36,10 @@ impl Diagnostics {
         });
     }
 
-    /// Returns true if neither the last statement nor an older one has left a warning. Some servers keep warnings at a read without a
-    /// table, so such a read may be served only then.
-    pub fn have_no_warnings(&self) -> bool {
-        !self.has_warnings && self.unseen.as_ref().is_none_or(|unseen| !unseen.has_warnings())
+    /// Returns true if no statement has left a warning that the server would keep at a read without a table.
+    pub fn have_no_warnings(&self, flavour: &Flavour) -> bool {
+        let has_warned = || self.has_warnings || self.unseen.as_ref().is_some_and(Unseen::has_warnings);
+        !flavour.statements.keeps_warnings || !has_warned()
     }
 
     /// The server has run something since the result was served.
