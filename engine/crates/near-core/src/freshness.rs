@@ -24,6 +24,8 @@ pub struct Arrival<'a> {
     pub is_heard: bool,
     /// The server need not see this command: it has received a command recently, and knows all types that were bound to parameters.
     pub may_stay_unseen: bool,
+    /// A time after the bytes have arrived.
+    pub now_ns: u64,
 }
 
 pub enum Verdict {
@@ -110,7 +112,7 @@ pub trait Freshness: Send {
     }
 
     /// Is called before anything is sent to the server.
-    fn before_sending(&mut self, _follower: &Follower) {}
+    fn before_sending(&mut self, _follower: &Follower, _now_ns: u64) {}
 
     /// Returns questions that are sent ahead of the client's command. The number of each comes back in `of_server` with its answer, which
     /// the client does not see.

@@ -2,8 +2,8 @@
 
 use crate::answer::Answer;
 use crate::clock;
+use crate::command::begins_a_read;
 use crate::prepared::{Execution, Statements, Under};
-use crate::result_set::columns_of;
 use crate::results::{Attachment, Results};
 use crate::uses::Source;
 use feed::{Connection, FromNear, Protocol, Standing, Told};
@@ -15,14 +15,14 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
-use wire::{Command, Outcome};
+use wire::{Command, Outcome, columns_of};
 
 /// Answers that wait for what is told of them.
 const MOST_WAITING: usize = 8;
 pub struct Leased {
     pub connection: Connection,
     pub statements: Statements,
-    capabilities: u64,
+    pub capabilities: u64,
     /// Under which something was told of it.
     attachment: Option<Attachment>,
     waiting: VecDeque<Waiting>,
@@ -133,6 +133,14 @@ impl Read<'_> {
     }
 }
 
+/// The circumstances in which a read is to be served.
+pub struct Instant {
+    /// A time after the read has arrived.
+    pub now_ns: u64,
+    /// By the flags of the server's last answer, the session is in a transaction.
+    pub is_inside: bool,
+}
+
 impl Leased {
     /// `number` and `greeting`: see [`Connection::greeted`]. `capabilities`: those in force.
     pub fn new(number: u32, greeting: u64, capabilities: u64) -> Leased {
@@ -188,20 +196,18 @@ impl Leased {
         });
     }
 
-    /// The answer to this read and the context that it belongs to; `None` if the read may not be served now. `is_inside`: by the flags of
-    /// the server's last answer, the session is in a transaction. The feed must agree: it has sent a snapshot if and only if that is so.
+    /// The answer to this read and the context that it belongs to; `None` if the read may not be served now. The feed must agree on
+    /// whether the session is in a transaction: it has sent a snapshot if and only if that is so.
     pub fn serve<T>(
         &self,
         results: &Results,
         read: &Read,
-        is_inside: bool,
+        Instant { now_ns: now, is_inside }: Instant,
         with: impl FnOnce(&cache::Entry) -> T,
     ) -> Option<(T, Under)> {
         let attachment = self.attachment?;
         let snapshot = self.connection.snapshot();
         (snapshot.is_some() == is_inside).then_some(())?;
-        // The read has arrived.
-        let now = clock::now();
         let view = results.look();
         let is_known = |command, standing: Standing| {
             let waiting = self.waiting.iter().find(|waiting| waiting.command == command);
@@ -248,7 +254,7 @@ impl Leased {
     /// The server gets this command, of which a part may be missing. True: its answer has to be taken.
     pub fn forward(&mut self, results: &Results, number: u64, payload: &[u8], is_whole: bool) -> bool {
         let is_noted = self.statements.forward(number, payload, is_whole);
-        if let Some(text) = payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|text| is_noted && is_read(text))
+        if let Some(text) = payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|text| is_noted && begins_a_read(text))
         {
             self.statements.is_of_shape(number, results.uses.of_prepared(text));
         }
@@ -289,14 +295,6 @@ impl Leased {
             self.store(results);
         }
     }
-}
-
-/// It may be one.
-fn is_read(text: &[u8]) -> bool {
-    let word = text.trim_ascii_start();
-    [&b"select"[..], b"with", b"("]
-        .iter()
-        .any(|one| word.get(..one.len()).is_some_and(|word| word.eq_ignore_ascii_case(one)))
 }
 
 pub fn lock(leased: &Mutex<Leased>) -> MutexGuard<'_, Leased> {

@@ -10,9 +10,9 @@ use crate::clock;
 use crate::command::{LONGEST, is_harmless};
 use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
-use crate::leased::{Leased, lock};
+use crate::leased::{Instant, Leased, lock};
 use crate::memory::Memory;
-use crate::prepared::{Under, says_found_rows};
+use crate::prepared::Under;
 use crate::unseen::Unseen;
 use flavour::{Flavour, MARIADB};
 use locks::Mutex;
@@ -23,7 +23,6 @@ use wire::Outcome;
 pub struct Leases {
     memory: Arc<Memory>,
     number: u32,
-    capabilities: u64,
     leased: Arc<Mutex<Leased>>,
     reports: bool,
 }
@@ -34,13 +33,14 @@ impl Leases {
     pub fn new(memory: &Arc<Memory>, number: u32, greeting: u64, capabilities: u64, reports: bool) -> Leases {
         let leased = Arc::new(Mutex::new(Leased::new(number, greeting, capabilities)));
         memory.enter(number, &leased);
-        Leases { memory: memory.clone(), number, capabilities, leased, reports }
+        Leases { memory: memory.clone(), number, leased, reports }
     }
 
-    fn serve(&self, payload: &[u8], follower: &Follower) -> Option<Served> {
+    fn serve(&self, payload: &[u8], arrival: &Arrival<'_>) -> Option<Served> {
         let leased = lock(&self.leased);
         let read = leased.read(payload)?;
-        let (served, under) = leased.serve(&self.memory.results, &read, follower.is_in_transaction(), Served::of)?;
+        let at = Instant { now_ns: arrival.now_ns, is_inside: arrival.follower.is_in_transaction() };
+        let (served, under) = leased.serve(&self.memory.results, &read, at, Served::of)?;
         Some(Served { under: Some(under), first_types: read.first_types(), ..served })
     }
 }
@@ -59,7 +59,7 @@ impl Freshness for Leases {
         let is_settled = follower.is_autonomous() || follower.is_in_transaction();
         let may_be_served = arrival.is_heard && arrival.may_stay_unseen && is_settled;
         let command = arrival.command.filter(|payload| may_be_served && payload.len() <= LONGEST);
-        command.and_then(|payload| self.serve(payload, follower)).map_or(Verdict::Forward, Verdict::Serve)
+        command.and_then(|payload| self.serve(payload, arrival)).map_or(Verdict::Forward, Verdict::Serve)
     }
 
     fn forward(&mut self, sent: &Sent<'_>) -> Option<u64> {
@@ -102,12 +102,13 @@ impl Freshness for Leases {
     }
 
     fn asks_for_found_rows(&mut self, payload: &[u8]) -> bool {
-        says_found_rows(payload) || lock(&self.leased).statements.asks_for_found_rows(payload) == Some(true)
+        sql::may_ask_for_found_rows(payload) || lock(&self.leased).statements.asks_for_found_rows(payload) == Some(true)
     }
 
     /// An aggregate over nothing would leave the rows found as they were before that.
     fn replaces(&mut self, unseen: &Unseen, payload: &[u8]) -> Replaces {
-        let replaces = unseen.is_replaced_by(payload, self.capabilities) && self.aggregates(payload) == Aggregates::No;
+        let capabilities = lock(&self.leased).capabilities;
+        let replaces = unseen.is_replaced_by(payload, capabilities) && self.aggregates(payload) == Aggregates::No;
         if unseen.is_same(payload) || replaces { Replaces::Last } else { Replaces::Nothing }
     }
 

@@ -144,8 +144,9 @@ impl Session {
 
     fn decide(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
         let command = follower.is_between().then(|| lone_command(bytes)).flatten();
-        let may_stay_unseen = self.may_stay_unseen(command, follower.capabilities());
-        match self.freshness.decide(&Arrival { command, follower, is_heard, may_stay_unseen }) {
+        let now_ns = clock::now();
+        let may_stay_unseen = self.may_stay_unseen(command, follower.capabilities(), now_ns);
+        match self.freshness.decide(&Arrival { command, follower, is_heard, may_stay_unseen, now_ns }) {
             Verdict::Serve(served) => return Then::Answer(self.serve(follower, bytes, served)),
             Verdict::Wait => {
                 self.waiting = Some(bytes.to_vec());
@@ -162,13 +163,13 @@ impl Session {
         if asks && self.unseen.is_none() && is_settled {
             return Then::Answer(has_changed());
         }
-        self.send(follower, bytes, command, asks)
+        self.send(follower, bytes, command, asks, now_ns)
     }
 
-    fn may_stay_unseen(&self, command: Option<&[u8]>, capabilities: u64) -> bool {
+    fn may_stay_unseen(&self, command: Option<&[u8]>, capabilities: u64, now_ns: u64) -> bool {
         let may_be_forgotten =
             |unseen: &Unseen| command.is_some_and(|payload| unseen.may_be_forgotten_for(payload, capabilities));
-        let is_seen = clock::now().saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
+        let is_seen = now_ns.saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
         is_seen && self.unseen.as_ref().is_none_or(may_be_forgotten)
     }
 
@@ -181,15 +182,20 @@ impl Session {
         results.hits_inside.fetch_add(u64::from(is_inside), Ordering::Relaxed);
         used.into_iter().for_each(|used| results.uses.served(used));
         self.hits += 1;
+        let is_astray = self.is_astray;
+        let same = self.unseen.as_mut().filter(|unseen| !is_astray && unseen.is_alone(packet));
+        if let Some(same) = same {
+            // The same read once more leaves what it left before.
+            (same.rows, same.under, same.first_types) = (Some(rows), under, first_types);
+            return answer;
+        }
         let payload = &packet[Header::SIZE..];
         let is_binary = payload[0] == Command::StmtExecute as u8;
         let may_leave = || {
             rows <= 1
                 && may_leave_found(self.freshness.aggregates(payload), &answer, follower.capabilities(), is_binary)
         };
-        // The same read once more leaves what it left before.
-        let is_same = |unseen: &Unseen| unseen.is_alone(packet) && !self.is_astray;
-        let earlier = self.unseen.take().filter(|unseen| !is_same(unseen) && may_leave());
+        let earlier = self.unseen.take().filter(|_| may_leave());
         let rows = (earlier.is_some() || !self.is_astray || !may_leave()).then_some(rows);
         let unseen = Unseen { packet: packet.to_vec(), rows, under, first_types, before: Vec::new() };
         self.unseen = Some(earlier.into_iter().fold(unseen, Unseen::after));
@@ -197,10 +203,17 @@ impl Session {
     }
 
     /// Sends these bytes to the server, after the reads that it must see first. `asks` says that they may evaluate `FOUND_ROWS()`.
-    fn send(&mut self, follower: &mut Follower, bytes: &[u8], command: Option<&[u8]>, asks: bool) -> Then {
+    fn send(
+        &mut self,
+        follower: &mut Follower,
+        bytes: &[u8],
+        command: Option<&[u8]>,
+        asks: bool,
+        now_ns: u64,
+    ) -> Then {
         let stays = |unseen: &Unseen| command.is_some_and(|payload| unseen.may_follow(payload, follower));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
-        self.freshness.before_sending(follower);
+        self.freshness.before_sending(follower, now_ns);
         let replaces = match unseen.as_ref().zip(command) {
             Some((unseen, payload)) => self.freshness.replaces(unseen, payload),
             None => Replaces::Nothing,

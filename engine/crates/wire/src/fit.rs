@@ -3,10 +3,68 @@
 //! It also does so where it has to open a table again, which nobody is told of, and then takes every parameter for what it is given
 //! in that execution. So only those values are clear for which a parameter is taken for the same before and after.
 
-use crate::{Bound, Param, Parameter, Params};
+use crate::{Bound, BoundType, NO_TYPE, Param, Parameter, Params};
+
+/// What MySQL goes by where it takes the values of a prepared statement's parameters: what the statement was prepared for, and the types
+/// of the first values that did not fit, for which it prepares the statement anew. With a number first, for example, it compares text as
+/// a number from then on.
+#[derive(Clone, Debug, Default)]
+pub struct TakenFor {
+    parameters: Vec<Parameter>,
+    /// Empty until a value did not fit.
+    anew: Vec<BoundType>,
+}
+
+/// How the server takes the values of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// As those of each other execution with the same types.
+    Alike,
+    /// It prepares the statement anew for these types, which later executions go by.
+    Anew(Vec<BoundType>),
+    /// Some are NULL that had a type when the statement was prepared anew.
+    InPart,
+    /// Some have another type than the statement was prepared anew for.
+    Mixed,
+    /// That depends on more than the types of the values.
+    Unclear,
+}
+
+impl TakenFor {
+    pub fn new(parameters: Vec<Parameter>) -> TakenFor {
+        TakenFor { parameters, anew: Vec::new() }
+    }
+
+    pub fn take(&self, params: &Params) -> Taken {
+        let types = || params.types_of_values();
+        match fit(&self.parameters, params) {
+            Fit::Unclear => Taken::Unclear,
+            Fit::Same if self.anew.is_empty() => Taken::Alike,
+            _ if self.anew.is_empty() => Taken::Anew(types().collect()),
+            _ if types().eq(self.anew.iter().copied()) => Taken::Alike,
+            _ if types().zip(&self.anew).any(|(now, before)| now != NO_TYPE && now != *before) => Taken::Mixed,
+            _ => Taken::InPart,
+        }
+    }
+
+    /// The types of [`Taken::Anew`], once the client has sent such an execution.
+    pub fn prepare_anew(&mut self, types: Vec<BoundType>) {
+        self.anew = types;
+    }
+
+    /// Identify what the statement was prepared for.
+    pub fn parameter_bytes(&self) -> impl Iterator<Item = u8> {
+        self.parameters.iter().flat_map(Parameter::bytes)
+    }
+
+    /// The types that the statement was prepared anew for. Empty: it was not.
+    pub fn anew(&self) -> &[BoundType] {
+        &self.anew
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fit {
+enum Fit {
     /// The parameters are taken for what the values are.
     Same,
     /// They will be, for the server prepares the statement anew.
@@ -27,7 +85,7 @@ enum Class {
     Bytes,
 }
 
-pub fn fit(parameters: &[Parameter], params: &Params) -> Fit {
+fn fit(parameters: &[Parameter], params: &Params) -> Fit {
     let has_all = 2 * parameters.len() == params.types.len();
     let values = params.iter().enumerate().filter(|(_, param)| param.value != Bound::Null);
     let each =

@@ -348,11 +348,8 @@ fn refusal_of_execution(prepared: &Prepared, execute: &Execute, context: Option<
     if !prepared.given.is_plain() {
         return Some(Own::ParameterTypes.into());
     }
-    if prepared.types.chunks(2).any(|kind| TIME_TYPES.contains(&kind[0])) {
+    if wire::have_time(&prepared.types) {
         return Some(Reason::Text(Refusal::CurrentDate));
     }
     context.filter(|context| *context != prepared.context).map(|_| Own::StatementContext.into())
 }
-
-/// The server completes a TIME with today's date where a date is needed.
-const TIME_TYPES: [u8; 2] = [11, 19];

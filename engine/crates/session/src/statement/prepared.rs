@@ -7,7 +7,7 @@ use crate::text::reading::Reading;
 use sql::{Kind, Statement};
 use std::collections::HashMap;
 use std::sync::Arc;
-use wire::Execute;
+use wire::{Execute, LAST_STATEMENT};
 
 #[derive(Debug)]
 pub struct Prepared {
@@ -100,9 +100,6 @@ pub struct Named {
 /// Of more names in one session nothing is remembered.
 const MOST_NAMED: usize = 256;
 
-/// MariaDB: the statement that was prepared last.
-pub const LAST: u32 = u32::MAX;
-
 impl Statements {
     pub fn insert(&mut self, id: u32, prepared: Prepared) {
         self.last = Some(id);
@@ -110,7 +107,7 @@ impl Statements {
     }
 
     pub fn get_mut(&mut self, id: u32) -> Option<&mut Prepared> {
-        let id = if id == LAST { self.last? } else { id };
+        let id = if id == LAST_STATEMENT { self.last? } else { id };
         self.by_id.get_mut(&id)
     }
 
@@ -129,7 +126,7 @@ impl Statements {
     }
 
     pub fn remove(&mut self, id: u32) {
-        let id = if id == LAST { self.last.take() } else { Some(id) };
+        let id = if id == LAST_STATEMENT { self.last.take() } else { Some(id) };
         id.and_then(|id| self.by_id.remove(&id));
     }
 
