@@ -25,7 +25,7 @@ use crate::unseen::{Unseen, may_leave_found};
 use crate::uses::Source;
 use flavour::Flavour;
 use insight::ShapeId;
-use sql::{Aggregates, Hint, Kind, LexMode, Read, Statement, classify};
+use sql::{Aggregates, Hint, Kind, LexMode, Read, Refusal, Statement, classify};
 use std::collections::VecDeque;
 use std::iter;
 use std::sync::Arc;
@@ -316,6 +316,7 @@ impl<B: Bound> Identified<B> {
             (Command::Query, Some(Kind::Read(Read { hint: Hint::SqlNoCache, .. }))) => Some(Own::NoCacheHint.into()),
             (Command::Query, Some(Kind::Read(_))) => Some(Own::Attributes.into()),
             (Command::Query, None) => begins_a_read(&payload[1..]).then_some(Own::TooLong.into()),
+            (Command::StmtExecute, _) if self.prepared.binds_time(payload) => Some(Reason::Text(Refusal::CurrentDate)),
             (Command::StmtExecute, _) => self.prepared.runs_read(payload).then_some(Own::ParameterTypes.into()),
             _ => None,
         }

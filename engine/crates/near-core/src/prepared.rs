@@ -17,7 +17,7 @@ use insight::{NOBODY, ShapeId};
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN};
 use sql::Aggregates;
 use std::collections::{HashMap, VecDeque};
-use wire::{BoundType, Command, Execute, LAST_STATEMENT, NO_TYPE, Outcome, OutcomeKind, Params, Taken, TakenFor};
+use wire::{BoundType, Command, Execute, LAST_STATEMENT, NO_TYPE, Outcome, OutcomeKind, Params, Taken, TakenFor, have_time};
 
 /// Of more statements, and of more parameters, nothing is remembered: what one connection takes is bounded.
 const MOST_STATEMENTS: usize = 256;
@@ -157,7 +157,8 @@ impl Statements {
     /// None if it has to pass.
     pub fn execution(&self, payload: &[u8]) -> Option<Execution> {
         let is_under_way = |id| self.executing.iter().any(|one| one.id == id);
-        let may_be_kept = |execution: &Execution| execution.is_plain && execution.is_clear();
+        let may_be_kept =
+            |execution: &Execution| execution.is_plain && execution.is_clear() && !have_time(&execution.types);
         self.read(payload).filter(|execution| may_be_kept(execution) && !is_under_way(execution.id))
     }
 
@@ -186,6 +187,11 @@ impl Statements {
             given,
             is_plain: execute.flags == 0 && execute.iterations == 1,
         })
+    }
+
+    /// This command binds a TIME, so that what it answers depends on the day.
+    pub fn binds_time(&self, payload: &[u8]) -> bool {
+        self.read(payload).is_some_and(|execution| have_time(&execution.types))
     }
 
     /// The command that prepared what this one runs.
