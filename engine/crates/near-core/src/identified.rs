@@ -287,8 +287,8 @@ impl<B: Bound> Identified<B> {
     }
 
     fn decide_read(&mut self, asked: &Asked, at: At, tried: B::Tried) -> Option<(bool, Decision<B>)> {
-        let standing = self.state.standing().filter(|_| !self.is_near_cache)?;
-        let known = standing.as_deref();
+        let session = self.state.known_session().filter(|_| !self.is_near_cache)?;
+        let known = session.as_deref();
         let is_out = |known: &Known| !self.means_the_same(asked, known) || asked.is_inside && known.locks_what_it_reads;
         if known.is_some_and(is_out) {
             return None;
@@ -323,7 +323,7 @@ impl<B: Bound> Identified<B> {
     }
 
     fn why_now(&mut self, asked: &Asked, at: At) -> Own {
-        let known = match self.state.standing() {
+        let known = match self.state.known_session() {
             _ if self.is_near_cache => return Own::NearCache,
             None => return Own::SessionState,
             Some(None) => return Own::FirstRead,

@@ -6,7 +6,7 @@ use crate::command::begins_a_read;
 use crate::prepared::{Execution, Statements, Under};
 use crate::results::{Attachment, Results};
 use crate::uses::Source;
-use feed::{Connection, FromNear, Protocol, Standing, Told};
+use feed::{Connection, FromNear, Protocol, SessionContext, CommandReport};
 use flavour::MARIADB;
 use insight::ShapeId;
 use locks::Mutex;
@@ -38,7 +38,7 @@ struct Waiting {
     answer: Answer,
     /// The answer is kept already.
     is_served: bool,
-    told: Option<(Told, Attachment)>,
+    report: Option<(CommandReport, Attachment)>,
 }
 
 impl Waiting {
@@ -47,10 +47,10 @@ impl Waiting {
         self.cost_ns = clock::now().saturating_sub(self.sent_ns);
     }
 
-    fn keep(&self, results: &Results, told: &Told, attachment: Attachment) {
+    fn keep(&self, results: &Results, report: &CommandReport, attachment: Attachment) {
         let shape = self.read.shape(results);
         let source = Source { shape, cost_ns: self.cost_ns };
-        let is_kept = results.store(self.read.key(), self.answer.result_set(), source, told, attachment);
+        let is_kept = results.store(self.read.key(), self.answer.result_set(), source, report, attachment);
         if !self.is_served {
             results.uses.missed(shape, self.answer.bytes.len(), is_kept);
         }
@@ -101,10 +101,10 @@ impl Read<'_> {
     }
 
     /// It means what others mean that have the same key under this number.
-    fn is_of(&self, attachment: Attachment, standing: Standing) -> bool {
+    fn is_of(&self, attachment: Attachment, session: SessionContext) -> bool {
         match self {
             Read::Text(_) => true,
-            Read::Execution(execution) => execution.may_be_served(attachment, standing),
+            Read::Execution(execution) => execution.may_be_served(attachment, session),
         }
     }
 
@@ -163,33 +163,33 @@ impl Leased {
         self.waiting.clear();
     }
 
-    pub fn hear(&mut self, results: &Results, told: Told, attachment: Attachment) {
-        if !self.connection.hear(&told) {
+    pub fn hear(&mut self, results: &Results, report: CommandReport, attachment: Attachment) {
+        if !self.connection.hear(&report) {
             return;
         }
         self.attachment = Some(attachment);
-        self.waiting.retain(|waiting| waiting.command >= told.command);
-        if told.is_of_session {
-            return self.waiting.retain(|waiting| waiting.command != told.command);
+        self.waiting.retain(|waiting| waiting.command >= report.command);
+        if report.is_of_session {
+            return self.waiting.retain(|waiting| waiting.command != report.command);
         }
-        let waiting = self.waiting.front_mut().filter(|waiting| waiting.command == told.command);
+        let waiting = self.waiting.front_mut().filter(|waiting| waiting.command == report.command);
         // What was answered here was no miss, though the server has run it, too.
         let is_miss = waiting.as_ref().is_none_or(|waiting| !waiting.is_served);
         results.misses.fetch_add(u64::from(is_miss), Ordering::Relaxed);
         if let Some(waiting) = waiting {
             if let Read::Execution(execution) = &waiting.read {
-                self.statements.told(execution.id, told.command, attachment, told.context);
+                self.statements.report(execution.id, report.command, attachment, report.context);
             }
-            waiting.told = Some((told, attachment));
+            waiting.report = Some((report, attachment));
             self.store(results);
         }
     }
 
     /// Whatever is complete, and was told of.
     fn store(&mut self, results: &Results) {
-        self.waiting.retain(|waiting| match &waiting.told {
-            Some((told, attachment)) if waiting.answer.is_complete => {
-                waiting.keep(results, told, *attachment);
+        self.waiting.retain(|waiting| match &waiting.report {
+            Some((report, attachment)) if waiting.answer.is_complete => {
+                waiting.keep(results, report, *attachment);
                 false
             }
             _ => true,
@@ -209,24 +209,24 @@ impl Leased {
         let snapshot = self.connection.snapshot();
         (snapshot.is_some() == is_inside).then_some(())?;
         let view = results.look();
-        let is_known = |command, standing: Standing| {
+        let is_known = |command, session: SessionContext| {
             let waiting = self.waiting.iter().find(|waiting| waiting.command == command);
             let is_of = |read: &Read| match read {
                 Read::Text(_) => true,
-                Read::Execution(execution) if execution.under == Some((attachment, standing.context)) => true,
+                Read::Execution(execution) if execution.under == Some((attachment, session.context)) => true,
                 // Perhaps told only since it was sent.
-                Read::Execution(execution) => self.statements.is_of(execution.id, command, attachment, standing),
+                Read::Execution(execution) => self.statements.is_of(execution.id, command, attachment, session),
             };
             let read = waiting.map(|waiting| &waiting.read).filter(|read| is_of(read));
-            read.is_some_and(|read| view.has(attachment, standing.context, read.key(), now))
+            read.is_some_and(|read| view.has(attachment, session.context, read.key(), now))
         };
-        let standing = self
+        let session = self
             .connection
-            .standing_through(read.protocol(), is_known)
-            .filter(|standing| read.is_of(attachment, *standing))?;
-        view.holds(attachment, standing.stamp, now).then_some(())?;
+            .session_context_through(read.protocol(), is_known)
+            .filter(|session| read.is_of(attachment, *session))?;
+        view.holds(attachment, session.stamp, now).then_some(())?;
         let is_expected = |entry: &cache::Entry| read.expects(columns_of(entry.value(), self.capabilities));
-        let context = standing.context;
+        let context = session.context;
         let answer = view
             .find(attachment, context, read.key(), (now, snapshot), |entry| is_expected(entry).then(|| with(entry)))?;
         Some((answer?, (attachment, context)))
@@ -278,7 +278,7 @@ impl Leased {
             cost_ns: 0,
             answer,
             is_served,
-            told: None,
+            report: None,
         });
     }
 

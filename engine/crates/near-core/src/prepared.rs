@@ -11,7 +11,7 @@
 
 use crate::digest;
 use crate::results::Attachment;
-use feed::Standing;
+use feed::SessionContext;
 use flavour::Flavour;
 use insight::{NOBODY, ShapeId};
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN};
@@ -136,9 +136,9 @@ impl Execution {
     }
 
     /// The server would take it as it is meant, and its statement means what it does under this number.
-    pub fn may_be_served(&self, attachment: Attachment, standing: Standing) -> bool {
-        let is_told = || self.under == Some((attachment, standing.context));
-        (self.is_known() || self.is_first) && (standing.since < self.prepared || is_told())
+    pub fn may_be_served(&self, attachment: Attachment, session: SessionContext) -> bool {
+        let is_told = || self.under == Some((attachment, session.context));
+        (self.is_known() || self.is_first) && (session.since < self.prepared || is_told())
     }
 }
 
@@ -350,14 +350,14 @@ impl Statements {
     }
 
     /// The statement that this command runs was prepared under this number.
-    pub fn is_of(&self, id: u32, number: u64, attachment: Attachment, standing: Standing) -> bool {
+    pub fn is_of(&self, id: u32, number: u64, attachment: Attachment, session: SessionContext) -> bool {
         let statement = self.by_id.get(&id).filter(|statement| statement.prepared < number);
-        let is_told = |statement: &Statement| statement.under == Some((attachment, standing.context));
-        statement.is_some_and(|statement| standing.since < statement.prepared || is_told(statement))
+        let is_told = |statement: &Statement| statement.under == Some((attachment, session.context));
+        statement.is_some_and(|statement| session.since < statement.prepared || is_told(statement))
     }
 
     /// The server has told of an execution.
-    pub fn told(&mut self, id: u32, number: u64, attachment: Attachment, context: u64) {
+    pub fn report(&mut self, id: u32, number: u64, attachment: Attachment, context: u64) {
         if let Some(statement) = self.by_id.get_mut(&id).filter(|statement| statement.prepared < number) {
             statement.under = Some((attachment, context));
         }
@@ -407,8 +407,8 @@ mod tests {
 
     /// The server's number has been the same from this command on.
     fn is_served_since(since: u64, statements: &Statements, payload: &[u8]) -> bool {
-        let standing = Standing { context: 3, stamp: 0, since };
-        statements.execution(payload).is_some_and(|execution| execution.may_be_served([1, 2], standing))
+        let session = SessionContext { context: 3, stamp: 0, since };
+        statements.execution(payload).is_some_and(|execution| execution.may_be_served([1, 2], session))
     }
 
     #[test]
@@ -418,7 +418,7 @@ mod tests {
         assert!(statements.forward(2, &integer, true));
         statements.answered(2, &outcome(ROWS));
         assert!(!is_served(&statements, &integer), "nothing was told");
-        statements.told(7, 2, [1, 2], 3);
+        statements.report(7, 2, [1, 2], 3);
         assert!(is_served(&statements, &integer) && is_served(&statements, &execute(7, None)));
         assert!(!is_served(&statements, &execute(7, Some(STRING))) && !is_served(&statements, &execute(8, None)));
         let keys = [&integer, &execute(7, None)].map(|one| statements.execution(one).map(|execution| execution.key));
@@ -440,7 +440,7 @@ mod tests {
     #[test]
     fn of_the_types_of_an_execution_that_failed_nothing_is_known() {
         let mut statements = statements();
-        statements.told(7, 2, [1, 2], 3);
+        statements.report(7, 2, [1, 2], 3);
         for (number, kind) in [(2, ROWS), (3, OutcomeKind::Err { code: 1205 })] {
             assert!(statements.forward(number, &execute(7, Some(INTEGER)), true));
             assert!(!is_served(&statements, &execute(7, None)), "its answer has not come");
@@ -458,7 +458,7 @@ mod tests {
             let mut statements = statements();
             statements.forward(2, &execute(7, Some(INTEGER)), true);
             statements.answered(2, &outcome(ROWS));
-            statements.told(7, 2, [1, 2], 3);
+            statements.report(7, 2, [1, 2], 3);
             assert!(is_served(&statements, &execute(7, None)));
             statements.forward(3, payload, true);
             assert!(!is_served(&statements, &execute(7, None)), "{payload:?}");

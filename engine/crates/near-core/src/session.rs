@@ -397,7 +397,7 @@ fn refusal() -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::leases::Leases;
-    use feed::{Frame, ToNear, Told, command_check};
+    use feed::{Frame, ToNear, CommandReport, command_check};
     use std::cell::Cell;
     use std::rc::Rc;
     use wire::{Packet, capability, push_packet, status, surface::text_result};
@@ -438,8 +438,8 @@ mod tests {
         }
         let check = command_check(GREETING, Packet::parse(&execution).expect("a packet").payload);
         let told =
-            Told { connection: 7, command: 2, check, context: 3, stamp: 5, cells: vec![(1, 1)], ..Told::default() };
-        hear(&memory, 2, vec![ToNear::Told(told)]);
+            CommandReport { connection: 7, command: 2, check, context: 3, stamp: 5, cells: vec![(1, 1)], ..CommandReport::default() };
+        hear(&memory, 2, vec![ToNear::Report(told)]);
         assert!(matches!(session.of_client(&mut follower, &execution, true), Then::Answer(_)));
     }
 
@@ -502,11 +502,11 @@ mod tests {
         }
 
         /// The server runs this read and reports it on the feed. `told.command` is the number of the read on this connection.
-        fn read(&mut self, payload: &[u8], flags: u16, told: Told) {
+        fn read(&mut self, payload: &[u8], flags: u16, told: CommandReport) {
             assert!(self.served(payload).is_none());
             self.answer(&one_row(flags));
             let check = command_check(GREETING, payload);
-            self.hear(vec![ToNear::Told(Told { connection: self.number, check, context: 3, ..told })]);
+            self.hear(vec![ToNear::Report(CommandReport { connection: self.number, check, context: 3, ..told })]);
         }
     }
 
@@ -514,8 +514,8 @@ mod tests {
         text_result(&["v"], &[vec![Some("1".into())]], CAPABILITIES, flags)
     }
 
-    fn inside(command: u64, snapshot: Option<u64>) -> Told {
-        Told { command, snapshot, is_for_transactions: true, stamp: 5, cells: vec![(1, 4)], ..Told::default() }
+    fn inside(command: u64, snapshot: Option<u64>) -> CommandReport {
+        CommandReport { command, snapshot, is_for_transactions: true, stamp: 5, cells: vec![(1, 4)], ..CommandReport::default() }
     }
 
     #[test]
@@ -542,7 +542,7 @@ mod tests {
 
     #[test]
     fn what_is_not_told_to_be_for_transactions_is_served_outside_of_them() {
-        let told = |command, snapshot| Told { is_for_transactions: false, ..inside(command, snapshot) };
+        let told = |command, snapshot| CommandReport { is_for_transactions: false, ..inside(command, snapshot) };
         let mut line = Line::new();
         line.read(READ, status::AUTOCOMMIT, told(1, None));
         assert!(line.served(READ).is_some());
@@ -580,7 +580,7 @@ mod tests {
         line.read(READ, INSIDE, inside(2, Some(5)));
         line.hear(vec![ToNear::Closed { cells: vec![1] }, ToNear::Opened { cells: vec![(1, 6)] }]);
         let mut other = line.another();
-        other.read(READ, status::AUTOCOMMIT, Told { stamp: 7, cells: vec![(1, 6)], ..inside(1, None) });
+        other.read(READ, status::AUTOCOMMIT, CommandReport { stamp: 7, cells: vec![(1, 6)], ..inside(1, None) });
         assert!(other.served(READ).is_some());
         assert!(line.served(READ).is_none());
     }

@@ -96,8 +96,8 @@ impl State {
         self.generation
     }
 
-    /// None: nothing may be kept or served; `Some(None)`: the server has to be asked first.
-    pub fn standing(&self) -> Option<Option<Arc<Known>>> {
+    /// What the server has said about the session. None: nothing may be kept or served; `Some(None)`: the server has to be asked first.
+    pub fn known_session(&self) -> Option<Option<Arc<Known>>> {
         if self.is_own {
             return None;
         }
