@@ -33,14 +33,14 @@ mod cells;
 mod connection;
 mod kept_out;
 pub mod message;
-mod near;
-mod server;
+mod near_end;
+mod server_end;
 
 pub use connection::{Connection, Protocol, SessionContext};
 pub use kept_out::{KeptOut, Pause};
 pub use message::{Counts, Frame, FromNear, Malformed, ToNear, CommandReport};
-pub use near::{Heard, Lost, Near};
-pub use server::{Attached, Basis, NearId, Nears, Terms, Wait, Who};
+pub use near_end::{Heard, Lost, Near};
+pub use server_end::{Attached, Basis, NearId, Nears, Terms, Wait, Who};
 
 /// The newest version of the protocol that this crate speaks, and the oldest.
 pub const VERSION: u16 = 4;

@@ -2,6 +2,6 @@
 
 pub mod abi;
 pub mod checks;
-pub mod rows;
+pub mod status_variables;
 pub mod rules;
 pub mod variables;

@@ -2,7 +2,7 @@
 
 pub mod arrival;
 pub mod deferred_begin;
-pub mod found_rows;
+pub mod calc_found_rows;
 pub mod hits;
 pub mod injections;
 pub mod misses;

@@ -1,10 +1,11 @@
 //! The prepared statements of one connection, in the binary protocol and, by their names, in SQL.
 
+use crate::reason::{Own, Reason};
 use crate::statement::given::Given;
 use crate::statement::terms::Terms;
 use crate::text::kinds::may_be_anything;
 use crate::text::reading::Reading;
-use sql::{Kind, Statement};
+use sql::{Kind, Refusal, Statement};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wire::{Execute, LAST_STATEMENT};
@@ -54,6 +55,23 @@ impl Prepared {
         {
             (self.types, self.knows_types) = (types.to_vec(), false);
         }
+    }
+
+    /// Why the result of this execution may not be kept, whatever its text says. `context`: the number of the present session context.
+    pub fn refusal(&self, execute: &Execute, context: Option<u64>) -> Option<Reason> {
+        if execute.has_attributes(self.parameters) {
+            return Some(Own::Attributes.into());
+        }
+        if self.has_long_data || self.has_cursor || execute.flags != 0 || execute.iterations != 1 {
+            return Some(Own::Cursor.into());
+        }
+        if !self.given.is_plain() {
+            return Some(Own::ParameterTypes.into());
+        }
+        if wire::have_time(&self.types) {
+            return Some(Reason::Text(Refusal::CurrentDate));
+        }
+        context.filter(|context| *context != self.context).map(|_| Own::StatementContext.into())
     }
 
     /// The server gets this execution.
