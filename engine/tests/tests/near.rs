@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use feed::{Connection, Frame, FromNear, Heard, Near, Protocol, CommandReport};
+use feed::{CommandReport, Connection, Frame, FromNear, Heard, Near, Protocol};
 use fqc_tests::client::{Client, Login, command};
 use fqc_tests::server::{Options, SWITCH_ON, Server};
 use traps::{Arena, PATIENCE, all, plugin, said, small_table, until};
@@ -91,9 +91,9 @@ impl Played {
             let deadline = Instant::now() + Duration::from_millis(200);
             while Instant::now() < deadline {
                 let told = self.state.lock().unwrap().told.pop();
-                if let Some(told) =
-                    told.filter(|told| connection.own.hear(told) && connection.own.session_context(Protocol::Text).is_some())
-                {
+                if let Some(told) = told.filter(|told| {
+                    connection.own.hear(told) && connection.own.session_context(Protocol::Text).is_some()
+                }) {
                     return (answer, told);
                 }
                 thread::yield_now();

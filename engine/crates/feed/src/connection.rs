@@ -3,7 +3,7 @@
 //! The server has two numbers for what a connection is, one for queries as text and one for executions of prepared statements. Both
 //! stay what they are over a command of which something was told, and over preparations of statements where that was told.
 
-use crate::message::{FromNear, CommandReport};
+use crate::message::{CommandReport, FromNear};
 use crate::{check_of, command_check};
 use std::collections::VecDeque;
 
@@ -136,10 +136,13 @@ impl Connection {
     /// The same where something else shows that commands have changed nothing: `is_known` is asked for each one since that of which
     /// was told last, with what was told of its protocol. A read that is stored under the same context, and may be served from there,
     /// is one.
-    pub fn session_context_through(&self, protocol: Protocol, is_known: impl Fn(u64, SessionContext) -> bool) -> Option<SessionContext> {
-        let is_known = |sent: &Sent| {
-            self.sessions[sent.protocol as usize].is_some_and(|session| is_known(sent.number, session))
-        };
+    pub fn session_context_through(
+        &self,
+        protocol: Protocol,
+        is_known: impl Fn(u64, SessionContext) -> bool,
+    ) -> Option<SessionContext> {
+        let is_known =
+            |sent: &Sent| self.sessions[sent.protocol as usize].is_some_and(|session| is_known(sent.number, session));
         let changes_nothing = |sent: &Sent| self.is_passed_over(sent) || is_known(sent);
         self.sessions[protocol as usize].filter(|_| self.since.iter().all(changes_nothing))
     }
@@ -267,9 +270,14 @@ mod tests {
         assert!(connection.hear(&report(1, READ)));
         connection.forward(EXECUTION);
         assert_eq!(connection.session_context(Protocol::Text), None);
-        assert_eq!(connection.session_context_through(Protocol::Text, |_, _| true), None, "nothing is known of executions");
+        assert_eq!(
+            connection.session_context_through(Protocol::Text, |_, _| true),
+            None,
+            "nothing is known of executions"
+        );
         assert!(connection.hear(&CommandReport { context: 5, ..report(2, EXECUTION) }));
-        let contexts = [Protocol::Text, Protocol::Binary].map(|one| connection.session_context(one).map(|one| one.context));
+        let contexts =
+            [Protocol::Text, Protocol::Binary].map(|one| connection.session_context(one).map(|one| one.context));
         assert_eq!(contexts, [Some(4), Some(5)]);
         connection.forward(b"\x03SET x = 1");
         connection.forward(READ);

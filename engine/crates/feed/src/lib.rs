@@ -38,7 +38,7 @@ mod server_end;
 
 pub use connection::{Connection, Protocol, SessionContext};
 pub use kept_out::{KeptOut, Pause};
-pub use message::{Counts, Frame, FromNear, Malformed, ToNear, CommandReport};
+pub use message::{CommandReport, Counts, Frame, FromNear, Malformed, ToNear};
 pub use near_end::{Heard, Lost, Near};
 pub use server_end::{Attached, Basis, NearId, Nears, Terms, Wait, Who};
 

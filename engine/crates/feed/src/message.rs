@@ -219,7 +219,9 @@ impl ToNear {
             GRANTED => ToNear::Granted { sent: body.u64()? },
             CLOSED => ToNear::Closed { cells: body.all(Input::u32)? },
             OPENED => ToNear::Opened { cells: body.all(Input::version)? },
-            REPORT | REPORT_OVER_PREPARATIONS | REPORT_FOR_TRANSACTIONS | REPORT_OF_SESSION => ToNear::Report(body.report(kind)?),
+            REPORT | REPORT_OVER_PREPARATIONS | REPORT_FOR_TRANSACTIONS | REPORT_OF_SESSION => {
+                ToNear::Report(body.report(kind)?)
+            }
             _ => return Err(Malformed),
         })
     }
@@ -292,7 +294,8 @@ impl<'a> Input<'a> {
         if kind == REPORT_FOR_TRANSACTIONS {
             let ([facts], snapshot) = (self.take()?, self.u64()?);
             let has = |fact: u8| facts & fact != 0;
-            (report.holds_over_preparations, report.is_for_transactions) = (has(OVER_PREPARATIONS), has(FOR_TRANSACTIONS));
+            (report.holds_over_preparations, report.is_for_transactions) =
+                (has(OVER_PREPARATIONS), has(FOR_TRANSACTIONS));
             report.snapshot = has(HAS_SNAPSHOT).then_some(snapshot);
             (facts <= OVER_PREPARATIONS | FOR_TRANSACTIONS | HAS_SNAPSHOT).then_some(()).ok_or(Malformed)?;
         }

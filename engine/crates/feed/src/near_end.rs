@@ -7,7 +7,7 @@
 //! - a cell's version never goes back.
 
 use crate::cells::Cells;
-use crate::message::{Frame, FromNear, ToNear, CommandReport};
+use crate::message::{CommandReport, Frame, FromNear, ToNear};
 
 /// Stands for everything: each result depends on it, without naming it.
 const EVERYTHING: u32 = 0;

@@ -13,7 +13,7 @@
 //!   writer waits for the lease as it was at its closing, and later renewals do not make it wait longer;
 //! - a lease outlives its feed: what is detached still counts until its lease is over.
 
-use crate::message::{Counts, Frame, FromNear, ToNear, CommandReport};
+use crate::message::{CommandReport, Counts, Frame, FromNear, ToNear};
 use std::collections::BTreeMap;
 
 pub type NearId = u64;

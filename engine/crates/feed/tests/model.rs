@@ -9,7 +9,7 @@
 //!
 //! Each flaw below makes the search find a violation; so it can.
 
-use feed::{Basis, Frame, FromNear, Heard, Near, NearId, Nears, Terms, ToNear, CommandReport, VERSION, Wait, Who};
+use feed::{Basis, CommandReport, Frame, FromNear, Heard, Near, NearId, Nears, Terms, ToNear, VERSION, Wait, Who};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -381,8 +381,13 @@ impl Search {
             }
             Opening::Open(stamp, value) => {
                 let snapshot = if self.flaw == Flaw::SnapshotStampedTooLate { system.sequence } else { stamp };
-                let told =
-                    CommandReport { connection: INSIDE, check: value, stamp, snapshot: Some(snapshot), ..CommandReport::default() };
+                let told = CommandReport {
+                    connection: INSIDE,
+                    check: value,
+                    stamp,
+                    snapshot: Some(snapshot),
+                    ..CommandReport::default()
+                };
                 let version_if_open = system.version_if_open();
                 system.nears.tell(id, Basis { tables: &[], cells: &[] }, told, version_if_open);
                 Opening::Done

@@ -1,7 +1,7 @@
 //! Freshness by the operator's rules: a result may be stale, but not older than the rule that fits its read allows.
 
-mod single_flight;
 pub mod aged_results;
+mod single_flight;
 
 use crate::clock;
 use crate::freshness::Summary;
@@ -117,7 +117,9 @@ fn outdated_at(here: &Here<'_>) -> u64 {
 
 /// Returns true if the result of another client's read could be served here if it came now.
 fn is_of_use(here: &Here<'_>, other: &UnderWay, terms: &Terms) -> bool {
-    here.may_stay_unseen && other.begun > outdated_at(here) && aged_results::is_younger(other.begun, here.now_ns, terms.ttl)
+    here.may_stay_unseen
+        && other.begun > outdated_at(here)
+        && aged_results::is_younger(other.begun, here.now_ns, terms.ttl)
 }
 
 /// Waits until the other client's read is over, or until it has taken too long.

@@ -6,7 +6,7 @@ use crate::command::begins_a_read;
 use crate::prepared::{Execution, Statements, Under};
 use crate::results::{Attachment, Results};
 use crate::uses::Source;
-use feed::{Connection, FromNear, Protocol, SessionContext, CommandReport};
+use feed::{CommandReport, Connection, FromNear, Protocol, SessionContext};
 use flavour::MARIADB;
 use insight::ShapeId;
 use locks::Mutex;
@@ -254,7 +254,8 @@ impl Leased {
     /// The server gets this command, of which a part may be missing. True: its answer has to be taken.
     pub fn forward(&mut self, results: &Results, number: u64, payload: &[u8], is_whole: bool) -> bool {
         let is_noted = self.statements.forward(number, payload, is_whole);
-        if let Some(text) = payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|text| is_noted && begins_a_read(text))
+        if let Some(text) =
+            payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|text| is_noted && begins_a_read(text))
         {
             self.statements.is_of_shape(number, results.uses.of_prepared(text));
         }

@@ -8,7 +8,6 @@
 
 use crate::clock;
 use crate::command::{LONGEST, is_harmless};
-use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
 use crate::leased::{Instant, Leased, lock};
 use crate::memory::Memory;

@@ -6,7 +6,7 @@ use crate::obstacle::Obstacle;
 use crate::reason::Reasons;
 use crate::results::{Attachment, Results};
 use crate::rules::Rules;
-use feed::{Frame, FromNear, Heard, Lost, ToNear, CommandReport};
+use feed::{CommandReport, Frame, FromNear, Heard, Lost, ToNear};
 use locks::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -17,7 +17,9 @@ use insight::{NOBODY, ShapeId};
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN};
 use sql::Aggregates;
 use std::collections::{HashMap, VecDeque};
-use wire::{BoundType, Command, Execute, LAST_STATEMENT, NO_TYPE, Outcome, OutcomeKind, Params, Taken, TakenFor, have_time};
+use wire::{
+    BoundType, Command, Execute, LAST_STATEMENT, NO_TYPE, Outcome, OutcomeKind, Params, Taken, TakenFor, have_time,
+};
 
 /// Of more statements, and of more parameters, nothing is remembered: what one connection takes is bounded.
 const MOST_STATEMENTS: usize = 256;

@@ -11,7 +11,7 @@ use crate::result_set::ResultSet;
 use crate::session_flags::Places;
 use crate::uses::{Source, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp, Stats};
-use feed::{Frame, FromNear, Heard, Lost, Near, CommandReport};
+use feed::{CommandReport, Frame, FromNear, Heard, Lost, Near};
 use locks::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};

@@ -203,14 +203,7 @@ impl Session {
     }
 
     /// Sends these bytes to the server, after the reads that it must see first. `asks` says that they may evaluate `FOUND_ROWS()`.
-    fn send(
-        &mut self,
-        follower: &mut Follower,
-        bytes: &[u8],
-        command: Option<&[u8]>,
-        asks: bool,
-        now_ns: u64,
-    ) -> Then {
+    fn send(&mut self, follower: &mut Follower, bytes: &[u8], command: Option<&[u8]>, asks: bool, now_ns: u64) -> Then {
         let stays = |unseen: &Unseen| command.is_some_and(|payload| unseen.may_follow(payload, follower));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
         self.freshness.before_sending(follower, now_ns);
@@ -397,7 +390,7 @@ fn refusal() -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::leases::Leases;
-    use feed::{Frame, ToNear, CommandReport, command_check};
+    use feed::{CommandReport, Frame, ToNear, command_check};
     use std::cell::Cell;
     use std::rc::Rc;
     use wire::{Packet, capability, push_packet, status, surface::text_result};
@@ -437,8 +430,15 @@ mod tests {
             shown.iter().for_each(|(number, bytes, outcome)| session.of_server(*number, bytes, outcome.as_ref()));
         }
         let check = command_check(GREETING, Packet::parse(&execution).expect("a packet").payload);
-        let told =
-            CommandReport { connection: 7, command: 2, check, context: 3, stamp: 5, cells: vec![(1, 1)], ..CommandReport::default() };
+        let told = CommandReport {
+            connection: 7,
+            command: 2,
+            check,
+            context: 3,
+            stamp: 5,
+            cells: vec![(1, 1)],
+            ..CommandReport::default()
+        };
         hear(&memory, 2, vec![ToNear::Report(told)]);
         assert!(matches!(session.of_client(&mut follower, &execution, true), Then::Answer(_)));
     }
@@ -515,7 +515,14 @@ mod tests {
     }
 
     fn inside(command: u64, snapshot: Option<u64>) -> CommandReport {
-        CommandReport { command, snapshot, is_for_transactions: true, stamp: 5, cells: vec![(1, 4)], ..CommandReport::default() }
+        CommandReport {
+            command,
+            snapshot,
+            is_for_transactions: true,
+            stamp: 5,
+            cells: vec![(1, 4)],
+            ..CommandReport::default()
+        }
     }
 
     #[test]

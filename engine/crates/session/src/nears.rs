@@ -14,7 +14,7 @@ use crate::engine::feed::{Bell, Waker};
 use crate::engine::near_counts::NearCounts;
 use crate::entries::cells::whole_of;
 use cache::CellId;
-use feed::{Attached, Basis, FromNear, Malformed, NearId, Pause, CommandReport, Who};
+use feed::{Attached, Basis, CommandReport, FromNear, Malformed, NearId, Pause, Who};
 use std::sync::atomic::{Ordering, fence};
 
 /// A near cache that asks for no lease for so long is detached.

@@ -2,7 +2,7 @@
 
 mod talk;
 
-use feed::{Frame, FromNear, NearId, ToNear, CommandReport};
+use feed::{CommandReport, Frame, FromNear, NearId, ToNear};
 use session::{Decision, Definition, Engine, Reply, SessionState, Verdict, ViewName, Views};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -7,8 +7,8 @@ use super::question::{self, Known};
 use crate::digest;
 use flavour::Flavour;
 use sql::{
-    Assignment, CHARACTER_SETS, Charset, Kind, LexMode, SetTransaction, Statement, Target, TransactionScope, Value, classify,
-    may_ask_for_found_rows,
+    Assignment, CHARACTER_SETS, Charset, Kind, LexMode, SetTransaction, Statement, Target, TransactionScope, Value,
+    classify, may_ask_for_found_rows,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Whatever a client, a server and a feed send, in any order and cut anywhere: nothing panics, memory stays bounded, and what is
 //! answered from memory is whole packets.
 
-use feed::{Frame, ToNear, CommandReport, command_check};
+use feed::{CommandReport, Frame, ToNear, command_check};
 use fqc_tests::random::Random;
 use near::pump::seen_of_server;
 use near_core::follow::Follower;

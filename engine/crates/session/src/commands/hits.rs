@@ -99,7 +99,9 @@ impl Session {
             return Served::No;
         }
         let Some(entry) = found else { return Served::No };
-        if asked.columns.is_some_and(|columns| wire::columns_of(entry.value(), self.identity.capabilities()) != Some(columns))
+        if asked
+            .columns
+            .is_some_and(|columns| wire::columns_of(entry.value(), self.identity.capabilities()) != Some(columns))
         {
             return Served::No;
         }

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::engine::marks::Marked;
 use cache::{CellId, Stamp};
-use feed::{NearId, Protocol, CommandReport, check_of, command_check};
+use feed::{CommandReport, NearId, Protocol, check_of, command_check};
 
 /// What is told of a result besides what it depends on.
 pub(crate) struct What {
