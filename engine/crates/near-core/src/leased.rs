@@ -137,7 +137,7 @@ impl Read<'_> {
 pub struct Instant {
     /// A time after the read has arrived.
     pub now_ns: u64,
-    /// By the flags of the server's last answer, the session is in a transaction.
+    /// Is true if the flags of the server's last answer say that the session is in a transaction.
     pub is_inside: bool,
 }
 

@@ -32,7 +32,7 @@ type Text = [u8; SHA256_OUTPUT_LEN];
 /// What the server was given for the parameters of a statement.
 #[derive(Clone, Default)]
 struct Given {
-    /// Of the last value of each; [`NO_TYPE`] before there was one.
+    /// The type of each parameter's last value, [`NO_TYPE`] before there was one.
     types: Vec<BoundType>,
     /// Of all types that were ever given, in their order.
     history: [u8; 32],
@@ -127,9 +127,9 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// It is known what the server takes the values for.
+    /// Returns true if it is known what the server takes the values for.
     fn is_clear(&self) -> bool {
-        matches!(self.taken, Taken::Alike | Taken::Anew(_))
+        matches!(self.taken, Taken::Alike | Taken::Reprepared(_))
     }
 
     /// It binds the types that the server has, and has had values of for all that is not NULL.
@@ -267,8 +267,8 @@ impl Statements {
             statement.passes = true;
             return false;
         };
-        if let (Some(taken_for), Taken::Anew(types)) = (&mut statement.taken_for, taken) {
-            taken_for.prepare_anew(types);
+        if let (Some(taken_for), Taken::Reprepared(types)) = (&mut statement.taken_for, taken) {
+            taken_for.reprepare(types);
         }
         let gives_new = given.is_some();
         if !is_plain {

@@ -27,7 +27,7 @@ impl Charset {
         Charset::new(is_in(known.utf8), is_in(known.ascii_supersets))
     }
 
-    /// By what `SET` assigns. DEFAULT and expressions are unreadable.
+    /// Reads the value that `SET` assigns. DEFAULT and expressions are unreadable.
     pub fn of_value(value: &Value, known: &Charsets) -> Charset {
         value.plain().map_or(Charset::Unreadable, |name| Charset::of_name(name, known))
     }

@@ -6,25 +6,25 @@
 use crate::{Bound, BoundType, NO_TYPE, Param, Parameter, Params};
 
 /// What MySQL goes by where it takes the values of a prepared statement's parameters: what the statement was prepared for, and the types
-/// of the first values that did not fit, for which it prepares the statement anew. With a number first, for example, it compares text as
+/// of the first values that did not fit, for which it prepares the statement again. With a number first, for example, it compares text as
 /// a number from then on.
 #[derive(Clone, Debug, Default)]
 pub struct TakenFor {
     parameters: Vec<Parameter>,
     /// Empty until a value did not fit.
-    anew: Vec<BoundType>,
+    reprepared_for: Vec<BoundType>,
 }
 
 /// How the server takes the values of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// As those of each other execution with the same types.
+    /// The values are taken as in every other execution with the same types.
     Alike,
-    /// It prepares the statement anew for these types, which later executions go by.
-    Anew(Vec<BoundType>),
-    /// Some are NULL that had a type when the statement was prepared anew.
+    /// The server prepares the statement again for these types, which later executions go by.
+    Reprepared(Vec<BoundType>),
+    /// Some values are NULL that had a type when the statement was prepared again.
     InPart,
-    /// Some have another type than the statement was prepared anew for.
+    /// Some values have another type than the statement was prepared again for.
     Mixed,
     /// That depends on more than the types of the values.
     Unclear,
@@ -32,24 +32,26 @@ pub enum Taken {
 
 impl TakenFor {
     pub fn new(parameters: Vec<Parameter>) -> TakenFor {
-        TakenFor { parameters, anew: Vec::new() }
+        TakenFor { parameters, reprepared_for: Vec::new() }
     }
 
     pub fn take(&self, params: &Params) -> Taken {
         let types = || params.types_of_values();
         match fit(&self.parameters, params) {
             Fit::Unclear => Taken::Unclear,
-            Fit::Same if self.anew.is_empty() => Taken::Alike,
-            _ if self.anew.is_empty() => Taken::Anew(types().collect()),
-            _ if types().eq(self.anew.iter().copied()) => Taken::Alike,
-            _ if types().zip(&self.anew).any(|(now, before)| now != NO_TYPE && now != *before) => Taken::Mixed,
+            Fit::Same if self.reprepared_for.is_empty() => Taken::Alike,
+            _ if self.reprepared_for.is_empty() => Taken::Reprepared(types().collect()),
+            _ if types().eq(self.reprepared_for.iter().copied()) => Taken::Alike,
+            _ if types().zip(&self.reprepared_for).any(|(now, before)| now != NO_TYPE && now != *before) => {
+                Taken::Mixed
+            }
             _ => Taken::InPart,
         }
     }
 
-    /// The types of [`Taken::Anew`], once the client has sent such an execution.
-    pub fn prepare_anew(&mut self, types: Vec<BoundType>) {
-        self.anew = types;
+    /// Notes the types of [`Taken::Reprepared`]. To be called once the client has sent such an execution.
+    pub fn reprepare(&mut self, types: Vec<BoundType>) {
+        self.reprepared_for = types;
     }
 
     /// Identify what the statement was prepared for.
@@ -57,9 +59,9 @@ impl TakenFor {
         self.parameters.iter().flat_map(Parameter::bytes)
     }
 
-    /// The types that the statement was prepared anew for. Empty: it was not.
-    pub fn anew(&self) -> &[BoundType] {
-        &self.anew
+    /// The types that the statement was prepared again for. They are empty if that has not happened.
+    pub fn reprepared_for(&self) -> &[BoundType] {
+        &self.reprepared_for
     }
 }
 

@@ -10,7 +10,7 @@ pub struct Pieces {
     arrived: usize,
     /// How many bytes of the present packet are still to come.
     left: usize,
-    /// The header of a payload of which no byte has arrived.
+    /// Is set while a header has arrived and no byte of its payload has.
     begins: Option<Header>,
     /// The next packet continues the payload of the last one.
     continues: bool,
@@ -47,7 +47,7 @@ impl Pieces {
         Some(Piece { begins: self.begins.take(), bytes, ends: self.left == 0 && !self.continues })
     }
 
-    /// None if the header is not complete.
+    /// Takes bytes of a header. Returns none while the header is not complete.
     fn begin(&mut self, rest: &mut &[u8]) -> Option<()> {
         let (taken, tail) = rest.split_at(rest.len().min(Header::SIZE - self.arrived));
         self.header[self.arrived..][..taken.len()].copy_from_slice(taken);

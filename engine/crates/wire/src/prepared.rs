@@ -193,7 +193,7 @@ const BEFORE_PARAMETERS: usize = 10;
 
 /// A parameter's type as it is bound: its code, and whether it is unsigned.
 pub type BoundType = [u8; 2];
-/// Stands for the type of a NULL, which tells of none.
+/// Stands for the type of a NULL, which has none.
 pub const NO_TYPE: BoundType = [u8::MAX; 2];
 
 /// Whether one of these types, two bytes each, is TIME. The server completes such a value with today's date where it needs a date, so what

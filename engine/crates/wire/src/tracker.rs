@@ -103,12 +103,12 @@ pub enum Unstorable {
     Failed,
     /// It reports warnings, which the server would hold for later statements of the session.
     Warnings,
-    /// It is no result, several results, or says something of its session.
+    /// The response is no result, has several results, or says something about its session.
     Response,
 }
 
 impl Outcome {
-    /// None if the response may be stored, as far as it tells. `expected_warnings` gives the number of warnings that every execution of
+    /// Returns none if nothing in the response forbids storing it. `expected_warnings` gives the number of warnings that every execution of
     /// the statement raises.
     pub fn unstorable(&self, expected_warnings: impl FnOnce() -> u16) -> Option<Unstorable> {
         match self.kind {

@@ -168,8 +168,8 @@ fn mysql_goes_by_the_types_of_the_first_values_that_did_not_fit() {
     assert_eq!(taken(&by, 0, INTEGER, &[1; 8]), Taken::Alike);
     assert_eq!(taken(&by, 1, INTEGER, &[]), Taken::Alike, "a NULL fits");
     assert_eq!(taken(&by, 0, [253, 0], b"\x01a"), Taken::Unclear);
-    assert_eq!(taken(&by, 0, DOUBLE, &[1; 8]), Taken::Anew(vec![DOUBLE]));
-    by.prepare_anew(vec![DOUBLE]);
+    assert_eq!(taken(&by, 0, DOUBLE, &[1; 8]), Taken::Reprepared(vec![DOUBLE]));
+    by.reprepare(vec![DOUBLE]);
     assert_eq!(taken(&by, 0, DOUBLE, &[2; 8]), Taken::Alike);
     assert_eq!(taken(&by, 0, INTEGER, &[1; 8]), Taken::Mixed);
     assert_eq!(taken(&by, 1, DOUBLE, &[]), Taken::InPart);

@@ -96,7 +96,7 @@ impl State {
         self.generation
     }
 
-    /// What the server has said about the session. None: nothing may be kept or served; `Some(None)`: the server has to be asked first.
+    /// Returns what the server has said about the session. None: nothing may be kept or served; `Some(None)`: the server has to be asked first.
     pub fn known_session(&self) -> Option<Option<Arc<Known>>> {
         if self.is_own {
             return None;

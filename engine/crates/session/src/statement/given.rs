@@ -28,14 +28,14 @@ impl Given {
     pub fn take(&mut self, params: Option<&Params>) {
         let taken = params.map_or(Taken::Unclear, |params| self.taken_for.take(params));
         self.is_mixed |= matches!(taken, Taken::Mixed | Taken::Unclear);
-        self.is_part = !matches!(taken, Taken::Alike | Taken::Anew(_));
-        if let Taken::Anew(types) = taken {
-            self.taken_for.prepare_anew(types);
+        self.is_part = !matches!(taken, Taken::Alike | Taken::Reprepared(_));
+        if let Taken::Reprepared(types) = taken {
+            self.taken_for.reprepare(types);
         }
     }
 
     fn types(&self) -> &[BoundType] {
-        self.taken_for.anew()
+        self.taken_for.reprepared_for()
     }
 
     /// What the answer of an execution hangs on beside it.
