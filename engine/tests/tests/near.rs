@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use feed::{Connection, Frame, FromNear, Heard, Near, Protocol, Told};
+use feed::{CommandReport, Connection, Frame, FromNear, Heard, Near, Protocol};
 use fqc_tests::client::{Client, Login, command};
 use fqc_tests::server::{Options, SWITCH_ON, Server};
 use traps::{Arena, PATIENCE, all, plugin, said, small_table, until};
@@ -26,7 +26,7 @@ fn now() -> u64 {
 #[derive(Default)]
 struct State {
     near: Near,
-    told: Vec<Told>,
+    told: Vec<CommandReport>,
     /// The feed has ended.
     is_over: bool,
 }
@@ -77,23 +77,23 @@ impl Played {
     }
 
     /// Whether a result that was told of may be served now.
-    fn serves(&self, told: &Told) -> bool {
+    fn serves(&self, told: &CommandReport) -> bool {
         let state = self.state.lock().unwrap();
         let Some(attachment) = state.near.attachment() else { return false };
         state.near.may_serve(attachment, told.cells.iter().map(|(cell, _)| *cell), told.stamp, now())
     }
 
     /// What is told of this read, which is asked until it is.
-    fn told_of(&self, connection: &mut Marked, read: &str) -> (String, Told) {
+    fn told_of(&self, connection: &mut Marked, read: &str) -> (String, CommandReport) {
         let begun = Instant::now();
         loop {
             let answer = connection.ask(read);
             let deadline = Instant::now() + Duration::from_millis(200);
             while Instant::now() < deadline {
                 let told = self.state.lock().unwrap().told.pop();
-                if let Some(told) =
-                    told.filter(|told| connection.own.hear(told) && connection.own.standing(Protocol::Text).is_some())
-                {
+                if let Some(told) = told.filter(|told| {
+                    connection.own.hear(told) && connection.own.session_context(Protocol::Text).is_some()
+                }) {
                     return (answer, told);
                 }
                 thread::yield_now();
@@ -133,7 +133,7 @@ fn exchange(
             Ok(payload) => {
                 let mut state = state.lock().unwrap();
                 for heard in state.near.hear(Frame::decode(&payload).unwrap()).unwrap() {
-                    if let Heard::Told(told) = heard {
+                    if let Heard::Report(told) = heard {
                         state.told.push(told);
                     }
                 }
@@ -172,7 +172,7 @@ impl Marked {
 }
 
 /// A near cache that holds the first row of `t`, with a connection of its own.
-fn with_result(arena: &Arena) -> (Played, Marked, Told) {
+fn with_result(arena: &Arena) -> (Played, Marked, CommandReport) {
     let mut admin = arena.client();
     small_table(&mut admin, "t", "InnoDB");
     small_table(&mut admin, "u", "InnoDB");
@@ -187,7 +187,7 @@ fn with_result(arena: &Arena) -> (Played, Marked, Told) {
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
 /// Runs a write, while somebody looks from the outside: as soon as its effect is seen, or its answer, nothing is served any more.
-fn write_and_watch(arena: &Arena, played: &Played, told: &Told, write: impl FnOnce(&mut Client)) {
+fn write_and_watch(arena: &Arena, played: &Played, told: &CommandReport, write: impl FnOnce(&mut Client)) {
     let mut watcher = arena.client_with(&["SET SESSION fqc_type = OFF"]);
     let before = said(&watcher.query(READ).unwrap());
     let mut writer = arena.client();
@@ -201,7 +201,7 @@ fn write_and_watch(arena: &Arena, played: &Played, told: &Told, write: impl FnOn
     });
 }
 
-fn watch(mut watcher: Client, before: &str, played: &Played, told: &Told, is_done: &AtomicBool) {
+fn watch(mut watcher: Client, before: &str, played: &Played, told: &CommandReport, is_done: &AtomicBool) {
     loop {
         let was_done = is_done.load(Ordering::SeqCst);
         if said(&watcher.query(READ).unwrap()) != before {

@@ -3,7 +3,7 @@
 //! The server has two numbers for what a connection is, one for queries as text and one for executions of prepared statements. Both
 //! stay what they are over a command of which something was told, and over preparations of statements where that was told.
 
-use crate::message::{FromNear, Told};
+use crate::message::{CommandReport, FromNear};
 use crate::{check_of, command_check};
 use std::collections::VecDeque;
 
@@ -12,9 +12,10 @@ const PREPARE: u8 = 0x16;
 /// Commands of which something may still be told. More than are usually on their way together, or told of late.
 const REMEMBERED: usize = 16;
 
-/// Under which number a connection's reads are stored and looked for.
+/// The session context of a connection, as the server has reported it: reads are stored and looked for under its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Standing {
+pub struct SessionContext {
+    /// The server's number for the account, the schema, the settings and whatever else can change a result.
     pub context: u64,
     /// It holds while nothing has changed everything since: [`Near::may_serve`](crate::Near::may_serve) without cells.
     pub stamp: u64,
@@ -31,10 +32,10 @@ pub struct Connection {
     /// The last ones, each after the one that was told of last.
     since: VecDeque<Sent>,
     /// By protocol.
-    standings: [Option<Standing>; 2],
+    sessions: [Option<SessionContext>; 2],
     /// As was told last: preparations change nothing.
     holds_over_preparations: bool,
-    /// [`Told::snapshot`] of the last message about this connection.
+    /// [`CommandReport::snapshot`] of the last message about this connection.
     snapshot: Option<u64>,
 }
 
@@ -63,8 +64,8 @@ impl Protocol {
 impl Connection {
     /// `number`: the connection's, as the greeting says it; `greeting`: [`check_of`] the payload of that packet.
     pub fn greeted(number: u32, greeting: u64) -> Connection {
-        let (since, standings) = (VecDeque::new(), [None; 2]);
-        Connection { number, greeting, forwarded: 0, since, standings, holds_over_preparations: false, snapshot: None }
+        let (since, sessions) = (VecDeque::new(), [None; 2]);
+        Connection { number, greeting, forwarded: 0, since, sessions, holds_over_preparations: false, snapshot: None }
     }
 
     /// The same with the payload itself.
@@ -100,10 +101,10 @@ impl Connection {
         self.forwarded += 1;
     }
 
-    /// Takes what was told of one of the last commands; false if it is of none of them, and to be forgotten.
-    pub fn hear(&mut self, told: &Told) -> bool {
-        let is_it = |sent: &Sent| (sent.number, sent.check) == (told.command, told.check);
-        let Some(at) = self.since.iter().position(is_it).filter(|_| told.connection == self.number) else {
+    /// Takes the server's report on one of the last commands. False if it is about another command; the host then drops it.
+    pub fn hear(&mut self, report: &CommandReport) -> bool {
+        let is_it = |sent: &Sent| (sent.number, sent.check) == (report.command, report.check);
+        let Some(at) = self.since.iter().position(is_it).filter(|_| report.connection == self.number) else {
             return false;
         };
         // Of what came between nothing was told: it may have changed anything.
@@ -111,14 +112,14 @@ impl Connection {
             self.forget();
         }
         let protocol = self.since[at].protocol as usize;
-        let before = self.standings[protocol].filter(|standing| standing.context == told.context);
+        let before = self.sessions[protocol].filter(|session| session.context == report.context);
         // Other commands than reads may change what the session is, for both protocols.
-        if told.is_of_session && before.is_none() {
+        if report.is_of_session && before.is_none() {
             self.forget();
         }
-        let since = before.map_or(told.command, |before| before.since);
-        self.standings[protocol] = Some(Standing { context: told.context, stamp: told.stamp, since });
-        (self.holds_over_preparations, self.snapshot) = (told.holds_over_preparations, told.snapshot);
+        let since = before.map_or(report.command, |before| before.since);
+        self.sessions[protocol] = Some(SessionContext { context: report.context, stamp: report.stamp, since });
+        (self.holds_over_preparations, self.snapshot) = (report.holds_over_preparations, report.snapshot);
         self.since.drain(..=at);
         true
     }
@@ -127,31 +128,34 @@ impl Connection {
         sent.is_preparation && self.holds_over_preparations
     }
 
-    /// None while the server has not told of the last command: it may have changed what the session is.
-    pub fn standing(&self, protocol: Protocol) -> Option<Standing> {
-        self.standing_through(protocol, |_, _| false)
+    /// None while the server has not reported on the last command, which may have changed the session.
+    pub fn session_context(&self, protocol: Protocol) -> Option<SessionContext> {
+        self.session_context_through(protocol, |_, _| false)
     }
 
     /// The same where something else shows that commands have changed nothing: `is_known` is asked for each one since that of which
     /// was told last, with what was told of its protocol. A read that is stored under the same context, and may be served from there,
     /// is one.
-    pub fn standing_through(&self, protocol: Protocol, is_known: impl Fn(u64, Standing) -> bool) -> Option<Standing> {
-        let is_known = |sent: &Sent| {
-            self.standings[sent.protocol as usize].is_some_and(|standing| is_known(sent.number, standing))
-        };
+    pub fn session_context_through(
+        &self,
+        protocol: Protocol,
+        is_known: impl Fn(u64, SessionContext) -> bool,
+    ) -> Option<SessionContext> {
+        let is_known =
+            |sent: &Sent| self.sessions[sent.protocol as usize].is_some_and(|session| is_known(sent.number, session));
         let changes_nothing = |sent: &Sent| self.is_passed_over(sent) || is_known(sent);
-        self.standings[protocol as usize].filter(|_| self.since.iter().all(changes_nothing))
+        self.sessions[protocol as usize].filter(|_| self.since.iter().all(changes_nothing))
     }
 
-    /// [`Told::snapshot`] of the last message about this connection. It describes the present transaction only while
-    /// [`standing_through`](Self::standing_through) is not `None`: later commands have then changed nothing.
+    /// [`CommandReport::snapshot`] of the last message about this connection. It describes the present transaction only while
+    /// [`session_context_through`](Self::session_context_through) is not `None`: later commands have then changed nothing.
     pub fn snapshot(&self) -> Option<u64> {
         self.snapshot
     }
 
     /// What was told belongs to an attachment that is over.
     pub fn forget(&mut self) {
-        (self.standings, self.snapshot) = ([None; 2], None);
+        (self.sessions, self.snapshot) = ([None; 2], None);
     }
 }
 
@@ -161,9 +165,9 @@ mod tests {
 
     const READ: &[u8] = b"\x03SELECT 1";
 
-    fn told(command: u64, text: &[u8]) -> Told {
+    fn report(command: u64, text: &[u8]) -> CommandReport {
         let check = command_check(check_of(b"greeting"), text);
-        Told { connection: 7, command, check, context: 4, stamp: 9, ..Told::default() }
+        CommandReport { connection: 7, command, check, context: 4, stamp: 9, ..CommandReport::default() }
     }
 
     fn connection() -> Connection {
@@ -175,43 +179,43 @@ mod tests {
     #[test]
     fn what_was_told_holds_until_the_next_command() {
         let mut connection = connection();
-        assert_eq!(connection.standing(Protocol::Text), None);
-        assert!(!connection.hear(&told(2, READ)) && !connection.hear(&told(1, b"\x03SELECT 2")));
-        assert!(connection.hear(&told(1, READ)));
-        assert_eq!(connection.standing(Protocol::Text), Some(Standing { context: 4, stamp: 9, since: 1 }));
+        assert_eq!(connection.session_context(Protocol::Text), None);
+        assert!(!connection.hear(&report(2, READ)) && !connection.hear(&report(1, b"\x03SELECT 2")));
+        assert!(connection.hear(&report(1, READ)));
+        assert_eq!(connection.session_context(Protocol::Text), Some(SessionContext { context: 4, stamp: 9, since: 1 }));
         connection.forward(b"\x03SET x = 1");
-        assert!(!connection.hear(&told(1, READ)), "it was told already");
-        assert_eq!(connection.standing(Protocol::Text), None);
+        assert!(!connection.hear(&report(1, READ)), "it was told already");
+        assert_eq!(connection.session_context(Protocol::Text), None);
     }
 
     #[test]
     fn what_is_told_late_holds_if_what_came_since_is_known_to_change_nothing() {
         let mut connection = connection();
         connection.forward(READ);
-        assert!(connection.hear(&told(1, READ)));
-        assert_eq!(connection.standing(Protocol::Text), None);
+        assert!(connection.hear(&report(1, READ)));
+        assert_eq!(connection.session_context(Protocol::Text), None);
         assert!(
             connection
-                .standing_through(Protocol::Text, |command, standing| (command, standing.context) == (2, 4))
+                .session_context_through(Protocol::Text, |command, session| (command, session.context) == (2, 4))
                 .is_some()
         );
         connection.forward(b"\x03SET x = 1");
-        assert_eq!(connection.standing_through(Protocol::Text, |command, _| command == 2), None);
+        assert_eq!(connection.session_context_through(Protocol::Text, |command, _| command == 2), None);
     }
 
     #[test]
     fn the_snapshot_is_that_of_the_command_that_was_told_last() {
         let mut connection = connection();
-        assert!(connection.hear(&Told { snapshot: Some(8), ..told(1, READ) }));
+        assert!(connection.hear(&CommandReport { snapshot: Some(8), ..report(1, READ) }));
         connection.forward_harmless();
-        assert_eq!((connection.standing(Protocol::Text).is_some(), connection.snapshot()), (true, Some(8)));
+        assert_eq!((connection.session_context(Protocol::Text).is_some(), connection.snapshot()), (true, Some(8)));
         connection.forward(b"\x03COMMIT");
-        assert_eq!(connection.standing(Protocol::Text), None, "it may have ended the transaction");
+        assert_eq!(connection.session_context(Protocol::Text), None, "it may have ended the transaction");
         connection.forward(READ);
-        assert!(connection.hear(&told(4, READ)));
-        assert_eq!((connection.standing(Protocol::Text).is_some(), connection.snapshot()), (true, None));
+        assert!(connection.hear(&report(4, READ)));
+        assert_eq!((connection.session_context(Protocol::Text).is_some(), connection.snapshot()), (true, None));
         connection.forget();
-        assert_eq!((connection.standing(Protocol::Text), connection.snapshot()), (None, None));
+        assert_eq!((connection.session_context(Protocol::Text), connection.snapshot()), (None, None));
     }
 
     /// The numbers of both protocols stand for the same settings.
@@ -220,13 +224,13 @@ mod tests {
         const EXECUTION: &[u8] = b"\x17\x01\0\0\0\0\x01\0\0\0";
         for (context, holds) in [(4, true), (6, false)] {
             let mut connection = connection();
-            assert!(connection.hear(&told(1, READ)));
+            assert!(connection.hear(&report(1, READ)));
             connection.forward(EXECUTION);
-            assert!(connection.hear(&Told { context: 5, ..told(2, EXECUTION) }));
+            assert!(connection.hear(&CommandReport { context: 5, ..report(2, EXECUTION) }));
             connection.forward(b"\x03SET x = 1");
-            assert!(connection.hear(&Told { is_of_session: true, context, ..told(3, b"\x03SET x = 1") }));
+            assert!(connection.hear(&CommandReport { is_of_session: true, context, ..report(3, b"\x03SET x = 1") }));
             let contexts =
-                [Protocol::Text, Protocol::Binary].map(|one| connection.standing(one).map(|one| one.context));
+                [Protocol::Text, Protocol::Binary].map(|one| connection.session_context(one).map(|one| one.context));
             assert_eq!(contexts, [Some(context), holds.then_some(5)]);
         }
     }
@@ -234,77 +238,82 @@ mod tests {
     #[test]
     fn what_was_told_holds_over_a_ping() {
         let mut connection = connection();
-        assert!(connection.hear(&told(1, READ)));
+        assert!(connection.hear(&report(1, READ)));
         connection.forward_harmless();
-        assert!(connection.standing(Protocol::Text).is_some());
+        assert!(connection.session_context(Protocol::Text).is_some());
         connection.forward(READ);
-        assert_eq!(connection.standing(Protocol::Text), None);
-        assert!(connection.hear(&told(3, READ)), "it was counted");
+        assert_eq!(connection.session_context(Protocol::Text), None);
+        assert!(connection.hear(&report(3, READ)), "it was counted");
     }
 
     #[test]
     fn nothing_holds_over_more_commands_than_are_remembered() {
         let mut connection = connection();
-        assert!(connection.hear(&told(1, READ)));
+        assert!(connection.hear(&report(1, READ)));
         (0..REMEMBERED).for_each(|_| _ = connection.forward(READ));
-        assert!(connection.standing_through(Protocol::Text, |_, _| true).is_some());
+        assert!(connection.session_context_through(Protocol::Text, |_, _| true).is_some());
         connection.forward(READ);
-        assert_eq!(connection.standing_through(Protocol::Text, |_, _| true), None);
+        assert_eq!(connection.session_context_through(Protocol::Text, |_, _| true), None);
     }
 
     #[test]
     fn what_is_told_of_another_server_s_connection_of_the_same_number_is_not_taken() {
         let mut connection = Connection::new(7, b"another greeting");
         connection.forward(READ);
-        assert!(!connection.hear(&told(1, READ)));
+        assert!(!connection.hear(&report(1, READ)));
     }
 
     #[test]
     fn what_was_told_of_one_protocol_holds_over_what_is_told_of_the_other() {
         const EXECUTION: &[u8] = b"\x17\x01\0\0\0\0\x01\0\0\0";
         let mut connection = connection();
-        assert!(connection.hear(&told(1, READ)));
+        assert!(connection.hear(&report(1, READ)));
         connection.forward(EXECUTION);
-        assert_eq!(connection.standing(Protocol::Text), None);
-        assert_eq!(connection.standing_through(Protocol::Text, |_, _| true), None, "nothing is known of executions");
-        assert!(connection.hear(&Told { context: 5, ..told(2, EXECUTION) }));
-        let contexts = [Protocol::Text, Protocol::Binary].map(|one| connection.standing(one).map(|one| one.context));
+        assert_eq!(connection.session_context(Protocol::Text), None);
+        assert_eq!(
+            connection.session_context_through(Protocol::Text, |_, _| true),
+            None,
+            "nothing is known of executions"
+        );
+        assert!(connection.hear(&CommandReport { context: 5, ..report(2, EXECUTION) }));
+        let contexts =
+            [Protocol::Text, Protocol::Binary].map(|one| connection.session_context(one).map(|one| one.context));
         assert_eq!(contexts, [Some(4), Some(5)]);
         connection.forward(b"\x03SET x = 1");
         connection.forward(READ);
-        assert!(connection.hear(&told(4, READ)));
-        assert_eq!(connection.standing(Protocol::Binary), None, "something else came between");
+        assert!(connection.hear(&report(4, READ)));
+        assert_eq!(connection.session_context(Protocol::Binary), None, "something else came between");
     }
 
     #[test]
     fn a_preparation_changes_nothing_where_that_was_told() {
         for holds_over_preparations in [false, true] {
             let mut connection = connection();
-            assert!(connection.hear(&Told { holds_over_preparations, ..told(1, READ) }));
+            assert!(connection.hear(&CommandReport { holds_over_preparations, ..report(1, READ) }));
             connection.forward(b"\x16SELECT 1");
-            assert_eq!(connection.standing(Protocol::Text).is_some(), holds_over_preparations);
+            assert_eq!(connection.session_context(Protocol::Text).is_some(), holds_over_preparations);
             connection.forward(READ);
-            assert_eq!(connection.standing(Protocol::Text), None);
-            assert!(connection.hear(&told(3, READ)));
+            assert_eq!(connection.session_context(Protocol::Text), None);
+            assert!(connection.hear(&report(3, READ)));
             let since = if holds_over_preparations { 1 } else { 3 };
-            assert_eq!(connection.standing(Protocol::Text).map(|standing| standing.since), Some(since));
+            assert_eq!(connection.session_context(Protocol::Text).map(|session| session.since), Some(since));
             connection.forward(b"\x16SELECT 1");
-            assert_eq!(connection.standing(Protocol::Text), None, "it was not told last");
+            assert_eq!(connection.session_context(Protocol::Text), None, "it was not told last");
         }
     }
 
     #[test]
     fn what_is_prepared_under_another_number_or_between_others_was_not_prepared_under_this_one() {
-        let over = |command, context| Told { holds_over_preparations: true, context, ..told(command, READ) };
+        let over = |command, context| CommandReport { holds_over_preparations: true, context, ..report(command, READ) };
         let mut connection = connection();
         assert!(connection.hear(&over(1, 4)));
         connection.forward(READ);
         assert!(connection.hear(&over(2, 5)));
-        assert_eq!(connection.standing(Protocol::Text).map(|standing| standing.since), Some(2));
+        assert_eq!(connection.session_context(Protocol::Text).map(|session| session.since), Some(2));
         connection.forward(b"\x03SET x = 1");
         connection.forward(b"\x16SELECT 1");
         connection.forward(READ);
         assert!(connection.hear(&over(5, 5)));
-        assert_eq!(connection.standing(Protocol::Text).map(|standing| standing.since), Some(5));
+        assert_eq!(connection.session_context(Protocol::Text).map(|session| session.since), Some(5));
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! Near caches choose their names, so pauses are by account and address.
 
-use crate::server::Who;
+use crate::server_end::Who;
 use std::collections::BTreeMap;
 
 const FIRST_NS: u64 = 250_000_000;

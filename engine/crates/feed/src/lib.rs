@@ -12,12 +12,12 @@
 //!    `hear` did, and not before: a writer goes on when it is acknowledged.
 //! 3. Every [`Near::renew_every`], send [`Near::renew`]. Take `now` before the bytes leave.
 //! 4. For each connection to the same server keep a [`Connection`]: send its [`Connection::mark`] once the greeting is there, call
-//!    [`Connection::forward`] for every command that goes to the server, and give it what [`Heard::Told`] says of it.
-//! 5. A read may be answered from memory if [`Connection::standing`] gives a context under which a result is stored, the
+//!    [`Connection::forward`] for every command that goes to the server, and give it what [`Heard::Report`] says of it.
+//! 5. A read may be answered from memory if [`Connection::session_context`] gives a context under which a result is stored, the
 //!    session is outside a transaction with autocommit on, and [`Near::may_serve`] says yes. Take `now` after the read has arrived:
 //!    a process that was stopped must not go by the time that it noted before.
 //!
-//!    In a transaction a read may be answered, too, if [`Connection::snapshot`] gives a stamp and [`Told::is_for_transactions`] is set for
+//!    In a transaction a read may be answered, too, if [`Connection::snapshot`] gives a stamp and [`CommandReport::is_for_transactions`] is set for
 //!    the result. Then call [`Near::may_serve`] with the lesser of the two stamps: nothing may have changed since the snapshot either.
 //! 6. A result may be stored with what was told of it, under the key `(attachment, context, command)`: the contexts, cells and
 //!    stamps of another attachment mean nothing.
@@ -33,14 +33,14 @@ mod cells;
 mod connection;
 mod kept_out;
 pub mod message;
-mod near;
-mod server;
+mod near_end;
+mod server_end;
 
-pub use connection::{Connection, Protocol, Standing};
+pub use connection::{Connection, Protocol, SessionContext};
 pub use kept_out::{KeptOut, Pause};
-pub use message::{Counts, Frame, FromNear, Malformed, ToNear, Told};
-pub use near::{Heard, Lost, Near};
-pub use server::{Attached, Basis, NearId, Nears, Terms, Wait, Who};
+pub use message::{CommandReport, Counts, Frame, FromNear, Malformed, ToNear};
+pub use near_end::{Heard, Lost, Near};
+pub use server_end::{Attached, Basis, NearId, Nears, Terms, Wait, Who};
 
 /// The newest version of the protocol that this crate speaks, and the oldest.
 pub const VERSION: u16 = 4;

@@ -35,12 +35,12 @@ pub enum ToNear {
     Opened {
         cells: Vec<(u32, u64)>,
     },
-    Told(Told),
+    Report(CommandReport),
 }
 
 /// What the result of one command depends on. Its cells are open at this point of the feed, with these versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Told {
+pub struct CommandReport {
     /// The server's number of the connection, and the command's on it, from 1.
     pub connection: u32,
     pub command: u64,
@@ -100,10 +100,10 @@ const ATTACHED: u8 = 1;
 const GRANTED: u8 = 2;
 const CLOSED: u8 = 3;
 const OPENED: u8 = 4;
-const TOLD: u8 = 5;
-const TOLD_OVER_PREPARATIONS: u8 = 6;
-const TOLD_FOR_TRANSACTIONS: u8 = 7;
-const TOLD_OF_SESSION: u8 = 8;
+const REPORT: u8 = 5;
+const REPORT_OVER_PREPARATIONS: u8 = 6;
+const REPORT_FOR_TRANSACTIONS: u8 = 7;
+const REPORT_OF_SESSION: u8 = 8;
 const RENEW: u8 = 65;
 const ACKNOWLEDGE: u8 = 66;
 const MARK: u8 = 67;
@@ -175,7 +175,7 @@ impl ToNear {
             ToNear::Attached { .. } | ToNear::Granted { .. } => 0,
             ToNear::Closed { cells } => cells.len(),
             ToNear::Opened { cells } => cells.len(),
-            ToNear::Told(told) => told.cells.len(),
+            ToNear::Report(report) => report.cells.len(),
         }
     }
 
@@ -191,19 +191,19 @@ impl ToNear {
                 put(out, CLOSED, &[&cells])
             }
             ToNear::Opened { cells } => put(out, OPENED, &[&versions(cells)]),
-            ToNear::Told(told) => {
-                let numbers = [told.command, told.check, told.context, told.stamp].map(u64::to_le_bytes);
+            ToNear::Report(report) => {
+                let numbers = [report.command, report.check, report.context, report.stamp].map(u64::to_le_bytes);
                 let [command, check, context, stamp] = numbers.each_ref().map(|number| &number[..]);
-                let (connection, cells) = (told.connection.to_le_bytes(), versions(&told.cells));
+                let (connection, cells) = (report.connection.to_le_bytes(), versions(&report.cells));
                 let head = [&connection, command, check, context, stamp].concat();
-                if told.is_of_session {
-                    return put(out, TOLD_OF_SESSION, &[&head, &[facts(told)], &cells]);
+                if report.is_of_session {
+                    return put(out, REPORT_OF_SESSION, &[&head, &[facts(report)], &cells]);
                 }
-                if told.is_for_transactions || told.snapshot.is_some() {
-                    let snapshot = told.snapshot.unwrap_or_default().to_le_bytes();
-                    return put(out, TOLD_FOR_TRANSACTIONS, &[&head, &[facts(told)], &snapshot, &cells]);
+                if report.is_for_transactions || report.snapshot.is_some() {
+                    let snapshot = report.snapshot.unwrap_or_default().to_le_bytes();
+                    return put(out, REPORT_FOR_TRANSACTIONS, &[&head, &[facts(report)], &snapshot, &cells]);
                 }
-                let kind = if told.holds_over_preparations { TOLD_OVER_PREPARATIONS } else { TOLD };
+                let kind = if report.holds_over_preparations { REPORT_OVER_PREPARATIONS } else { REPORT };
                 put(out, kind, &[&head, &cells])
             }
         }
@@ -219,7 +219,9 @@ impl ToNear {
             GRANTED => ToNear::Granted { sent: body.u64()? },
             CLOSED => ToNear::Closed { cells: body.all(Input::u32)? },
             OPENED => ToNear::Opened { cells: body.all(Input::version)? },
-            TOLD | TOLD_OVER_PREPARATIONS | TOLD_FOR_TRANSACTIONS | TOLD_OF_SESSION => ToNear::Told(body.told(kind)?),
+            REPORT | REPORT_OVER_PREPARATIONS | REPORT_FOR_TRANSACTIONS | REPORT_OF_SESSION => {
+                ToNear::Report(body.report(kind)?)
+            }
             _ => return Err(Malformed),
         })
     }
@@ -230,11 +232,11 @@ const OVER_PREPARATIONS: u8 = 1;
 const FOR_TRANSACTIONS: u8 = 2;
 const HAS_SNAPSHOT: u8 = 4;
 
-fn facts(told: &Told) -> u8 {
+fn facts(report: &CommandReport) -> u8 {
     let facts = [
-        (told.holds_over_preparations, OVER_PREPARATIONS),
-        (told.is_for_transactions, FOR_TRANSACTIONS),
-        (told.snapshot.is_some(), HAS_SNAPSHOT),
+        (report.holds_over_preparations, OVER_PREPARATIONS),
+        (report.is_for_transactions, FOR_TRANSACTIONS),
+        (report.snapshot.is_some(), HAS_SNAPSHOT),
     ];
     facts.iter().filter(|(is_so, _)| *is_so).map(|(_, fact)| fact).sum()
 }
@@ -271,33 +273,34 @@ impl<'a> Input<'a> {
         Ok((self.u32()?, self.u64()?))
     }
 
-    fn told(&mut self, kind: u8) -> Result<Told, Malformed> {
-        let mut told = Told {
+    fn report(&mut self, kind: u8) -> Result<CommandReport, Malformed> {
+        let mut report = CommandReport {
             connection: self.u32()?,
             command: self.u64()?,
             check: self.u64()?,
             context: self.u64()?,
             stamp: self.u64()?,
-            holds_over_preparations: kind == TOLD_OVER_PREPARATIONS,
+            holds_over_preparations: kind == REPORT_OVER_PREPARATIONS,
             is_for_transactions: false,
             snapshot: None,
-            is_of_session: kind == TOLD_OF_SESSION,
+            is_of_session: kind == REPORT_OF_SESSION,
             cells: Vec::new(),
         };
-        if told.is_of_session {
+        if report.is_of_session {
             let [facts] = self.take()?;
             (facts <= OVER_PREPARATIONS).then_some(()).ok_or(Malformed)?;
-            told.holds_over_preparations = facts == OVER_PREPARATIONS;
+            report.holds_over_preparations = facts == OVER_PREPARATIONS;
         }
-        if kind == TOLD_FOR_TRANSACTIONS {
+        if kind == REPORT_FOR_TRANSACTIONS {
             let ([facts], snapshot) = (self.take()?, self.u64()?);
             let has = |fact: u8| facts & fact != 0;
-            (told.holds_over_preparations, told.is_for_transactions) = (has(OVER_PREPARATIONS), has(FOR_TRANSACTIONS));
-            told.snapshot = has(HAS_SNAPSHOT).then_some(snapshot);
+            (report.holds_over_preparations, report.is_for_transactions) =
+                (has(OVER_PREPARATIONS), has(FOR_TRANSACTIONS));
+            report.snapshot = has(HAS_SNAPSHOT).then_some(snapshot);
             (facts <= OVER_PREPARATIONS | FOR_TRANSACTIONS | HAS_SNAPSHOT).then_some(()).ok_or(Malformed)?;
         }
-        told.cells = self.all(Input::version)?;
-        Ok(told)
+        report.cells = self.all(Input::version)?;
+        Ok(report)
     }
 
     /// As many as there are.
@@ -329,7 +332,7 @@ mod tests {
     use super::*;
 
     fn frame() -> Frame {
-        let told = Told {
+        let report = CommandReport {
             connection: 7,
             command: 3,
             check: 9,
@@ -341,20 +344,20 @@ mod tests {
             is_of_session: false,
             cells: vec![(0, 2), (u32::MAX, u64::MAX)],
         };
-        let over = Told { holds_over_preparations: true, ..told.clone() };
-        let outside = Told { is_for_transactions: true, ..over.clone() };
-        let inside = Told { snapshot: Some(u64::MAX), ..told.clone() };
-        let session = Told { is_of_session: true, ..over.clone() };
+        let over = CommandReport { holds_over_preparations: true, ..report.clone() };
+        let outside = CommandReport { is_for_transactions: true, ..over.clone() };
+        let inside = CommandReport { snapshot: Some(u64::MAX), ..report.clone() };
+        let session = CommandReport { is_of_session: true, ..over.clone() };
         let messages = vec![
             ToNear::Attached { version: 1, attachment: [1, u64::MAX], lease_ns: 3 },
             ToNear::Granted { sent: 4 },
             ToNear::Closed { cells: vec![0, 9] },
             ToNear::Opened { cells: vec![(0, 5)] },
-            ToNear::Told(told),
-            ToNear::Told(over),
-            ToNear::Told(outside),
-            ToNear::Told(inside),
-            ToNear::Told(session),
+            ToNear::Report(report),
+            ToNear::Report(over),
+            ToNear::Report(outside),
+            ToNear::Report(inside),
+            ToNear::Report(session),
         ];
         Frame { number: 11, messages }
     }
@@ -392,10 +395,10 @@ mod tests {
         let mut unknown = Vec::new();
         put(&mut unknown, 99, &[]);
         let mut fact = vec![0; 8];
-        put(&mut fact, TOLD_FOR_TRANSACTIONS, &[&[0; 36], &[8], &[0; 8]]);
+        put(&mut fact, REPORT_FOR_TRANSACTIONS, &[&[0; 36], &[8], &[0; 8]]);
         assert_eq!(Frame::decode(&fact), Err(Malformed), "a fact that this version does not know");
         let mut of_session = vec![0; 8];
-        put(&mut of_session, TOLD_OF_SESSION, &[&[0; 36], &[FOR_TRANSACTIONS]]);
+        put(&mut of_session, REPORT_OF_SESSION, &[&[0; 36], &[FOR_TRANSACTIONS]]);
         assert_eq!(Frame::decode(&of_session), Err(Malformed), "it says nothing of results");
         assert_eq!(FromNear::decode_all(&longer), Err(Malformed));
         assert_eq!(FromNear::decode_all(&unknown), Err(Malformed));

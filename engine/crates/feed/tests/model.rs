@@ -9,7 +9,7 @@
 //!
 //! Each flaw below makes the search find a violation; so it can.
 
-use feed::{Basis, Frame, FromNear, Heard, Near, NearId, Nears, Terms, ToNear, Told, VERSION, Wait, Who};
+use feed::{Basis, CommandReport, Frame, FromNear, Heard, Near, NearId, Nears, Terms, ToNear, VERSION, Wait, Who};
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -224,7 +224,7 @@ impl System {
             cache.held.is_empty()
                 && cache.misses == 0
                 && cache.miss == Miss::None
-                && !may_be_told.into_iter().any(|message| matches!(message, ToNear::Told(_)))
+                && !may_be_told.into_iter().any(|message| matches!(message, ToNear::Report(_)))
         };
         self.caches.iter().all(holds_nothing)
     }
@@ -355,7 +355,7 @@ impl Search {
                 Miss::Read(stamp, system.value, system.is_fresh(stamp))
             }
             Miss::Read(stamp, value, was_fresh) => {
-                let told = Told { connection: OUTSIDE, check: value, stamp, ..Told::default() };
+                let told = CommandReport { connection: OUTSIDE, check: value, stamp, ..CommandReport::default() };
                 let basis = Basis { tables: &[TABLE], cells: &[TABLE] };
                 let version_if_open = system.version_if_open();
                 match self.flaw {
@@ -381,8 +381,13 @@ impl Search {
             }
             Opening::Open(stamp, value) => {
                 let snapshot = if self.flaw == Flaw::SnapshotStampedTooLate { system.sequence } else { stamp };
-                let told =
-                    Told { connection: INSIDE, check: value, stamp, snapshot: Some(snapshot), ..Told::default() };
+                let told = CommandReport {
+                    connection: INSIDE,
+                    check: value,
+                    stamp,
+                    snapshot: Some(snapshot),
+                    ..CommandReport::default()
+                };
                 let version_if_open = system.version_if_open();
                 system.nears.tell(id, Basis { tables: &[], cells: &[] }, told, version_if_open);
                 Opening::Done
@@ -413,10 +418,10 @@ impl Search {
         };
         for heard in heard {
             match heard {
-                Heard::Told(Told { connection: INSIDE, snapshot, check: value, .. }) => {
+                Heard::Report(CommandReport { connection: INSIDE, snapshot, check: value, .. }) => {
                     cache.snapshot = snapshot.map(|stamp| Snapshot { stamp, value });
                 }
-                Heard::Told(Told { stamp, check: value, .. }) => {
+                Heard::Report(CommandReport { stamp, check: value, .. }) => {
                     cache.held.push(Held { attachment: cache.near.attachment()?, stamp, value });
                 }
                 Heard::Attached(_) => {}

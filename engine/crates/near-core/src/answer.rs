@@ -1,7 +1,7 @@
 //! An answer on its way, which may be kept.
 
 use crate::reason::Own;
-use crate::result_set::{ResultSet, is_storable};
+use crate::result_set::{self, ResultSet};
 use crate::results::{Results, Room};
 use crate::session_flags::{self, Places};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl Answer {
         self.rows = if let OutcomeKind::ResultSet { rows, .. } = outcome.kind { rows } else { 0 };
         self.places = Places::describe(outcome.status_offsets.as_slice(), self.bytes.len());
         let flags = outcome.status.unwrap_or(0);
-        let is_storable = is_storable(outcome, if self.may_be_inside { session_flags::outside(flags) } else { flags });
+        let is_storable = result_set::why_not_kept(outcome).is_none();
         is_storable && patched.is_some() && self.is_outside(flags) && self.bytes.get(3) == Some(&1)
     }
 
@@ -67,10 +67,5 @@ impl Answer {
 
 /// Why an answer that ends so, or has not ended, cannot be kept.
 pub fn why_not_kept(outcome: Option<&Outcome>) -> Own {
-    match outcome {
-        None => Own::TooLarge,
-        Some(Outcome { kind: OutcomeKind::Err { .. }, .. }) => Own::Failed,
-        Some(outcome) if outcome.warnings > 0 => Own::Warnings,
-        Some(_) => Own::Response,
-    }
+    outcome.map_or(Own::TooLarge, |outcome| result_set::why_not_kept(outcome).unwrap_or(Own::Response))
 }

@@ -1,7 +1,7 @@
 //! Freshness by the operator's rules: a result may be stale, but not older than the rule that fits its read allows.
 
-mod flights;
-pub mod shelf;
+pub mod aged_results;
+mod single_flight;
 
 use crate::clock;
 use crate::freshness::Summary;
@@ -18,8 +18,8 @@ use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::Duration;
 
-pub use flights::Flights;
-use flights::{Flight, UnderWay};
+pub use single_flight::Flights;
+use single_flight::{Flight, UnderWay};
 
 /// How the program waits for some time.
 pub type Sleep = fn(Duration) -> Wait<()>;
@@ -90,7 +90,7 @@ impl ByRules {
 
     /// Claims the right to read for other clients. It fails if another client has claimed it.
     fn claim(&self, here: &Here<'_>, key: &[u8], known: &Known) -> Result<Flight, UnderWay> {
-        let hash = here.results.cache().hash(&shelf::key(key, &known.identity));
+        let hash = here.results.cache().hash(&aged_results::key(key, &known.identity));
         self.flights.claim(hash, clock::microseconds(clock::now()))
     }
 
@@ -103,8 +103,8 @@ impl ByRules {
 
 fn find(here: &Here<'_>, asked: &Asked, is_first: bool, known: &Known, terms: &Terms) -> Option<Found> {
     let uses = Some(&here.results.uses).filter(|_| is_first);
-    let key = shelf::key(&asked.key, &known.identity);
-    let find = || shelf::find(here.results.cache(), uses, &key, here.now_ns, outdated_at(here), terms);
+    let key = aged_results::key(&asked.key, &known.identity);
+    let find = || aged_results::find(here.results.cache(), uses, &key, here.now_ns, outdated_at(here), terms);
     let found = here.may_stay_unseen.then(find).flatten()?;
     here.is_for(asked, &found).then_some(found)
 }
@@ -117,7 +117,9 @@ fn outdated_at(here: &Here<'_>) -> u64 {
 
 /// Returns true if the result of another client's read could be served here if it came now.
 fn is_of_use(here: &Here<'_>, other: &UnderWay, terms: &Terms) -> bool {
-    here.may_stay_unseen && other.begun > outdated_at(here) && shelf::is_younger(other.begun, here.now_ns, terms.ttl)
+    here.may_stay_unseen
+        && other.begun > outdated_at(here)
+        && aged_results::is_younger(other.begun, here.now_ns, terms.ttl)
 }
 
 /// Waits until the other client's read is over, or until it has taken too long.
@@ -167,9 +169,9 @@ impl Bound for ByRules {
         if let (Some(Looked::Found(found)), Some(known)) = (&looked, known_here)
             && let Some(result) = here.result(asked, &found.answer, found.rows, self.store.as_deref())
         {
-            let key = shelf::key(&asked.key, &known.identity);
+            let key = aged_results::key(&asked.key, &known.identity);
             let source = Source::of_store(here.shape(asked, known));
-            shelf::store(here.results, &key, result, source, found.read_at);
+            aged_results::store(here.results, &key, result, source, found.read_at);
         }
         let found = known_here.and_then(|known| find(here, asked, may_wait, known, &terms));
         let is_here = found.is_some();
@@ -209,7 +211,7 @@ impl Bound for ByRules {
         match self.terms(here, &asked.text, Some(known)) {
             None => Own::NoRule,
             Some(terms) if asked.is_inside && !terms.in_transactions => Own::Transaction,
-            Some(_) => match shelf::has(here.results.cache(), &shelf::key(&asked.key, &known.identity)) {
+            Some(_) => match aged_results::has(here.results.cache(), &aged_results::key(&asked.key, &known.identity)) {
                 true => Own::Outdated,
                 false => Own::Absent,
             },
@@ -225,8 +227,8 @@ impl Bound for ByRules {
         if self.terms(here, &asked.text, Some(known)).is_none() {
             return;
         }
-        let key = shelf::key(&asked.key, &known.identity);
-        let is_kept = shelf::store(here.results, &key, answer.result_set(), source, read_at);
+        let key = aged_results::key(&asked.key, &known.identity);
+        let is_kept = aged_results::store(here.results, &key, answer.result_set(), source, read_at);
         here.results.uses.missed(source.shape, answer.bytes.len(), is_kept);
         if let Some(place) = claim.place {
             place.fill(&answer.bytes, answer.rows);

@@ -10,12 +10,11 @@ pub fn is_harmless(payload: &[u8]) -> bool {
     [Command::Ping as u8, Command::StmtClose as u8].contains(&payload[0])
 }
 
-/// Looks at the first word of a text.
-pub fn may_be_read(text: &[u8]) -> bool {
-    let word = text.trim_ascii_start();
-    [&b"select"[..], b"with", b"("]
-        .iter()
-        .any(|one| word.get(..one.len()).is_some_and(|word| word.eq_ignore_ascii_case(one)))
+/// A text may be a read, by its first word.
+pub fn begins_a_read(text: &[u8]) -> bool {
+    let text = text.trim_ascii_start();
+    let begins = |word: &[u8]| text.get(..word.len()).is_some_and(|first| first.eq_ignore_ascii_case(word));
+    [&b"select"[..], b"with", b"("].into_iter().any(begins)
 }
 
 /// The payload of a command that these bytes are, the whole of it and nothing else.

@@ -4,7 +4,7 @@
 //! ends the following, never the connection, unless a command was sent of which the client must not see the answer.
 
 use std::collections::VecDeque;
-use wire::{Command, Expect, Header, Outcome, OutcomeKind, Progress, ResponseTracker, status};
+use wire::{Command, Expect, Header, Outcome, OutcomeKind, Pieces, Progress, ResponseTracker, status};
 
 /// Commands that a client may send ahead. No client is known to send more than some dozens.
 const MOST_AHEAD: usize = 4096;
@@ -35,8 +35,8 @@ impl Unread {
 
 pub struct Follower {
     capabilities: u64,
-    sent: Packets,
-    answered: Packets,
+    sent: Pieces,
+    answered: Pieces,
     /// Commands that the server has not begun to answer, in their order.
     due: VecDeque<Due>,
     answering: Option<(Due, ResponseTracker)>,
@@ -77,8 +77,8 @@ impl Follower {
     pub fn new(capabilities: u64) -> Follower {
         Follower {
             capabilities,
-            sent: Packets::default(),
-            answered: Packets::default(),
+            sent: Pieces::default(),
+            answered: Pieces::default(),
             due: VecDeque::new(),
             answering: None,
             is_in_file: false,
@@ -171,9 +171,9 @@ impl Follower {
     pub fn from_client(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while self.unread.is_none()
-            && let Some((header, first)) = self.sent.next_packet(&mut rest)
+            && let Some(piece) = self.sent.next(&mut rest)
         {
-            self.packet_of_client(header, first);
+            piece.begins.into_iter().for_each(|header| self.packet_of_client(header, piece.bytes.first().copied()));
         }
     }
 
@@ -189,7 +189,7 @@ impl Follower {
         self.begun += 1;
         match first.and_then(Command::from_byte) {
             Some(Command::BinlogDump | Command::BinlogDumpGtid) => self.give_up(Unread::Replication),
-            command => match answer_to(command) {
+            command => match Expect::of(command) {
                 Expect::Nothing => {}
                 _ if self.due.len() == MOST_AHEAD => self.give_up(Unread::NotUnderstood),
                 expect => self.due.push_back(Due { expect, is_hidden: false, noted: None }),
@@ -204,8 +204,8 @@ impl Follower {
         while self.unread.is_none() && !rest.is_empty() {
             // Answers to commands that were sent ahead may come together: a tracker gets no byte beyond a packet.
             let before = rest;
-            let piece = self.answered.piece(&mut rest);
-            match self.piece_of_server(piece) {
+            self.answered.next(&mut rest);
+            match self.piece_of_server(&before[..before.len() - rest.len()]) {
                 Some(part) => see(part),
                 None => return before,
             }
@@ -250,100 +250,6 @@ impl Follower {
     fn give_up(&mut self, why: Unread) {
         let (due, answering) = (std::mem::take(&mut self.due), self.answering.take());
         *self = Follower { begun: self.begun, taken: self.taken, due, answering, ..Follower::unread(why) };
-    }
-}
-
-fn answer_to(command: Option<Command>) -> Expect {
-    match command {
-        Some(Command::Query | Command::ProcessInfo) => Expect::Query,
-        Some(Command::StmtPrepare) => Expect::Prepare,
-        Some(Command::StmtClose | Command::StmtSendLongData | Command::Quit) => Expect::Nothing,
-        Some(Command::Statistics) => Expect::Text,
-        Some(Command::FieldList) => Expect::FieldList,
-        Some(Command::StmtFetch) => Expect::Fetch,
-        Some(Command::ChangeUser) => Expect::ChangeUser,
-        Some(
-            Command::StmtReset
-            | Command::Ping
-            | Command::SetOption
-            | Command::Debug
-            | Command::InitDb
-            | Command::CreateDb
-            | Command::DropDb
-            | Command::Refresh
-            | Command::Shutdown
-            | Command::ProcessKill
-            | Command::RegisterSlave
-            | Command::ResetConnection,
-        ) => Expect::Ok,
-        _ => Expect::Execute,
-    }
-}
-
-/// Where packets begin and end in one direction.
-#[derive(Default)]
-struct Packets {
-    /// The header, and the first byte of the payload.
-    start: [u8; Header::SIZE + 1],
-    started: usize,
-    /// Of the payload.
-    left: usize,
-    /// The next packet continues the payload of the last.
-    continues: bool,
-}
-
-impl Packets {
-    fn is_between(&self) -> bool {
-        self.started == 0 && self.left == 0 && !self.continues
-    }
-
-    /// The next packet that begins in these bytes and continues no other: its header, and its first byte if it has one.
-    fn next_packet(&mut self, rest: &mut &[u8]) -> Option<(Header, Option<u8>)> {
-        while !rest.is_empty() {
-            let skipped = self.left.min(rest.len());
-            *rest = &rest[skipped..];
-            self.left -= skipped;
-            let Some(header) = self.header(rest) else { continue };
-            let wanted = Header::SIZE + header.length.min(1);
-            self.gather(rest, wanted);
-            if self.started < wanted {
-                return None;
-            }
-            self.started = 0;
-            self.left = header.length - header.length.min(1);
-            let is_first = !std::mem::replace(&mut self.continues, header.is_continued());
-            if is_first {
-                return Some((header, (header.length > 0).then_some(self.start[Header::SIZE])));
-            }
-        }
-        None
-    }
-
-    /// The bytes up to the end of a packet, or all.
-    fn piece<'a>(&mut self, rest: &mut &'a [u8]) -> &'a [u8] {
-        let all = *rest;
-        if self.left == 0
-            && let Some(header) = self.header(rest)
-        {
-            self.started = 0;
-            self.left = header.length;
-        }
-        let skipped = self.left.min(rest.len());
-        self.left -= skipped;
-        *rest = &rest[skipped..];
-        &all[..all.len() - rest.len()]
-    }
-
-    fn header(&mut self, rest: &mut &[u8]) -> Option<Header> {
-        self.gather(rest, Header::SIZE);
-        if self.started < Header::SIZE { None } else { Header::parse(&self.start) }
-    }
-
-    fn gather(&mut self, rest: &mut &[u8], wanted: usize) {
-        let count = wanted.saturating_sub(self.started).min(rest.len());
-        self.start[self.started..self.started + count].copy_from_slice(&rest[..count]);
-        self.started += count;
-        *rest = &rest[count..];
     }
 }
 

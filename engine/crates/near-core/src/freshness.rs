@@ -26,6 +26,8 @@ pub struct Arrival<'a> {
     pub may_stay_unseen: bool,
     /// The server has run every read that this client has received, and has the client's number of rows found.
     pub has_seen_all: bool,
+    /// A time after the bytes have arrived.
+    pub now_ns: u64,
 }
 
 pub enum Verdict {
@@ -112,7 +114,7 @@ pub trait Freshness: Send {
     }
 
     /// Is called before anything is sent to the server.
-    fn before_sending(&mut self, _follower: &Follower) {}
+    fn before_sending(&mut self, _follower: &Follower, _now_ns: u64) {}
 
     /// Returns questions that are sent ahead of the client's command. The number of each comes back in `of_server` with its answer, which
     /// the client does not see.

@@ -11,28 +11,27 @@ mod state;
 
 use crate::answer::{Answer, why_not_kept};
 use crate::clock;
-use crate::command::{LONGEST, may_be_read};
+use crate::command::{LONGEST, begins_a_read};
 use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Summary, Verdict};
 use crate::memory::Memory;
 use crate::payloads::Payloads;
-use crate::prepared::{Execution, says_found_rows};
+use crate::prepared::Execution;
 use crate::reason::{Own, Reason};
 use crate::result_set::ResultSet;
-use crate::result_set::columns_of;
 use crate::results::Results;
 use crate::store::{Store, Wait};
 use crate::unseen::{Unseen, may_leave_found};
 use crate::uses::Source;
 use flavour::Flavour;
 use insight::ShapeId;
-use sql::{Aggregates, Hint, Kind, LexMode, Read, Statement, classify};
+use sql::{Aggregates, Hint, Kind, LexMode, Read, Refusal, Statement, classify};
 use std::collections::VecDeque;
 use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
-use wire::{Command, Expect, Outcome, Query};
+use wire::{Command, Expect, Outcome, Query, columns_of};
 
 use prepared::{Prepared, Reading};
 use state::State;
@@ -182,10 +181,23 @@ pub struct Here<'a> {
     pub now_ns: u64,
 }
 
+/// The part of an [`Arrival`] that a [`Bound`] needs.
+#[derive(Clone, Copy)]
+struct At {
+    may_stay_unseen: bool,
+    now_ns: u64,
+}
+
+impl At {
+    fn of(arrival: &Arrival<'_>) -> At {
+        At { may_stay_unseen: arrival.may_stay_unseen, now_ns: arrival.now_ns }
+    }
+}
+
 impl<'a> Here<'a> {
-    fn new(memory: &'a Memory, state: &State, capabilities: u64, may_stay_unseen: bool) -> Here<'a> {
-        let (mode, wrote_at) = (state.mode, state.wrote_at());
-        Here { results: &memory.results, capabilities, mode, wrote_at, may_stay_unseen, now_ns: clock::now() }
+    fn new(memory: &'a Memory, state: &State, capabilities: u64, at: At) -> Here<'a> {
+        let (mode, wrote_at, At { may_stay_unseen, now_ns }) = (state.mode, state.wrote_at(), at);
+        Here { results: &memory.results, capabilities, mode, wrote_at, may_stay_unseen, now_ns }
     }
 
     /// Where a read is counted.
@@ -274,14 +286,14 @@ impl<B: Bound> Identified<B> {
         self.bound.serves_inside() && follower.is_quiet() && self.state.may_serve_inside()
     }
 
-    fn decide_read(&mut self, asked: &Asked, may_stay_unseen: bool, tried: B::Tried) -> Option<(bool, Decision<B>)> {
-        let standing = self.state.standing().filter(|_| !self.is_near_cache)?;
-        let known = standing.as_deref();
+    fn decide_read(&mut self, asked: &Asked, at: At, tried: B::Tried) -> Option<(bool, Decision<B>)> {
+        let session = self.state.known_session().filter(|_| !self.is_near_cache)?;
+        let known = session.as_deref();
         let is_out = |known: &Known| !self.means_the_same(asked, known) || asked.is_inside && known.locks_what_it_reads;
         if known.is_some_and(is_out) {
             return None;
         }
-        let here = Here::new(&self.memory, &self.state, self.capabilities, may_stay_unseen);
+        let here = Here::new(&self.memory, &self.state, self.capabilities, at);
         Some((known.is_none(), self.bound.decide(&here, asked, known, tried)?))
     }
 
@@ -295,7 +307,7 @@ impl<B: Bound> Identified<B> {
     fn why(&mut self, arrival: &Arrival<'_>, asked: Option<&Asked>, is_candidate: bool) -> Option<Reason> {
         let payload = arrival.command?;
         if let Some(asked) = asked {
-            let why = if is_candidate { self.why_now(asked, arrival.may_stay_unseen) } else { Own::Transaction };
+            let why = if is_candidate { self.why_now(asked, At::of(arrival)) } else { Own::Transaction };
             return Some(why.into());
         }
         let statement = self.query(payload).map(|(_, statement)| statement);
@@ -303,25 +315,26 @@ impl<B: Bound> Identified<B> {
             (Command::Query, Some(Kind::Read(Read { refusal: Some(refusal), .. }))) => Some(Reason::Text(*refusal)),
             (Command::Query, Some(Kind::Read(Read { hint: Hint::SqlNoCache, .. }))) => Some(Own::NoCacheHint.into()),
             (Command::Query, Some(Kind::Read(_))) => Some(Own::Attributes.into()),
-            (Command::Query, None) => may_be_read(&payload[1..]).then_some(Own::TooLong.into()),
+            (Command::Query, None) => begins_a_read(&payload[1..]).then_some(Own::TooLong.into()),
+            (Command::StmtExecute, _) if self.prepared.binds_time(payload) => Some(Reason::Text(Refusal::CurrentDate)),
             (Command::StmtExecute, _) => self.prepared.runs_read(payload).then_some(Own::ParameterTypes.into()),
             _ => None,
         }
     }
 
-    fn why_now(&mut self, asked: &Asked, may_stay_unseen: bool) -> Own {
-        let known = match self.state.standing() {
+    fn why_now(&mut self, asked: &Asked, at: At) -> Own {
+        let known = match self.state.known_session() {
             _ if self.is_near_cache => return Own::NearCache,
             None => return Own::SessionState,
             Some(None) => return Own::FirstRead,
             Some(Some(known)) => known,
         };
         let why = match asked {
-            _ if !may_stay_unseen => Own::KeepAlive,
+            _ if !at.may_stay_unseen => Own::KeepAlive,
             _ if asked.is_inside && known.locks_what_it_reads => Own::Transaction,
             _ if !self.means_the_same(asked, &known) => Own::StatementContext,
             _ => {
-                let here = Here::new(&self.memory, &self.state, self.capabilities, may_stay_unseen);
+                let here = Here::new(&self.memory, &self.state, self.capabilities, at);
                 self.bound.why(&here, asked, &known)
             }
         };
@@ -411,7 +424,8 @@ impl<B: Bound> Identified<B> {
         if !self.means_the_same(&asked, &known) || !may_serve(&self.state.classify(&asked.text, known.mode)) {
             return;
         }
-        let here = Here::new(&self.memory, &self.state, self.capabilities, true);
+        let at = At { may_stay_unseen: true, now_ns: clock::now() };
+        let here = Here::new(&self.memory, &self.state, self.capabilities, at);
         let source = Source { shape: here.shape(&asked, &known), cost_ns: here.now_ns.saturating_sub(sent_ns) };
         let answered = Answered { asked: &asked, answer: &answer, known: &known, source, moment, claim };
         self.bound.keep(&here, answered);
@@ -434,7 +448,7 @@ impl<B: Bound> Freshness for Identified<B> {
     }
 
     fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict {
-        let Arrival { follower, may_stay_unseen, .. } = *arrival;
+        let follower = arrival.follower;
         if follower.is_at_rest() {
             self.state.rest();
         }
@@ -445,7 +459,7 @@ impl<B: Bound> Freshness for Identified<B> {
         let asked = arrival.command.and_then(|payload| self.read(payload, follower));
         let candidate = asked.as_ref().filter(|asked| arrival.is_heard && self.may_be_answered(asked, follower));
         let is_candidate = candidate.is_some();
-        let decision = candidate.and_then(|asked| self.decide_read(asked, may_stay_unseen, tried));
+        let decision = candidate.and_then(|asked| self.decide_read(asked, At::of(arrival), tried));
         match decision {
             Some((_, Decision::Serve(found))) => return Verdict::Serve(found.served()),
             Some((_, Decision::Wait(wait))) => {
@@ -469,9 +483,9 @@ impl<B: Bound> Freshness for Identified<B> {
         Poll::Ready(())
     }
 
-    fn before_sending(&mut self, follower: &Follower) {
+    fn before_sending(&mut self, follower: &Follower, now_ns: u64) {
         if follower.is_at_rest() {
-            self.moment = self.bound.moment(clock::now());
+            self.moment = self.bound.moment(now_ns);
         }
     }
 
@@ -549,7 +563,7 @@ impl<B: Bound> Freshness for Identified<B> {
             Some(Command::StmtBulkExecute | Command::Multi) => self.state.asks_by_command(),
             _ => false,
         };
-        says_found_rows(payload) || may_run_it
+        sql::may_ask_for_found_rows(payload) || may_run_it
     }
 
     /// A read that goes to the server takes the place of those that did not.

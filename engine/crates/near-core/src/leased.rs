@@ -2,13 +2,12 @@
 
 use crate::answer::Answer;
 use crate::clock;
-use crate::command::may_be_read;
+use crate::command::begins_a_read;
 use crate::prepared::{Execution, Statements, Under};
 use crate::reason::Own;
-use crate::result_set::columns_of;
 use crate::results::{Attachment, Results, View};
 use crate::uses::Source;
-use feed::{Connection, FromNear, Protocol, Standing, Told};
+use feed::{CommandReport, Connection, FromNear, Protocol, SessionContext};
 use flavour::MARIADB;
 use insight::ShapeId;
 use locks::Mutex;
@@ -17,14 +16,14 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
-use wire::{Command, Outcome};
+use wire::{Command, Outcome, columns_of};
 
 /// Answers that wait for what is told of them.
 const MOST_WAITING: usize = 8;
 pub struct Leased {
     pub connection: Connection,
     pub statements: Statements,
-    capabilities: u64,
+    pub capabilities: u64,
     /// Under which something was told of it.
     attachment: Option<Attachment>,
     waiting: VecDeque<Waiting>,
@@ -40,7 +39,7 @@ struct Waiting {
     answer: Answer,
     /// The answer is kept already.
     is_served: bool,
-    told: Option<(Told, Attachment)>,
+    report: Option<(CommandReport, Attachment)>,
 }
 
 impl Waiting {
@@ -49,10 +48,10 @@ impl Waiting {
         self.cost_ns = clock::now().saturating_sub(self.sent_ns);
     }
 
-    fn keep(&self, results: &Results, told: &Told, attachment: Attachment) {
+    fn keep(&self, results: &Results, report: &CommandReport, attachment: Attachment) {
         let shape = self.read.shape(results);
         let source = Source { shape, cost_ns: self.cost_ns };
-        let is_kept = results.store(self.read.key(), self.answer.result_set(), source, told, attachment);
+        let is_kept = results.store(self.read.key(), self.answer.result_set(), source, report, attachment);
         if !self.is_served {
             results.uses.missed(shape, self.answer.bytes.len(), is_kept);
         }
@@ -103,10 +102,10 @@ impl Read<'_> {
     }
 
     /// It means what others mean that have the same key under this number.
-    fn is_of(&self, attachment: Attachment, standing: Standing) -> bool {
+    fn is_of(&self, attachment: Attachment, session: SessionContext) -> bool {
         match self {
             Read::Text(_) => true,
-            Read::Execution(execution) => execution.may_be_served(attachment, standing),
+            Read::Execution(execution) => execution.may_be_served(attachment, session),
         }
     }
 
@@ -135,6 +134,14 @@ impl Read<'_> {
     }
 }
 
+/// The circumstances in which a read is to be served.
+pub struct Instant {
+    /// A time after the read has arrived.
+    pub now_ns: u64,
+    /// Is true if the flags of the server's last answer say that the session is in a transaction.
+    pub is_inside: bool,
+}
+
 impl Leased {
     /// `number` and `greeting`: see [`Connection::greeted`]. `capabilities`: those in force.
     pub fn new(number: u32, greeting: u64, capabilities: u64) -> Leased {
@@ -157,90 +164,90 @@ impl Leased {
         self.waiting.clear();
     }
 
-    pub fn hear(&mut self, results: &Results, told: Told, attachment: Attachment) {
-        if !self.connection.hear(&told) {
+    pub fn hear(&mut self, results: &Results, report: CommandReport, attachment: Attachment) {
+        if !self.connection.hear(&report) {
             return;
         }
         self.attachment = Some(attachment);
-        self.waiting.retain(|waiting| waiting.command >= told.command);
-        if told.is_of_session {
-            return self.waiting.retain(|waiting| waiting.command != told.command);
+        self.waiting.retain(|waiting| waiting.command >= report.command);
+        if report.is_of_session {
+            return self.waiting.retain(|waiting| waiting.command != report.command);
         }
-        let waiting = self.waiting.front_mut().filter(|waiting| waiting.command == told.command);
+        let waiting = self.waiting.front_mut().filter(|waiting| waiting.command == report.command);
         // What was answered here was no miss, though the server has run it, too.
         let is_miss = waiting.as_ref().is_none_or(|waiting| !waiting.is_served);
         results.misses.fetch_add(u64::from(is_miss), Ordering::Relaxed);
         if let Some(waiting) = waiting {
             if let Read::Execution(execution) = &waiting.read {
-                self.statements.told(execution.id, told.command, attachment, told.context);
+                self.statements.report(execution.id, report.command, attachment, report.context);
             }
-            waiting.told = Some((told, attachment));
+            waiting.report = Some((report, attachment));
             self.store(results);
         }
     }
 
     /// Whatever is complete, and was told of.
     fn store(&mut self, results: &Results) {
-        self.waiting.retain(|waiting| match &waiting.told {
-            Some((told, attachment)) if waiting.answer.is_complete => {
-                waiting.keep(results, told, *attachment);
+        self.waiting.retain(|waiting| match &waiting.report {
+            Some((report, attachment)) if waiting.answer.is_complete => {
+                waiting.keep(results, report, *attachment);
                 false
             }
             _ => true,
         });
     }
 
-    /// The answer to this read and the context that it belongs to; `None` if the read may not be served now. `is_inside`: by the flags of
-    /// the server's last answer, the session is in a transaction. The feed must agree: it has sent a snapshot if and only if that is so.
+    /// The answer to this read and the context that it belongs to; `None` if the read may not be served now. The feed must agree on
+    /// whether the session is in a transaction: it has sent a snapshot if and only if that is so.
     pub fn serve<T>(
         &self,
         results: &Results,
         read: &Read,
-        is_inside: bool,
+        Instant { now_ns: now, is_inside }: Instant,
         with: impl FnOnce(&cache::Entry) -> T,
     ) -> Option<(T, Under)> {
         let attachment = self.attachment?;
         let snapshot = self.connection.snapshot();
         (snapshot.is_some() == is_inside).then_some(())?;
-        // The read has arrived.
-        let now = clock::now();
         let view = results.look();
-        let standing = self.standing(&view, attachment, read, now)?;
-        view.holds(attachment, standing.stamp, now).then_some(())?;
+        let session = self.session(&view, attachment, read, now)?;
+        view.holds(attachment, session.stamp, now).then_some(())?;
         let is_expected = |entry: &cache::Entry| read.expects(columns_of(entry.value(), self.capabilities));
-        let context = standing.context;
+        let context = session.context;
         let answer = view
             .find(attachment, context, read.key(), (now, snapshot), |entry| is_expected(entry).then(|| with(entry)))?;
         Some((answer?, (attachment, context)))
     }
 
     /// The context in which the server would run this read.
-    fn standing(&self, view: &View, attachment: Attachment, read: &Read, now: u64) -> Option<Standing> {
-        let is_known = |command, standing: Standing| {
+    fn session(&self, view: &View, attachment: Attachment, read: &Read, now: u64) -> Option<SessionContext> {
+        let is_known = |command, session: SessionContext| {
             let waiting = self.waiting.iter().find(|waiting| waiting.command == command);
             let is_of = |read: &Read| match read {
                 Read::Text(_) => true,
-                Read::Execution(execution) if execution.under == Some((attachment, standing.context)) => true,
+                Read::Execution(execution) if execution.under == Some((attachment, session.context)) => true,
                 // Perhaps told only since it was sent.
-                Read::Execution(execution) => self.statements.is_of(execution.id, command, attachment, standing),
+                Read::Execution(execution) => self.statements.is_of(execution.id, command, attachment, session),
             };
             let read = waiting.map(|waiting| &waiting.read).filter(|read| is_of(read));
-            read.is_some_and(|read| view.has(attachment, standing.context, read.key(), now))
+            read.is_some_and(|read| view.has(attachment, session.context, read.key(), now))
         };
-        self.connection.standing_through(read.protocol(), is_known).filter(|standing| read.is_of(attachment, *standing))
+        self.connection
+            .session_context_through(read.protocol(), is_known)
+            .filter(|session| read.is_of(attachment, *session))
     }
 
     /// Returns the reason why this read was not served.
-    pub fn why(&self, results: &Results, read: &Read, is_inside: bool) -> Own {
+    pub fn why(&self, results: &Results, read: &Read, at: Instant) -> Own {
         let Some(attachment) = self.attachment else { return Own::FirstRead };
-        if self.connection.snapshot().is_some() != is_inside {
+        if self.connection.snapshot().is_some() != at.is_inside {
             return Own::Transaction;
         }
-        let (now, view) = (clock::now(), results.look());
-        match self.standing(&view, attachment, read, now) {
+        let (now, view) = (at.now_ns, results.look());
+        match self.session(&view, attachment, read, now) {
             None => Own::Unreported,
-            Some(standing) if !view.holds(attachment, standing.stamp, now) => Own::Unreported,
-            Some(standing) if view.remembers(attachment, standing.context, read.key()) => Own::Outdated,
+            Some(session) if !view.holds(attachment, session.stamp, now) => Own::Unreported,
+            Some(session) if view.remembers(attachment, session.context, read.key()) => Own::Outdated,
             Some(_) => Own::Absent,
         }
     }
@@ -268,7 +275,7 @@ impl Leased {
     pub fn forward(&mut self, results: &Results, number: u64, payload: &[u8], is_whole: bool) -> bool {
         let is_noted = self.statements.forward(number, payload, is_whole);
         if let Some(text) =
-            payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|text| is_noted && may_be_read(text))
+            payload.strip_prefix(&[Command::StmtPrepare as u8]).filter(|text| is_noted && begins_a_read(text))
         {
             self.statements.is_of_shape(number, results.uses.of_prepared(text));
         }
@@ -292,7 +299,7 @@ impl Leased {
             cost_ns: 0,
             answer,
             is_served,
-            told: None,
+            report: None,
         });
     }
 

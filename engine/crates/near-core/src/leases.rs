@@ -7,12 +7,11 @@
 //!   none for a transaction that may have written something.
 
 use crate::clock;
-use crate::command::{LONGEST, is_harmless, may_be_read};
-use crate::follow::Follower;
+use crate::command::{LONGEST, begins_a_read, is_harmless};
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
-use crate::leased::{Leased, lock};
+use crate::leased::{Instant, Leased, lock};
 use crate::memory::Memory;
-use crate::prepared::{Under, says_found_rows};
+use crate::prepared::Under;
 use crate::reason::Own;
 use crate::unseen::Unseen;
 use flavour::{Flavour, MARIADB};
@@ -24,7 +23,6 @@ use wire::Outcome;
 pub struct Leases {
     memory: Arc<Memory>,
     number: u32,
-    capabilities: u64,
     leased: Arc<Mutex<Leased>>,
     reports: bool,
 }
@@ -35,16 +33,16 @@ impl Leases {
     pub fn new(memory: &Arc<Memory>, number: u32, greeting: u64, capabilities: u64, reports: bool) -> Leases {
         let leased = Arc::new(Mutex::new(Leased::new(number, greeting, capabilities)));
         memory.enter(number, &leased);
-        Leases { memory: memory.clone(), number, capabilities, leased, reports }
+        Leases { memory: memory.clone(), number, leased, reports }
     }
 
-    fn serve(&self, payload: &[u8], follower: &Follower, has_seen_all: bool) -> Option<Served> {
+    fn serve(&self, payload: &[u8], arrival: &Arrival<'_>) -> Option<Served> {
         let leased = lock(&self.leased);
         let read = leased.read(payload)?;
         // A read without a table leaves the server's warnings as they are, so it is served only where those are the client's.
-        let may_serve = |entry: &cache::Entry| has_seen_all || !entry.cells().is_empty();
+        let may_serve = |entry: &cache::Entry| arrival.has_seen_all || !entry.cells().is_empty();
         let served = |entry: &cache::Entry| may_serve(entry).then(|| Served::of(entry));
-        let (served, under) = leased.serve(&self.memory.results, &read, follower.is_in_transaction(), served)?;
+        let (served, under) = leased.serve(&self.memory.results, &read, instant(arrival), served)?;
         Some(Served { under: Some(under), first_types: read.first_types(), ..served? })
     }
 
@@ -52,14 +50,14 @@ impl Leases {
     fn why(&self, arrival: &Arrival<'_>) -> Option<Own> {
         let (payload, follower) = (arrival.command?, arrival.follower);
         let leased = lock(&self.leased);
-        let read = leased.read(payload).filter(|read| may_be_read(&read.key()[1..]))?;
-        let is_inside = follower.is_in_transaction();
+        let read = leased.read(payload).filter(|read| begins_a_read(&read.key()[1..]))?;
+        let is_settled = follower.is_in_transaction() || follower.is_autonomous();
         Some(match () {
             () if payload.len() > LONGEST => Own::TooLong,
-            () if !self.memory.results.has_lease(clock::now()) => Own::NoLease,
-            () if !arrival.is_heard || !is_inside && !follower.is_autonomous() => Own::Transaction,
+            () if !self.memory.results.has_lease(arrival.now_ns) => Own::NoLease,
+            () if !arrival.is_heard || !is_settled => Own::Transaction,
             () if !arrival.may_stay_unseen => Own::KeepAlive,
-            () => leased.why(&self.memory.results, &read, is_inside),
+            () => leased.why(&self.memory.results, &read, instant(arrival)),
         })
     }
 }
@@ -78,7 +76,7 @@ impl Freshness for Leases {
         let is_settled = follower.is_autonomous() || follower.is_in_transaction();
         let may_be_served = arrival.is_heard && arrival.may_stay_unseen && is_settled;
         let command = arrival.command.filter(|payload| may_be_served && payload.len() <= LONGEST);
-        if let Some(served) = command.and_then(|payload| self.serve(payload, follower, arrival.has_seen_all)) {
+        if let Some(served) = command.and_then(|payload| self.serve(payload, arrival)) {
             return Verdict::Serve(served);
         }
         self.why(arrival).into_iter().for_each(|why| self.memory.reasons.count(why.into()));
@@ -125,12 +123,13 @@ impl Freshness for Leases {
     }
 
     fn asks_for_found_rows(&mut self, payload: &[u8]) -> bool {
-        says_found_rows(payload) || lock(&self.leased).statements.asks_for_found_rows(payload) == Some(true)
+        sql::may_ask_for_found_rows(payload) || lock(&self.leased).statements.asks_for_found_rows(payload) == Some(true)
     }
 
     /// An aggregate over nothing would leave the rows found as they were before that.
     fn replaces(&mut self, unseen: &Unseen, payload: &[u8]) -> Replaces {
-        let replaces = unseen.is_replaced_by(payload, self.capabilities) && self.aggregates(payload) == Aggregates::No;
+        let capabilities = lock(&self.leased).capabilities;
+        let replaces = unseen.is_replaced_by(payload, capabilities) && self.aggregates(payload) == Aggregates::No;
         if unseen.is_same(payload) || replaces { Replaces::Last } else { Replaces::Nothing }
     }
 
@@ -143,6 +142,10 @@ impl Drop for Leases {
     fn drop(&mut self) {
         self.memory.leave(self.number, &self.leased);
     }
+}
+
+fn instant(arrival: &Arrival<'_>) -> Instant {
+    Instant { now_ns: arrival.now_ns, is_inside: arrival.follower.is_in_transaction() }
 }
 
 fn verdict(memory: &Memory) -> String {

@@ -6,7 +6,7 @@ use crate::obstacle::Obstacle;
 use crate::reason::Reasons;
 use crate::results::{Attachment, Results};
 use crate::rules::Rules;
-use feed::{Frame, FromNear, Heard, Lost, ToNear, Told};
+use feed::{CommandReport, Frame, FromNear, Heard, Lost, ToNear};
 use locks::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,7 +105,7 @@ impl Memory {
         for one in heard {
             match one {
                 Heard::Attached(_) => self.begin(),
-                Heard::Told(told) => self.hear_told(told, attachment),
+                Heard::Report(report) => self.hear_report(report, attachment),
             }
         }
         Ok(closes.then_some(acknowledgement))
@@ -120,10 +120,10 @@ impl Memory {
         self.has_to_say.ring();
     }
 
-    fn hear_told(&self, told: Told, attachment: Attachment) {
-        let leased = self.connections().get(&told.connection).cloned();
+    fn hear_report(&self, report: CommandReport, attachment: Attachment) {
+        let leased = self.connections().get(&report.connection).cloned();
         if let Some(leased) = leased {
-            lock(&leased).hear(&self.results, told, attachment);
+            lock(&leased).hear(&self.results, report, attachment);
         }
     }
 

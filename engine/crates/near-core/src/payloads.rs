@@ -1,6 +1,6 @@
 //! Payloads of packets, put together from bytes that may be cut anywhere.
 
-use wire::Header;
+use wire::Pieces;
 
 /// Kept of a command.
 const MOST_OF_COMMAND: usize = 16 << 10;
@@ -8,16 +8,12 @@ const MOST_OF_COMMAND: usize = 16 << 10;
 const MOST_OF_EVENT: usize = 64 << 10;
 
 pub struct Payloads {
-    /// Kept of a payload.
+    /// How many bytes of a payload are kept at the most.
     most: usize,
     /// What continues an exchange is passed over.
     begins_alone: bool,
-    header: Vec<u8>,
-    /// Still to come of the present packet.
-    left: usize,
-    /// The next packet continues the payload.
-    continues: bool,
-    /// The present packet is passed over.
+    pieces: Pieces,
+    /// The present payload is passed over.
     is_passed: bool,
     payload: Vec<u8>,
     is_whole: bool,
@@ -35,51 +31,31 @@ impl Payloads {
     }
 
     fn new(most: usize, begins_alone: bool) -> Payloads {
-        Payloads {
-            most,
-            begins_alone,
-            header: Vec::new(),
-            left: 0,
-            continues: false,
-            is_passed: false,
-            payload: Vec::new(),
-            is_whole: true,
-        }
+        let (pieces, payload) = (Pieces::default(), Vec::new());
+        Payloads { most, begins_alone, pieces, is_passed: false, payload, is_whole: true }
     }
 
     /// `see` gets each payload that these bytes complete: its beginning if it is too long, which the flag tells.
     pub fn feed(&mut self, mut bytes: &[u8], mut see: impl FnMut(&[u8], bool)) {
-        while !bytes.is_empty() {
-            if self.left == 0 && !self.begin(&mut bytes) {
-                return;
+        while let Some(piece) = self.pieces.next(&mut bytes) {
+            if let Some(header) = piece.begins {
+                (self.is_passed, self.is_whole) = (self.begins_alone && header.sequence != 0, true);
             }
-            let (here, rest) = bytes.split_at(self.left.min(bytes.len()));
-            bytes = rest;
-            self.left -= here.len();
-            if !self.is_passed {
-                self.keep(here);
+            if self.is_passed {
+                continue;
             }
-            if self.left == 0 && !self.continues {
-                if !self.is_passed && !self.payload.is_empty() {
-                    see(&self.payload, self.is_whole);
+            if piece.begins.is_some() && piece.ends && (1..=self.most).contains(&piece.bytes.len()) {
+                see(piece.bytes, true);
+                continue;
+            }
+            self.keep(piece.bytes);
+            if piece.ends {
+                let payload = std::mem::take(&mut self.payload);
+                if !payload.is_empty() {
+                    see(&payload, self.is_whole);
                 }
-                self.payload = Vec::new();
             }
         }
-    }
-
-    /// False if the header is not complete.
-    fn begin(&mut self, bytes: &mut &[u8]) -> bool {
-        let count = (Header::SIZE - self.header.len()).min(bytes.len());
-        self.header.extend_from_slice(&bytes[..count]);
-        *bytes = &bytes[count..];
-        let Some(header) = Header::parse(&self.header) else { return false };
-        self.header.clear();
-        self.left = header.length;
-        if !std::mem::replace(&mut self.continues, header.is_continued()) {
-            (self.is_passed, self.is_whole) = (self.begins_alone && header.sequence != 0, true);
-        }
-        true
     }
 
     fn keep(&mut self, bytes: &[u8]) {

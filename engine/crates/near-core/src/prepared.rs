@@ -11,33 +11,29 @@
 
 use crate::digest;
 use crate::results::Attachment;
-use feed::Standing;
+use feed::SessionContext;
 use flavour::Flavour;
 use insight::{NOBODY, ShapeId};
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN};
 use sql::Aggregates;
 use std::collections::{HashMap, VecDeque};
-use wire::{Command, Execute, Fit, Outcome, OutcomeKind, Parameter, Params, fit};
+use wire::{
+    BoundType, Command, Execute, LAST_STATEMENT, NO_TYPE, Outcome, OutcomeKind, Params, Taken, TakenFor, have_time,
+};
 
 /// Of more statements, and of more parameters, nothing is remembered: what one connection takes is bounded.
 const MOST_STATEMENTS: usize = 256;
 const MOST_PARAMETERS: u16 = 256;
 /// Commands whose answers are awaited.
 const MOST_AHEAD: usize = 16;
-/// MariaDB: the statement that was prepared last.
-const LAST: u32 = u32::MAX;
 
 type Text = [u8; SHA256_OUTPUT_LEN];
-/// A parameter's type as it is bound.
-type Type = [u8; 2];
-/// No value was given yet.
-const NEVER: Type = [u8::MAX; 2];
 
 /// What the server was given for the parameters of a statement.
 #[derive(Clone, Default)]
 struct Given {
-    /// Of the last value of each.
-    types: Vec<Type>,
+    /// The type of each parameter's last value, [`NO_TYPE`] before there was one.
+    types: Vec<BoundType>,
     /// Of all types that were ever given, in their order.
     history: [u8; 32],
 }
@@ -45,11 +41,12 @@ struct Given {
 impl Given {
     /// With an execution that binds these, too; none if it adds nothing.
     fn with(&self, params: &Params) -> Option<Given> {
-        let now = params.types_of_values().zip(&self.types).map(|(now, before)| now.unwrap_or(*before));
+        let kept = |(now, before): (BoundType, &BoundType)| if now == NO_TYPE { *before } else { now };
+        let now = params.types_of_values().zip(&self.types).map(kept);
         if now.clone().eq(self.types.iter().copied()) {
             return None;
         }
-        let types: Vec<Type> = now.collect();
+        let types: Vec<BoundType> = now.collect();
         Some(Given { history: digest::of([&self.history, types.as_flattened()].into_iter()), types })
     }
 }
@@ -94,29 +91,12 @@ struct Statement {
     types: Option<Vec<u8>>,
     given: Given,
     /// MySQL: what the server takes the parameters for.
-    parameters: Option<Vec<Parameter>>,
-    /// MySQL: of the values of the first execution for which it has prepared the statement anew.
-    anew: Option<Vec<Type>>,
+    taken_for: Option<TakenFor>,
     /// As the server has last told; to a client that knows another number it says that they have changed.
     columns: Option<u64>,
     /// Under which it has told of an execution.
     under: Option<Under>,
     passes: bool,
-}
-
-impl Statement {
-    fn fit(&self, params: &Params) -> Fit {
-        self.parameters.as_ref().map_or(Fit::Same, |parameters| fit(parameters, params))
-    }
-
-    /// No other types have come before for which the server has prepared it anew.
-    fn has_kept_to(&self, params: &Params) -> bool {
-        self.anew.as_ref().is_none_or(|types| *types == of_values(params))
-    }
-}
-
-fn of_values(params: &Params) -> Vec<Type> {
-    params.types_of_values().map(|kind| kind.unwrap_or(NEVER)).collect()
 }
 
 /// An execution that may be kept.
@@ -142,22 +122,25 @@ pub struct Execution {
     given: Option<Given>,
     /// All rows are asked for at once.
     is_plain: bool,
-    /// It is known what the server takes the values for.
-    is_clear: bool,
-    /// The types of the values, if it prepares the statement anew for them.
-    anew: Option<Vec<Type>>,
+    /// How the server takes the values.
+    taken: Taken,
 }
 
 impl Execution {
+    /// Returns true if it is known what the server takes the values for.
+    fn is_clear(&self) -> bool {
+        matches!(self.taken, Taken::Alike | Taken::Reprepared(_))
+    }
+
     /// It binds the types that the server has, and has had values of for all that is not NULL.
     pub fn is_known(&self) -> bool {
         self.has_same_types && self.given.is_none()
     }
 
     /// The server would take it as it is meant, and its statement means what it does under this number.
-    pub fn may_be_served(&self, attachment: Attachment, standing: Standing) -> bool {
-        let is_told = || self.under == Some((attachment, standing.context));
-        (self.is_known() || self.is_first) && (standing.since < self.prepared || is_told())
+    pub fn may_be_served(&self, attachment: Attachment, session: SessionContext) -> bool {
+        let is_told = || self.under == Some((attachment, session.context));
+        (self.is_known() || self.is_first) && (session.since < self.prepared || is_told())
     }
 }
 
@@ -176,7 +159,8 @@ impl Statements {
     /// None if it has to pass.
     pub fn execution(&self, payload: &[u8]) -> Option<Execution> {
         let is_under_way = |id| self.executing.iter().any(|one| one.id == id);
-        let may_be_kept = |execution: &Execution| execution.is_plain && execution.is_clear;
+        let may_be_kept =
+            |execution: &Execution| execution.is_plain && execution.is_clear() && !have_time(&execution.types);
         self.read(payload).filter(|execution| may_be_kept(execution) && !is_under_way(execution.id))
     }
 
@@ -188,8 +172,7 @@ impl Statements {
         let given = statement.given.with(&params);
         let history = &given.as_ref().unwrap_or(&statement.given).history;
         let head = [&[Command::StmtExecute as u8][..], &statement.text, &statement.count.to_le_bytes()].concat();
-        let fit = statement.fit(&params);
-        let taken_for: Vec<_> = statement.parameters.iter().flatten().flat_map(Parameter::bytes).collect();
+        let taken_for: Vec<_> = statement.taken_for.iter().flat_map(TakenFor::parameter_bytes).collect();
         Some(Execution {
             id: execute.id,
             shape: statement.shape,
@@ -202,11 +185,15 @@ impl Statements {
             has_same_types: known == Some(params.types),
             is_first: params.are_types_new && statement.executed == statement.prepared,
             aggregates: statement.aggregates,
-            is_clear: fit != Fit::Unclear && statement.has_kept_to(&params),
-            anew: (fit == Fit::Other).then(|| of_values(&params)),
+            taken: statement.taken_for.as_ref().map_or(Taken::Alike, |taken_for| taken_for.take(&params)),
             given,
             is_plain: execute.flags == 0 && execute.iterations == 1,
         })
+    }
+
+    /// This command binds a TIME, so that what it answers depends on the day.
+    pub fn binds_time(&self, payload: &[u8]) -> bool {
+        self.read(payload).is_some_and(|execution| have_time(&execution.types))
     }
 
     /// The command that prepared what this one runs.
@@ -245,7 +232,7 @@ impl Statements {
                 false
             }
             Some(Command::Multi) | None => {
-                self.pass(LAST);
+                self.pass(LAST_STATEMENT);
                 false
             }
             Some(_) => false,
@@ -256,7 +243,7 @@ impl Statements {
         if self.preparing.len() == MOST_AHEAD {
             return false;
         }
-        let (says_found_rows, aggregates) = (says_found_rows(text), Aggregates::of(text));
+        let (says_found_rows, aggregates) = (sql::may_ask_for_found_rows(text), Aggregates::of(text));
         let text = ring::digest::digest(&SHA256, text).as_ref().try_into().unwrap_or_default();
         self.preparing.push_back(Preparing { command: number, text, shape: NOBODY, says_found_rows, aggregates });
         true
@@ -269,18 +256,20 @@ impl Statements {
 
     fn execute(&mut self, number: u64, payload: &[u8], is_whole: bool) -> bool {
         let id = id_of(payload);
-        if id == LAST {
-            self.pass(LAST);
+        if id == LAST_STATEMENT {
+            self.pass(LAST_STATEMENT);
         }
         let execution = if is_whole { self.read(payload) } else { None };
         let Some(statement) = self.by_id.get_mut(&id) else { return false };
         (statement.types, statement.columns, statement.executed) = (None, None, number);
-        let execution = execution.filter(|execution| execution.is_clear && self.executing.len() < MOST_AHEAD);
-        let Some(Execution { types, given, is_plain, anew, .. }) = execution else {
+        let execution = execution.filter(|execution| execution.is_clear() && self.executing.len() < MOST_AHEAD);
+        let Some(Execution { types, given, is_plain, taken, .. }) = execution else {
             statement.passes = true;
             return false;
         };
-        statement.anew = statement.anew.take().or(anew);
+        if let (Some(taken_for), Taken::Reprepared(types)) = (&mut statement.taken_for, taken) {
+            taken_for.reprepare(types);
+        }
         let gives_new = given.is_some();
         if !is_plain {
             statement.passes |= gives_new;
@@ -293,14 +282,14 @@ impl Statements {
 
     fn close(&mut self, id: u32) {
         self.by_id.remove(&id);
-        if id == LAST {
-            self.pass(LAST);
+        if id == LAST_STATEMENT {
+            self.pass(LAST_STATEMENT);
         }
     }
 
     /// All executions of this statement go to the server from here on, until it is prepared again.
     fn pass(&mut self, id: u32) {
-        let is_it = |one: u32| one == id || id == LAST;
+        let is_it = |one: u32| one == id || id == LAST_STATEMENT;
         self.by_id.iter_mut().filter(|(one, _)| is_it(**one)).for_each(|(_, statement)| statement.passes = true);
     }
 
@@ -353,9 +342,8 @@ impl Statements {
             prepared: command,
             executed: command,
             types: (params == 0).then(Vec::new),
-            given: Given { types: vec![NEVER; params.min(MOST_PARAMETERS).into()], ..Given::default() },
-            parameters: heeds_types.then(|| outcome.parameters.clone()),
-            anew: None,
+            given: Given { types: vec![NO_TYPE; params.min(MOST_PARAMETERS).into()], ..Given::default() },
+            taken_for: heeds_types.then(|| TakenFor::new(outcome.parameters.clone())),
             columns: Some(columns.into()),
             under: None,
             passes,
@@ -364,33 +352,23 @@ impl Statements {
     }
 
     /// The statement that this command runs was prepared under this number.
-    pub fn is_of(&self, id: u32, number: u64, attachment: Attachment, standing: Standing) -> bool {
+    pub fn is_of(&self, id: u32, number: u64, attachment: Attachment, session: SessionContext) -> bool {
         let statement = self.by_id.get(&id).filter(|statement| statement.prepared < number);
-        let is_told = |statement: &Statement| statement.under == Some((attachment, standing.context));
-        statement.is_some_and(|statement| standing.since < statement.prepared || is_told(statement))
+        let is_told = |statement: &Statement| statement.under == Some((attachment, session.context));
+        statement.is_some_and(|statement| session.since < statement.prepared || is_told(statement))
     }
 
     /// The server has told of an execution.
-    pub fn told(&mut self, id: u32, number: u64, attachment: Attachment, context: u64) {
+    pub fn report(&mut self, id: u32, number: u64, attachment: Attachment, context: u64) {
         if let Some(statement) = self.by_id.get_mut(&id).filter(|statement| statement.prepared < number) {
             statement.under = Some((attachment, context));
         }
     }
 }
 
-/// By the function. `SQL_CALC_FOUND_ROWS` asks for nothing.
-pub fn says_found_rows(text: &[u8]) -> bool {
-    const WORD: &[u8] = b"found_rows";
-    const OTHER: &[u8] = b"sql_calc_";
-    let ends_with_other =
-        |before: &[u8]| before.last_chunk::<{ OTHER.len() }>().is_some_and(|end| end.eq_ignore_ascii_case(OTHER));
-    let mut parts = text.windows(WORD.len()).enumerate();
-    parts.any(|(at, part)| part.eq_ignore_ascii_case(WORD) && !ends_with_other(&text[..at]))
-}
-
 /// Of a command of one statement; if it is not there, it may be any.
 fn id_of(payload: &[u8]) -> u32 {
-    payload.get(1..).and_then(<[u8]>::first_chunk).map_or(LAST, |bytes| u32::from_le_bytes(*bytes))
+    wire::statement_id(payload).unwrap_or(LAST_STATEMENT)
 }
 
 #[cfg(test)]
@@ -431,8 +409,8 @@ mod tests {
 
     /// The server's number has been the same from this command on.
     fn is_served_since(since: u64, statements: &Statements, payload: &[u8]) -> bool {
-        let standing = Standing { context: 3, stamp: 0, since };
-        statements.execution(payload).is_some_and(|execution| execution.may_be_served([1, 2], standing))
+        let session = SessionContext { context: 3, stamp: 0, since };
+        statements.execution(payload).is_some_and(|execution| execution.may_be_served([1, 2], session))
     }
 
     #[test]
@@ -442,7 +420,7 @@ mod tests {
         assert!(statements.forward(2, &integer, true));
         statements.answered(2, &outcome(ROWS));
         assert!(!is_served(&statements, &integer), "nothing was told");
-        statements.told(7, 2, [1, 2], 3);
+        statements.report(7, 2, [1, 2], 3);
         assert!(is_served(&statements, &integer) && is_served(&statements, &execute(7, None)));
         assert!(!is_served(&statements, &execute(7, Some(STRING))) && !is_served(&statements, &execute(8, None)));
         let keys = [&integer, &execute(7, None)].map(|one| statements.execution(one).map(|execution| execution.key));
@@ -464,7 +442,7 @@ mod tests {
     #[test]
     fn of_the_types_of_an_execution_that_failed_nothing_is_known() {
         let mut statements = statements();
-        statements.told(7, 2, [1, 2], 3);
+        statements.report(7, 2, [1, 2], 3);
         for (number, kind) in [(2, ROWS), (3, OutcomeKind::Err { code: 1205 })] {
             assert!(statements.forward(number, &execute(7, Some(INTEGER)), true));
             assert!(!is_served(&statements, &execute(7, None)), "its answer has not come");
@@ -482,7 +460,7 @@ mod tests {
             let mut statements = statements();
             statements.forward(2, &execute(7, Some(INTEGER)), true);
             statements.answered(2, &outcome(ROWS));
-            statements.told(7, 2, [1, 2], 3);
+            statements.report(7, 2, [1, 2], 3);
             assert!(is_served(&statements, &execute(7, None)));
             statements.forward(3, payload, true);
             assert!(!is_served(&statements, &execute(7, None)), "{payload:?}");

@@ -1,15 +1,8 @@
 //! One whole result set of the server, as it is kept: with the status flags of a session outside of transactions.
 
-use crate::session_flags::Places;
-use wire::{Expect, Outcome, OutcomeKind, Packet, Progress, ResponseTracker, status};
-
-/// Status flags that it may have.
-const HARMLESS: u16 = status::AUTOCOMMIT
-    | status::NO_GOOD_INDEX
-    | status::NO_INDEX
-    | status::NO_BACKSLASH_ESCAPES
-    | status::SLOW
-    | status::ANSI_QUOTES;
+use crate::reason::Own;
+use crate::session_flags::{self, Places};
+use wire::{Expect, Outcome, OutcomeKind, Progress, ResponseTracker, Unstorable};
 
 #[derive(Clone, Copy)]
 pub struct ResultSet<'a> {
@@ -25,32 +18,28 @@ impl<'a> ResultSet<'a> {
     pub fn read(bytes: &'a [u8], rows: u64, expect: Expect, capabilities: u64) -> Option<ResultSet<'a>> {
         let Progress::Done(outcome) = ResponseTracker::new(expect, capabilities).feed(bytes) else { return None };
         let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows: found, .. } if found == rows);
-        let is_one = has_rows && is_storable(&outcome, outcome.status.unwrap_or(0)) && bytes.get(3) == Some(&1);
+        let is_outside = session_flags::own(outcome.status.unwrap_or(0)) == session_flags::OUTSIDE;
+        let is_one = has_rows && is_outside && why_not_kept(&outcome).is_none() && bytes.get(3) == Some(&1);
         let places = Places::describe(outcome.status_offsets.as_slice(), bytes.len());
         is_one.then_some(ResultSet { bytes, rows, places })
     }
 }
 
-/// Whether an answer with this outcome may be kept if these are its status flags.
-pub fn is_storable(outcome: &Outcome, flags: u16) -> bool {
-    matches!(outcome.kind, OutcomeKind::ResultSet { .. })
-        && outcome.warnings == 0
-        && outcome.results == 1
-        && !outcome.more_results_seen
-        && outcome.metadata_follows
-        && flags & status::AUTOCOMMIT != 0
-        && flags & !HARMLESS == 0
-}
-
-/// The number of columns that an answer tells first.
-pub fn columns_of(answer: &[u8], capabilities: u64) -> Option<u64> {
-    wire::column_count(Packet::parse(answer)?.payload, capabilities).map(|(columns, _)| columns)
+/// Why an answer with this outcome may not be kept, as far as its session's transaction does not matter.
+pub fn why_not_kept(outcome: &Outcome) -> Option<Own> {
+    match outcome.unstorable(|| 0) {
+        Some(Unstorable::Failed) => Some(Own::Failed),
+        Some(Unstorable::Warnings) => Some(Own::Warnings),
+        Some(Unstorable::Response) => Some(Own::Response),
+        None => (!outcome.metadata_follows).then_some(Own::Response),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use wire::capability::DEPRECATE_EOF;
+    use wire::status;
 
     fn result() -> Vec<u8> {
         let rows = [vec![Some("one".to_owned()), None], vec![Some("x".repeat(300)), Some("2".to_owned())]];

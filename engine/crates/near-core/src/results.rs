@@ -11,7 +11,7 @@ use crate::result_set::ResultSet;
 use crate::session_flags::Places;
 use crate::uses::{Source, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp, Stats};
-use feed::{Frame, FromNear, Heard, Lost, Near, Told};
+use feed::{CommandReport, Frame, FromNear, Heard, Lost, Near};
 use locks::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -95,16 +95,16 @@ impl Results {
         payload: &[u8],
         result: ResultSet<'_>,
         source: Source,
-        told: &Told,
+        report: &CommandReport,
         attachment: Attachment,
     ) -> bool {
         let attached = bytes_of(attachment);
-        let key = Key { context: told.context, parts: [payload, &attached] };
-        let cells: Vec<CellId> = told.cells.iter().map(|(cell, _)| CellId(*cell)).collect();
+        let key = Key { context: report.context, parts: [payload, &attached] };
+        let cells: Vec<CellId> = report.cells.iter().map(|(cell, _)| CellId(*cell)).collect();
         let Source { shape, cost_ns } = source;
-        let places = result.places.filter(|_| told.is_for_transactions);
+        let places = result.places.filter(|_| report.is_for_transactions);
         let flags = places.map_or(0, Places::bits);
-        let meta = Meta { stamp: Stamp(told.stamp), rows: result.rows, cost_ns, flags, owner: shape.0 };
+        let meta = Meta { stamp: Stamp(report.stamp), rows: result.rows, cost_ns, flags, owner: shape.0 };
         self.uses.keep(&self.cache, &key, meta, &cells, result.bytes)
     }
 
@@ -175,7 +175,7 @@ impl View<'_> {
     }
 
     /// Gives the answer to a client's read to `with`, if there is one that may be served. `snapshot`: that of the client's transaction, see
-    /// [`Told::snapshot`]. An answer is what it shows if nothing has changed between the lesser of the two stamps and now.
+    /// [`CommandReport::snapshot`]. An answer is what it shows if nothing has changed between the lesser of the two stamps and now.
     pub fn find<T>(
         &self,
         attachment: Attachment,

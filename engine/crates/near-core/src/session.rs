@@ -144,9 +144,11 @@ impl Session {
 
     fn decide(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
         let command = follower.is_between().then(|| lone_command(bytes)).flatten();
-        let may_stay_unseen = self.may_stay_unseen(command, follower.capabilities());
+        let now_ns = clock::now();
+        let may_stay_unseen = self.may_stay_unseen(command, follower.capabilities(), now_ns);
         let has_seen_all = self.unseen.is_none() && !self.is_astray;
-        match self.freshness.decide(&Arrival { command, follower, is_heard, may_stay_unseen, has_seen_all }) {
+        let arrival = Arrival { command, follower, is_heard, may_stay_unseen, has_seen_all, now_ns };
+        match self.freshness.decide(&arrival) {
             Verdict::Serve(served) => return Then::Answer(self.serve(follower, bytes, served)),
             Verdict::Wait => {
                 self.waiting = Some(bytes.to_vec());
@@ -163,13 +165,13 @@ impl Session {
         if asks && self.unseen.is_none() && is_settled {
             return Then::Answer(has_changed());
         }
-        self.send(follower, bytes, command, asks)
+        self.send(follower, bytes, command, asks, now_ns)
     }
 
-    fn may_stay_unseen(&self, command: Option<&[u8]>, capabilities: u64) -> bool {
+    fn may_stay_unseen(&self, command: Option<&[u8]>, capabilities: u64, now_ns: u64) -> bool {
         let may_be_forgotten =
             |unseen: &Unseen| command.is_some_and(|payload| unseen.may_be_forgotten_for(payload, capabilities));
-        let is_seen = clock::now().saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
+        let is_seen = now_ns.saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
         is_seen && self.unseen.as_ref().is_none_or(may_be_forgotten)
     }
 
@@ -182,15 +184,20 @@ impl Session {
         results.hits_inside.fetch_add(u64::from(is_inside), Ordering::Relaxed);
         used.into_iter().for_each(|used| results.uses.served(used));
         self.hits += 1;
+        let is_astray = self.is_astray;
+        let same = self.unseen.as_mut().filter(|unseen| !is_astray && unseen.is_alone(packet));
+        if let Some(same) = same {
+            // The same read once more leaves what it left before.
+            (same.rows, same.under, same.first_types) = (Some(rows), under, first_types);
+            return answer;
+        }
         let payload = &packet[Header::SIZE..];
         let is_binary = payload[0] == Command::StmtExecute as u8;
         let may_leave = || {
             rows <= 1
                 && may_leave_found(self.freshness.aggregates(payload), &answer, follower.capabilities(), is_binary)
         };
-        // The same read once more leaves what it left before.
-        let is_same = |unseen: &Unseen| unseen.is_alone(packet) && !self.is_astray;
-        let earlier = self.unseen.take().filter(|unseen| !is_same(unseen) && may_leave());
+        let earlier = self.unseen.take().filter(|_| may_leave());
         let rows = (earlier.is_some() || !self.is_astray || !may_leave()).then_some(rows);
         let unseen = Unseen { packet: packet.to_vec(), rows, under, first_types, before: Vec::new() };
         self.unseen = Some(earlier.into_iter().fold(unseen, Unseen::after));
@@ -198,10 +205,10 @@ impl Session {
     }
 
     /// Sends these bytes to the server, after the reads that it must see first. `asks` says that they may evaluate `FOUND_ROWS()`.
-    fn send(&mut self, follower: &mut Follower, bytes: &[u8], command: Option<&[u8]>, asks: bool) -> Then {
+    fn send(&mut self, follower: &mut Follower, bytes: &[u8], command: Option<&[u8]>, asks: bool, now_ns: u64) -> Then {
         let stays = |unseen: &Unseen| command.is_some_and(|payload| unseen.may_follow(payload, follower));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
-        self.freshness.before_sending(follower);
+        self.freshness.before_sending(follower, now_ns);
         let replaces = match unseen.as_ref().zip(command) {
             Some((unseen, payload)) => self.freshness.replaces(unseen, payload),
             None => Replaces::Nothing,
@@ -385,7 +392,7 @@ fn refusal() -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::leases::Leases;
-    use feed::{Frame, ToNear, Told, command_check};
+    use feed::{CommandReport, Frame, ToNear, command_check};
     use std::cell::Cell;
     use std::rc::Rc;
     use wire::{Packet, capability, push_packet, status, surface::text_result};
@@ -425,9 +432,16 @@ mod tests {
             shown.iter().for_each(|(number, bytes, outcome)| session.of_server(*number, bytes, outcome.as_ref()));
         }
         let check = command_check(GREETING, Packet::parse(&execution).expect("a packet").payload);
-        let told =
-            Told { connection: 7, command: 2, check, context: 3, stamp: 5, cells: vec![(1, 1)], ..Told::default() };
-        hear(&memory, 2, vec![ToNear::Told(told)]);
+        let told = CommandReport {
+            connection: 7,
+            command: 2,
+            check,
+            context: 3,
+            stamp: 5,
+            cells: vec![(1, 1)],
+            ..CommandReport::default()
+        };
+        hear(&memory, 2, vec![ToNear::Report(told)]);
         assert!(matches!(session.of_client(&mut follower, &execution, true), Then::Answer(_)));
     }
 
@@ -490,11 +504,11 @@ mod tests {
         }
 
         /// The server runs this read and reports it on the feed. `told.command` is the number of the read on this connection.
-        fn read(&mut self, payload: &[u8], flags: u16, told: Told) {
+        fn read(&mut self, payload: &[u8], flags: u16, told: CommandReport) {
             assert!(self.served(payload).is_none());
             self.answer(&one_row(flags));
             let check = command_check(GREETING, payload);
-            self.hear(vec![ToNear::Told(Told { connection: self.number, check, context: 3, ..told })]);
+            self.hear(vec![ToNear::Report(CommandReport { connection: self.number, check, context: 3, ..told })]);
         }
     }
 
@@ -502,8 +516,15 @@ mod tests {
         text_result(&["v"], &[vec![Some("1".into())]], CAPABILITIES, flags)
     }
 
-    fn inside(command: u64, snapshot: Option<u64>) -> Told {
-        Told { command, snapshot, is_for_transactions: true, stamp: 5, cells: vec![(1, 4)], ..Told::default() }
+    fn inside(command: u64, snapshot: Option<u64>) -> CommandReport {
+        CommandReport {
+            command,
+            snapshot,
+            is_for_transactions: true,
+            stamp: 5,
+            cells: vec![(1, 4)],
+            ..CommandReport::default()
+        }
     }
 
     #[test]
@@ -530,7 +551,7 @@ mod tests {
 
     #[test]
     fn what_is_not_told_to_be_for_transactions_is_served_outside_of_them() {
-        let told = |command, snapshot| Told { is_for_transactions: false, ..inside(command, snapshot) };
+        let told = |command, snapshot| CommandReport { is_for_transactions: false, ..inside(command, snapshot) };
         let mut line = Line::new();
         line.read(READ, status::AUTOCOMMIT, told(1, None));
         assert!(line.served(READ).is_some());
@@ -568,7 +589,7 @@ mod tests {
         line.read(READ, INSIDE, inside(2, Some(5)));
         line.hear(vec![ToNear::Closed { cells: vec![1] }, ToNear::Opened { cells: vec![(1, 6)] }]);
         let mut other = line.another();
-        other.read(READ, status::AUTOCOMMIT, Told { stamp: 7, cells: vec![(1, 6)], ..inside(1, None) });
+        other.read(READ, status::AUTOCOMMIT, CommandReport { stamp: 7, cells: vec![(1, 6)], ..inside(1, None) });
         assert!(other.served(READ).is_some());
         assert!(line.served(READ).is_none());
     }

@@ -1,22 +1,14 @@
 //! The status flags that say which transaction a session is in. Results are kept with those of a session outside of transactions, and get
 //! the flags of the session that they are served to, so that all sessions share them.
 
-use wire::status;
-
-/// Flags of the session, not of the result.
-const OWN: u16 = status::IN_TRANS | status::AUTOCOMMIT | status::IN_TRANS_READONLY;
+use wire::status::{self, OF_TRANSACTION};
 
 /// The flags of a session outside of transactions with autocommit on.
 pub const OUTSIDE: u16 = status::AUTOCOMMIT;
 
 /// A session's own flags among the status flags of an answer.
 pub fn own(flags: u16) -> u16 {
-    flags & OWN
-}
-
-/// The same status flags, as a session outside of transactions would get them.
-pub fn outside(flags: u16) -> u16 {
-    flags & !OWN | OUTSIDE
+    flags & OF_TRANSACTION
 }
 
 /// Where an answer has its status flags, packed into the flags of a cache entry. Zero: the entry may not be served in transactions.
@@ -54,7 +46,7 @@ impl Places {
         let last = answer.len().checked_sub(tail);
         for at in [(first > 0).then_some(first), last].into_iter().flatten() {
             if let Some(field) = answer.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
-                *field = (u16::from_le_bytes(*field) & !OWN | own(flags)).to_le_bytes();
+                *field = (u16::from_le_bytes(*field) & !OF_TRANSACTION | own(flags)).to_le_bytes();
             }
         }
     }

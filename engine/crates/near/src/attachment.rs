@@ -11,7 +11,7 @@ use crate::server::Server;
 use crate::shared::Shared;
 use crate::stream::Stream;
 use feed::{Frame, FromNear, attach_statement};
-use near_core::by_rules::shelf;
+use near_core::by_rules::aged_results;
 use near_core::clock;
 use near_core::memory::Memory;
 use near_core::rules::Rules;
@@ -89,7 +89,7 @@ async fn by_rules(
         tokio::select! {
             changed = changes.changed() => return changed,
             () = sleep(ROUND) => {
-                shelf::tidy(&shared.memory.results, clock::now(), rules.longest());
+                aged_results::tidy(&shared.memory.results, clock::now(), rules.longest());
                 shared.memory.results.tick(clock::now());
                 if let Some(store) = &shared.store {
                     store.count().await;

@@ -3,7 +3,7 @@
 use crate::account::Account;
 use crate::control_plane::ControlPlane;
 use crate::options::Options;
-use crate::process;
+use crate::os;
 use crate::server::{Connector, Server};
 use crate::store::{self, Dialect};
 use crate::tls;
@@ -144,7 +144,7 @@ impl Config {
         if self.is_tls_required && self.acceptor.is_none() {
             return Err(options.error("tls-required", "needs tls-certificate and tls-key"));
         }
-        if matches!(self.server, Server::Unix(_)) && process::is_root() {
+        if matches!(self.server, Server::Unix(_)) && os::is_root() {
             let why = "a server asks a unix socket who its peer is, and accounts such as root@localhost may log in by that alone; \
                 run fqc-near under an account of its own, or use HOST:PORT";
             return Err(options.error("server", why));
@@ -175,7 +175,7 @@ impl Config {
             return Err(options.error(if options.text("memcached").is_empty() { "valkey" } else { "memcached" }, why));
         }
         let wanted = self.max_connections as u64 * FILES_PER_CONNECTION + FILES_BESIDE;
-        let limit = process::raise_open_files(wanted);
+        let limit = os::raise_open_files(wanted);
         if limit < wanted {
             let why = format!(
                 "needs {wanted} open files, but this process may have {limit}; raise LimitNOFILE or `ulimit -n`"

@@ -11,7 +11,7 @@ use crate::shared::Shared;
 use crate::stream::Stream;
 use near_core::binlog::Log;
 use near_core::binlog::changes::{RESET, Said, XA};
-use near_core::binlog::event::{self, Event, Told};
+use near_core::binlog::event::{self, Event, PlacedEvent};
 use near_core::binlog::gtid::Gtids;
 use near_core::binlog::place::Place;
 use near_core::binlog::product::Product;
@@ -197,7 +197,7 @@ async fn hear(log: &Log, mut stream: Stream, mut has_checksums: bool) -> io::Res
     }
 }
 
-fn event_of(payload: &[u8], is_whole: bool, has_checksums: bool) -> io::Result<Told<'_>> {
+fn event_of(payload: &[u8], is_whole: bool, has_checksums: bool) -> io::Result<PlacedEvent<'_>> {
     const OK: u8 = 0;
     let Some((&OK, event)) = payload.split_first() else { return Err(account::refused(payload)) };
     event::read(event, is_whole, has_checksums)

@@ -3,8 +3,8 @@
 //! A side is read only when the other has taken everything that came before, so that a full socket pushes back to whoever fills it.
 //! A connection that waits holds no buffer: bytes are read into one that its thread has for all.
 
-use crate::counts::Counts;
 use crate::login::Legs;
+use crate::metrics::Counts;
 use crate::stream::Stream;
 use near_core::follow::Follower;
 use near_core::session::{Session, Then};

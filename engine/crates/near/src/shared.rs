@@ -1,7 +1,7 @@
 //! What all connections share: the configuration, the counts, and how many there are.
 
 use crate::config::Config;
-use crate::counts::{Counts, tell_log, tell_memory, tell_reasons, tell_rules, tell_store};
+use crate::metrics::{Counts, tell_log, tell_memory, tell_reasons, tell_rules, tell_store};
 use crate::store::Store;
 use crate::unfinished::Unfinished;
 use near_core::binlog::{Log, Progress};

@@ -2,6 +2,6 @@
 
 pub mod abi;
 pub mod checks;
-pub mod rows;
 pub mod rules;
+pub mod status_variables;
 pub mod variables;

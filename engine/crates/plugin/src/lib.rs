@@ -30,7 +30,7 @@ mod version;
 mod worker;
 mod worker_may_ask;
 
-use declared::{rows, variables};
+use declared::{status_variables, variables};
 use mariadb::abi::{self, Audit, Plugin};
 use mariadb::{classes, events, product};
 use std::ffi::{c_int, c_uint, c_void};
@@ -84,7 +84,7 @@ pub static _maria_plugin_declarations_: Declarations = Declarations([
         init: Some(init),
         deinit: Some(deinit),
         version: 0x0001,
-        status_vars: rows::LIST.0.as_ptr(),
+        status_vars: status_variables::LIST.0.as_ptr(),
         system_vars: variables::LIST.0.as_ptr().cast(),
         version_info: version::TEXT.as_ptr(),
         maturity: abi::MATURITY_STABLE as c_uint,

@@ -2,7 +2,7 @@
 
 use crate::admission;
 use crate::connections;
-use crate::declared::{rows, rules, variables};
+use crate::declared::{rules, status_variables, variables};
 use crate::engine::{begin_load, end_load, engine};
 use crate::faults;
 use crate::following::{bystanders, closed_elsewhere, earlier_connections, waking};
@@ -42,7 +42,7 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
     if let Some(server) = &untested {
         log::warning(&admission::warning(server));
     }
-    rows::show_untested_server(untested);
+    status_variables::show_untested_server(untested);
     Ok(())
 }
 

@@ -4,7 +4,7 @@
 
 use crate::connections;
 use crate::containment::contain;
-use crate::declared::rows;
+use crate::declared::status_variables;
 use crate::engine::engine;
 use crate::faults::Point;
 use crate::following::{dozing, waking};
@@ -120,7 +120,7 @@ impl Worker {
             log::warning(&format!("{words}: nothing is cached as long as that is so"));
         }
         engine.settings().set_obstacle(obstacle);
-        rows::show_obstacle(obstacle);
+        status_variables::show_obstacle(obstacle);
         self.told = Some(obstacle);
     }
 

@@ -14,7 +14,7 @@ use crate::engine::feed::{Bell, Waker};
 use crate::engine::near_counts::NearCounts;
 use crate::entries::cells::whole_of;
 use cache::CellId;
-use feed::{Attached, Basis, FromNear, Malformed, NearId, Pause, Told, Who};
+use feed::{Attached, Basis, CommandReport, FromNear, Malformed, NearId, Pause, Who};
 use std::sync::atomic::{Ordering, fence};
 
 /// A near cache that asks for no lease for so long is detached.
@@ -195,7 +195,7 @@ impl Engine {
     }
 
     /// Tells a near cache what a result depends on, if that is fresh. `tables`: their cells of any change.
-    pub(crate) fn tell_near(&self, id: NearId, tables: &[CellId], cells: &[CellId], told: Told) {
+    pub(crate) fn tell_near(&self, id: NearId, tables: &[CellId], cells: &[CellId], told: CommandReport) {
         let (tables, cells) = (numbers(tables), numbers(cells));
         let basis = Basis { tables: &tables, cells: &cells };
         let mut state = self.feed().state();

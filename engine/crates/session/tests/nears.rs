@@ -2,7 +2,7 @@
 
 mod talk;
 
-use feed::{Frame, FromNear, NearId, ToNear, Told};
+use feed::{CommandReport, Frame, FromNear, NearId, ToNear};
 use session::{Decision, Definition, Engine, Reply, SessionState, Verdict, ViewName, Views};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -47,14 +47,14 @@ fn messages(engine: &Engine, id: NearId) -> impl Iterator<Item = ToNear> {
     frames.flat_map(|frame| frame.messages)
 }
 
-fn all_told(engine: &Engine, id: NearId) -> Vec<Told> {
+fn all_told(engine: &Engine, id: NearId) -> Vec<CommandReport> {
     messages(engine, id)
-        .filter_map(|message| if let ToNear::Told(told) = message { Some(told) } else { None })
+        .filter_map(|message| if let ToNear::Report(told) = message { Some(told) } else { None })
         .collect()
 }
 
 /// Returns the messages about results since the last call.
-fn told(engine: &Engine, id: NearId) -> Vec<Told> {
+fn told(engine: &Engine, id: NearId) -> Vec<CommandReport> {
     all_told(engine, id).into_iter().filter(|told| !told.is_of_session).collect()
 }
 

@@ -1,6 +1,11 @@
 //! How far the bytes of a client character set can be read without decoding them.
 
+use crate::Value;
 use flavour::Charsets;
+
+/// The variables of a session that `SET NAMES` sets.
+pub const CHARACTER_SETS: [&[u8]; 4] =
+    [b"character_set_client", b"character_set_connection", b"character_set_results", b"collation_connection"];
 
 /// What the lexer may assume about bytes of 0x80 and above.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +25,11 @@ impl Charset {
     pub fn of_name(name: &[u8], known: &Charsets) -> Charset {
         let is_in = |names: &[&str]| names.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name));
         Charset::new(is_in(known.utf8), is_in(known.ascii_supersets))
+    }
+
+    /// Reads the value that `SET` assigns. DEFAULT and expressions are unreadable.
+    pub fn of_value(value: &Value, known: &Charsets) -> Charset {
+        value.plain().map_or(Charset::Unreadable, |name| Charset::of_name(name, known))
     }
 
     /// By the collation number of the handshake. Unknown numbers are unreadable.

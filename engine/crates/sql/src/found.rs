@@ -2,6 +2,7 @@
 
 use crate::LexMode;
 use crate::lex::{Lexer, TokenKind};
+use crate::mentions::places;
 
 /// `SELECT FOUND_ROWS()`, perhaps under another name.
 pub fn asks_for_found_rows_alone(text: &[u8], mode: LexMode) -> bool {
@@ -17,7 +18,31 @@ pub fn asks_for_found_rows_alone(text: &[u8], mode: LexMode) -> bool {
     lexer.next().is_name() && lexer.is_at_end()
 }
 
+/// Whether a text, or the bytes of any command, may call FOUND_ROWS(). `SQL_CALC_FOUND_ROWS` asks for nothing.
+pub fn may_ask_for_found_rows(bytes: &[u8]) -> bool {
+    const OTHER: &[u8] = b"sql_calc_";
+    let is_other =
+        |before: &[u8]| before.last_chunk::<{ OTHER.len() }>().is_some_and(|end| end.eq_ignore_ascii_case(OTHER));
+    places(bytes, b"found_rows").any(|at| !is_other(&bytes[..at]))
+}
+
 /// Whether the server counts all rows that the text would have found without its LIMIT.
 pub fn may_count_found_rows(text: &[u8]) -> bool {
     crate::says(text, b"sql_calc_found_rows")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_for_the_rows_found_is_known_from_the_option_that_counts_them() {
+        for text in ["SELECT found_rows()", "SELECT FOUND_ROWS ()", "SELECT SQL_CALC_FOUND_ROWS v, FOUND_ROWS() FROM t"]
+        {
+            assert!(may_ask_for_found_rows(text.as_bytes()), "{text}");
+        }
+        for text in ["", "SELECT SQL_CALC_FOUND_ROWS v FROM t", "sql_calc_found_rows", "SELECT found_row"] {
+            assert!(!may_ask_for_found_rows(text.as_bytes()), "{text}");
+        }
+    }
 }

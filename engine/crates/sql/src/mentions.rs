@@ -67,12 +67,17 @@ pub fn may_make_temporary(text: &[u8], mode: LexMode) -> bool {
 
 /// Whether these letters stand anywhere in the text, whatever their case. `word` has a letter.
 pub fn says(text: &[u8], word: &[u8]) -> bool {
+    places(text, word).next().is_some()
+}
+
+/// Every place in the text where these letters stand.
+pub(crate) fn places(text: &[u8], word: &[u8]) -> impl Iterator<Item = usize> {
     // Looked for by one that is rarely met in statements: each time it is met costs more than all the rest of the search.
     let rare = word.iter().position(|letter| is_rare(*letter)).unwrap_or(0);
     let (lower, upper) = (word[rare].to_ascii_lowercase(), word[rare].to_ascii_uppercase());
     memchr::memchr2_iter(lower, upper, text)
-        .filter_map(|at| text.get(at.checked_sub(rare)?..)?.get(..word.len()))
-        .any(|part| part.eq_ignore_ascii_case(word))
+        .filter_map(move |at| at.checked_sub(rare))
+        .filter(move |at| text[*at..].get(..word.len()).is_some_and(|part| part.eq_ignore_ascii_case(word)))
 }
 
 fn is_rare(letter: u8) -> bool {

@@ -3,10 +3,70 @@
 //! It also does so where it has to open a table again, which nobody is told of, and then takes every parameter for what it is given
 //! in that execution. So only those values are clear for which a parameter is taken for the same before and after.
 
-use crate::{Bound, Param, Parameter, Params};
+use crate::{Bound, BoundType, NO_TYPE, Param, Parameter, Params};
+
+/// What MySQL goes by where it takes the values of a prepared statement's parameters: what the statement was prepared for, and the types
+/// of the first values that did not fit, for which it prepares the statement again. With a number first, for example, it compares text as
+/// a number from then on.
+#[derive(Clone, Debug, Default)]
+pub struct TakenFor {
+    parameters: Vec<Parameter>,
+    /// Empty until a value did not fit.
+    reprepared_for: Vec<BoundType>,
+}
+
+/// How the server takes the values of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// The values are taken as in every other execution with the same types.
+    Alike,
+    /// The server prepares the statement again for these types, which later executions go by.
+    Reprepared(Vec<BoundType>),
+    /// Some values are NULL that had a type when the statement was prepared again.
+    InPart,
+    /// Some values have another type than the statement was prepared again for.
+    Mixed,
+    /// That depends on more than the types of the values.
+    Unclear,
+}
+
+impl TakenFor {
+    pub fn new(parameters: Vec<Parameter>) -> TakenFor {
+        TakenFor { parameters, reprepared_for: Vec::new() }
+    }
+
+    pub fn take(&self, params: &Params) -> Taken {
+        let types = || params.types_of_values();
+        match fit(&self.parameters, params) {
+            Fit::Unclear => Taken::Unclear,
+            Fit::Same if self.reprepared_for.is_empty() => Taken::Alike,
+            _ if self.reprepared_for.is_empty() => Taken::Reprepared(types().collect()),
+            _ if types().eq(self.reprepared_for.iter().copied()) => Taken::Alike,
+            _ if types().zip(&self.reprepared_for).any(|(now, before)| now != NO_TYPE && now != *before) => {
+                Taken::Mixed
+            }
+            _ => Taken::InPart,
+        }
+    }
+
+    /// Notes the types of [`Taken::Reprepared`]. To be called once the client has sent such an execution.
+    pub fn reprepare(&mut self, types: Vec<BoundType>) {
+        self.reprepared_for = types;
+    }
+
+    /// Identify what the statement was prepared for.
+    pub fn parameter_bytes(&self) -> impl Iterator<Item = u8> {
+        self.parameters.iter().flat_map(Parameter::bytes)
+    }
+
+    /// The types that the statement was prepared again for. They are empty if that has not happened.
+    pub fn reprepared_for(&self) -> &[BoundType] {
+        &self.reprepared_for
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fit {
+enum Fit {
     /// The parameters are taken for what the values are.
     Same,
     /// They will be, for the server prepares the statement anew.
@@ -27,7 +87,7 @@ enum Class {
     Bytes,
 }
 
-pub fn fit(parameters: &[Parameter], params: &Params) -> Fit {
+fn fit(parameters: &[Parameter], params: &Params) -> Fit {
     let has_all = 2 * parameters.len() == params.types.len();
     let values = params.iter().enumerate().filter(|(_, param)| param.value != Bound::Null);
     let each =

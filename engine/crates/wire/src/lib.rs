@@ -11,6 +11,7 @@ mod greeting;
 mod hello;
 pub mod lenenc;
 mod packet;
+mod pieces;
 mod prepared;
 pub mod proxy;
 mod query;
@@ -21,12 +22,16 @@ mod tracker;
 
 pub use change_user::ChangeUser;
 pub use command::Command;
-pub use fit::{Fit, fit};
+pub use fit::{Taken, TakenFor};
 pub use flavour::capability;
 pub use greeting::{Challenge, Greeting};
 pub use hello::ClientHello;
 pub use packet::{Framed, Header, MAX_PAYLOAD, Packet, packets, push_packet};
-pub use prepared::{Bound, Execute, Param, ParamIter, Params, types_alone, types_refused, with_types};
+pub use pieces::{Piece, Pieces};
+pub use prepared::{
+    Bound, BoundType, Execute, LAST_STATEMENT, NO_TYPE, Param, ParamIter, Params, have_time, statement_id, types_alone,
+    types_refused, with_types,
+};
 pub use query::Query;
-pub use reply::{ErrPacket, OkPacket, column_count, first_value, ok_packet, only_row, patch_status, value};
-pub use tracker::{Expect, Outcome, OutcomeKind, Parameter, Progress, ResponseTracker, StatusOffsets};
+pub use reply::{ErrPacket, OkPacket, column_count, columns_of, first_value, ok_packet, only_row, patch_status, value};
+pub use tracker::{Expect, Outcome, OutcomeKind, Parameter, Progress, ResponseTracker, StatusOffsets, Unstorable};

@@ -6,6 +6,14 @@ use crate::lenenc::{Reader, push_int};
 use crate::packet::{Header, push_packet};
 use std::borrow::Cow;
 
+/// MariaDB takes this number for the statement that was prepared last.
+pub const LAST_STATEMENT: u32 = u32::MAX;
+
+/// The number that a command on one prepared statement begins with, behind its first byte. None if the command is too short.
+pub fn statement_id(payload: &[u8]) -> Option<u32> {
+    payload.get(1..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Execute<'a> {
     pub id: u32,
@@ -183,6 +191,18 @@ fn with_names(types: &[u8], capabilities: u64) -> Vec<u8> {
 /// Command, statement, cursor type and iterations.
 const BEFORE_PARAMETERS: usize = 10;
 
+/// A parameter's type as it is bound: its code, and whether it is unsigned.
+pub type BoundType = [u8; 2];
+/// Stands for the type of a NULL, which has none.
+pub const NO_TYPE: BoundType = [u8::MAX; 2];
+
+/// Whether one of these types, two bytes each, is TIME. The server completes such a value with today's date where it needs a date, so what
+/// an execution answers depends on the day.
+pub fn have_time(types: &[u8]) -> bool {
+    const TIMES: [u8; 2] = [11, 19];
+    types.as_chunks::<2>().0.iter().any(|[code, _]| TIMES.contains(code))
+}
+
 /// Together the three slices identify an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Params<'a> {
@@ -199,10 +219,10 @@ impl<'a> Params<'a> {
         ParamIter { nulls: self.nulls, types: self.types, index: 0, values: Reader::new(self.values) }
     }
 
-    /// The types of the values in order; none of a NULL, which tells of none.
-    pub fn types_of_values(&self) -> impl Iterator<Item = Option<[u8; 2]>> + Clone {
+    /// The types of the values in order, [`NO_TYPE`] for a NULL.
+    pub fn types_of_values(&self) -> impl Iterator<Item = BoundType> + Clone {
         let types = self.types.as_chunks().0.iter().enumerate();
-        types.map(|(index, kind)| (!is_null(self.nulls, index)?).then_some(*kind))
+        types.map(|(index, kind)| if is_null(self.nulls, index) == Some(false) { *kind } else { NO_TYPE })
     }
 
     fn is_well_formed(&self, count: usize) -> bool {

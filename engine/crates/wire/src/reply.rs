@@ -2,7 +2,7 @@
 
 use crate::capability::{DEPRECATE_EOF, MARIADB_CACHE_METADATA, OPTIONAL_RESULTSET_METADATA, SESSION_TRACK};
 use crate::lenenc::{Reader, push_int};
-use crate::packet::{packets, push_packet};
+use crate::packet::{Packet, packets, push_packet};
 use crate::{StatusOffsets, status};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +80,11 @@ pub fn column_count(payload: &[u8], capabilities: u64) -> Option<(u64, bool)> {
     let says_so = capabilities & (MARIADB_CACHE_METADATA | OPTIONAL_RESULTSET_METADATA) != 0 && !reader.is_empty();
     let follows = !says_so || reader.u8() != Some(0);
     reader.is_empty().then_some((columns, follows))
+}
+
+/// The number of columns that a response begins with.
+pub fn columns_of(response: &[u8], capabilities: u64) -> Option<u64> {
+    column_count(Packet::parse(response)?.payload, capabilities).map(|(columns, _)| columns)
 }
 
 /// The values of the one row of a text result.

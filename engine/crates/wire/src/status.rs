@@ -16,3 +16,10 @@ pub const IN_TRANS_READONLY: u16 = 1 << 13;
 /// Session tracking data follows.
 pub const SESSION_STATE_CHANGED: u16 = 1 << 14;
 pub const ANSI_QUOTES: u16 = 1 << 15;
+
+/// The flags that say which transaction the session is in. A stored result is sent with those of the session that gets it.
+pub const OF_TRANSACTION: u16 = IN_TRANS | AUTOCOMMIT | IN_TRANS_READONLY;
+/// The flags that say how the session's texts are read.
+pub const OF_MODE: u16 = ANSI_QUOTES | NO_BACKSLASH_ESCAPES;
+/// The flags that a response may have and still be stored.
+pub const STORABLE: u16 = OF_TRANSACTION | OF_MODE | NO_GOOD_INDEX | NO_INDEX | SLOW;

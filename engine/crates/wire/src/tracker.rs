@@ -7,6 +7,7 @@ mod machine;
 mod prepare;
 mod window;
 
+use crate::{Command, status};
 use machine::{Machine, Step};
 pub use prepare::Parameter;
 use window::Window;
@@ -30,6 +31,36 @@ pub enum Expect {
     Endless,
     /// Rows of an open cursor.
     Fetch,
+}
+
+impl Expect {
+    /// The response to a command. For an unknown command, and one that may run any statement, it is the widest one.
+    pub fn of(command: Option<Command>) -> Expect {
+        match command {
+            Some(Command::Query | Command::ProcessInfo) => Expect::Query,
+            Some(Command::StmtPrepare) => Expect::Prepare,
+            Some(Command::StmtClose | Command::StmtSendLongData | Command::Quit) => Expect::Nothing,
+            Some(Command::Statistics) => Expect::Text,
+            Some(Command::FieldList) => Expect::FieldList,
+            Some(Command::StmtFetch) => Expect::Fetch,
+            Some(Command::ChangeUser) => Expect::ChangeUser,
+            Some(
+                Command::StmtReset
+                | Command::Ping
+                | Command::SetOption
+                | Command::Debug
+                | Command::InitDb
+                | Command::CreateDb
+                | Command::DropDb
+                | Command::Refresh
+                | Command::Shutdown
+                | Command::ProcessKill
+                | Command::RegisterSlave
+                | Command::ResetConnection,
+            ) => Expect::Ok,
+            _ => Expect::Execute,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +95,33 @@ pub struct Outcome {
     pub length: u64,
     /// Of what was prepared; fewer than it has where they were not told.
     pub parameters: Vec<Parameter>,
+}
+
+/// Why a response is not one complete result that other sessions could be sent, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unstorable {
+    Failed,
+    /// It reports warnings, which the server would hold for later statements of the session.
+    Warnings,
+    /// The response is no result, has several results, or says something about its session.
+    Response,
+}
+
+impl Outcome {
+    /// Returns none if nothing in the response forbids storing it. `expected_warnings` gives the number of warnings that every execution of
+    /// the statement raises.
+    pub fn unstorable(&self, expected_warnings: impl FnOnce() -> u16) -> Option<Unstorable> {
+        match self.kind {
+            OutcomeKind::ResultSet { .. } => {}
+            OutcomeKind::Err { .. } => return Some(Unstorable::Failed),
+            _ => return Some(Unstorable::Response),
+        }
+        if self.warnings != 0 && self.warnings != expected_warnings() {
+            return Some(Unstorable::Warnings);
+        }
+        let says_more = self.status.unwrap_or(0) & !status::STORABLE != 0;
+        (self.results != 1 || self.more_results_seen || says_more).then_some(Unstorable::Response)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use wire::lenenc::{Reader, push_int, push_string};
 use wire::{
-    ErrPacket, Expect, Header, MAX_PAYLOAD, OkPacket, Packet, Progress, ResponseTracker, capability, ok_packet,
+    ErrPacket, Expect, Header, MAX_PAYLOAD, OkPacket, Packet, Pieces, Progress, ResponseTracker, capability, ok_packet,
     packets, patch_status, push_packet, status,
 };
 
@@ -93,4 +93,26 @@ fn errors_are_built_and_read() {
     let early = ErrPacket::parse(b"\xff\x10\x04Too many connections").expect("an ERR packet");
     assert_eq!((early.sqlstate, early.message), (None, &b"Too many connections"[..]));
     assert_eq!(ErrPacket::parse(&[0, 1, 2]), None);
+}
+
+#[test]
+fn packets_are_the_same_however_their_bytes_are_cut() {
+    let mut bytes = Vec::new();
+    let payloads = [&b"\x03SELECT 1"[..], b"", &vec![b'x'; 300], &vec![b'y'; MAX_PAYLOAD], b"z"];
+    payloads.iter().for_each(|payload| push_packet(&mut bytes, &mut 0, payload));
+    for cut in [1, 3, 7, 4096, bytes.len()] {
+        let (mut pieces, mut seen, mut payload) = (Pieces::default(), Vec::new(), Vec::new());
+        for mut part in bytes.chunks(cut) {
+            while let Some(piece) = pieces.next(&mut part) {
+                assert_eq!(piece.begins.is_some(), payload.is_empty() && (!piece.bytes.is_empty() || piece.ends));
+                payload.extend_from_slice(piece.bytes);
+                if piece.ends {
+                    seen.push(std::mem::take(&mut payload));
+                }
+                assert_eq!(pieces.is_between(), piece.ends);
+            }
+        }
+        assert!(seen.iter().zip(payloads).all(|(one, other)| one == other) && seen.len() == payloads.len(), "{cut}");
+        assert!(pieces.is_between());
+    }
 }

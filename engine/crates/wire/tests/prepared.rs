@@ -3,7 +3,10 @@
 mod support;
 
 use support::{Random, clients};
-use wire::{Bound, Execute, Packet, Param, Params, push_packet, types_alone, types_refused, with_types};
+use wire::{
+    Bound, Execute, NO_TYPE, Packet, Param, Parameter, Params, Taken, TakenFor, have_time, push_packet, types_alone,
+    types_refused, with_types,
+};
 
 fn captured() -> Vec<Vec<u8>> {
     clients().iter().filter(|captured| captured.what == "execute").map(support::Captured::bytes).collect()
@@ -120,7 +123,7 @@ fn a_null_tells_of_no_type() {
     let payload = execution(&[0b10], &[3, 0, 253, 0, 1, 0x80], &[1, 2, 3, 4, 5]);
     let execute = Execute::parse(&payload, 0).expect("an execution");
     let params = execute.params(3, &[]).expect("parameters");
-    assert_eq!(params.types_of_values().collect::<Vec<_>>(), [Some([3, 0]), None, Some([1, 0x80])]);
+    assert_eq!(params.types_of_values().collect::<Vec<_>>(), [[3, 0], NO_TYPE, [1, 0x80]]);
 }
 
 #[test]
@@ -150,4 +153,30 @@ fn any_bytes_have_an_answer() {
             execute.params(random.next(20) as u16, &types);
         }
     }
+}
+
+#[test]
+fn mysql_goes_by_the_types_of_the_first_values_that_did_not_fit() {
+    const INTEGER: [u8; 2] = [8, 0];
+    const DOUBLE: [u8; 2] = [5, 0];
+    let taken = |by: &TakenFor, nulls: u8, kind: [u8; 2], value: &[u8]| {
+        let payload = execution(&[nulls], &kind, value);
+        let execute = Execute::parse(&payload, 0).expect("an execution");
+        by.take(&execute.params(1, &[]).expect("parameters"))
+    };
+    let mut by = TakenFor::new(vec![Parameter { type_code: 8, is_unsigned: false, is_binary: false }]);
+    assert_eq!(taken(&by, 0, INTEGER, &[1; 8]), Taken::Alike);
+    assert_eq!(taken(&by, 1, INTEGER, &[]), Taken::Alike, "a NULL fits");
+    assert_eq!(taken(&by, 0, [253, 0], b"\x01a"), Taken::Unclear);
+    assert_eq!(taken(&by, 0, DOUBLE, &[1; 8]), Taken::Reprepared(vec![DOUBLE]));
+    by.reprepare(vec![DOUBLE]);
+    assert_eq!(taken(&by, 0, DOUBLE, &[2; 8]), Taken::Alike);
+    assert_eq!(taken(&by, 0, INTEGER, &[1; 8]), Taken::Mixed);
+    assert_eq!(taken(&by, 1, DOUBLE, &[]), Taken::InPart);
+}
+
+#[test]
+fn a_time_among_types_is_found() {
+    assert!(have_time(&[8, 0, 11, 0]) && have_time(&[19, 0]));
+    assert!(!have_time(&[]) && !have_time(&[8, 11, 12, 19]));
 }

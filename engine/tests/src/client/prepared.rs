@@ -19,6 +19,8 @@ pub enum Param {
     Date(u16, u8, u8),
     /// Year, month, day, hour, minute, second.
     DateTime(u16, u8, u8, u8, u8, u8),
+    /// Hour, minute, second.
+    Time(u8, u8, u8),
 }
 
 #[derive(Clone, Debug)]
@@ -117,6 +119,7 @@ fn kind(param: &Param) -> [u8; 2] {
         Param::Blob(_) => [252, 0],
         Param::Date(..) => [10, 0],
         Param::DateTime(..) => [12, 0],
+        Param::Time(..) => [11, 0],
     }
 }
 
@@ -138,6 +141,7 @@ fn value(param: &Param, body: &mut Vec<u8>) {
             body.extend(year.to_le_bytes());
             body.extend([*month, *day, *hour, *minute, *second]);
         }
+        Param::Time(hour, minute, second) => body.extend([8, 0, 0, 0, 0, 0, *hour, *minute, *second]),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Places are kept as numbers that grow with the log, counted from the file that the attachment began in. Names of tables are
 //! compared without regard to case: where the server tells it apart, a change of one ends what was read from the other, too.
 
-use super::event::{Event, Told};
+use super::event::{Event, PlacedEvent};
 use super::gtid::{Gtids, Source};
 use super::place::{Absolute, Place};
 use super::rows::{Described, Layout, RowKey, Rows};
@@ -250,7 +250,7 @@ impl Changes {
         Ok(u64::from(file) << BITS_OF_FILE | place.at)
     }
 
-    pub fn hear(&mut self, told: &Told) -> Result<(), &'static str> {
+    pub fn hear(&mut self, told: &PlacedEvent) -> Result<(), &'static str> {
         if let Event::Rotate { file, at } = told.event {
             let place = Place::of(file, at).ok_or("the name of a log file is not understood")?;
             return self.go_to(place, told.end.is_some());
@@ -710,7 +710,7 @@ mod tests {
         }
 
         fn hear(&mut self, event: Event, end: u32) {
-            self.changes.hear(&Told { end: Some(end), event }).expect("it is understood");
+            self.changes.hear(&PlacedEvent { end: Some(end), event }).expect("it is understood");
         }
 
         fn writes(&mut self, table: &str, end: u32) {
@@ -923,7 +923,7 @@ mod tests {
     #[test]
     fn transactions_that_are_never_seen_do_not_fill_the_memory() {
         let mut scene = Scene::with_numbers(&["t"]);
-        let told = |number| Told { end: None, event: Event::Begun(Gtid { uuid: [1; 16], tag: &[], number }) };
+        let told = |number| PlacedEvent { end: None, event: Event::Begun(Gtid { uuid: [1; 16], tag: &[], number }) };
         let mut heard = (10..).map(|number| scene.changes.hear(&told(number)));
         assert_eq!(heard.by_ref().take(MOST_UNSEEN).find(Result::is_err), None);
         assert_eq!(heard.next(), Some(Err(UNSEEN)));
@@ -939,7 +939,7 @@ mod tests {
             let mut scene = Scene::with_numbers(&["t"]);
             scene.begins(10, 110);
             scene.writes("t", 200);
-            assert_eq!(scene.changes.hear(&Told { end: Some(300), event }), Err(ANONYMOUS));
+            assert_eq!(scene.changes.hear(&PlacedEvent { end: Some(300), event }), Err(ANONYMOUS));
         }
     }
 
@@ -976,8 +976,8 @@ mod tests {
         scene.hear(Event::Nothing, 900);
         assert_eq!(scene.changes.proved(), before);
         let rotate = Event::Rotate { file: b"log.000002", at: 4 };
-        scene.changes.hear(&Told { end: Some(950), event: rotate }).expect("the next file");
-        scene.changes.hear(&Told { end: None, event: rotate }).expect("it is said once more");
+        scene.changes.hear(&PlacedEvent { end: Some(950), event: rotate }).expect("the next file");
+        scene.changes.hear(&PlacedEvent { end: None, event: rotate }).expect("it is said once more");
         assert_eq!(scene.changes.proved(), before);
         scene.hear(Event::Nothing, 60);
         assert_eq!(scene.changes.proved(), Some(90));
@@ -989,9 +989,9 @@ mod tests {
         scene.mark(200);
         assert!(scene.changes.mark(99, Said::Shown(at(150))).is_err());
         scene.hear(Event::Nothing, 200);
-        assert!(scene.changes.hear(&Told { end: Some(150), event: Event::Nothing }).is_err());
+        assert!(scene.changes.hear(&PlacedEvent { end: Some(150), event: Event::Nothing }).is_err());
         let rotate = Event::Rotate { file: b"log.000000", at: 4 };
-        assert!(scene.changes.hear(&Told { end: Some(250), event: rotate }).is_err());
+        assert!(scene.changes.hear(&PlacedEvent { end: Some(250), event: rotate }).is_err());
         assert!(scene.changes.mark(99, Said::Shown(Place { file: 0, at: 4 })).is_err());
     }
 
@@ -999,7 +999,7 @@ mod tests {
     fn a_file_that_the_last_one_does_not_lead_to_is_another_log() {
         let mut scene = Scene::with(&["t"]);
         let rotate = Event::Rotate { file: b"log.000002", at: 4 };
-        assert!(scene.changes.hear(&Told { end: None, event: rotate }).is_err());
+        assert!(scene.changes.hear(&PlacedEvent { end: None, event: rotate }).is_err());
     }
 
     #[test]
@@ -1125,7 +1125,7 @@ mod tests {
     #[test]
     fn two_phases_end_it_for_good() {
         let mut scene = Scene::with(&["t"]);
-        assert_eq!(scene.changes.hear(&Told { end: Some(200), event: Event::Xa }), Err(XA));
+        assert_eq!(scene.changes.hear(&PlacedEvent { end: Some(200), event: Event::Xa }), Err(XA));
         scene.changes.attach(b"server".to_vec(), at(300), None);
         assert!(scene.changes.has_xa());
     }

@@ -55,8 +55,9 @@ pub enum Event<'a> {
     Nothing,
 }
 
+/// An event of the log with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told<'a> {
+pub struct PlacedEvent<'a> {
     /// The lower half of the place where it ends; none of an event that stands nowhere.
     pub end: Option<u32>,
     pub event: Event<'a>,
@@ -101,7 +102,7 @@ mod kind {
 }
 
 /// `bytes`: an event, or its beginning if it is too long to be kept, which `is_whole` tells.
-pub fn read(bytes: &[u8], is_whole: bool, has_checksums: bool) -> Result<Told<'_>, Malformed> {
+pub fn read(bytes: &[u8], is_whole: bool, has_checksums: bool) -> Result<PlacedEvent<'_>, Malformed> {
     let mut header = Reader::new(bytes.get(..HEADER).ok_or(Malformed)?);
     let Head { created, kind, end, flags } = header_of(&mut header).ok_or(Malformed)?;
     let mut has_checksum = has_checksums;
@@ -118,7 +119,7 @@ pub fn read(bytes: &[u8], is_whole: bool, has_checksums: bool) -> Result<Told<'_
     };
     // Where a file begins is told by what led there.
     let is_placed = flags & ARTIFICIAL == 0 && kind != kind::FORMAT;
-    Ok(Told { end: (is_placed && end > 0).then_some(end), event })
+    Ok(PlacedEvent { end: (is_placed && end > 0).then_some(end), event })
 }
 
 struct Head {

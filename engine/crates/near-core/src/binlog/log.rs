@@ -1,7 +1,7 @@
 //! What all connections share of the log: whether a result may be served, and with what it is kept.
 
 use super::changes::{Changes, Meaning, Name, Privileges, Said};
-use super::event::{Event, Told};
+use super::event::{Event, PlacedEvent};
 use super::gtid::Gtids;
 use super::packed;
 use super::place::{Absolute, Place};
@@ -110,7 +110,7 @@ impl Log {
         self.change().lose();
     }
 
-    pub fn hear(&self, told: &Told) -> Result<(), &'static str> {
+    pub fn hear(&self, told: &PlacedEvent) -> Result<(), &'static str> {
         let Event::Packed(packed) = told.event else { return self.change().hear(told) };
         let plain = packed::unpack(packed).unwrap_or_default();
         let events = packed::events(&plain).filter(|events| !events.is_empty());

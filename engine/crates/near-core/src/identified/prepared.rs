@@ -94,6 +94,11 @@ impl Prepared {
         self.readings.get(&number)
     }
 
+    /// See [`Statements::binds_time`].
+    pub fn binds_time(&self, payload: &[u8]) -> bool {
+        self.statements.binds_time(payload)
+    }
+
     /// This command runs a read.
     pub fn runs_read(&self, payload: &[u8]) -> bool {
         self.statements.preparation(payload).is_some_and(|number| self.readings.contains_key(&number))

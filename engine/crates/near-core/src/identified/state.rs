@@ -5,15 +5,14 @@
 use super::effect::{self, Effect};
 use super::question::{self, Known};
 use crate::digest;
-use crate::prepared::says_found_rows;
 use flavour::Flavour;
-use sql::{Assignment, Charset, Kind, LexMode, SetTransaction, Statement, Target, TransactionScope, Value, classify};
+use sql::{
+    Assignment, CHARACTER_SETS, Charset, Kind, LexMode, SetTransaction, Statement, Target, TransactionScope, Value,
+    classify, may_ask_for_found_rows,
+};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use wire::{Command, Outcome, OutcomeKind, Query, capability};
-
-const CHARACTER_SETS: [&str; 4] =
-    ["character_set_client", "character_set_connection", "character_set_results", "collation_connection"];
 
 /// Views may look at user variables by functions. Which values they have is not known, but what has set them, in its order.
 const VARIABLES: &[u8] = b"@";
@@ -97,8 +96,8 @@ impl State {
         self.generation
     }
 
-    /// None: nothing may be kept or served; `Some(None)`: the server has to be asked first.
-    pub fn standing(&self) -> Option<Option<Arc<Known>>> {
+    /// Returns what the server has said about the session. None: nothing may be kept or served; `Some(None)`: the server has to be asked first.
+    pub fn known_session(&self) -> Option<Option<Arc<Known>>> {
         if self.is_own {
             return None;
         }
@@ -241,7 +240,7 @@ impl State {
             self.set.insert(VARIABLES.to_vec(), now.to_vec());
             self.change(Effect::Settings);
         }
-        self.asks_by_text |= matches!(kind, Kind::Prepare(_)) && says_found_rows(text);
+        self.asks_by_text |= matches!(kind, Kind::Prepare(_)) && may_ask_for_found_rows(text);
         let is_about_accounts = effect::is_about_accounts(kind, text);
         let executes = matches!(kind, Kind::Execute(_) | Kind::Executed(_)) && self.may_execute_about_accounts;
         self.is_about_accounts |= is_about_accounts || executes;
@@ -259,7 +258,7 @@ impl State {
     }
 
     fn hear_prepared(&mut self, text: &[u8], is_whole: bool) {
-        self.asks_by_command |= !is_whole || says_found_rows(text);
+        self.asks_by_command |= !is_whole || may_ask_for_found_rows(text);
         let statement = is_whole.then(|| classify(text, self.mode));
         let effect = match statement {
             Some(statement) if effect::may_set_variables(&statement.kind, text) => Effect::Anything,
@@ -290,7 +289,7 @@ impl State {
             Target::OneShot(_) => self.is_next_special = true,
             Target::Session(name) => self.hear_session(name, &assignment.value),
             Target::Names { .. } | Target::Charset => {
-                CHARACTER_SETS.iter().for_each(|name| drop(self.set.remove(name.as_bytes())));
+                CHARACTER_SETS.iter().for_each(|name| drop(self.set.remove(*name)));
                 self.read_by(&assignment.value);
                 let collation = match &assignment.target {
                     Target::Names { collation } => collation.as_deref(),
@@ -306,7 +305,7 @@ impl State {
     }
 
     fn hear_session(&mut self, name: &[u8], value: &Value) {
-        let is_character_set = CHARACTER_SETS.iter().any(|known| known.as_bytes() == name);
+        let is_character_set = CHARACTER_SETS.contains(&name);
         let is_asked = question::asks_for(self.flavour(), name);
         if !is_asked && self.flavour().variables.has_no_effect(name) {
             return;
@@ -327,10 +326,9 @@ impl State {
 
     /// As texts are read until the server tells.
     fn read_by(&mut self, charset: &Value) {
-        self.mode.charset = match (charset, charset.plain()) {
-            (_, Some(name)) => Charset::of_name(name, &self.flavour().charsets),
-            (Value::Default, _) => self.charset,
-            _ => Charset::Unreadable,
+        self.mode.charset = match charset {
+            Value::Default => self.charset,
+            _ => Charset::of_value(charset, &self.flavour().charsets),
         };
     }
 }

@@ -176,6 +176,24 @@ fn what_cannot_be_told_from_the_text_passes() {
     }
 }
 
+/// The server completes a TIME with today's date where it is compared with a date.
+#[test]
+fn an_execution_that_binds_a_time_goes_to_the_server_since_its_answer_depends_on_the_day() {
+    for kind in kinds() {
+        let server = kind.logging();
+        followed::run(
+            &mut direct(&server),
+            &["CREATE TABLE d.moments (id INT PRIMARY KEY, at DATETIME)", "INSERT INTO d.moments VALUES (1, NOW())"],
+        );
+        let near = kind.following(&server, LONG);
+        let mut client = near.client();
+        until_served(&near, &mut client, "SELECT COUNT(*) FROM d.moments");
+        let statement = prepared(&mut client, "SELECT id FROM d.moments WHERE at >= ?");
+        let midnight = [Param::Time(0, 0, 0)];
+        (0..5).for_each(|_| assert!(!served(&near, &mut client, &statement, &midnight).1, "{}", kind.name));
+    }
+}
+
 #[test]
 fn whatever_one_connection_does_it_gets_what_it_would_get_directly() {
     for kind in kinds() {

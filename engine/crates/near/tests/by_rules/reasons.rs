@@ -103,6 +103,9 @@ fn with_the_log_each_read_that_goes_to_the_server_has_a_reason() {
         let (statement, before) = (statement.expect("a statement"), counted(&near));
         client.execute(&statement, &[Param::Int(1)]).expect("an answer");
         assert_eq!(since(&near, &before), [("parameter_types".into(), 1)]);
+        let before = counted(&near);
+        client.execute(&statement, &[Param::Time(1, 0, 0)]).expect("an answer");
+        assert_eq!(since(&near, &before), [("current_date".into(), 1)]);
         until_served(&near, &mut client, "SELECT COUNT(*) FROM d.t");
         assert_eq!(at_once(&near, &mut client, "SELECT SUM(v) FROM d.t"), ["absent"]);
         assert_eq!(at_once(&near, &mut near.client(), READ), ["first_read"]);

@@ -1,7 +1,7 @@
 //! Whatever a client, a server and a feed send, in any order and cut anywhere: nothing panics, memory stays bounded, and what is
 //! answered from memory is whole packets.
 
-use feed::{Frame, ToNear, Told, command_check};
+use feed::{CommandReport, Frame, ToNear, command_check};
 use fqc_tests::random::Random;
 use near::pump::seen_of_server;
 use near_core::follow::Follower;
@@ -66,7 +66,7 @@ fn frame(random: &mut Random, number: u64, commands: &[Vec<u8>]) -> Frame {
         let command = if random.percent(70) { commands.len() } else { 1 + random.below(commands.len() + 1) };
         let payload =
             commands.get(command.wrapping_sub(1)).and_then(|packet| packet.get(Header::SIZE..)).unwrap_or_default();
-        Told {
+        CommandReport {
             connection: CONNECTION,
             command: command as u64,
             check: command_check(GREETING, payload),
@@ -83,7 +83,7 @@ fn frame(random: &mut Random, number: u64, commands: &[Vec<u8>]) -> Frame {
         0 => ToNear::Closed { cells: vec![random.below(3) as u32] },
         1 => ToNear::Opened { cells: vec![(random.below(3) as u32, random.below(8) as u64)] },
         2 if random.percent(10) => ToNear::Attached { version: 1, attachment: [1, 2], lease_ns: u64::MAX },
-        _ => ToNear::Told(told(random)),
+        _ => ToNear::Report(told(random)),
     };
     let begin = ToNear::Attached { version: 1, attachment: [1, 2], lease_ns: u64::MAX / 2 };
     let granted = ToNear::Granted { sent: u64::MAX / 2 };

@@ -448,7 +448,7 @@ fn is_on(variable: &Shared<c_char>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::declared::rows;
+    use crate::declared::status_variables;
 
     const FILE: &str = include_str!("../../../../../docs/reference/engine.json");
 
@@ -472,7 +472,7 @@ mod tests {
 
     #[test]
     fn the_counters_are_those_that_are_stated() {
-        let mut names: Vec<_> = rows::names().collect();
+        let mut names: Vec<_> = status_variables::names().collect();
         names.sort();
         assert_eq!(names, stated("counters"));
     }

@@ -1,7 +1,7 @@
 //! The server's own `Qcache_*` rows are redirected while the plugin is loaded: their entries in `all_status_vars`
 //! point at our numbers, and point back when it goes. A row is one aligned pointer, so a reader sees the old or the new.
 
-use crate::declared::rows::CLASSIC;
+use crate::declared::status_variables::CLASSIC;
 use crate::mariadb::abi::ShowVar;
 use crate::mariadb::symbols;
 use locks::Mutex;

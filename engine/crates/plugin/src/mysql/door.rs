@@ -3,7 +3,7 @@
 
 use crate::admission;
 use crate::connections;
-use crate::declared::{rows, variables};
+use crate::declared::{status_variables, variables};
 use crate::engine::is_loaded;
 use crate::exports;
 use crate::lifecycle;
@@ -88,7 +88,7 @@ pub static _mysql_plugin_declarations_: Declarations = Declarations([
     Plugin {
         init: Some(init),
         deinit: Some(deinit),
-        status_vars: rows::LIST.0.as_ptr(),
+        status_vars: status_variables::LIST.0.as_ptr(),
         system_vars: variables::LIST.0.as_ptr().cast(),
         ..plugin(
             abi::DAEMON_PLUGIN,
@@ -109,7 +109,7 @@ pub static _mysql_plugin_declarations_: Declarations = Declarations([
     },
     Plugin {
         init: Some(begin_names),
-        status_vars: rows::CLASSIC_LIST.0.as_ptr(),
+        status_vars: status_variables::CLASSIC_LIST.0.as_ptr(),
         system_vars: variables::CLASSIC_LIST.0.as_ptr().cast(),
         ..plugin(
             abi::DAEMON_PLUGIN,

@@ -203,7 +203,7 @@ impl Session {
         };
         let (reading, text, columns) = (prepared.reading.clone(), prepared.text.clone(), prepared.columns);
         let parameters = bind(engine.flavour(), prepared, &execute);
-        let refusal = refusal_of_execution(prepared, &execute, context);
+        let refusal = prepared.refusal(&execute, context);
         let is_due = prepared.given.is_due();
         let metadata = Metadata { definitions: engine.catalogue().definitions(), types: prepared.types.clone() };
         let keeps_metadata = self.identity.has(capability::MARIADB_CACHE_METADATA);
@@ -339,22 +339,3 @@ fn bind(flavour: &Flavour, prepared: &mut Prepared, execute: &Execute) -> Option
     let params = params?;
     Some([params.nulls, params.types, &prepared.given.basis(), params.values].concat())
 }
-
-fn refusal_of_execution(prepared: &Prepared, execute: &Execute, context: Option<u64>) -> Option<Reason> {
-    if execute.has_attributes(prepared.parameters) {
-        return Some(Own::Attributes.into());
-    }
-    if prepared.has_long_data || prepared.has_cursor || execute.flags != 0 || execute.iterations != 1 {
-        return Some(Own::Cursor.into());
-    }
-    if !prepared.given.is_plain() {
-        return Some(Own::ParameterTypes.into());
-    }
-    if prepared.types.chunks(2).any(|kind| TIME_TYPES.contains(&kind[0])) {
-        return Some(Reason::Text(Refusal::CurrentDate));
-    }
-    context.filter(|context| *context != prepared.context).map(|_| Own::StatementContext.into())
-}
-
-/// The server completes a TIME with today's date where a date is needed.
-const TIME_TYPES: [u8; 2] = [11, 19];

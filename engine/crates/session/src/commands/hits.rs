@@ -13,7 +13,7 @@ use ::insight::ShapeId;
 use cache::Key;
 use sql::Aggregates;
 use std::sync::atomic::Ordering;
-use wire::status;
+use wire::status::OF_TRANSACTION;
 
 /// A read that could be answered from the cache, by its bytes.
 pub(crate) struct Asked<'a> {
@@ -38,10 +38,6 @@ pub(crate) enum Served {
     Answered,
     Inject(Vec<u8>),
     No,
-}
-
-fn columns_of(response: &[u8], capabilities: u64) -> Option<u64> {
-    wire::column_count(wire::Packet::parse(response)?.payload, capabilities).map(|(columns, _)| columns)
 }
 
 /// It may have aggregated over nothing.
@@ -103,7 +99,9 @@ impl Session {
             return Served::No;
         }
         let Some(entry) = found else { return Served::No };
-        if asked.columns.is_some_and(|columns| columns_of(entry.value(), self.identity.capabilities()) != Some(columns))
+        if asked
+            .columns
+            .is_some_and(|columns| wire::columns_of(entry.value(), self.identity.capabilities()) != Some(columns))
         {
             return Served::No;
         }
@@ -178,14 +176,13 @@ impl Session {
 
     /// Sends a stored response with this session's own transaction flags.
     fn deliver(&mut self, value: &[u8], layout: Layout, outlet: &mut dyn Outlet) {
-        const OWN: u16 = status::IN_TRANS | status::AUTOCOMMIT | status::IN_TRANS_READONLY;
-        let flags = self.transaction.status_now() & OWN;
+        let flags = self.transaction.status_now() & OF_TRANSACTION;
         let offsets = layout.offsets(value.len());
         let stored = u16::from_le_bytes([value[offsets[1]], value[offsets[1] + 1]]);
-        if stored & OWN == flags {
+        if stored & OF_TRANSACTION == flags {
             return outlet.deliver(&[value]);
         }
-        let own = (stored & !OWN | flags).to_le_bytes();
+        let own = (stored & !OF_TRANSACTION | flags).to_le_bytes();
         match offsets[0] {
             0 => outlet.deliver(&[&value[..offsets[1]], &own, &value[offsets[1] + 2..]]),
             first => {

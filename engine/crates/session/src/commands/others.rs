@@ -30,7 +30,7 @@ impl Session {
         }
         // Told later, it would take what is sent now with it.
         if command == Some(Command::StmtSendLongData)
-            && let Some(first) = self.tell_types(engine).or_else(|| self.tell_given(engine, id_of(&packet[5..])))
+            && let Some(first) = self.tell_types(engine).or_else(|| self.tell_given(engine, id_of(&packet[4..])))
         {
             return Decision::Inject(first);
         }
@@ -38,7 +38,7 @@ impl Session {
         let capabilities = self.identity.capabilities();
         if command == Some(Command::StmtClose)
             && let Some(first) =
-                self.tell_unseen(engine, |pending| pending.may_execute(id_of(&packet[5..]), capabilities))
+                self.tell_unseen(engine, |pending| pending.may_execute(id_of(&packet[4..]), capabilities))
         {
             return Decision::Inject(first);
         }
@@ -82,44 +82,48 @@ impl Session {
     ) -> Option<Vec<u8>> {
         let body = payload.get(1..).unwrap_or_default();
         self.told.note_given(true);
-        let (expect, effect) = match command {
+        let effect = match command {
             Some(Command::StmtPrepare) => return self.on_prepare(engine, body),
             Some(Command::StmtClose) => {
-                self.statements.remove(id_of(body));
-                (Expect::Nothing, Effect::None)
+                self.statements.remove(id_of(payload));
+                Effect::None
             }
             Some(Command::StmtSendLongData) => {
-                if let Some(prepared) = self.statements.get_mut(id_of(body)) {
+                if let Some(prepared) = self.statements.get_mut(id_of(payload)) {
                     prepared.has_long_data = true;
                 }
-                (Expect::Nothing, Effect::None)
+                Effect::None
             }
             Some(Command::StmtReset) => {
-                if let Some(prepared) = self.statements.get_mut(id_of(body)) {
+                if let Some(prepared) = self.statements.get_mut(id_of(payload)) {
                     (prepared.has_long_data, prepared.has_cursor) = (false, false);
                 }
-                (Expect::Ok, Effect::None)
+                Effect::None
             }
-            Some(Command::Quit) => (Expect::Nothing, Effect::None),
-            Some(Command::Ping | Command::SetOption | Command::Debug) => (Expect::Ok, Effect::None),
+            Some(
+                Command::Quit
+                | Command::Ping
+                | Command::SetOption
+                | Command::Debug
+                | Command::Statistics
+                | Command::FieldList
+                | Command::StmtFetch,
+            ) => Effect::None,
             Some(Command::InitDb) => {
                 self.identity.doubt_database();
-                (Expect::Ok, Effect::Database)
+                Effect::Database
             }
-            Some(Command::Statistics) => (Expect::Text, Effect::None),
-            Some(Command::FieldList) => (Expect::FieldList, Effect::None),
-            Some(Command::StmtFetch) => (Expect::Fetch, Effect::None),
             Some(Command::ChangeUser) => {
                 let charset =
                     wire::ChangeUser::parse(payload, self.identity.capabilities()).and_then(|change| change.charset);
                 self.close_written(engine);
                 self.identity.set_account(None);
                 self.identity.doubt_database();
-                (Expect::ChangeUser, Effect::ChangeUser { charset })
+                Effect::ChangeUser { charset }
             }
             Some(Command::ResetConnection) => {
                 self.close_written(engine);
-                (Expect::Ok, Effect::Reset)
+                Effect::Reset
             }
             Some(Command::BinlogDump | Command::BinlogDumpGtid | Command::RegisterSlave) => {
                 self.abandon(engine);
@@ -127,13 +131,14 @@ impl Session {
             }
             _ => {
                 // What it binds holds for later executions, too.
-                if let Some(prepared) = self.statements.get_mut(id_of(body)) {
+                if let Some(prepared) = self.statements.get_mut(id_of(payload)) {
                     (prepared.types, prepared.knows_types) = (Vec::new(), true);
                 }
                 self.forward(engine, &Reading::opaque().statement, Expect::Execute, None);
                 return None;
             }
         };
+        let expect = Expect::of(command);
         let mut running = Running::new(engine, Purpose::Client, expect, self.identity.capabilities());
         // What it may fetch, or describe, may be a view.
         let stays =
@@ -162,6 +167,6 @@ impl Session {
     }
 }
 
-fn id_of(body: &[u8]) -> u32 {
-    body.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+fn id_of(payload: &[u8]) -> u32 {
+    wire::statement_id(payload).unwrap_or(0)
 }

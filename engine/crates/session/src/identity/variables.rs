@@ -2,15 +2,12 @@
 //! same settings share entries.
 
 use crate::identity::habits::Habits;
-use sql::{Assignment, Charset, LexMode, Target, Value};
+use sql::{Assignment, CHARACTER_SETS, Charset, LexMode, Target, Value};
 use std::collections::BTreeMap;
 
 /// Set where the character set of results was named since the login. Results tell their collation too, which then is the
 /// default one or that of SET NAMES; what the server tells when it is asked does not say which.
 const RESULTS_NAMED: &[u8] = b"results named";
-
-const CHARACTER_SETS: [&[u8]; 4] =
-    [b"character_set_client", b"character_set_connection", b"character_set_results", b"collation_connection"];
 
 /// What a value means hangs on these, as they are when it is set.
 fn bases(name: &[u8]) -> &'static [&'static [u8]] {
@@ -92,8 +89,7 @@ impl Variables {
     }
 
     fn charset_of(&self, value: &Value) -> Charset {
-        let charsets = &self.mode.flavour.charsets;
-        value.plain().map_or(Charset::Unreadable, |name| Charset::of_name(name, charsets))
+        Charset::of_value(value, &self.mode.flavour.charsets)
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {

@@ -30,10 +30,9 @@ impl Session {
     }
 
     pub(crate) fn take_flags(&mut self, running: &Running, mut flags: u16) {
-        const OF_MODE: u16 = status::ANSI_QUOTES | status::NO_BACKSLASH_ESCAPES;
         // These are told while the settings of SET STATEMENT are still in force.
         if matches!(&running.effect, Effect::Statement(statement) if matches!(statement.kind, Kind::SetStatement(_))) {
-            flags = flags & !OF_MODE | self.transaction.status & OF_MODE;
+            flags = flags & !status::OF_MODE | self.transaction.status & status::OF_MODE;
         }
         self.transaction.take_flags(flags);
         self.identity.set_mode_flags(flags);

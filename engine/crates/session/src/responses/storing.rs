@@ -10,17 +10,7 @@ use crate::statement::recording::{Finished, Recording};
 use crate::statement::rows::depend_on_rows;
 use crate::text::views::Reads;
 use ::insight::Caching;
-use wire::{Outcome, OutcomeKind, status};
-
-/// What a storable result may say besides the transaction's state.
-const HARMLESS_STATUS: u16 = status::IN_TRANS
-    | status::AUTOCOMMIT
-    | status::NO_GOOD_INDEX
-    | status::NO_INDEX
-    | status::NO_BACKSLASH_ESCAPES
-    | status::SLOW
-    | status::IN_TRANS_READONLY
-    | status::ANSI_QUOTES;
+use wire::{Outcome, Unstorable};
 
 impl Session {
     /// The response has been sent: the time to store it.
@@ -73,16 +63,13 @@ impl Session {
     }
 
     fn check_outcome(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) {
-        let flags = outcome.status.unwrap_or(0);
-        match outcome.kind {
-            OutcomeKind::ResultSet { .. } => {}
-            OutcomeKind::Err { .. } => return recording.refuse(Own::Failed),
-            _ => return recording.refuse(Own::Response),
-        }
-        if outcome.warnings != 0 && !are_of_text(recording, outcome) {
-            recording.refuse(Own::Warnings);
-        } else if outcome.results != 1 || outcome.more_results_seen || flags & !HARMLESS_STATUS != 0 {
-            recording.refuse(Own::Response);
+        let expected_warnings = || warnings_of_text(recording);
+        if let Some(unstorable) = outcome.unstorable(expected_warnings) {
+            recording.refuse(match unstorable {
+                Unstorable::Failed => Own::Failed,
+                Unstorable::Warnings => Own::Warnings,
+                Unstorable::Response => Own::Response,
+            });
         } else if recording.omits_metadata == outcome.metadata_follows {
             recording.refuse(Own::MetadataCached);
         } else if recording.cells.is_empty() {
@@ -132,8 +119,8 @@ impl Session {
     }
 }
 
-/// The server has warned about the words of the text and nothing else, so it would warn of the same again.
-fn are_of_text(recording: &Recording, outcome: &Outcome) -> bool {
+/// How often the server warns about words of the text, whenever it runs the statement.
+fn warnings_of_text(recording: &Recording) -> u16 {
     let is_text = recording.terms.is_certain && !recording.is_binary && !recording.is_count;
-    is_text && outcome.warnings == sql::deprecations(&recording.text, recording.terms.mode)
+    if is_text { sql::deprecations(&recording.text, recording.terms.mode) } else { 0 }
 }

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::engine::marks::Marked;
 use cache::{CellId, Stamp};
-use feed::{NearId, Protocol, Told, check_of, command_check};
+use feed::{CommandReport, NearId, Protocol, check_of, command_check};
 
 /// What is told of a result besides what it depends on.
 pub(crate) struct What {
@@ -81,7 +81,7 @@ impl Near {
     pub(crate) fn tell(&mut self, engine: &Engine, what: What, cells: &[CellId], tables: &[CellId]) {
         let Some(id) = self.mark.filter(|_| engine.feed().has_nears()) else { return };
         self.told = self.commands;
-        let told = Told {
+        let told = CommandReport {
             connection: self.connection,
             command: self.commands,
             check: self.check,

@@ -1,13 +1,14 @@
 //! The prepared statements of one connection, in the binary protocol and, by their names, in SQL.
 
+use crate::reason::{Own, Reason};
 use crate::statement::given::Given;
 use crate::statement::terms::Terms;
 use crate::text::kinds::may_be_anything;
 use crate::text::reading::Reading;
-use sql::{Kind, Statement};
+use sql::{Kind, Refusal, Statement};
 use std::collections::HashMap;
 use std::sync::Arc;
-use wire::Execute;
+use wire::{Execute, LAST_STATEMENT};
 
 #[derive(Debug)]
 pub struct Prepared {
@@ -56,6 +57,23 @@ impl Prepared {
         }
     }
 
+    /// Why the result of this execution may not be kept, whatever its text says. `context`: the number of the present session context.
+    pub fn refusal(&self, execute: &Execute, context: Option<u64>) -> Option<Reason> {
+        if execute.has_attributes(self.parameters) {
+            return Some(Own::Attributes.into());
+        }
+        if self.has_long_data || self.has_cursor || execute.flags != 0 || execute.iterations != 1 {
+            return Some(Own::Cursor.into());
+        }
+        if !self.given.is_plain() {
+            return Some(Own::ParameterTypes.into());
+        }
+        if wire::have_time(&self.types) {
+            return Some(Reason::Text(Refusal::CurrentDate));
+        }
+        context.filter(|context| *context != self.context).map(|_| Own::StatementContext.into())
+    }
+
     /// The server gets this execution.
     pub fn note_forwarded(&mut self, execute: &Execute) {
         (self.knows_types, self.has_cursor) = (true, execute.flags != 0);
@@ -100,9 +118,6 @@ pub struct Named {
 /// Of more names in one session nothing is remembered.
 const MOST_NAMED: usize = 256;
 
-/// MariaDB: the statement that was prepared last.
-pub const LAST: u32 = u32::MAX;
-
 impl Statements {
     pub fn insert(&mut self, id: u32, prepared: Prepared) {
         self.last = Some(id);
@@ -110,7 +125,7 @@ impl Statements {
     }
 
     pub fn get_mut(&mut self, id: u32) -> Option<&mut Prepared> {
-        let id = if id == LAST { self.last? } else { id };
+        let id = if id == LAST_STATEMENT { self.last? } else { id };
         self.by_id.get_mut(&id)
     }
 
@@ -129,7 +144,7 @@ impl Statements {
     }
 
     pub fn remove(&mut self, id: u32) {
-        let id = if id == LAST { self.last.take() } else { Some(id) };
+        let id = if id == LAST_STATEMENT { self.last.take() } else { Some(id) };
         id.and_then(|id| self.by_id.remove(&id));
     }
 

@@ -1,9 +1,8 @@
 //! A result that the client got and the server did not see.
 
-use crate::statement::prepared::LAST;
 use flavour::Flavour;
 use sql::Statement;
-use wire::{Execute, Expect, Header, Query};
+use wire::{Execute, Expect, Header, LAST_STATEMENT, Query};
 
 /// Rows of which the server is told one by one.
 const MOST_WITHOUT_TABLE: u64 = 4096;
@@ -76,7 +75,7 @@ impl Unseen {
     }
 
     pub fn may_execute(&self, id: u32, capabilities: u64) -> bool {
-        let is_last = |id| id == LAST;
+        let is_last = |id| id == LAST_STATEMENT;
         let is_it = |execute: Execute| execute.id == id || is_last(execute.id) || is_last(id);
         self.before.iter().chain([self]).any(|one| one.execution(capabilities).is_some_and(is_it))
     }

@@ -97,11 +97,7 @@ impl Transaction {
 
     /// The flags of this session as the client must see them: a deferred BEGIN counts.
     pub fn status_now(&self) -> u16 {
-        const LASTING: u16 = status::IN_TRANS
-            | status::AUTOCOMMIT
-            | status::IN_TRANS_READONLY
-            | status::NO_BACKSLASH_ESCAPES
-            | status::ANSI_QUOTES;
+        const LASTING: u16 = status::OF_TRANSACTION | status::OF_MODE;
         match &self.deferred_begin {
             None => self.status & LASTING,
             // One that reads only is never deferred.

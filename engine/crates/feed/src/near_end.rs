@@ -7,7 +7,7 @@
 //! - a cell's version never goes back.
 
 use crate::cells::Cells;
-use crate::message::{Frame, FromNear, ToNear, Told};
+use crate::message::{CommandReport, Frame, FromNear, ToNear};
 
 /// Stands for everything: each result depends on it, without naming it.
 const EVERYTHING: u32 = 0;
@@ -29,7 +29,7 @@ pub enum Heard {
     /// Under a new attachment: no result of an earlier one may be served.
     Attached([u64; 2]),
     /// For the [`Connection`](crate::Connection) of this number.
-    Told(Told),
+    Report(CommandReport),
 }
 
 /// A frame is missing, or is not what it should be. The feed is over: nothing more is served until the next attachment.
@@ -74,9 +74,9 @@ impl Near {
             ToNear::Granted { sent } => self.until = self.until.max(sent.saturating_add(self.lease_ns)),
             ToNear::Closed { cells } => self.close(&cells)?,
             ToNear::Opened { cells } => self.open(&cells)?,
-            ToNear::Told(told) => {
-                self.open(&told.cells)?;
-                return Ok(Some(Heard::Told(told)));
+            ToNear::Report(report) => {
+                self.open(&report.cells)?;
+                return Ok(Some(Heard::Report(report)));
             }
         }
         Ok(None)

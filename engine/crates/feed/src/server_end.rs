@@ -13,7 +13,7 @@
 //!   writer waits for the lease as it was at its closing, and later renewals do not make it wait longer;
 //! - a lease outlives its feed: what is detached still counts until its lease is over.
 
-use crate::message::{Counts, Frame, FromNear, ToNear, Told};
+use crate::message::{CommandReport, Counts, Frame, FromNear, ToNear};
 use std::collections::BTreeMap;
 
 pub type NearId = u64;
@@ -229,26 +229,26 @@ impl Nears {
         &mut self,
         id: NearId,
         basis: Basis,
-        mut told: Told,
+        mut report: CommandReport,
         version_if_open: impl Fn(u32) -> Option<u64>,
     ) -> bool {
-        let knows = |near: &&mut Attached| !near.is_gone && (!told.is_of_session || near.version >= SESSIONS);
+        let knows = |near: &&mut Attached| !near.is_gone && (!report.is_of_session || near.version >= SESSIONS);
         let Some(near) = self.attached.get_mut(&id).filter(knows) else { return false };
         for table in basis.tables {
-            let latest = near.holds.entry(*table).or_insert(told.stamp);
-            *latest = told.stamp.max(*latest);
+            let latest = near.holds.entry(*table).or_insert(report.stamp);
+            *latest = report.stamp.max(*latest);
         }
         let version = |cell: &u32| {
-            let version = version_if_open(*cell).filter(|version| *version <= told.stamp)?;
+            let version = version_if_open(*cell).filter(|version| *version <= report.stamp)?;
             Some((*cell, version))
         };
         let all = [EVERYTHING];
         let Some(cells) = all.iter().chain(basis.cells).map(version).collect() else { return false };
-        told.cells = cells;
-        told.holds_over_preparations &= near.version >= PREPARATIONS;
-        told.is_for_transactions &= near.version >= TRANSACTIONS;
-        told.snapshot = told.snapshot.filter(|_| near.version >= TRANSACTIONS);
-        near.say(ToNear::Told(told));
+        report.cells = cells;
+        report.holds_over_preparations &= near.version >= PREPARATIONS;
+        report.is_for_transactions &= near.version >= TRANSACTIONS;
+        report.snapshot = report.snapshot.filter(|_| near.version >= TRANSACTIONS);
+        near.say(ToNear::Report(report));
         true
     }
 
@@ -361,16 +361,16 @@ mod tests {
 
     const TABLE: u32 = 2;
 
-    fn told(stamp: u64) -> Told {
+    fn report(stamp: u64) -> CommandReport {
         let (is_for_transactions, snapshot) = (true, Some(stamp));
-        Told {
+        CommandReport {
             connection: 7,
             command: 1,
             stamp,
             is_for_transactions,
             snapshot,
             holds_over_preparations: true,
-            ..Told::default()
+            ..CommandReport::default()
         }
     }
 
@@ -378,7 +378,7 @@ mod tests {
         let mut nears = Nears::new(Terms::default(), 1);
         let id = nears.attach("near", Who::default(), 1, 0);
         nears.hear(id, &FromNear::Renew { sent: 0 }, 0);
-        assert!(nears.tell(id, Basis { tables: &[TABLE], cells: &[TABLE] }, told(stamp), |_| Some(version)));
+        assert!(nears.tell(id, Basis { tables: &[TABLE], cells: &[TABLE] }, report(stamp), |_| Some(version)));
         (nears, id)
     }
 
@@ -387,8 +387,8 @@ mod tests {
         for version in [1, TRANSACTIONS, SESSIONS] {
             let mut nears = Nears::new(Terms::default(), 1);
             let id = nears.attach("near", Who::default(), version, 0);
-            let told = Told { is_of_session: true, ..Told::default() };
-            assert_eq!(nears.tell(id, Basis { tables: &[], cells: &[] }, told, |_| Some(0)), version == SESSIONS);
+            let report = CommandReport { is_of_session: true, ..CommandReport::default() };
+            assert_eq!(nears.tell(id, Basis { tables: &[], cells: &[] }, report, |_| Some(0)), version == SESSIONS);
         }
     }
 
@@ -412,10 +412,10 @@ mod tests {
         for (version, knows) in [(1, [false; 3]), (2, [true, false, false]), (3, [true; 3])] {
             let mut nears = Nears::new(Terms::default(), 1);
             let id = nears.attach("near", Who::default(), version, 0);
-            assert!(nears.tell(id, Basis { tables: &[], cells: &[] }, told(1), |_| Some(1)));
+            assert!(nears.tell(id, Basis { tables: &[], cells: &[] }, report(1), |_| Some(1)));
             let messages = nears.take(id).expect("a frame").messages;
-            let Some(ToNear::Told(told)) = messages.last() else { panic!("{messages:?}") };
-            let said = [told.holds_over_preparations, told.is_for_transactions, told.snapshot.is_some()];
+            let Some(ToNear::Report(report)) = messages.last() else { panic!("{messages:?}") };
+            let said = [report.holds_over_preparations, report.is_for_transactions, report.snapshot.is_some()];
             assert_eq!(said, knows, "version {version}");
         }
     }
