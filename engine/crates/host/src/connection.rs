@@ -206,6 +206,10 @@ impl Connection {
     }
 
     fn peeked_command(&mut self, engine: &Engine, io: &mut dyn Io, end: usize) {
+        if self.session.passes_unread(engine, &self.input[Header::SIZE..end]) {
+            self.peeked = end;
+            return;
+        }
         let mut outlet = ToSocket { io, rest: Vec::new() };
         let decision = self.session.on_command(engine, &self.input[..end], &mut outlet);
         let rest = outlet.rest;
@@ -298,6 +302,10 @@ impl Connection {
     }
 
     fn command(&mut self, engine: &Engine, io: &mut dyn Io, end: usize) {
+        if self.session.passes_unread(engine, &self.input[self.given + Header::SIZE..end]) {
+            self.granted = end;
+            return;
+        }
         let mut outlet = ToSocket { io, rest: Vec::new() };
         let decision = self.session.on_command(engine, &self.input[self.given..end], &mut outlet);
         let rest = outlet.rest;
@@ -366,6 +374,11 @@ impl Connection {
     /// The server has bytes for the client.
     pub fn write(&mut self, engine: &Engine, io: &mut dyn Io, bytes: &[u8]) -> isize {
         self.is_raw = false;
+        if self.session.is_unwatched() {
+            self.ahead = 0;
+            self.has_answered = true;
+            return io.write(bytes);
+        }
         if self.ahead > 0 {
             let count = io.write(bytes);
             self.ahead -= self.ahead.min(count.max(0) as usize);

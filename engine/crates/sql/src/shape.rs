@@ -4,7 +4,7 @@
 //! ends a transaction, and mention the same names. So what is known of one holds for all.
 
 use crate::lex::is_word_byte;
-use crate::{Charset, LexMode};
+use crate::{Charset, LexMode, Numbers};
 use std::borrow::Cow;
 
 /// What of a mode a shape depends on: small, because it is handed on for every piece of a text, at every hit.
@@ -15,12 +15,27 @@ struct Spelling {
     is_utf8: bool,
 }
 
+/// What stands in a shape for a number.
+const NUMBER: &[u8] = b"?";
+
 /// What stands in a shape for a comment between `/*` and `*/`.
 pub(crate) const COMMENT: &[u8] = b"/**/";
 
 /// Appends the shape to `shape`; false for texts whose literals cannot be found in one plain pass (comments up to the end of a
 /// line, or with a meaning; odd numbers; several statements).
 pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
+    make(text, mode, shape, |_, _| {})
+}
+
+/// The same, and where the numbers are that the shape leaves out.
+pub fn shape_and_numbers(text: &[u8], mode: LexMode, shape: &mut Vec<u8>, numbers: &mut Numbers) -> bool {
+    numbers.clear();
+    make(text, mode, shape, |start, length| numbers.note(start, length))
+}
+
+/// `note` is called for each number, with its place and length.
+#[inline]
+fn make(text: &[u8], mode: LexMode, shape: &mut Vec<u8>, mut note: impl FnMut(usize, usize)) -> bool {
     if mode.is_foreign || mode.charset == Charset::Unreadable {
         return false;
     }
@@ -40,6 +55,9 @@ pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
             Piece::Literal(length, sign) => {
                 shape.extend_from_slice(&text[copied..at]);
                 shape.extend_from_slice(sign);
+                if sign == NUMBER {
+                    note(at, length);
+                }
                 at += length;
                 copied = at;
             }
@@ -140,7 +158,7 @@ fn number(rest: &[u8]) -> Option<Piece> {
     if rest.get(length).is_some_and(|byte| is_word_byte(*byte) || *byte == b'.') {
         return None;
     }
-    Some(Piece::Literal(length, b"?"))
+    Some(Piece::Literal(length, NUMBER))
 }
 
 /// Two without a space between them could be read as one.

@@ -27,6 +27,6 @@ pub use greeting::{Challenge, Greeting};
 pub use hello::ClientHello;
 pub use packet::{Framed, Header, MAX_PAYLOAD, Packet, packets, push_packet};
 pub use prepared::{Bound, Execute, Param, ParamIter, Params, types_alone, types_refused, with_types};
-pub use query::Query;
+pub use query::{NO_ATTRIBUTES, Query};
 pub use reply::{ErrPacket, OkPacket, column_count, first_value, ok_packet, only_row, patch_status, value};
 pub use tracker::{Expect, Outcome, OutcomeKind, Parameter, Progress, ResponseTracker, StatusOffsets};
