@@ -311,7 +311,7 @@ fn whatever_a_session_did_while_asleep_is_in_force_after_the_waking() {
     // Its snapshot is older than the write.
     arena.miss(&mut open, "SELECT v FROM t WHERE id = 1", "10");
     assert_eq!(execute(&mut prepared), "1011");
-    // What they write is heard of.
+    // Their writes invalidate results.
     for (number, one) in [&mut prepared, &mut zoned, &mut open].into_iter().enumerate() {
         let value = 20 + number;
         let write = || {

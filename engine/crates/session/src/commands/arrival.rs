@@ -162,6 +162,7 @@ impl Session {
             match self.serve(engine, &asked, outlet) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),
+                Served::No if counted.is_some() => self.reuse.forget_hash(),
                 Served::No => {}
             }
         }

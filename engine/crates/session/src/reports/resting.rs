@@ -60,13 +60,14 @@ impl Session {
         self.phase == Phase::Resting
     }
 
-    /// A resting session of which the server runs nothing that the engine has to follow to its end: its responses pass.
+    /// True if the session rests and the engine waits for the end of no command. Then its responses pass as they are.
     #[inline]
     pub fn is_unwatched(&self) -> bool {
         self.phase == Phase::Resting && self.work.is_idle()
     }
 
-    /// True if this command of a resting session passes unread, and was counted. False says nothing: `on_command` decides.
+    /// True if this command of a resting session may go to the server as it is. Then it was counted, and `on_command` must not be
+    /// called for it. False says nothing, and `on_command` decides.
     #[inline]
     pub fn passes_unread(&mut self, engine: &Engine, payload: &[u8]) -> bool {
         let passes = self.is_unwatched() && certainly_passes(payload, self.identity.capabilities());

@@ -29,8 +29,8 @@ pub struct Wording {
 }
 
 impl Wording {
-    /// The rows that the statement can touch, if `is_it` holds for the table that it names, and this is that table's key column. The
-    /// text is only read anew where its shape and its numbers do not tell.
+    /// The rows that the statement can touch, if `is_it` holds for the table that it names. `key` must be that table's key column. The
+    /// text is lexed again only if its shape and its numbers do not tell.
     pub fn written(&self, key: &Arc<KeyColumn>, is_it: impl Fn(&TableName) -> bool) -> Option<Written> {
         if let Some(numbers) = &self.numbers
             && let Some(placed) = self.reading.placed(key, self.terms.mode)

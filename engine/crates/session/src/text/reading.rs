@@ -51,7 +51,7 @@ pub struct Reading {
     placed: RwLock<Option<ForKey>>,
 }
 
-/// What a shape says of the rows of a table with this key column; none if that takes more than the places of its numbers.
+/// The rows that texts of one shape write, for one key column. `placed` is none if the places of their numbers do not tell.
 #[derive(Debug)]
 struct ForKey {
     key: Arc<KeyColumn>,
@@ -140,8 +140,8 @@ impl Reading {
         self.counts_changes
     }
 
-    /// Which of the numbers in a text of this shape are the keys of the rows that it writes in the table that it names, if that table has
-    /// this key column; none if their places do not tell.
+    /// Says which numbers in a text of this shape are the keys of the rows that it writes, if `key` is the key column of the table that it
+    /// names. None if the places of the numbers do not tell.
     pub fn placed(&self, key: &Arc<KeyColumn>, mode: LexMode) -> Option<Arc<Placed>> {
         let shape = self.shape.as_ref()?;
         let known = self.placed.read().unwrap_or_else(PoisonError::into_inner);

@@ -9,7 +9,7 @@ use crate::numbers::{MOST, Numbers};
 use crate::{LexMode, TableName};
 use footprint::{KeyColumn, Keys};
 
-/// What a shape says of the rows of the table with a certain key column.
+/// The rows that every text of one shape writes in a table with a certain key column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
     pub table: TableName,
@@ -23,7 +23,7 @@ enum Rows {
     Generated,
 }
 
-/// None if the places of the numbers do not tell. `shape`: without its first byte.
+/// Returns none if the places of the numbers do not tell. The shape is given without its first byte.
 pub fn placed(shape: &[u8], mode: LexMode, column: &KeyColumn) -> Option<Placed> {
     let all = MOST as i128;
     let rising: Vec<_> = (1..=all).map(Some).collect();
