@@ -282,10 +282,10 @@ fn the_surface_answers_while_asleep() {
 fn whatever_a_session_did_while_asleep_is_in_force_after_the_waking() {
     let server = asleep();
     let mut admin = server.admin().unwrap();
-    all(&mut admin, &["CREATE TABLE d.u (at TIMESTAMP)", "INSERT INTO d.u VALUES (FROM_UNIXTIME(0))"]);
+    all(&mut admin, &["CREATE TABLE d.u (at TIMESTAMP)", "INSERT INTO d.u VALUES (FROM_UNIXTIME(86400))"]);
     const TIME: &str = "SELECT at FROM d.u";
     // Each has worked before, so that its commands pass unread.
-    let mut worked = || {
+    let worked = || {
         let mut one = client(&server);
         one.must(READ).unwrap();
         one
@@ -301,15 +301,14 @@ fn whatever_a_session_did_while_asleep_is_in_force_after_the_waking() {
     admin.must(ON).unwrap();
     let mut arena = Arena::on(server.clone(), "a");
     let mut reader = client(&server);
-    arena.warm(&mut reader, "SELECT v FROM t WHERE id = 1");
+    arena.warm(&mut reader, READ);
     let zone = arena.warm(&mut reader, TIME);
-    arena.miss(&mut temporary, "SELECT v FROM t WHERE id = 1", "77");
+    arena.miss(&mut temporary, READ, "77");
     assert_ne!(said(&zoned.must(TIME).unwrap()), zone);
-    let write = || drop(reader.must("UPDATE t SET v = 11 WHERE id = 1").unwrap());
-    write();
-    assert_eq!(arena.warm(&mut reader, "SELECT v FROM t WHERE id = 1"), "11");
+    reader.must("UPDATE t SET v = 11 WHERE id = 1").unwrap();
+    assert_eq!(arena.warm(&mut reader, READ), "11");
     // Its snapshot is older than the write.
-    arena.miss(&mut open, "SELECT v FROM t WHERE id = 1", "10");
+    arena.miss(&mut open, READ, "10");
     assert_eq!(execute(&mut prepared), "1011");
     // Their writes invalidate results.
     for (number, one) in [&mut prepared, &mut zoned, &mut open].into_iter().enumerate() {
@@ -318,7 +317,7 @@ fn whatever_a_session_did_while_asleep_is_in_force_after_the_waking() {
             one.must(&format!("UPDATE t SET v = {value} WHERE id = 1")).unwrap();
             one.must("COMMIT").unwrap();
         };
-        arena.follows(&mut reader, "SELECT v FROM t WHERE id = 1", write, &value.to_string());
+        arena.follows(&mut reader, READ, write, &value.to_string());
     }
 }
 
