@@ -201,7 +201,7 @@ fn text(text: &str) -> Text<'_> {
     Text { text: text.as_bytes(), mode: LexMode::new(&MARIADB), bound: &[] }
 }
 
-/// What the statement's shape and numbers say of the rows that it writes.
+/// Returns the rows that the statement writes, as far as its shape and its numbers tell them.
 fn told_by_shape(statement: &str, column: &KeyColumn) -> Option<(TableName, Written)> {
     let (mode, mut shape, mut numbers) = (text(statement).mode, Vec::new(), Numbers::default());
     sql::shape_and_numbers(statement.as_bytes(), mode, &mut shape, &mut numbers).then_some(())?;
