@@ -88,6 +88,9 @@ impl Connection {
         if buffer.is_empty() {
             return io.read(buffer);
         }
+        if let Some(count) = self.read_unwatched(engine, io, buffer) {
+            return count;
+        }
         loop {
             if let Some(count) = self.give(buffer) {
                 return count;
@@ -118,6 +121,29 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// The shortest way for a session whose commands are only searched for the cache's names. It does what the loop of `read` would do
+    /// for usual commands. None if that loop must go on, perhaps with bytes that were read here.
+    #[inline]
+    fn read_unwatched(&mut self, engine: &Engine, io: &mut dyn Io, buffer: &mut [u8]) -> Option<isize> {
+        let is_usual = self.session.is_unwatched() && self.own_given == self.own.len() && self.input.len() >= BUFFER;
+        if !is_usual || self.peeks || self.is_raw || self.passing.is_some() {
+            return None;
+        }
+        if self.given == self.filled {
+            if std::mem::take(&mut self.has_answered) {
+                return Some(self.await_command(engine, io)).filter(|count| *count <= 0);
+            }
+            let count = self.fill(|room| io.read(room));
+            if count <= 0 {
+                return Some(count);
+            }
+            if let Next::Command(end) = self.next_command() {
+                self.command(engine, io, end);
+            }
+        }
+        self.give(buffer)
     }
 
     /// Bytes that the server may have without further thought.
@@ -206,6 +232,10 @@ impl Connection {
     }
 
     fn peeked_command(&mut self, engine: &Engine, io: &mut dyn Io, end: usize) {
+        if self.session.passes_unread(engine, &self.input[Header::SIZE..end]) {
+            self.peeked = end;
+            return;
+        }
         let mut outlet = ToSocket { io, rest: Vec::new() };
         let decision = self.session.on_command(engine, &self.input[..end], &mut outlet);
         let rest = outlet.rest;
@@ -298,6 +328,10 @@ impl Connection {
     }
 
     fn command(&mut self, engine: &Engine, io: &mut dyn Io, end: usize) {
+        if self.session.passes_unread(engine, &self.input[self.given + Header::SIZE..end]) {
+            self.granted = end;
+            return;
+        }
         let mut outlet = ToSocket { io, rest: Vec::new() };
         let decision = self.session.on_command(engine, &self.input[self.given..end], &mut outlet);
         let rest = outlet.rest;
@@ -366,6 +400,11 @@ impl Connection {
     /// The server has bytes for the client.
     pub fn write(&mut self, engine: &Engine, io: &mut dyn Io, bytes: &[u8]) -> isize {
         self.is_raw = false;
+        if self.session.is_unwatched() {
+            self.ahead = 0;
+            self.has_answered = true;
+            return io.write(bytes);
+        }
         if self.ahead > 0 {
             let count = io.write(bytes);
             self.ahead -= self.ahead.min(count.max(0) as usize);

@@ -115,15 +115,19 @@ pub fn ended(thread_id: u64) {
     closed_elsewhere::ended(thread_id);
 }
 
+#[inline]
 pub fn is_of_this_load(descriptor: &Descriptor) -> bool {
     descriptor.load.load(Ordering::Relaxed) == load_number()
 }
 
 /// A connection of an earlier load, once nothing of it is in our hands, is left alone for good.
+#[inline]
 pub fn lets_go(taken: &mut Taken) -> bool {
-    if is_of_this_load(taken.descriptor) {
-        return false;
-    }
+    !is_of_this_load(taken.descriptor) && lets_go_of_older(taken)
+}
+
+#[cold]
+fn lets_go_of_older(taken: &mut Taken) -> bool {
     let is_clean = taken.content().as_ref().is_none_or(Connection::is_clean);
     if is_clean && let Some(mut connection) = taken.content().take() {
         connection.session.close(engine());

@@ -112,8 +112,14 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
 }
 
 /// The number of the session's descriptor may be another's by now.
+#[inline]
 fn has_lost(fd: c_int) -> bool {
-    closed_elsewhere::is_any() && catch_unwind(|| closed_elsewhere::has_lost(fd)).unwrap_or(false)
+    closed_elsewhere::is_any() && is_among_lost(fd)
+}
+
+#[cold]
+fn is_among_lost(fd: c_int) -> bool {
+    catch_unwind(|| closed_elsewhere::has_lost(fd)).unwrap_or(false)
 }
 
 fn refuse() -> isize {

@@ -10,12 +10,13 @@
 use crate::engine::Engine;
 use crate::engine::tables::{Table, Verdict};
 use crate::session::Session;
-use crate::statement::rows::{is_named, row_cells};
+use crate::statement::rows::{CELLS_OF_ROW, is_named, row_cells};
 use crate::statement::running::Running;
 use crate::statement::terms::{Terms, Wording};
-use cache::CellId;
-use sql::touched::{self, Written};
-use sql::{Kind, Refusal};
+use crate::text::reading::Reading;
+use footprint::Keys;
+use sql::touched::Written;
+use sql::{Kind, Numbers, Refusal};
 use std::sync::Arc;
 use wire::{Execute, Outcome, OutcomeKind};
 
@@ -27,21 +28,37 @@ pub(crate) const MOST_REMEMBERED: usize = 192;
 const LONGEST: usize = 16 * 1024;
 
 enum Touched {
-    Rows(Vec<CellId>),
+    /// Those with these keys.
+    Rows(Vec<i128>),
     Generated,
 }
 
+/// A write, or a read that locks rows as a write does.
+fn may_write_rows(kind: &Kind) -> bool {
+    matches!(kind, Kind::Write) || matches!(kind, Kind::Read(read) if read.refusal == Some(Refusal::LockingRead))
+}
+
 impl Session {
+    /// Where the numbers are in the text that was read last, if its rows may be asked for.
+    pub(crate) fn numbers_of_write(&self, reading: &Reading) -> Option<Numbers> {
+        may_write_rows(&reading.statement.kind).then_some(self.recent.numbers)
+    }
+
     /// A write goes to the server, or a read that locks rows as a write does: its text is kept until the server locks its tables.
-    pub(crate) fn note_wording<T>(&mut self, engine: &Engine, kind: &Kind, text: T, terms: Terms)
-    where
+    /// `numbers`: those of the text, if it is not a prepared statement's.
+    pub(crate) fn note_wording<T>(
+        &mut self,
+        engine: &Engine,
+        reading: &Arc<Reading>,
+        (text, terms): (T, Terms),
+        numbers: Option<Numbers>,
+    ) where
         T: AsRef<[u8]> + Into<Arc<[u8]>>,
     {
-        let is_locking = matches!(kind, Kind::Read(read) if read.refusal == Some(Refusal::LockingRead));
         let is_told =
-            (is_locking || matches!(kind, Kind::Write)) && engine.settings().is_on() && text.as_ref().len() <= LONGEST;
+            may_write_rows(&reading.statement.kind) && engine.settings().is_on() && text.as_ref().len() <= LONGEST;
         if let Some(running) = self.work.running.as_mut().filter(|_| is_told) {
-            running.wording = Some(Wording { text: text.into(), terms });
+            running.wording = Some(Wording { text: text.into(), terms, reading: reading.clone(), numbers });
         }
     }
 
@@ -77,9 +94,10 @@ impl Session {
 
     fn close_touched(&mut self, engine: &Engine, table: &Arc<Table>) {
         let touched = self.touched(engine, table);
-        if let Some(Touched::Rows(cells)) = touched {
+        if let Some(Touched::Rows(keys)) = touched {
             self.writes.close(engine, table.any);
-            return cells.into_iter().for_each(|cell| self.writes.close(engine, cell));
+            let cells = keys.into_iter().flat_map(|key| row_cells(engine, table, key));
+            return cells.for_each(|cell| self.writes.close(engine, cell));
         }
         let was_closed = self.writes.is_closed(table.whole);
         self.writes.close_table(engine, table);
@@ -92,18 +110,17 @@ impl Session {
     }
 
     fn touched(&self, engine: &Engine, table: &Table) -> Option<Touched> {
-        let Wording { text, terms } =
-            self.work.running.as_ref()?.wording.as_ref().filter(|_| !self.temporary.may_exist())?;
+        let wording = self.work.running.as_ref()?.wording.as_ref().filter(|_| !self.temporary.may_exist())?;
+        let terms = &wording.terms;
         let key = engine.key_of(table).filter(|_| terms.is_certain)?;
-        let (named, written) = touched::written(terms.text(text), &key)?;
-        is_named(table, &named, terms, self.identity.known_database()).then_some(())?;
-        let keys = match written {
+        let current = self.identity.known_database();
+        let keys = match wording.written(&key, |named| is_named(table, named, terms, current))? {
             Written::Generated => return Some(Touched::Generated),
+            Written::Keys(Keys::Points(keys)) if keys.len() <= MOST_WRITTEN => keys,
             Written::Keys(keys) => keys.points(MOST_WRITTEN)?,
         };
-        let cells: Vec<_> = keys.into_iter().flat_map(|key| row_cells(engine, table, key)).collect();
-        let fits = self.transaction.written.len() + cells.len() <= MOST_REMEMBERED;
-        fits.then_some(Touched::Rows(cells))
+        let fits = self.transaction.written.len() + CELLS_OF_ROW * keys.len() <= MOST_REMEMBERED;
+        fits.then_some(Touched::Rows(keys))
     }
 
     /// A row whose key the server made up: it is told now, and nothing else has changed.
@@ -129,8 +146,7 @@ impl Session {
             return;
         }
         let is_of_innodb = table.verdict(engine.catalogue().generation()) == Verdict::Snapshot;
-        let Wording { text, terms } = wording;
-        if is_of_innodb && terms.is_certain && touched::counts_changes(text, terms.mode) {
+        if is_of_innodb && wording.terms.is_certain && wording.reading.counts_changes() {
             self.writes.reopen(engine);
         }
     }

@@ -4,7 +4,7 @@
 //! ends a transaction, and mention the same names. So what is known of one holds for all.
 
 use crate::lex::is_word_byte;
-use crate::{Charset, LexMode};
+use crate::{Charset, LexMode, Numbers};
 use std::borrow::Cow;
 
 /// What of a mode a shape depends on: small, because it is handed on for every piece of a text, at every hit.
@@ -15,12 +15,27 @@ struct Spelling {
     is_utf8: bool,
 }
 
+/// What stands in a shape for a number.
+const NUMBER: &[u8] = b"?";
+
 /// What stands in a shape for a comment between `/*` and `*/`.
 pub(crate) const COMMENT: &[u8] = b"/**/";
 
 /// Appends the shape to `shape`; false for texts whose literals cannot be found in one plain pass (comments up to the end of a
 /// line, or with a meaning; odd numbers; several statements).
 pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
+    make(text, mode, shape, |_, _| {})
+}
+
+/// Does the same, and notes the places of the numbers that the shape leaves out.
+pub fn shape_and_numbers(text: &[u8], mode: LexMode, shape: &mut Vec<u8>, numbers: &mut Numbers) -> bool {
+    numbers.clear();
+    make(text, mode, shape, |start, length| numbers.note(start, length))
+}
+
+/// `note` is called for each number, with its place and length.
+#[inline]
+fn make(text: &[u8], mode: LexMode, shape: &mut Vec<u8>, mut note: impl FnMut(usize, usize)) -> bool {
     if mode.is_foreign || mode.charset == Charset::Unreadable {
         return false;
     }
@@ -34,23 +49,40 @@ pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
     let LexMode { ansi_quotes, no_backslash_escapes, .. } = mode;
     let spelling = Spelling { ansi_quotes, no_backslash_escapes, is_utf8: mode.charset == Charset::Utf8 };
     let (mut at, mut copied) = (0, 0);
-    while let Some(piece) = piece(&text[at..], spelling) {
-        match piece {
-            Piece::Same(length) => at += length,
-            Piece::Literal(length, sign) => {
+    loop {
+        at += text[at..].iter().position(|byte| STOPS[usize::from(*byte)]).unwrap_or(text.len() - at);
+        if at == text.len() {
+            shape.extend_from_slice(&text[copied..]);
+            return !text.is_empty();
+        }
+        match piece(text, at, spelling) {
+            None => return false,
+            Some(Piece::Same(length)) => at += length,
+            Some(Piece::Literal(length, sign)) => {
                 shape.extend_from_slice(&text[copied..at]);
                 shape.extend_from_slice(sign);
+                if sign == NUMBER {
+                    note(at, length);
+                }
                 at += length;
                 copied = at;
             }
         }
-        if at == text.len() {
-            shape.extend_from_slice(&text[copied..]);
-            return true;
-        }
     }
-    false
 }
+
+/// Bytes that may begin a literal, or something whose literals are not found. All others are the same in the shape, and are passed over
+/// in one loop, since that is done for each byte of nearly each text.
+static STOPS: [bool; 256] = {
+    let mut are = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        are[byte] = matches!(byte as u8, b'0'..=b'9' | 0x80.. | 0)
+            || matches!(byte as u8, b'\'' | b'"' | b'`' | b'-' | b'/' | b'.' | b'#' | b';' | b'@' | b'?' | b'\\');
+        byte += 1;
+    }
+    are
+};
 
 /// The name of a shape is a hash without its first byte and its comments. It is the same on every server and after every restart: FNV-1a,
 /// whose high and low bits are mixed in the end.
@@ -89,25 +121,36 @@ enum Piece {
     Literal(usize, &'static [u8]),
 }
 
-/// The next piece, or `None` where the text gives up.
+/// The piece that begins with the stop at this place, or `None` where the text gives up.
 #[inline]
-fn piece(rest: &[u8], spelling: Spelling) -> Option<Piece> {
+fn piece(text: &[u8], at: usize, spelling: Spelling) -> Option<Piece> {
+    let rest = &text[at..];
     let next = rest.get(1);
-    match *rest.first()? {
+    // What ends in a word byte there is a word: a number is followed by none.
+    let is_in_word = || at > 0 && is_word_byte(text[at - 1]);
+    match rest[0] {
+        b'0'..=b'9' if is_in_word() => Some(Piece::Same(1)),
         b'0'..=b'9' => number(rest),
-        first if is_word_byte(first) => word(rest, spelling).map(Piece::Same),
+        0x80.. => spelling.is_utf8.then_some(Piece::Same(1)),
+        b'\'' if is_prefixed(&text[..at]) => None,
         b'\'' => text_literal(rest, spelling),
         b'"' if !spelling.ansi_quotes => text_literal(rest, spelling),
         quote @ (b'"' | b'`') => quoted_name(rest, quote).map(Piece::Same),
         b'-' if next == Some(&b'-') => None,
         b'/' if next == Some(&b'*') => comment(rest),
         b'.' if next.is_some_and(u8::is_ascii_digit) => None,
-        b'.' if next.is_some_and(|byte| is_word_byte(*byte)) => {
-            word(&rest[1..], spelling).map(|length| Piece::Same(length + 1))
-        }
         // `?` stands for a literal here; the others begin comments, statements, variables.
         0 | b'#' | b';' | b'@' | b'?' | b'\\' => None,
         _ => Some(Piece::Same(1)),
+    }
+}
+
+/// The last word is one that gives a text directly after it another meaning.
+fn is_prefixed(before: &[u8]) -> bool {
+    match before {
+        [.., byte, letter] => b"xXbBnN".contains(letter) && !is_word_byte(*byte),
+        [letter] => b"xXbBnN".contains(letter),
+        [] => false,
     }
 }
 
@@ -120,16 +163,6 @@ fn comment(rest: &[u8]) -> Option<Piece> {
     (!has_meaning).then_some(Piece::Literal(length + 4, COMMENT))
 }
 
-fn word(rest: &[u8], spelling: Spelling) -> Option<usize> {
-    let length = rest.iter().position(|byte| !is_word_byte(*byte)).unwrap_or(rest.len());
-    let (word, after) = rest.split_at(length);
-    let is_prefix = length == 1 && after.first() == Some(&b'\'') && b"xXbBnN".contains(&word[0]);
-    if is_prefix || !spelling.is_utf8 && !word.is_ascii() {
-        return None;
-    }
-    Some(length)
-}
-
 /// Digits, perhaps with a fraction. What goes on like a word may be one.
 fn number(rest: &[u8]) -> Option<Piece> {
     let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -140,7 +173,7 @@ fn number(rest: &[u8]) -> Option<Piece> {
     if rest.get(length).is_some_and(|byte| is_word_byte(*byte) || *byte == b'.') {
         return None;
     }
-    Some(Piece::Literal(length, b"?"))
+    Some(Piece::Literal(length, NUMBER))
 }
 
 /// Two without a space between them could be read as one.

@@ -311,7 +311,48 @@ pub fn is_near(text: &[u8], mode: LexMode) -> bool {
     may_mention_alias(text, statements) || has_lost() || says(text, b"infile")
 }
 
+/// Whether the text certainly neither concerns the cache's surface nor asks for a local file, told by its first letters and one
+/// pass: all names of the cache have a `q`, and after a word that reads or writes rows or ends a transaction, only a second statement
+/// could ask for a file.
+#[inline]
+pub fn is_far(text: &[u8]) -> bool {
+    const FIRST: [[u8; 3]; 8] = [*b"sel", *b"ins", *b"upd", *b"del", *b"rep", *b"beg", *b"com", *b"rol"];
+    text.first_chunk::<3>().is_some_and(|first| FIRST.contains(&first.map(|letter| letter | 0x20)))
+        && memchr::memchr3(b'q', b'Q', b';', text).is_none()
+}
+
+/// Whether the text may name something of the cache, in names or in literals. If it may not, no text of its shape has anything for
+/// `rewrite`, `is_about_plugin` or `without_sql_cache`: those only heed names, and an INSTALL is no read or write.
+pub fn may_name_cache(text: &[u8], mode: LexMode) -> bool {
+    says(text, b"fqc") || may_mention_alias(text, &mode.flavour.statements) || says(text, HINT.as_bytes())
+}
+
 /// Spares the lexer for nearly every text.
 fn may_mention_alias(text: &[u8], statements: &Statements) -> bool {
     !statements.aliases.is_empty() && says(text, statements.alias_prefix.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flavour::{MARIADB, MYSQL};
+
+    #[test]
+    fn what_is_far_names_nothing_of_the_cache_and_asks_for_no_file() {
+        for text in ["SELECT c FROM t WHERE id = 1", "insert into t values ('a')", "BEGIN", "Commit", "ROLLBACK TO a"] {
+            assert!(is_far(text.as_bytes()), "{text}");
+        }
+        for text in ["", "se", "SET a = 1", "LOAD DATA LOCAL INFILE 'x' INTO TABLE t", "/* c */ SELECT 1", "SHOW FQC"] {
+            assert!(!is_far(text.as_bytes()), "{text}");
+        }
+        for statements in [&MARIADB.statements, &MYSQL.statements] {
+            let names = statements.aliases.iter().flat_map(|alias| [alias.theirs, alias.ours]);
+            for name in names.chain([statements.alias_prefix, HINT, "fqc_size", "fqc"]) {
+                for name in [name.to_owned(), name.to_ascii_uppercase()] {
+                    assert!(name.is_empty() || !is_far(format!("SELECT @@{name}").as_bytes()), "{name}");
+                }
+            }
+        }
+        assert!(!is_far(b"SELECT 1; LOAD DATA LOCAL INFILE 'x' INTO TABLE t"));
+    }
 }

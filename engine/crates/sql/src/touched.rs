@@ -9,6 +9,7 @@
 
 mod counted;
 mod insert;
+mod placed;
 mod scan;
 mod select;
 mod unique;
@@ -18,7 +19,8 @@ mod wanted;
 use crate::{LexMode, TableName};
 pub use counted::counts_changes;
 use footprint::{KeyColumn, Keys};
-use scan::Scan;
+pub use placed::{Placed, placed};
+use scan::{Scan, digits};
 
 /// A statement to be looked at.
 #[derive(Clone, Copy)]

@@ -32,6 +32,6 @@ pub use prepared::{
     Bound, BoundType, Execute, LAST_STATEMENT, NO_TYPE, Param, ParamIter, Params, have_time, statement_id, types_alone,
     types_refused, with_types,
 };
-pub use query::Query;
+pub use query::{NO_ATTRIBUTES, Query};
 pub use reply::{ErrPacket, OkPacket, column_count, columns_of, first_value, ok_packet, only_row, patch_status, value};
 pub use tracker::{Expect, Outcome, OutcomeKind, Parameter, Progress, ResponseTracker, StatusOffsets, Unstorable};

@@ -14,7 +14,7 @@ pub struct Query<'a> {
 }
 
 /// No attributes, and one set of them, as the protocol has it.
-const NO_ATTRIBUTES: [u8; 2] = [0, 1];
+pub const NO_ATTRIBUTES: [u8; 2] = [0, 1];
 
 impl<'a> Query<'a> {
     /// Reads what follows the command byte.

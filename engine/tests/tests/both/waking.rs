@@ -278,6 +278,68 @@ fn the_surface_answers_while_asleep() {
     assert_eq!(said(&worked.query("SELECT COUNT(*), @@query_cache_size FROM f").unwrap()), "2,33554432");
 }
 
+#[test]
+fn whatever_a_session_did_while_asleep_is_in_force_after_the_waking() {
+    let server = asleep();
+    let mut admin = server.admin().unwrap();
+    all(&mut admin, &["CREATE TABLE d.u (at TIMESTAMP)", "INSERT INTO d.u VALUES (FROM_UNIXTIME(86400))"]);
+    const TIME: &str = "SELECT at FROM d.u";
+    // Each has worked before, so that its commands pass unread.
+    let worked = || {
+        let mut one = client(&server);
+        one.must(READ).unwrap();
+        one
+    };
+    let (mut prepared, mut zoned, mut temporary, mut open) = (worked(), worked(), worked(), worked());
+    let read = prepared.prepare("SELECT v + @u FROM t WHERE id = ?").unwrap().1.unwrap();
+    all(&mut prepared, &["SET @u = 1000"]);
+    all(&mut zoned, &["SET time_zone = '+05:00'"]);
+    all(&mut temporary, &["CREATE TEMPORARY TABLE t (id INT PRIMARY KEY, v INT)", "INSERT INTO t VALUES (1, 77)"]);
+    all(&mut open, &["SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", "BEGIN", "SELECT v FROM t"]);
+    let execute = |one: &mut Client| said_binary(&one.execute(&read, &[Param::Int(1)]).unwrap());
+    assert_eq!(execute(&mut prepared), "1010");
+    admin.must(ON).unwrap();
+    let mut arena = Arena::on(server.clone(), "a");
+    let mut reader = client(&server);
+    arena.warm(&mut reader, READ);
+    let zone = arena.warm(&mut reader, TIME);
+    arena.miss(&mut temporary, READ, "77");
+    assert_ne!(said(&zoned.must(TIME).unwrap()), zone);
+    reader.must("UPDATE t SET v = 11 WHERE id = 1").unwrap();
+    assert_eq!(arena.warm(&mut reader, READ), "11");
+    // Its snapshot is older than the write.
+    arena.miss(&mut open, READ, "10");
+    assert_eq!(execute(&mut prepared), "1011");
+    // Their writes invalidate results.
+    for (number, one) in [&mut prepared, &mut zoned, &mut open].into_iter().enumerate() {
+        let value = 20 + number;
+        let write = || {
+            one.must(&format!("UPDATE t SET v = {value} WHERE id = 1")).unwrap();
+            one.must("COMMIT").unwrap();
+        };
+        arena.follows(&mut reader, READ, write, &value.to_string());
+    }
+}
+
+#[test]
+fn a_command_that_comes_in_pieces_while_the_engine_wakes() {
+    const WRITE: &[u8] = b"\x03UPDATE t SET v = 11 WHERE id = 1";
+    let server = asleep();
+    let mut writer = client(&server);
+    writer.must(READ).unwrap();
+    let packet = [&[WRITE.len() as u8, 0, 0, 0], WRITE].concat();
+    // With the beginning of a command in its hands the server waits for the rest.
+    writer.send_raw(&packet[..9]).unwrap();
+    server.admin().unwrap().must(ON).unwrap();
+    let mut arena = Arena::on(server.clone(), "a");
+    let mut reader = client(&server);
+    let write = || {
+        writer.send_raw(&packet[9..]).unwrap();
+        assert!(writer.read_response().unwrap().failure().is_none());
+    };
+    arena.follows(&mut reader, READ, write, "11");
+}
+
 /// A server that is awake, and sessions that do not keep it so.
 pub fn awake(sessions: usize) -> (Arc<Server>, Vec<Client>) {
     let server = asleep();

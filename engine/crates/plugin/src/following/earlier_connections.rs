@@ -59,6 +59,7 @@ fn with_command<T>(work: impl FnOnce(&mut Option<Unreported>) -> T) -> Option<T>
 }
 
 /// That of this thread, if there is one.
+#[inline]
 fn take() -> Option<Unreported> {
     (UNDER_WAY.load(Ordering::Relaxed) > 0).then(|| with_command(Option::take)).flatten().flatten()
 }
@@ -143,9 +144,18 @@ pub fn on_report() {
 }
 
 /// This thread wants to read: whatever it ran has ended.
+#[inline]
 pub fn on_wait() {
-    let is_awake = engine().vigil().is_awake();
-    let Some(ended) = take().filter(|command| command.has_answered && is_awake) else { return };
+    if let Some(ended) = take() {
+        end(ended);
+    }
+}
+
+#[cold]
+fn end(ended: Unreported) {
+    if !ended.has_answered || !engine().vigil().is_awake() {
+        return;
+    }
     // In a pool that was done with the answer.
     if !server::get().has_thread_pool() {
         // Before the drop of `ended` ends what it held.

@@ -29,7 +29,11 @@ pub fn type_changed(thd: *mut Thd, value: u8) {
 }
 
 pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void) {
-    if !is_loaded() || data.is_null() {
+    // SAFETY: every event of this class begins with the number of its kind.
+    if !is_loaded()
+        || data.is_null()
+        || class == GENERAL_CLASS && !tells_statement(unsafe { &*data.cast::<EventGeneral>() })
+    {
         return;
     }
     contain(Point::Event, (), || {
@@ -50,6 +54,12 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
         earlier_connections::on_report();
         wake_if_wanted();
     });
+}
+
+/// Each statement also has an event of its result, which tells nothing.
+#[inline]
+fn tells_statement(event: &EventGeneral) -> bool {
+    matches!(event.subclass, GENERAL_LOG | GENERAL_STATUS)
 }
 
 /// Asleep, all that matters is whether a session older than the plugin sets the server's own cache.

@@ -33,8 +33,14 @@ pub fn is_set(obstacle: Obstacle) -> bool {
 }
 
 /// Why nothing is served.
+#[inline]
 pub fn obstacle() -> Option<&'static str> {
     let all = OBSTACLES.load(Ordering::Acquire);
+    if all == 0 { None } else { words(all) }
+}
+
+#[cold]
+fn words(all: u32) -> Option<&'static str> {
     const WORDS: [(Obstacle, &str); 6] = [
         (Obstacle::NoEvents, "the plugin fqc_events is not active: INSTALL PLUGIN fqc_events SONAME 'fqc.so'"),
         (Obstacle::Pool, "a thread pool is loaded, and connections of one cannot be followed"),

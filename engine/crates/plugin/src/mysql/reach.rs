@@ -45,11 +45,11 @@ pub fn number(thd: &ThdRef) -> u64 {
 
 /// Contained, and only while anybody wants to know.
 pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
-    if thd.is_null() || !is_loaded() {
+    if thd.is_null() || !is_loaded() || !engine().vigil().is_awake() {
         return T::default();
     }
     let work = || {
-        if signal::is_this_thread() || !engine().vigil().is_awake() {
+        if signal::is_this_thread() {
             return T::default();
         }
         let outcome = work(Actor::of(thd));

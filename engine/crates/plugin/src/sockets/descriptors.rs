@@ -10,7 +10,6 @@ use crate::server;
 use host::Connection;
 use std::cell::{Cell, UnsafeCell};
 use std::ffi::c_int;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -37,21 +36,20 @@ unsafe impl Sync for Descriptor {}
 
 const DESCRIPTORS: usize = 1 << 20;
 
-fn table() -> &'static [AtomicPtr<Descriptor>] {
-    static TABLE: OnceLock<Vec<AtomicPtr<Descriptor>>> = OnceLock::new();
-    TABLE.get_or_init(|| (0..DESCRIPTORS).map(|_| AtomicPtr::default()).collect())
-}
+/// All null at first, so it takes no memory before it is used.
+static TABLE: [AtomicPtr<Descriptor>; DESCRIPTORS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; DESCRIPTORS];
 
 /// What is known of this file descriptor, if a connection was ever accepted under it.
+#[inline]
 pub fn get(fd: c_int) -> Option<&'static Descriptor> {
-    let pointer = table().get(usize::try_from(fd).ok()?)?.load(Ordering::Acquire);
+    let pointer = TABLE.get(usize::try_from(fd).ok()?)?.load(Ordering::Acquire);
     // SAFETY: null, or a leaked descriptor published with Release in `made`.
     unsafe { pointer.as_ref() }
 }
 
 /// The same, made if there is none.
 pub fn made(fd: c_int) -> Option<&'static Descriptor> {
-    let place = usize::try_from(fd).ok().and_then(|fd| table().get(fd))?;
+    let place = usize::try_from(fd).ok().and_then(|fd| TABLE.get(fd))?;
     if place.load(Ordering::Acquire).is_null() {
         let descriptor = Box::into_raw(Box::new(Descriptor {
             holder: AtomicU8::new(NOBODY),
@@ -98,7 +96,7 @@ pub fn visit(mut work: impl FnMut(&mut Taken)) {
 }
 
 fn all() -> impl Iterator<Item = &'static Descriptor> {
-    table().iter().filter_map(|place| {
+    TABLE.iter().filter_map(|place| {
         // SAFETY: as in `get`.
         unsafe { place.load(Ordering::Acquire).as_ref() }
     })

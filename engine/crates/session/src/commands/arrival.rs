@@ -162,15 +162,18 @@ impl Session {
             match self.serve(engine, &asked, outlet) {
                 Served::Answered => return Decision::Answered,
                 Served::Inject(packet) => return Decision::Inject(packet),
+                Served::No if counted.is_some() => self.reuse.forget_hash(),
                 Served::No => {}
             }
         }
         let reading = early.unwrap_or_else(|| self.read(engine, text));
+        let numbers = self.numbers_of_write(&reading);
         let reading = self.as_prepared(reading);
         if let Some(decision) = self.before_server(engine, &reading, text, packet, outlet) {
             return decision;
         }
-        if let Some(decision) = intercept(self, engine, &reading.statement, text) {
+        let is_far = reading.is_far_from_surface();
+        if !is_far && let Some(decision) = intercept(self, engine, &reading.statement, text) {
             self.note_stay(engine, &reading, text);
             return decision;
         }
@@ -187,8 +190,11 @@ impl Session {
             running.is_plain = !reading.names_system();
         }
         self.note_stay(engine, &reading, text);
-        self.note_wording(engine, &reading.statement.kind, text, self.own_terms());
+        self.note_wording(engine, &reading, (text, self.own_terms()), numbers);
         self.note_preparation(&reading.statement.kind);
+        if is_far {
+            return Decision::Forward;
+        }
         let understood = understood(text, &reading.statement.kind, self.identity.mode());
         understood.map_or(Decision::Forward, |other| Decision::Replace(respelled(packet, text, &other)))
     }
@@ -256,7 +262,7 @@ impl Session {
             self.note_stay(engine, &reading, &text);
         }
         if let Some(terms) = terms {
-            self.note_wording(engine, &reading.statement.kind, text, terms);
+            self.note_wording(engine, &reading, (text, terms), None);
         }
         let told =
             self.statements.get_mut(execute.id).and_then(|prepared| prepared.forward(&execute, packet, capabilities));

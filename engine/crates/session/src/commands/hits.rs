@@ -85,6 +85,7 @@ impl Session {
         }
         let key = asked.key();
         let hash = engine.cache().hash(&key);
+        self.reuse.note_hash(hash);
         if self.reuse.is_hopeless() {
             engine.insight().requested(hash, None, |basis| engine.is_alive(basis));
             return Served::No;

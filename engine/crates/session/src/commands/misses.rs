@@ -42,7 +42,7 @@ impl Session {
             Err(own) => (engine.versions().now(), Some(Reason::Own(own))),
         };
         let refusal = refusal.or(transaction_refusal);
-        let shape = reading.shape(&engine.insight().digests);
+        let shape = self.reuse.shape().unwrap_or_else(|| reading.shape(&engine.insight().digests));
         let key = Key { context: context.unwrap_or(0), parts: [text, parameters] };
         // What a near cache asks for is reused there.
         let may_pass_over = refusal.is_none()
@@ -168,6 +168,10 @@ impl Session {
     }
 
     pub(crate) fn close_for(&mut self, engine: &Engine, kind: &Kind) {
+        if matches!(kind, Kind::Read(_) | Kind::Write) {
+            // The server names the tables that these touch.
+            return;
+        }
         let closing = closing(engine.flavour(), kind);
         let ends_own_branch = matches!(kind, Kind::Xa(_)) && self.transaction.is_own_branch;
         if closing.everything && !ends_own_branch {

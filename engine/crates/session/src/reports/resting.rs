@@ -5,7 +5,7 @@
 use crate::engine::Engine;
 use crate::session::{Phase, Session};
 use sql::{Kind, LexMode, Refusal, Statement};
-use wire::Command;
+use wire::{Command, capability};
 
 impl Session {
     /// Something has happened, or is about to, of which nothing will be told.
@@ -60,6 +60,23 @@ impl Session {
         self.phase == Phase::Resting
     }
 
+    /// True if the session rests and the engine waits for the end of no command. Then its responses pass as they are.
+    #[inline]
+    pub fn is_unwatched(&self) -> bool {
+        self.phase == Phase::Resting && self.work.is_idle()
+    }
+
+    /// True if this command of a resting session may go to the server as it is. Then it was counted, and `on_command` must not be
+    /// called for it. False says nothing, and `on_command` decides.
+    #[inline]
+    pub fn passes_unread(&mut self, engine: &Engine, payload: &[u8]) -> bool {
+        let passes = self.is_unwatched() && certainly_passes(payload, self.identity.capabilities());
+        if passes {
+            self.near.count(engine, payload);
+        }
+        passes
+    }
+
     /// Keeps the count of the sessions that want the cache.
     pub(crate) fn wish(&mut self, engine: &Engine, wishes: bool) {
         if std::mem::replace(&mut self.wishes, wishes) != wishes {
@@ -74,6 +91,21 @@ pub(crate) fn keeps_track(kind: &Kind) -> bool {
         Kind::Set(assignments) => assignments.iter().all(|assignment| assignment.value.plain().is_some()),
         Kind::Read(read) => read.refusal == Some(Refusal::NoTable),
         Kind::Show(_) | Kind::Use(_) | Kind::SetTransaction(_) | Kind::Empty | Kind::Kill => true,
+        _ => false,
+    }
+}
+
+/// Whether `passes_unseen` certainly holds: the usual statements of a server whose cache is off are recognized without looking for
+/// each of the engine's names.
+#[inline]
+fn certainly_passes(payload: &[u8], capabilities: u64) -> bool {
+    let Some((byte, body)) = payload.split_first() else { return false };
+    match Command::from_byte(*byte) {
+        Some(Command::StmtExecute | Command::StmtClose | Command::Ping) => true,
+        Some(Command::Query) if capabilities & capability::QUERY_ATTRIBUTES != 0 => {
+            body.strip_prefix(&wire::NO_ATTRIBUTES).is_some_and(sql::surface::is_far)
+        }
+        Some(Command::Query | Command::StmtPrepare) => sql::surface::is_far(body),
         _ => false,
     }
 }

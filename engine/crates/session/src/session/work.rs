@@ -20,6 +20,12 @@ pub struct Work {
 }
 
 impl Work {
+    /// The server has nothing left to answer that is followed, or that the client must not see.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.running.is_none() && self.draining.is_none()
+    }
+
     /// The command is followed no more.
     pub fn abandon(&mut self) {
         self.draining = self.running.take().filter(Running::is_hidden).map(|running| running.tracker);

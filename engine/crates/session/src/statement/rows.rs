@@ -54,7 +54,9 @@ pub(crate) fn is_named(table: &Table, named: &TableName, terms: &Terms, current:
     named.name == table.name && named.db.as_deref().or(current) == Some(&table.db)
 }
 
-pub(crate) fn row_cells(engine: &Engine, table: &Table, key: i128) -> [CellId; 2] {
+pub(crate) const CELLS_OF_ROW: usize = 2;
+
+pub(crate) fn row_cells(engine: &Engine, table: &Table, key: i128) -> [CellId; CELLS_OF_ROW] {
     [engine.rows().row(table.whole.0, key), engine.rows().block(table.whole.0, key)]
 }
 

@@ -1,7 +1,9 @@
 //! How the text of a statement must be read: its mode, its database, its parameters.
 
-use sql::LexMode;
-use sql::touched::Text;
+use crate::text::reading::Reading;
+use footprint::KeyColumn;
+use sql::touched::{self, Text, Written};
+use sql::{LexMode, Numbers, TableName};
 use std::sync::Arc;
 
 /// How a text is to be understood.
@@ -21,6 +23,24 @@ pub struct Terms {
 pub struct Wording {
     pub text: Arc<[u8]>,
     pub terms: Terms,
+    pub reading: Arc<Reading>,
+    /// The text's own, if it is not that of a prepared statement.
+    pub numbers: Option<Numbers>,
+}
+
+impl Wording {
+    /// The rows that the statement can touch, if `is_it` holds for the table that it names. `key` must be that table's key column. The
+    /// text is lexed again only if its shape and its numbers do not tell.
+    pub fn written(&self, key: &Arc<KeyColumn>, is_it: impl Fn(&TableName) -> bool) -> Option<Written> {
+        if let Some(numbers) = &self.numbers
+            && let Some(placed) = self.reading.placed(key, self.terms.mode)
+            && let Some(written) = placed.written(&self.text, numbers, key)
+        {
+            return is_it(&placed.table).then_some(written);
+        }
+        let (named, written) = touched::written(self.terms.text(&self.text), key)?;
+        is_it(&named).then_some(written)
+    }
 }
 
 impl Terms {

@@ -1,11 +1,14 @@
 //! What is known of a statement from its text, and holds for every statement of the same shape.
 
 use crate::text::views::Views;
+use footprint::KeyColumn;
 use insight::{Digests, NOBODY, ShapeId};
+use locks::RwLock;
+use sql::touched::{self, Placed};
 use sql::{Digest, Kind, LexMode, Statement, TableName};
 use std::cell::Cell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 
 /// This schema is left out where it is asked whether there are stored programs: statements that may name it are looked at.
 pub(crate) const SYSTEM: &[u8] = b"sys";
@@ -38,6 +41,21 @@ pub struct Reading {
     sources: Option<Arc<[TableName]>>,
     /// The catalogue's generation + 1 << 1 | whether a view of it is named; 0 before it was asked.
     names_view: AtomicU64,
+    /// A text of it may name something of the cache.
+    may_name_cache: bool,
+    /// The response of this write reports how many rows it has changed.
+    counts_changes: bool,
+    /// The shape itself; none if the reading is that of one text.
+    shape: Option<Arc<[u8]>>,
+    /// Which rows texts of this shape write, for the key column that was asked about last.
+    placed: RwLock<Option<ForKey>>,
+}
+
+/// The rows that texts of one shape write, for one key column. `placed` is none if the places of their numbers do not tell.
+#[derive(Debug)]
+struct ForKey {
+    key: Arc<KeyColumn>,
+    placed: Option<Arc<Placed>>,
 }
 
 impl Reading {
@@ -49,6 +67,8 @@ impl Reading {
             may_skip_rows: is_read && (may_skip_rows(text) || sql::may_count_found_rows(text)),
             searches: !is_read && sql::may_search(text, mode),
             names_system: sql::says(text, SYSTEM),
+            may_name_cache: sql::surface::may_name_cache(text, mode),
+            counts_changes: !is_read && touched::counts_changes(text, mode),
             sources: if is_read { sql::sources(text, mode).map(Arc::from) } else { None },
             ..Reading::of(statement)
         }
@@ -83,6 +103,12 @@ impl Reading {
         self
     }
 
+    /// The reading of all texts of a shape.
+    pub(crate) fn of_shape(mut self, shape: &Arc<[u8]>) -> Reading {
+        self.shape = Some(shape.clone());
+        self
+    }
+
     fn of(statement: Statement) -> Reading {
         let names_view = AtomicU64::new(0);
         let statement = Arc::new(statement);
@@ -95,13 +121,38 @@ impl Reading {
             names_system: true,
             sources: None,
             names_view,
+            may_name_cache: true,
+            counts_changes: false,
+            shape: None,
+            placed: RwLock::default(),
         }
     }
 
     pub(crate) fn copy(&self) -> Reading {
         let (statement, digest) = (Arc::new((*self.statement).clone()), self.digest.clone());
         let names_view = AtomicU64::new(self.names_view.load(Ordering::Relaxed));
-        Reading { statement, digest, names_view, sources: self.sources.clone(), ..*self }
+        let (sources, shape, placed) = (self.sources.clone(), self.shape.clone(), RwLock::default());
+        Reading { statement, digest, names_view, sources, shape, placed, ..*self }
+    }
+
+    /// The number of rows in the response to this write is that of all rows that it has changed, if the table is of InnoDB.
+    pub fn counts_changes(&self) -> bool {
+        self.counts_changes
+    }
+
+    /// Says which numbers in a text of this shape are the keys of the rows that it writes, if `key` is the key column of the table that it
+    /// names. None if the places of the numbers do not tell.
+    pub fn placed(&self, key: &Arc<KeyColumn>, mode: LexMode) -> Option<Arc<Placed>> {
+        let shape = self.shape.as_ref()?;
+        let known = self.placed.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = known.as_ref().filter(|known| Arc::ptr_eq(&known.key, key)) {
+            return known.placed.clone();
+        }
+        drop(known);
+        let placed = touched::placed(&shape[1..], mode, key).map(Arc::new);
+        let now = ForKey { key: key.clone(), placed: placed.clone() };
+        *self.placed.write().unwrap_or_else(PoisonError::into_inner) = Some(now);
+        placed
     }
 
     pub fn is_single_scan(&self) -> bool {
@@ -130,6 +181,11 @@ impl Reading {
 
     pub fn names_system(&self) -> bool {
         self.names_system
+    }
+
+    /// Nothing about the cache is in any text that this is the reading of.
+    pub fn is_far_from_surface(&self) -> bool {
+        !self.may_name_cache && self.holds_for_shape()
     }
 
     pub fn searches(&self) -> bool {

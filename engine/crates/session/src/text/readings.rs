@@ -31,7 +31,7 @@ impl Readings {
     /// `recent`: those of the session that asks.
     pub fn read(&self, text: &[u8], mode: LexMode, recent: &mut Recent) -> Arc<Reading> {
         recent.shape.clear();
-        if !sql::shape(text, mode, &mut recent.shape) {
+        if !sql::shape_and_numbers(text, mode, &mut recent.shape, &mut recent.numbers) {
             return Arc::new(Reading::new(text, mode));
         }
         let hash = self.seed.hash_one(&recent.shape) as usize;
@@ -59,8 +59,8 @@ fn find(shard: &RwLock<ByShape>, shape: &[u8]) -> Option<(Arc<[u8]>, Arc<Reading
 }
 
 fn make_known(shard: &RwLock<ByShape>, shape: &[u8], text: &[u8], mode: LexMode) -> (Arc<[u8]>, Arc<Reading>) {
-    let reading = Arc::new(Reading::new(text, mode).counted(&shape[1..]));
-    let shape = Arc::from(shape);
+    let shape: Arc<[u8]> = Arc::from(shape);
+    let reading = Arc::new(Reading::new(text, mode).counted(&shape[1..]).of_shape(&shape));
     if reading.holds_for_shape() {
         let mut shard = shard.write().unwrap_or_else(|e| e.into_inner());
         if shard.len() >= KEPT {

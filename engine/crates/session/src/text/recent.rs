@@ -17,6 +17,8 @@ const MOST_OWN: usize = 64;
 pub struct Recent {
     /// That of the text which is read now.
     pub(crate) shape: Vec<u8>,
+    /// Its numbers, if it has a shape.
+    pub(crate) numbers: sql::Numbers,
     /// Sets, one after the other; none before the first reading is kept.
     kept: Vec<Option<Kept>>,
     own: usize,

@@ -148,7 +148,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-fn digits(text: &[u8]) -> Option<i128> {
+pub(super) fn digits(text: &[u8]) -> Option<i128> {
     let is_integer = text.len() <= MOST_DIGITS && text.iter().all(u8::is_ascii_digit);
     is_integer.then(|| text.iter().fold(0, |value, digit| 10 * value + i128::from(digit - b'0')))
 }

@@ -1,0 +1,60 @@
+//! What holds for every text of one shape: which of its numbers are the keys of the rows that it writes.
+//!
+//! A shape is a text itself, with `?` in place of each number. It is looked at twice with numbers bound to these that only tell
+//! where they stand, in rising and in falling order. If each key is found at the same places both times, nothing but the places
+//! decides which numbers are the keys.
+
+use super::{Text, Written, digits, written};
+use crate::numbers::{MOST, Numbers};
+use crate::{LexMode, TableName};
+use footprint::{KeyColumn, Keys};
+
+/// The rows that every text of one shape writes in a table with a certain key column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    pub table: TableName,
+    rows: Rows,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Rows {
+    /// The numbers with these indices are the keys.
+    Keys(Vec<usize>),
+    Generated,
+}
+
+/// Returns none if the places of the numbers do not tell. The shape is given without its first byte.
+pub fn placed(shape: &[u8], mode: LexMode, column: &KeyColumn) -> Option<Placed> {
+    let all = MOST as i128;
+    let rising: Vec<_> = (1..=all).map(Some).collect();
+    let falling: Vec<_> = (1..=all).rev().map(Some).collect();
+    let (table, first) = written(Text { text: shape, mode, bound: &rising }, column)?;
+    let (_, second) = written(Text { text: shape, mode, bound: &falling }, column)?;
+    let rows = match (first, second) {
+        (Written::Generated, Written::Generated) => Rows::Generated,
+        (Written::Keys(Keys::Points(first)), Written::Keys(Keys::Points(second))) => {
+            let is_same = first.iter().map(|key| key - 1).eq(second.iter().map(|key| all - key));
+            let places = first.iter().map(|key| usize::try_from(key - 1).ok()).collect::<Option<Vec<_>>>()?;
+            (is_same && !places.is_empty()).then_some(Rows::Keys(places))?
+        }
+        _ => return None,
+    };
+    Some(Placed { table, rows })
+}
+
+impl Placed {
+    /// The rows that this text of the shape can touch; none if the values of its numbers matter for that, too.
+    pub fn written(&self, text: &[u8], numbers: &Numbers, column: &KeyColumn) -> Option<Written> {
+        let key = |place: &usize| {
+            let key = digits(numbers.of(text, *place)?)?;
+            // With 0 the server may make a key up.
+            (column.holds(key) && !(key == 0 && column.is_generated)).then_some(key)
+        };
+        match &self.rows {
+            Rows::Generated => Some(Written::Generated),
+            Rows::Keys(places) => {
+                places.iter().map(key).collect::<Option<_>>().map(|keys| Written::Keys(Keys::Points(keys)))
+            }
+        }
+    }
+}
