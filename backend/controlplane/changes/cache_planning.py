@@ -14,6 +14,7 @@ from controlplane.fleet.models import Instance
 from controlplane.gateway.errors import NotUsable
 from controlplane.gateway.numbers import whole
 from controlplane.parameters.findings import Severity
+from controlplane.prerequisites.advice import suggested_rule
 from controlplane.prerequisites.check import instance_check
 from controlplane.prerequisites.findings import InstanceFinding
 from controlplane.prerequisites.recommendation import size_text
@@ -42,7 +43,7 @@ def preview_enable(
         shrunk, too_small = _shrunk_pool(situation)
         wanted |= {} if too_small else {POOL: shrunk}
     if rule or is_cache_off(situation):
-        wanted[SIZE] = str(_size(instance, situation, rule or "buffer_pool", sizing))
+        wanted[SIZE] = str(_size(instance, situation, rule or suggested_rule(instance), sizing))
     wanted[TYPE] = str(type)
     if OBSERVE in situation.configured:
         wanted[OBSERVE] = None
