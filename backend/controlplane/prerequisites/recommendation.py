@@ -137,8 +137,8 @@ TEXTS: dict[str, Any] = {
     "enable": lambda seen: f"Enable: {_percent(seen)} of reads would hit, saving {_cores(seen)}.{_size(seen)}",
     "do_not_enable": lambda seen: f"Do not enable: only {_percent(seen)} of reads would hit.",
     "too_early": lambda seen: (
-        f"The cache is on. In the past hour caches answered {seen.hits} of {seen.requests} reads. To judge it, at least "
-        f"{ENOUGH_REQUESTS} reads over {ENOUGH_SECONDS // 60} minutes are needed."
+        f"The cache is on. In the past hour caches answered {seen.hits} of {seen.requests} reads. To judge it, at "
+        f"least {ENOUGH_REQUESTS} reads over {ENOUGH_SECONDS // 60} minutes are needed."
     ),
     "keep": lambda seen: (
         f"The cache pays: in the past hour {_percent(seen)} of reads came from caches, saving {_cores(seen)}."
