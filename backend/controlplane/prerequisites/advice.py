@@ -34,7 +34,7 @@ def cache_advice(instance: Instance) -> dict[str, Any]:
         "recommendation": recommended,
         "observation": Observation.objects.filter(instance=instance).first(),
         "findings": advice_findings(readings),
-        "sizes": _sizes(readings, curve, is_curve_suggested=recommended["size_bytes"] is not None),
+        "sizes": _sizes(readings, curve, suggested_bytes=recommended["size_bytes"]),
         "curve": [{"size_bytes": size, "hit_ratio": ratio} for size, ratio in curve.points],
         "tables": [table_advice(table, readings) for table in readings.tables],
         **_without_statistics(readings),
@@ -62,8 +62,8 @@ def observed(instance: Instance, readings: Readings, curve: Curve) -> Observed |
     if found is None:
         return None
     size = _knee(curve)
-    if found.result is not None:  # the size goes by the curve that is shown beside it
-        return Observed(**{**found.result, "size_bytes": size})
+    if found.result is not None:  # its size goes by the curve beside it, as long as the engine has one
+        return Observed(**{**found.result, "size_bytes": size or found.result["size_bytes"]})
     numbers = grown(found.counted_before, counted(readings.status))
     return Observed(
         **numbers,
@@ -109,9 +109,19 @@ def suggested_rule(instance: Instance) -> str:
     return next(str(size["rule"]) for size in cache_advice(instance)["sizes"] if size["is_suggested"])
 
 
-def _sizes(readings: Readings, curve: Curve, *, is_curve_suggested: bool) -> list[dict[str, Any]]:
+def curve_or_kept(instance: Instance) -> list[tuple[int, float]]:
+    """The engine forgets its curve when it falls asleep. An ended observation kept its best point."""
+    found = Observation.objects.filter(instance=instance).first()
+    kept = Observed(**found.result) if found and found.result else None
+    points = cache_curve(instance).points
+    if points or kept is None or kept.suggested_bytes is None:
+        return points
+    return [(kept.suggested_bytes, kept.hit_ratio or 0)]
+
+
+def _sizes(readings: Readings, curve: Curve, *, suggested_bytes: int | None) -> list[dict[str, Any]]:
     pool = readings.number("innodb_buffer_pool_size")
-    suggested = "curve" if is_curve_suggested else "buffer_pool"
+    suggested = "curve" if suggested_bytes is not None else "buffer_pool"
     sizes: list[dict[str, Any]] = [
         {
             "rule": "buffer_pool",
@@ -125,7 +135,7 @@ def _sizes(readings: Readings, curve: Curve, *, is_curve_suggested: bool) -> lis
         },
         {
             "rule": "curve",
-            "size_bytes": _knee(curve),
+            "size_bytes": _knee(curve) or suggested_bytes,
             "explanation": curve.note or "Where the predicted hit ratio stops rising.",
         },
     ]
