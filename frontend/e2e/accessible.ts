@@ -10,7 +10,7 @@ declare global {
 
 // What a scheme alone decides. Everything else is the same page in the other one, and is not looked at twice.
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
-// Whoever speaks to a page says what is to be seen on it; axe does not look at this by itself.
+// Users of speech control say the words that they see. axe checks this only if it is asked to.
 const OF_WORDS = { rules: { 'label-content-name-mismatch': { enabled: true } } };
 
 export async function expectAccessible(page: Page): Promise<void> {

@@ -41,7 +41,7 @@ class InstanceClass(models.Model):
 
     @property
     def variables(self) -> dict[str, int]:
-        """What expressions may name. One that names storage has no value where nobody said how much there is."""
+        """Variables of expressions. AllocatedStorage is missing while the storage is unknown."""
         storage = {} if self.storage_bytes is None else {"AllocatedStorage": self.storage_bytes}
         return {
             **storage,

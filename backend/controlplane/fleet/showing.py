@@ -53,7 +53,7 @@ def kept_by_server(instance: Instance, running: Mapping[str, str]) -> tuple[bool
 
 
 def place_of(instance_id: str) -> Place:
-    """Around a value that is tried for an instance: as a preview finds it."""
+    """Returns what a value for this instance is judged by: the same as in a preview."""
     instance = instance_get(instance_id)
     rows = list(instance.parameters.all())
     known = {row.name: row.running for row in rows if row.running is not None}

@@ -209,8 +209,8 @@ _ALL = (
 
 METRICS: Mapping[str, MetricDefinition] = {definition.name: definition for definition in _ALL}
 
-# The figures by which an instance and the fleet are judged at a glance. Every place that shows one takes it from here,
-# over the same time: the console's tiles and lists, the CLI, the advice, and the API.
+# These figures judge an instance and the fleet at a glance. The console's tiles and lists, the CLI, the advice and the
+# API all take them from here, over the same time.
 HEADLINES = ("select_hit_ratio", "served_per_second", "saved_time", "statements_per_second", "buffer_pool_hit_ratio")
 HEADLINE_SECONDS = 3600
 

@@ -1,4 +1,4 @@
-"""The figures by which an instance and the fleet are judged at a glance, each of the past hour."""
+"""These figures judge an instance and the fleet at a glance. Each is of the past hour."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fleet_headlines() -> Headlines:
 
 
 def past_hour_sums(instance_id: str) -> Mapping[str, float | None]:
-    """What the columns of the headlines grew by in the past hour; empty without samples."""
+    """Returns the growth of the headlines' columns in the past hour; empty without samples."""
     span = _past_hour(settings_get().poll_interval_seconds)
     return instance_sums(instance_id, [*DEFINITIONS, READS], span)
 

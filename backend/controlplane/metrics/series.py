@@ -104,7 +104,7 @@ def _instances_buckets(
 
 
 def added_up(buckets: Collection[Sums]) -> Sums:
-    """Of buckets that have the same columns: what grew is added up, of what stands the mean is taken."""
+    """Joins buckets that have the same columns: counters are added up, gauges averaged."""
     columns = next(iter(buckets), {})
     return {column: _joined(column, [each[column] for each in buckets]) for column in columns}
 

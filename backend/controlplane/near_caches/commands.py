@@ -24,7 +24,7 @@ def report_command(host: str, port: int, options: Mapping[str, str], url: str) -
 
 
 def config_lines(host: str, port: int, options: Mapping[str, str]) -> tuple[str, ...]:
-    """Of the file that the packaged unit reads."""
+    """Returns the configuration file of the packaged unit."""
     values = {name: CREDENTIAL if name in PASSWORD_OPTIONS else value for name, value in options.items()}
     own = (f'{name} = "{value}"' for name, value in values.items())
     return (f"# {CONFIG_FILE}", f'server = "{_address(host, port)}"', f'listen = ["{LISTEN}"]', *own)

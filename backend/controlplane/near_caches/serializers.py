@@ -65,7 +65,7 @@ class NearCacheSerializer(serializers.ModelSerializer[NearCache]):
 
 
 def obstacle_of(near: NearCache) -> str:
-    """Empty of one that serves, and of one that is gone for a reason that nobody told.
+    """Returns why a near cache serves nothing. Empty if it serves, or is gone for an unknown reason.
 
     A server whose cache is off sends its near caches away, and they come back once it is on.
     """

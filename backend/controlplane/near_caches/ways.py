@@ -154,7 +154,7 @@ def _rule(repeated: Repeated) -> tuple[str, ...]:
 
 
 def repeated_of(rows: Iterable[Mapping[str, str | None]]) -> list[Repeated]:
-    """Of the engine's figures per statement: those that were run most often, as far as any was run twice."""
+    """Returns the statements that ran most often, from the engine's figures. One that ran once is left out."""
     counted = [(whole(row.get(reports.EXECUTIONS)) or 0, row) for row in rows]
     often = sorted((each for each in counted if each[0] > 1), key=lambda each: -each[0])
     found = [Repeated(row.get(reports.DIGEST) or "", row.get(reports.QUERY) or "") for _, row in often]
@@ -168,12 +168,12 @@ def offers_tls(product: str, version: str, variables: Mapping[str, str]) -> bool
 
 
 def makes_its_certificate(version: str, variables: Mapping[str, str]) -> bool:
-    """Whether nobody can have that certificate before the server starts, so that a near cache cannot verify it."""
+    """True if the server makes its certificate when it starts, so that a near cache cannot verify it."""
     release = re.match(r"(\d+)\.(\d+).*MariaDB", version)
     is_of_age = release is not None and (int(release[1]), int(release[2])) >= OWN_CERTIFICATE
     return is_of_age and not variables.get("ssl_cert") and variables.get("have_ssl", "YES") == "YES"
 
 
 def options(mode: str, *, has_tls: bool) -> dict[str, str]:
-    """Of `fqc-near`, besides where the server is and where it listens."""
+    """Returns the options of `fqc-near`, except the addresses of the server and of its own listener."""
     return {**(TLS_OPTIONS if has_tls else {}), **OWN_OPTIONS[mode]}

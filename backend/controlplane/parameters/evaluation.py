@@ -14,7 +14,7 @@ from .resolution import resolve
 
 @dataclass(frozen=True)
 class Place:
-    """Where a value is tried: what is configured and runs there beside it weighs in the same memory."""
+    """An instance or class for which a value is tried. Its other parameters share the memory with that value."""
 
     line: Line
     variables: Mapping[str, int] | None = None  # None: of no class, and only the spelling is judged
@@ -49,7 +49,7 @@ def evaluate(text: str, place: Place, parameter: str | None) -> Evaluation:
 
 
 def _findings(text: str, place: Place, variables: Mapping[str, int], parameter: str) -> list[Finding]:
-    """Those that a preview of this value alone has."""
+    """Returns the findings that a preview of this value alone has."""
     values = {**place.configured, parameter: text}
     found = resolve(place.line, values, variables, running=place.running).findings
     return [each for each in found if each.parameter in ("", parameter)]

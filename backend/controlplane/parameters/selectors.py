@@ -11,7 +11,7 @@ from controlplane.core.hooks import Hook
 from controlplane.parameters.evaluation import Place
 from controlplane.parameters.models import Template, TemplateVersion
 
-# What an instance, given by its id or name, has around a value that is tried there.
+# Returns the place of an instance, given by its id or name, for a value that is tried there.
 PLACE_OF: Hook[Callable[[str], Place]] = Hook("parameters.selectors.PLACE_OF")
 # The line of a new template that names none.
 FLEET_LINE: Hook[Callable[[], str]] = Hook("parameters.selectors.FLEET_LINE")

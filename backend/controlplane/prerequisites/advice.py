@@ -74,7 +74,7 @@ def observed(instance: Instance, readings: Readings, curve: Curve) -> Observed |
 
 
 def _served(instance: Instance, curve: Curve) -> Observed:
-    """By the server's cache and by near caches in the past hour: what the headlines are made of."""
+    """Reads that the server's cache and near caches answered in the past hour, from the columns of the headlines."""
     sums = past_hour_sums(instance.pk)
     hits, others = ("hits", "near_hits"), ("inserts", "not_cached")
     return Observed(
@@ -105,7 +105,7 @@ def _without_statistics(readings: Readings) -> dict[str, str]:
 
 
 def suggested_rule(instance: Instance) -> str:
-    """The rule by which the advice would size the cache, for whoever names none."""
+    """Returns the rule of the suggested size. It applies where a request names no rule."""
     return next(str(size["rule"]) for size in cache_advice(instance)["sizes"] if size["is_suggested"])
 
 

@@ -1,5 +1,5 @@
-// The figures by which an instance and the fleet are judged at a glance: those of the past hour, near caches counted in.
-// What they are, and over which time, the API says; here are only their names, in its order.
+// These figures of the past hour judge an instance and the fleet at a glance. The API defines them and their time span;
+// this file has only their names, in its order.
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from './client';
 import type { components } from './schema.gen';

@@ -8,7 +8,7 @@ export type NearCache = components['schemas']['NearCache'];
 
 const POLL_MS = 10_000;
 
-/** Of one server. More of them than a page is more than anybody reads in a list. */
+/** The near caches of one server. A list longer than one page would not be read. */
 export function nearCachesQuery(id: string) {
   return queryOptions({
     queryKey: ['instance', 'near-caches', id],

@@ -25,7 +25,7 @@ export interface PanelPlan<Key extends string = string> {
   isOptional?: boolean;
 }
 
-/** Who answers reads: hits against inserts, near caches counted in. Each read of the server's is in one of the lines. */
+/** The chart of hits against inserts, with near caches. Each read is counted in exactly one of its lines. */
 export const READS: PanelPlan<'traffic'> = {
   key: 'traffic',
   metrics: ['near_hits_per_second', 'hits_per_second', 'inserts_per_second', 'not_cached_per_second'],

@@ -3,7 +3,7 @@ import classes from './PageHeader.module.css';
 
 interface PageHeaderProps {
   title: string;
-  /** Of the many pages of one thing: which one it is, for the browser tab. */
+  /** Names one of several pages of the same thing in the title of the browser tab. */
   room?: string;
   eyebrow?: ReactNode;
   status?: ReactNode;

@@ -15,7 +15,7 @@ export function customSize(
   memory: string,
   cpus: number | '' | null | undefined,
   connections?: number | null,
-  /** Nothing on a server tells it: empty, it stays unknown. */
+  /** A server does not report its storage. Empty means unknown. */
   storage = '',
 ) {
   const bytes = parseBytes(memory);

@@ -1,4 +1,4 @@
-"""The status and the advice of a cache that is on have the figures of the past hour that stand beside them."""
+"""The status and the advice of a cache that is on have the same figures of the past hour."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MINUTES = 20
 
 @pytest.fixture
 def busy(instance: Any) -> Any:
-    """Of the reads of twenty minutes its cache, which is on, answered a part, and near caches another one."""
+    """Its cache is on. In twenty minutes the cache and near caches have each answered a part of the reads."""
     changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
     now = int(time.time()) // 60 * 60
     partitions_ensure(Sample, now - 3600, now)

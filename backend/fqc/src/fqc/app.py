@@ -89,7 +89,7 @@ def root(
     Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 refused by a check, 5 denied, 6 timed out.
     """
     given = {"FQC_OUTPUT": form, "FQC_CONTEXT": context, "FQC_URL": url, "FQC_TOKEN": token}
-    # As the variables: the same option behind the command counts more.
+    # They count as these variables do: the same option behind the command wins.
     os.environ.update({variable: value for variable, value in given.items() if value is not None})
 
 

@@ -9,7 +9,7 @@ from fqc.output import Cell
 
 
 def headlines_of(series: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of an answer with courses: the figures alone, as the status of an instance has them."""
+    """Takes the figures out of an answer that also has their courses."""
     kept = ("name", "title", "unit", "formula")
     return [{**{key: each[key] for key in kept}, "value": each["whole"]} for each in series]
 

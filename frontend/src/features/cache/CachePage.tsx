@@ -80,7 +80,7 @@ function Prediction({ instanceId }: { instanceId: string }) {
   );
 }
 
-/** By the log or by rules they answer reads of a server whose own cache is off. */
+/** Near caches that follow the log or rules serve even while the cache of their server is off. */
 function NearCachesAlone({ instanceId }: { instanceId: string }) {
   const { data } = useQuery(nearCachesQuery(instanceId));
   return data?.items.some(({ state }) => state === 'serving') ? <NowPanel instanceId={instanceId} /> : null;

@@ -37,7 +37,7 @@ function AdvicePanel({ instanceId, status, findings }: AdvicePanelProps) {
   const t = useT();
   const canChange = useCan('operator');
   const act = useFindingActionPage(instanceId);
-  // What is well needs no change; the check of the prerequisites shows it.
+  // A met condition needs no change. The check of the prerequisites shows it.
   const open = findings.filter(({ severity }) => severity !== 'notice');
   return (
     <Panel

@@ -1,5 +1,5 @@
-// A cache that is on, in the order in which somebody asks: does it pay, what does it do now, what does it miss and why,
-// and what should be changed.
+// The page of a cache that is on. Its panels answer in this order: does it pay, what does it do now, what does it miss
+// and why, what should I change.
 import { Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';

@@ -15,7 +15,7 @@ import classes from './cache.module.css';
 
 interface NowPanelProps {
   instanceId: string;
-  /** Of the server's cache; without one, near caches alone answer. */
+  /** The state of the server's cache; undefined while only near caches answer. */
   status?: CacheStatus;
 }
 
@@ -85,7 +85,7 @@ function nearText(items: NearCache[], t: Translate): string {
   return others > 0 ? `${here}, ${t('cache.nearOthers', { count: others })}` : here;
 }
 
-/** What is counted since the server started or its counters were set to zero says so. */
+/** Labels of counters say so if the figure is counted since the server started. */
 function factsOf(status: CacheStatus, t: Translate): Fact[] {
   const counter = (name: string) => Number(status.counters[name] ?? NaN);
   const { connections } = status;

@@ -16,7 +16,7 @@ import { useT } from '@/lib/i18n/context';
 import { useCacheDisable } from './api';
 import classes from './cache.module.css';
 
-/** Of the headlines those that the cache decides. */
+/** The headlines that depend on the cache. */
 const SHOWN = HEADLINES.filter((name) => name !== 'buffer_pool_hit_ratio');
 
 /** The answer in a sentence, and the figures of the past hour that it is made of. */

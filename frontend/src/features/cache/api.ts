@@ -47,7 +47,7 @@ export function useCacheDisable(id: string, onDone: (change: Change) => void) {
 
 const POINTS = 240;
 
-/** Who answered the reads of the past hour. */
+/** The rates of reads by what answered them, in the past hour. */
 export function readsQuery(id: string) {
   return queryOptions({
     queryKey: ['metrics', 'reads', id],

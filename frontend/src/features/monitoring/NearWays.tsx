@@ -32,7 +32,7 @@ export function NearWays({ instanceId, ways }: { instanceId: string; ways: Way[]
 interface NearWayProps {
   instanceId: string;
   way: Way;
-  /** How many near caches serve in this mode: whoever has just started one sees it arrive. */
+  /** The number of near caches that serve in this mode. It grows when one that was just started arrives. */
   serving: number;
 }
 
@@ -61,7 +61,7 @@ function NearWay({ instanceId, way, serving }: NearWayProps) {
   );
 }
 
-/** What is left to do in this way, in its order; the last step is done when a near cache serves. */
+/** The steps of this way, in their order. The last one is done when a near cache serves. */
 function Steps({ way, serving }: Omit<NearWayProps, 'instanceId'>) {
   const t = useT();
   const steps = [

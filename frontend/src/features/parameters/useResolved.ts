@@ -6,7 +6,7 @@ import { isExpression } from './parameterInput';
 
 const PAUSE_MS = 200;
 
-/** What an expression comes to on this instance, as a preview would have it; asked after a pause in typing. */
+/** Evaluates an expression for this instance as a preview would, after a pause in typing. */
 export function useResolved(instance: Instance, parameter: string, text: string) {
   const [expression] = useDebouncedValue(text, PAUSE_MS);
   return useQuery({
