@@ -19,15 +19,15 @@ test('the cache is enabled in the guided flow, watched, and disabled', async ({
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Next' }).click();
 
-  await page.getByLabel('Cache size').fill('3 potatoes');
+  await page.getByRole('textbox', { name: 'Cache size' }).fill('3 potatoes');
   await expect(page.getByText('Enter a size such as 480 MiB.')).toBeVisible();
-  await page.getByLabel('Cache size').fill('100 GiB');
+  await page.getByRole('textbox', { name: 'Cache size' }).fill('100 GiB');
   await expect(page.getByText(/^At most .* on this instance\.$/)).toBeVisible();
   await expect(page.getByRole('button', { name: 'Next' })).toBeDisabled();
-  await page.getByLabel('Cache size').fill('16 MiB');
+  await page.getByRole('textbox', { name: 'Cache size' }).fill('16 MiB');
   await expect(page.getByLabel('Custom size')).toBeChecked();
   await page.reload();
-  await expect(page.getByLabel('Cache size')).toHaveValue('16 MiB');
+  await expect(page.getByRole('textbox', { name: 'Cache size' })).toHaveValue('16 MiB');
   await expect(page.getByLabel('Custom size')).toBeChecked();
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Next' }).click();

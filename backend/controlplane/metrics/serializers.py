@@ -17,6 +17,7 @@ from controlplane.metrics.series import (
 )
 
 SPARKLINE_NAMES = "select_hit_ratio,served_per_second"
+RESOLUTIONS = [name for name, _ in CHART]
 WHOLE = "Of the whole span: sums divided, not the mean of `values`; null: no sample, or nothing to divide by."
 
 
@@ -92,7 +93,7 @@ class MetricSeriesSerializer(serializers.Serializer[Any]):
 class SeriesSerializer(serializers.Serializer[Any]):
     times = serializers.ListField(child=serializers.IntegerField(), help_text="Starts of the buckets, epoch seconds.")
     step_seconds = serializers.IntegerField()
-    resolution = serializers.ChoiceField(choices=[name for name, _ in CHART])
+    resolution = serializers.ChoiceField(choices=RESOLUTIONS)
     series = MetricSeriesSerializer(many=True)
 
 

@@ -2730,7 +2730,7 @@ export interface components {
             /** @description Starts of the buckets, epoch seconds. */
             times: number[];
             step_seconds: number;
-            resolution: components["schemas"]["ResolutionD6eEnum"];
+            resolution: components["schemas"]["SeriesResolutionEnum"];
             series: components["schemas"]["MetricSeries"][];
             /** @description How long the time is that the figures are of. */
             window_seconds: number;
@@ -3765,13 +3765,6 @@ export interface components {
             findings: components["schemas"]["Finding"][];
             is_blocked: boolean;
         };
-        /**
-         * @description * `raw` - raw
-         *     * `minute` - minute
-         *     * `hour` - hour
-         * @enum {string}
-         */
-        ResolutionD6eEnum: "raw" | "minute" | "hour";
         ResolvedValue: {
             name: string;
             submitted: string;
@@ -3908,9 +3901,16 @@ export interface components {
             /** @description Starts of the buckets, epoch seconds. */
             times: number[];
             step_seconds: number;
-            resolution: components["schemas"]["ResolutionD6eEnum"];
+            resolution: components["schemas"]["SeriesResolutionEnum"];
             series: components["schemas"]["MetricSeries"][];
         };
+        /**
+         * @description * `raw` - raw
+         *     * `minute` - minute
+         *     * `hour` - hour
+         * @enum {string}
+         */
+        SeriesResolutionEnum: "raw" | "minute" | "hour";
         ServedConnections: {
             /** @description For which the cache is on. */
             served: number;
