@@ -178,7 +178,7 @@ test('a trial has hits of its own before anything is set, and says why there are
   await page.goto(`${cache}?step=3`);
   const run = page.getByRole('button', { name: 'Run the trial' });
   await whileReading(stack.server(second.id), async () => {
-    await page.getByLabel('Statement').fill('SELECT name FROM demo.product WHERE id = 7');
+    await page.getByRole('textbox', { name: 'Statement' }).fill('SELECT name FROM demo.product WHERE id = 7');
     await expect(async () => {
       await run.click();
       await expect(run).toBeEnabled();
@@ -187,7 +187,7 @@ test('a trial has hits of its own before anything is set, and says why there are
       });
     }).toPass();
   });
-  await page.getByLabel('Statement').fill('SELECT COUNT(*) FROM information_schema.TABLES');
+  await page.getByRole('textbox', { name: 'Statement' }).fill('SELECT COUNT(*) FROM information_schema.TABLES');
   await run.click();
   // A table of the server's own: the engine leaves it to the server, and the trial says so.
   await expect(page.getByRole('group', { name: 'Qcache_hits' })).toContainText('of 20 runs');

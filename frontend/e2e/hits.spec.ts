@@ -144,6 +144,7 @@ test('a point of the predicted curve, or its button, leads to a prepared change'
   await page.goto(`/instances/${first.id}/cache`);
   await expect(dots).toHaveCount(sizes.length);
   // Pressed where it lands, as a finger does: the chart has not seen the pointer move before.
+  await dots.nth(4).scrollIntoViewIfNeeded();
   const { x, y } = await centreOf(dots.nth(4), curve);
   await page.mouse.click(x, y);
   await expectPrepared(page, first, sizes[4] ?? 0);

@@ -38,7 +38,7 @@ test('a chart is exported as the figures that it draws', async ({ page, instance
   const file = await exported(page, panel, 'Data (CSV)');
   expect(file.suggestedFilename()).toBe(`${first.name}-statements.csv`);
   const [head, ...lines] = (await readFile(await file.path(), 'utf8')).trim().split('\n');
-  expect(head).toBe('time_utc,Statements,Reads,Writes');
+  expect(head).toBe('time_utc,Statements,All reads,Writes');
   expect(lines.length).toBeGreaterThan(1);
   const rows = lines.map((line) => line.split(','));
   const moments = rows.map(([at]) => Date.parse(at ?? ''));
