@@ -158,6 +158,7 @@ SPECTACULAR_SETTINGS = {
         "NearSource": "controlplane.near_caches.models.Source",
         "NearMode": "controlplane.near_caches.models.Mode",
         "NearReportMode": "controlplane.near_caches.serializers.REPORTED_MODES",
+        "SeriesResolutionEnum": "controlplane.metrics.serializers.RESOLUTIONS",
         "FindingSeverity": ["blocking", "advice", "notice"],
         "InstanceState": "controlplane.fleet.states.State",
         "Provider": "controlplane.fleet.states.Provider",

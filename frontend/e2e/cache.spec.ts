@@ -19,15 +19,15 @@ test('the cache is enabled in the guided flow, watched, and disabled', async ({
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Next' }).click();
 
-  await page.getByLabel('Cache size').fill('3 potatoes');
+  await page.getByRole('textbox', { name: 'Cache size' }).fill('3 potatoes');
   await expect(page.getByText('Enter a size such as 480 MiB.')).toBeVisible();
-  await page.getByLabel('Cache size').fill('100 GiB');
+  await page.getByRole('textbox', { name: 'Cache size' }).fill('100 GiB');
   await expect(page.getByText(/^At most .* on this instance\.$/)).toBeVisible();
   await expect(page.getByRole('button', { name: 'Next' })).toBeDisabled();
-  await page.getByLabel('Cache size').fill('16 MiB');
+  await page.getByRole('textbox', { name: 'Cache size' }).fill('16 MiB');
   await expect(page.getByLabel('Custom size')).toBeChecked();
   await page.reload();
-  await expect(page.getByLabel('Cache size')).toHaveValue('16 MiB');
+  await expect(page.getByRole('textbox', { name: 'Cache size' })).toHaveValue('16 MiB');
   await expect(page.getByLabel('Custom size')).toBeChecked();
   await page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('button', { name: 'Next' }).click();
@@ -38,8 +38,8 @@ test('the cache is enabled in the guided flow, watched, and disabled', async ({
 
   // What was started stays on top of the page, whatever the page below it becomes.
   await expect(page.getByRole('region', { name: 'Enable the cache' })).toContainText('applied');
-  await expect(page.getByRole('group', { name: 'Hits since start' })).toBeVisible();
-  await expect(page.getByRole('group', { name: 'Cache size' })).toContainText('16 MiB');
+  await expect(page.getByRole('region', { name: 'Does it pay?' })).toContainText('The cache is on.');
+  await expect(page.getByRole('region', { name: 'What it does' })).toContainText('16 MiB, 16 MiB free');
 
   await page.getByRole('button', { name: 'Disable' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
@@ -59,15 +59,15 @@ test('what was enabled is told also when the server is faster than the answer', 
   instances: [, second],
 }) => {
   // The answer is held back until the page has seen the cache switched on, and shows another part of itself.
-  const hits = page.getByRole('group', { name: 'Hits since start' });
+  const pays = page.getByRole('region', { name: 'Does it pay?' });
   await page.route('**/cache/enable', async (route) => {
     const answer = await route.fetch();
-    await hits.waitFor();
+    await pays.waitFor();
     await route.fulfill({ response: answer });
   });
   await page.goto(`/instances/${second.id}/cache?step=4`);
   await page.getByRole('button', { name: 'Enable Fast Query Cache' }).click();
-  await expect(hits).toBeVisible();
+  await expect(pays).toBeVisible();
   await expect(page.getByRole('region', { name: 'Enable the cache' })).toContainText('applied');
   await page.getByRole('button', { name: 'Disable' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
@@ -78,8 +78,8 @@ test('what the cache would do is observed with one click, and ends', async ({
   page,
   instances: [, second],
 }) => {
-  await page.goto(`/instances/${second.id}/queries`);
-  const panel = page.getByRole('region', { name: 'Would the cache pay off?' });
+  await page.goto(`/instances/${second.id}/cache?step=1`);
+  const panel = page.getByRole('region', { name: 'Enable Fast Query Cache' });
   await panel.getByRole('button', { name: 'Observe for 1 hour' }).click();
   await expect(panel).toContainText('Observing until');
   await page.mouse.move(0, 0); // a tile that came under the pointer shows its formula
@@ -122,10 +122,11 @@ test('why there is no prediction is told: off, or no traffic yet', async ({
 }) => {
   // The engine remembers the tables of before, also while it is off.
   await api.change(second.id, 'restart');
-  await page.goto(`/instances/${second.id}/queries`);
+  await page.goto(`/instances/${second.id}/cache`);
   const curve = page.getByRole('region', { name: 'Predicted hit ratio by cache size' });
   await expect(curve).toContainText('No prediction yet');
   await expect(curve).toContainText('A prediction needs reads while the cache is on');
+  await page.getByRole('tab', { name: 'Statements and tables' }).click();
   await expect(page.getByRole('region', { name: 'Tables in the cache' })).toContainText(
     'once the cache is on',
   );
@@ -177,7 +178,7 @@ test('a trial has hits of its own before anything is set, and says why there are
   await page.goto(`${cache}?step=3`);
   const run = page.getByRole('button', { name: 'Run the trial' });
   await whileReading(stack.server(second.id), async () => {
-    await page.getByLabel('Statement').fill('SELECT name FROM demo.product WHERE id = 7');
+    await page.getByRole('textbox', { name: 'Statement' }).fill('SELECT name FROM demo.product WHERE id = 7');
     await expect(async () => {
       await run.click();
       await expect(run).toBeEnabled();
@@ -186,7 +187,7 @@ test('a trial has hits of its own before anything is set, and says why there are
       });
     }).toPass();
   });
-  await page.getByLabel('Statement').fill('SELECT COUNT(*) FROM information_schema.TABLES');
+  await page.getByRole('textbox', { name: 'Statement' }).fill('SELECT COUNT(*) FROM information_schema.TABLES');
   await run.click();
   // A table of the server's own: the engine leaves it to the server, and the trial says so.
   await expect(page.getByRole('group', { name: 'Qcache_hits' })).toContainText('of 20 runs');

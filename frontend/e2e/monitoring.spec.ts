@@ -38,7 +38,7 @@ test('a chart is exported as the figures that it draws', async ({ page, instance
   const file = await exported(page, panel, 'Data (CSV)');
   expect(file.suggestedFilename()).toBe(`${first.name}-statements.csv`);
   const [head, ...lines] = (await readFile(await file.path(), 'utf8')).trim().split('\n');
-  expect(head).toBe('time_utc,Statements,Reads,Writes');
+  expect(head).toBe('time_utc,Statements,All reads,Writes');
   expect(lines.length).toBeGreaterThan(1);
   const rows = lines.map((line) => line.split(','));
   const moments = rows.map(([at]) => Date.parse(at ?? ''));
@@ -258,13 +258,13 @@ test('connections, slow statements and page reads are charted', async ({ page, i
 
 test('a formula is told on hover and on focus', async ({ page, instances: [first] }) => {
   await openMonitoring(page, first.id);
-  const panel = panelOf(page, 'Hit ratio');
-  const formula = page.getByRole('tooltip').filter({ hasText: 'Hit ratio = ' });
-  await panel.getByText('Hit ratio', { exact: true }).last().hover();
+  const panel = panelOf(page, 'Reads from caches');
+  const formula = page.getByRole('tooltip').filter({ hasText: 'Reads from caches = ' });
+  await panel.getByText('Reads from caches', { exact: true }).last().hover();
   await expect(formula).toBeVisible();
   await page.mouse.move(0, 0);
   await expect(formula).toBeHidden();
-  await panel.getByText('Hit ratio', { exact: true }).last().focus();
+  await panel.getByText('Reads from caches', { exact: true }).last().focus();
   await expect(formula).toBeVisible();
 });
 

@@ -114,7 +114,7 @@ def _refuse_own_password(user: User) -> None:
     """Whoever finds an open session must not be able to take the account over."""
     if user.pk == caller().actor_id:
         raise Conflict(
-            "Your own password is changed where the present one is asked for: POST /api/v1/auth/password.",
+            "Your own password is changed where the present one is asked for.",
             code="own_password",
         )
 

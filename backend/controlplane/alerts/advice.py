@@ -53,12 +53,12 @@ ADVICE: Mapping[str, Advice] = {
     ),
     "hit_ratio": Advice(
         "Tables change more often than their results are asked for, or statements seldom repeat.",
-        "Look in Queries for what misses and why. Set query_cache_type to 2 for the statements that repeat, or "
-        "switch the cache off.",
+        "Look in Fast Query Cache for what misses and why. Set query_cache_type to 2 for the statements that repeat, "
+        "or switch the cache off.",
     ),
     "select_hit_ratio": Advice(
         "Most reads cannot be cached, or seldom repeat.",
-        "Look in Queries for the reasons why reads are not cached.",
+        "Look in Fast Query Cache for the reasons why reads are not cached.",
     ),
     "buffer_pool_hit_ratio": Advice(
         "The data that is read does not fit into the buffer pool.",
@@ -66,12 +66,12 @@ ADVICE: Mapping[str, Advice] = {
     ),
     "prune_ratio": Advice(
         "The cache is too small for the results that are asked for, or stores many that are asked for once.",
-        "See the predicted hit ratio at other sizes in Queries, and enlarge query_cache_size if it would rise.",
+        "See the predicted hit ratio of other sizes in Fast Query Cache. Enlarge query_cache_size if it would rise.",
         "prunes_per_second",
     ),
     "prunes_per_second": Advice(
         "The cache is too small for the results that are asked for.",
-        "See the predicted hit ratio at other sizes in Queries, and enlarge query_cache_size if it would rise.",
+        "See the predicted hit ratio of other sizes in Fast Query Cache. Enlarge query_cache_size if it would rise.",
     ),
     "memory_used_ratio": Advice(
         "The cache holds as many results as fit.",

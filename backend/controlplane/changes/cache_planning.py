@@ -14,11 +14,11 @@ from controlplane.fleet.models import Instance
 from controlplane.gateway.errors import NotUsable
 from controlplane.gateway.numbers import whole
 from controlplane.parameters.findings import Severity
+from controlplane.prerequisites.advice import curve_or_kept, suggested_rule
 from controlplane.prerequisites.check import instance_check
 from controlplane.prerequisites.findings import InstanceFinding
 from controlplane.prerequisites.recommendation import size_text
 from controlplane.prerequisites.sizing import cache_size_bytes, reduced_expression
-from controlplane.prerequisites.status import cache_curve
 
 POOL, SIZE, TYPE = "innodb_buffer_pool_size", "query_cache_size", "query_cache_type"
 OBSERVE = "fqc_observe"
@@ -42,7 +42,7 @@ def preview_enable(
         shrunk, too_small = _shrunk_pool(situation)
         wanted |= {} if too_small else {POOL: shrunk}
     if rule or is_cache_off(situation):
-        wanted[SIZE] = str(_size(instance, situation, rule or "buffer_pool", sizing))
+        wanted[SIZE] = str(_size(instance, situation, rule or suggested_rule(instance), sizing))
     wanted[TYPE] = str(type)
     if OBSERVE in situation.configured:
         wanted[OBSERVE] = None
@@ -111,7 +111,7 @@ def _size(instance: Instance, situation: Situation, rule: str, sizing: dict[str,
 
 
 def _curve(instance: Instance, rule: str) -> list[tuple[int, float]]:
-    return cache_curve(instance).points if rule == "curve" else []
+    return curve_or_kept(instance) if rule == "curve" else []
 
 
 def preview_disable(instance: Instance, *, restore_buffer_pool: bool) -> Preview:

@@ -60,6 +60,11 @@ class ChangeSet(models.Model):
         ]
 
     @property
+    def name(self) -> str:
+        """For people: the audit trail shows it in place of the id."""
+        return f"{self.get_kind_display()}: {self.instance_name}"
+
+    @property
     def progress(self) -> dict[str, int]:
         states = [step.state for step in self.steps.all()]
         return {"done": states.count(StepState.DONE), "total": len(states)}

@@ -22,7 +22,7 @@ from controlplane.fleet.observation import moved_of, note_running, parameters_st
 from controlplane.fleet.selectors import class_get
 from controlplane.fleet.states import State
 from controlplane.fleet.template_uses import template_use_note, template_uses_end
-from controlplane.gateway.errors import Unreachable
+from controlplane.gateway.errors import NoTls, Unreachable
 
 MEANWHILE = {Kind.CREATE: State.CREATING, Kind.DELETE: State.DELETING}
 
@@ -107,7 +107,7 @@ def undone(run: Run, code: str, detail: str, failures: list[str]) -> None:
     left = f" Could not be undone: {'; '.join(failures)}. Look at the server." if failures else ""
     if _end(change, state, code, detail + left):
         _keep_running(run)
-        _leave_instance(change, run.instance, is_lost=bool(failures) or code == Unreachable.code)
+        _leave_instance(change, run.instance, is_lost=bool(failures) or code in (Unreachable.code, NoTls.code))
 
 
 def _leave_instance(change: ChangeSet, instance: Instance, *, is_lost: bool) -> None:

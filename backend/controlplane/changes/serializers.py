@@ -183,7 +183,7 @@ class CacheSizingSerializer(ConsentSerializer):
     rule = serializers.ChoiceField(
         choices=SIZE_RULES,
         required=False,
-        help_text="Without it: a cache that is on keeps its size, and any other gets that by the buffer pool.",
+        help_text="Without it: a cache that is on keeps its size, and any other gets what the advice suggests.",
     )
     result_set_bytes = serializers.IntegerField(min_value=1024, max_value=MAX_BYTES, required=False)
     size_bytes = serializers.IntegerField(min_value=1024, max_value=10485760000, required=False)

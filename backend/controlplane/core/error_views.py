@@ -48,4 +48,8 @@ def server_error(request: HttpRequest) -> JsonResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> JsonResponse:
-    return _problem(403, "The CSRF token is missing or wrong: read it from GET /api/v1/auth/session.", "csrf_failed")
+    return _problem(
+        403,
+        "The CSRF token is missing or wrong. Load the page again; a program reads it from the session.",
+        "csrf_failed",
+    )

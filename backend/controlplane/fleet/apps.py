@@ -7,6 +7,8 @@ class FleetConfig(AppConfig):
 
     def ready(self) -> None:
         from controlplane.fleet.selectors import fleet_line
-        from controlplane.parameters.selectors import FLEET_LINE
+        from controlplane.fleet.showing import place_of
+        from controlplane.parameters.selectors import FLEET_LINE, PLACE_OF
 
+        PLACE_OF.fill("fleet", place_of)
         FLEET_LINE.fill("fleet", fleet_line)

@@ -18,7 +18,7 @@ from controlplane.fleet.connection import CONVERSATION_STATEMENTS, Address, limi
 from controlplane.fleet.models import Instance
 from controlplane.fleet.observation import read_identity
 from controlplane.fleet.services import endpoint_check
-from controlplane.gateway.errors import AnswerTooLong, NotAServer, Unreachable
+from controlplane.gateway.errors import AnswerTooLong, NotAServer, NoTls, Unreachable
 from controlplane.gateway.numbers import whole
 from controlplane.gateway.server import Limits, Server, open_server
 
@@ -63,7 +63,8 @@ def _opened(address: Address, within: Limits) -> Server:
     try:
         server = open_server(address, within)
     except (Unreachable, NotAServer, AnswerTooLong) as error:
-        if error.number:  # a server said it: it is shutting down, or has too many connections
+        # A server said it: it is shutting down, has too many connections, or has another certificate.
+        if error.number or isinstance(error, NoTls):
             raise
         place = f"{address.host}:{address.port}"
         raise Unreachable(

@@ -35,15 +35,16 @@ class InstanceClass(models.Model):
         help_text="Kept from parameters: DBInstanceClassMemory is memory_bytes less this."
     )
     max_connections = models.PositiveIntegerField(validators=[MinValueValidator(1), MaxValueValidator(100000)])
-    storage_bytes = models.PositiveBigIntegerField()
+    storage_bytes = models.PositiveBigIntegerField(null=True, help_text="null: not known.")
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
 
     @property
     def variables(self) -> dict[str, int]:
-        """What expressions may name."""
+        """Variables of expressions. AllocatedStorage is missing while the storage is unknown."""
+        storage = {} if self.storage_bytes is None else {"AllocatedStorage": self.storage_bytes}
         return {
-            "AllocatedStorage": self.storage_bytes,
+            **storage,
             "DBInstanceClassMemory": self.memory_bytes - self.memory_reserve_bytes,
             "DBInstanceClassCPU": self.cpu_count,
             "DBInstanceClassConnections": self.max_connections,

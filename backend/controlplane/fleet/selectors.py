@@ -79,7 +79,7 @@ def instance_get(pk: str, *, counted: bool = False) -> Instance:
     every = instance_list_counted() if counted else instance_list()
     found = every.filter(Q(pk=pk) | Q(name=pk)).order_by("created_at").first()
     if found is None:
-        raise NotFound(f"There is no instance {pk}: list them with GET /api/v1/instances.")
+        raise NotFound(f"There is no instance {pk}. It may have been deleted: the list has those that there are.")
     return found
 
 
@@ -104,5 +104,7 @@ def server_line_id(version: str) -> str:
 def class_get(name: str) -> InstanceClass:
     found = InstanceClass.objects.filter(Q(pk=name) | Q(name=name)).first()
     if found is None:
-        raise NotFound(f"There is no instance class {name}: list them with GET /api/v1/instance-classes.")
+        raise NotFound(
+            f"There is no instance class {name}. It may have been deleted: the list has those that there are."
+        )
     return found

@@ -38,6 +38,8 @@ UNTESTED_HELP = (
 OBSTACLE_HELP = "Why the engine serves nothing on this server, in its own words; empty if nothing is in the way."
 PRODUCT_NAMES = " or ".join(each.name for each in LOCAL_PRODUCTS)
 
+STORAGE_HELP = "null: not known. Expressions that name AllocatedStorage have no value then."
+
 MAX_BYTES = 2**53 - 1  # what every JSON reader keeps exactly
 
 
@@ -75,7 +77,9 @@ class InstanceClassWriteSerializer(serializers.Serializer[InstanceClass]):
     memory_bytes = serializers.IntegerField(min_value=128 * 1024**2, max_value=MAX_BYTES)
     memory_reserve_bytes = serializers.IntegerField(min_value=0, max_value=MAX_BYTES, default=0)
     max_connections = serializers.IntegerField(min_value=1, max_value=100000)
-    storage_bytes = serializers.IntegerField(min_value=GIB, max_value=MAX_BYTES)
+    storage_bytes = serializers.IntegerField(
+        min_value=GIB, max_value=MAX_BYTES, allow_null=True, help_text=STORAGE_HELP
+    )
 
     def validate(self, given: dict[str, Any]) -> dict[str, Any]:
         if given["memory_reserve_bytes"] >= given["memory_bytes"]:
@@ -89,7 +93,9 @@ class CustomSizeSerializer(serializers.Serializer[InstanceClass]):
     cpu_count = serializers.IntegerField(min_value=1, max_value=1024)
     memory_bytes = serializers.IntegerField(min_value=128 * 1024**2, max_value=MAX_BYTES)
     max_connections = serializers.IntegerField(min_value=1, max_value=100000)
-    storage_bytes = serializers.IntegerField(min_value=GIB, max_value=MAX_BYTES, default=100 * GIB)
+    storage_bytes = serializers.IntegerField(
+        min_value=GIB, max_value=MAX_BYTES, default=None, allow_null=True, help_text=STORAGE_HELP
+    )
 
 
 # Without seconds and offset, which the format `time` of the contract would promise.

@@ -59,9 +59,11 @@ def class_create(**facts: Any) -> InstanceClass:
 
 
 @transaction.atomic
-def class_of_size(*, cpu_count: int, memory_bytes: int, max_connections: int, storage_bytes: int) -> InstanceClass:
+def class_of_size(
+    *, cpu_count: int, memory_bytes: int, max_connections: int, storage_bytes: int | None
+) -> InstanceClass:
     """One of these very numbers, or a new one, whose name says them."""
-    size = {"cpu_count": cpu_count, "memory_bytes": memory_bytes}
+    size: dict[str, int | None] = {"cpu_count": cpu_count, "memory_bytes": memory_bytes}
     size |= {"max_connections": max_connections, "storage_bytes": storage_bytes}
     found = (
         InstanceClass.objects.filter(**size, memory_reserve_bytes=0, name__startswith=CUSTOM).order_by("name").first()

@@ -11,9 +11,11 @@ from controlplane.fleet.connection import connected
 from controlplane.fleet.definitions import instance_line
 from controlplane.fleet.models import Instance, InstanceParameter
 from controlplane.fleet.observation import note_identity, read_identity
+from controlplane.fleet.selectors import instance_get
 from controlplane.fleet.states import Provider
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.product import is_managed, product_of
+from controlplane.parameters.evaluation import Place
 from controlplane.parameters.resolution import bounded
 
 
@@ -48,6 +50,19 @@ def kept_by_server(instance: Instance, running: Mapping[str, str]) -> tuple[bool
             return server.may_keep()
     except GatewayError:
         return False, False
+
+
+def place_of(instance_id: str) -> Place:
+    """Returns what a value for this instance is judged by: the same as in a preview."""
+    instance = instance_get(instance_id)
+    rows = list(instance.parameters.all())
+    known = {row.name: row.running for row in rows if row.running is not None}
+    return Place(
+        line=instance_line(instance),
+        variables=instance.instance_class.variables,
+        configured={row.name: row.submitted for row in rows},
+        running=running_values(instance) or known,
+    )
 
 
 def parameter_rows(instance: Instance) -> tuple[bool, list[dict[str, Any]]]:

@@ -29,6 +29,12 @@ class Unreachable(GatewayError):
     status, code, title = 503, "server_unreachable", "The server cannot be reached"
 
 
+class NoTls(Unreachable):
+    """It answers, but without TLS, or with a certificate that is not the one that this instance demands."""
+
+    code, title, is_permanent = "tls_failed", "There is no TLS connection to the server", True
+
+
 class RefusedEndpoint(GatewayError):
     status, code, title, is_permanent = 422, "endpoint_refused", "The endpoint is outside the allowed networks", True
 

@@ -32,6 +32,7 @@ from controlplane.gateway.errors import (
     AnswerTooLong,
     GatewayError,
     NotAServer,
+    NoTls,
     PasswordWithheld,
     PrivilegeMissing,
     RefusedStatement,
@@ -102,6 +103,10 @@ def translate(error: Exception, place: str) -> GatewayError:
         return AccessDenied(
             f"{place}: the server denied the account ({said}). Check its name, password and grants.", code
         )
+    if code == CR.CR_SSL_CONNECTION_ERROR or _is_of_tls(error):
+        return NoTls(
+            f"{place}: {said}. Check the server's certificate and the authority that is given for this instance."
+        )
     if code in CONNECTION_LOST | SHUTTING_DOWN or isinstance(error, OSError | pymysql.InterfaceError):
         number = code if code in SHUTTING_DOWN else 0
         return Unreachable(f"{place}: {said}. Is the server running and reachable from here?", number)
@@ -111,6 +116,12 @@ def translate(error: Exception, place: str) -> GatewayError:
         return RefusedStatement(f"{place}: the server answered {code}: {said}.", code)
     # What it said instead is nobody's business: it may be any service of the network.
     return NotAServer(f"{place}: what answers there does not speak MySQL's protocol. Check host and port.")
+
+
+def _is_of_tls(error: Exception) -> bool:
+    """A connection that ended in the middle says nothing about certificates."""
+    cause = getattr(error, "original_exception", error)
+    return isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError)
 
 
 def _privilege_missing(place: str, said: str, code: int) -> PrivilegeMissing:

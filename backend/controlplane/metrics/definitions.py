@@ -65,16 +65,18 @@ def _ratio(
 
 _ALL = (
     _ratio(
-        "hit_ratio", "Hit ratio", "hits / lookups, lookups = hits + Fqc_misses (without the engine: hits + inserts)",
+        "hit_ratio", "Hit ratio of the server's cache",
+        "hits / lookups, lookups = hits + Fqc_misses (without the engine: hits + inserts)",
         "Of the statements the cache was asked for, those it answered. Statements that can never be cached do not "
         "count, so a good cache beside much uncacheable work still shows as good.",
         {"hits": 1}, {"lookups": 1}, "lookups_per_second",
     ),
     _ratio(
-        "select_hit_ratio", "Share of reads from the cache", "hits / (hits + inserts + not_cached)",
-        "Of all reads, those answered from the cache. Com_select is not used: MySQL leaves hits out of it, MariaDB "
-        "counts them in.",
-        {"hits": 1}, {"hits": 1, "inserts": 1, "not_cached": 1}, "lookups_per_second",
+        "select_hit_ratio", "Reads from caches", "hits / (hits + inserts + not_cached), hits with those of near caches",
+        "Of all reads, those answered by the server's cache or by a near cache. Com_select is not used: MySQL leaves "
+        "hits out of it, MariaDB counts them in. Where the server's cache counts no reads, those that near caches "
+        "passed on are the ones not cached.",
+        {"hits": 1, "near_hits": 1}, {"hits": 1, "near_hits": 1, "inserts": 1, "not_cached": 1}, "reads_per_second",
     ),
     _ratio(
         "buffer_pool_hit_ratio", "Buffer pool hit ratio",
@@ -128,7 +130,18 @@ _ALL = (
     ),
     _rate("answered_per_second", "answered", "Statements timed", "Fqc_answered"),
     _rate("lookups_per_second", "lookups", "Lookups", "lookups (hits + Fqc_misses, without the engine hits + inserts)"),
-    _rate("hits_per_second", "hits", "Hits", "Qcache_hits"),
+    MetricDefinition(
+        "served_per_second", "Served from caches", "per second", "rate",
+        "growth of Qcache_hits and of the hits of near caches / seconds",
+        "Reads answered by the server's cache or by a near cache.", {"hits": 1, "near_hits": 1}, {SECONDS: 1},
+    ),
+    MetricDefinition(
+        "reads_per_second", "All reads", "per second", "rate",
+        "growth of hits, Qcache_inserts and Qcache_not_cached / seconds, hits with those of near caches",
+        "Reads, whoever answered them: the server's cache, a near cache, or the server.",
+        {"hits": 1, "near_hits": 1, "inserts": 1, "not_cached": 1}, {SECONDS: 1},
+    ),
+    _rate("hits_per_second", "hits", "Hits of the server's cache", "Qcache_hits"),
     _rate("misses_per_second", "misses", "Misses", "Fqc_misses"),
     MetricDefinition(
         "server_reads_per_second", "Reads that reached the server", "per second", "rate",
@@ -146,7 +159,12 @@ _ALL = (
     _rate("stale_hits_per_second", "stale_hits", "Outdated results served by a rule", "Fqc_stale_hits"),
     _rate("evictions_per_second", "evictions", "Evictions", "Fqc_evictions"),
     _rate("saved_bytes_per_second", "saved_bytes", "Bytes from the cache", "Fqc_bytes_saved", "bytes per second"),
-    _rate("saved_time", "saved_microseconds", "Server time saved", "Fqc_time_saved_us", "microseconds per second"),
+    MetricDefinition(
+        "saved_time", "Server time saved", "microseconds per second", "rate", "growth of Fqc_time_saved_us / seconds",
+        "How long the statements that the server's cache answered took when they ran. What hits of near caches save is "
+        "not measured.",
+        {"saved_microseconds": 1}, {SECONDS: 1},
+    ),
     _rate(
         "observed_saved_time", "observed_microseconds", "Server time that would be saved",
         "Fqc_observed_time_saved_us", "microseconds per second",
@@ -157,8 +175,17 @@ _ALL = (
     _rate("verified_per_second", "verified", "Hits compared with the server's answer", "Fqc_verified"),
     _rate("differences_per_second", "differences", "Hits that differed from the server's answer", "Fqc_differences"),
     _rate("contained_errors_per_second", "contained_errors", "Errors caught by the engine", "Fqc_contained_errors"),
-    _rate("questions_per_second", "questions", "Statements", "Questions"),
-    _rate("selects_per_second", "selects", "Reads", "Com_select"),
+    MetricDefinition(
+        "statements_per_second", "Statements", "per second", "rate",
+        "growth of Questions and of hits / seconds, hits with those of near caches",
+        "Statements that clients sent, whoever answered them: a server counts only those that reach it.",
+        {"questions": 1, "hits": 1, "near_hits": 1}, {SECONDS: 1},
+    ),
+    _rate(
+        "questions_per_second", "questions", "Statements that the server ran",
+        "Questions (without the engine: less hits)",
+    ),
+    _rate("selects_per_second", "selects", "Reads that the server ran", "Com_select"),
     _rate("writes_per_second", "writes", "Writes", "Com_insert, _update, _delete, _replace and multi-table forms"),
     _rate("slow_queries_per_second", "slow_queries", "Slow statements", "Slow_queries"),
     _rate("buffer_pool_reads_per_second", "pool_reads", "Page reads from disk", "Innodb_buffer_pool_reads"),
@@ -181,6 +208,11 @@ _ALL = (
 )  # fmt: skip
 
 METRICS: Mapping[str, MetricDefinition] = {definition.name: definition for definition in _ALL}
+
+# These figures judge an instance and the fleet at a glance. The console's tiles and lists, the CLI, the advice and the
+# API all take them from here, over the same time.
+HEADLINES = ("select_hit_ratio", "served_per_second", "saved_time", "statements_per_second", "buffer_pool_hit_ratio")
+HEADLINE_SECONDS = 3600
 
 
 def aggregate_of(column: str) -> str:

@@ -53,11 +53,18 @@ def growth(before: Reading | None, now: Reading, longest_seconds: float = LONGES
     grown: Numbers = {column: _grown(before, now, column, has_restarted) for column in COUNTERS}
     misses = "misses" if now.numbers.get("misses") is not None else "inserts"
     grown[LOOKUPS] = (grown["hits"] or 0) + (grown[misses] or 0)
+    grown["questions"] = _run(grown, has_engine=misses == "misses")
     within = {bound: _grown(before, now, name, has_restarted) for bound, name in ANSWERED_WITHIN.items()}
     answered = grown["answered"] or 0
     grown[P95_SUM] = round(quantile(0.95, answered, within.items()) * answered)
     counted = {column: number if (number or 0) <= MOST_GROWN else 0 for column, number in grown.items()}
     return {SECONDS: seconds, **counted, **gauges}
+
+
+def _run(grown: Numbers, *, has_engine: bool) -> float:
+    """Statements that no cache answered. A server counts Questions before its own cache, and behind the engine."""
+    questions = grown["questions"] or 0
+    return questions if has_engine else max(0, questions - (grown["hits"] or 0))
 
 
 def _covered(before: Reading | None, now: Reading, longest_seconds: float) -> float:

@@ -134,11 +134,17 @@ def _add_reported(grown: Numbers, reported: Reported) -> None:
     told = {
         "near_hits": reported.hits * counted,
         "near_misses": reported.misses * counted,
+        # A server whose cache is off counts no reads: those that near caches passed on to it were not cached.
+        "not_cached": 0 if _counts_reads(grown) else reported.misses * counted,
         "near_caches": reported.reporting,
         "near_caches_detached": reported.detached,
     }
     for column, number in told.items():
         grown[column] = (grown[column] or 0) + number
+
+
+def _counts_reads(grown: Numbers) -> bool:
+    return any(grown[column] for column in ("hits", "inserts", "not_cached"))
 
 
 def _readings_before(readings: Collection[str]) -> dict[str, Reading]:

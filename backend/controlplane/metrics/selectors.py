@@ -17,7 +17,7 @@ def metrics_named(names: str) -> list[MetricDefinition]:
     unknown = [name for name in wanted if name not in METRICS]
     if unknown or not wanted:
         raise Invalid.field(
-            "names", f"unknown: {', '.join(unknown)}; see GET /api/v1/metric-definitions", "unknown_metric"
+            "names", f"unknown: {', '.join(unknown)}; the definitions of metrics list them", "unknown_metric"
         )
     return [METRICS[name] for name in wanted]
 

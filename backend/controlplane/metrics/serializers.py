@@ -16,7 +16,9 @@ from controlplane.metrics.series import (
     SPARKLINES,
 )
 
-SPARKLINE_NAMES = "hit_ratio,questions_per_second"
+SPARKLINE_NAMES = "select_hit_ratio,served_per_second"
+RESOLUTIONS = [name for name, _ in CHART]
+WHOLE = "Of the whole span: sums divided, not the mean of `values`; null: no sample, or nothing to divide by."
 
 
 class MetricDefinitionSerializer(serializers.Serializer[Any]):
@@ -61,6 +63,7 @@ class SparkSerializer(serializers.Serializer[Any]):
         child=serializers.FloatField(allow_null=True),
         help_text="One per time; null: no sample, or nothing to divide by.",
     )
+    whole = serializers.FloatField(allow_null=True, help_text=WHOLE)
 
 
 class SparklineSerializer(serializers.Serializer[Any]):
@@ -84,13 +87,20 @@ class MetricSeriesSerializer(serializers.Serializer[Any]):
         child=serializers.FloatField(allow_null=True),
         help_text="One per time; null: no sample, or nothing to divide by.",
     )
+    whole = serializers.FloatField(allow_null=True, help_text=WHOLE)
 
 
 class SeriesSerializer(serializers.Serializer[Any]):
     times = serializers.ListField(child=serializers.IntegerField(), help_text="Starts of the buckets, epoch seconds.")
     step_seconds = serializers.IntegerField()
-    resolution = serializers.ChoiceField(choices=[name for name, _ in CHART])
+    resolution = serializers.ChoiceField(choices=RESOLUTIONS)
     series = MetricSeriesSerializer(many=True)
+
+
+class HeadlinesSerializer(SeriesSerializer):
+    """`series` are these figures in the order in which they are shown; the figure itself is `whole`."""
+
+    window_seconds = serializers.IntegerField(help_text="How long the time is that the figures are of.")
 
 
 class LatestSerializer(serializers.ModelSerializer[Latest]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -40,6 +40,7 @@ class Span:
 class Series:
     definition: MetricDefinition
     values: list[float | None]
+    whole: float | None  # of the whole span: a quotient of sums, not the mean of `values`
 
 
 def span_of(first_at: int, last_at: int, points: int, poll_seconds: int, tables: Tables = CHART) -> Span:
@@ -65,10 +66,14 @@ def instances_series(
     """Of each instance; one that has no samples has gaps alone."""
     if not instance_ids:
         return {}
-    model = MODELS[span.resolution]
-    where = f"instance_id IN ({', '.join(['%s'] * len(instance_ids))}) AND "
-    found = _buckets(model, "instance_id", definitions, span, where, instance_ids)
+    found = _instances_buckets(instance_ids, definitions, span)
     return {instance_id: _series(found.get(instance_id, {}), definitions, span) for instance_id in instance_ids}
+
+
+def instance_sums(instance_id: str, definitions: Sequence[MetricDefinition], span: Span) -> Sums:
+    """The columns of these metrics over the whole span; empty without samples."""
+    found = _instances_buckets([instance_id], definitions, span)
+    return added_up(found.get(instance_id, {}).values())
 
 
 def fleet_series(definitions: Sequence[MetricDefinition], span: Span) -> list[Series]:
@@ -80,11 +85,35 @@ def times_of(span: Span) -> list[int]:
 
 
 def _series(buckets: Mapping[int, Sums], definitions: Sequence[MetricDefinition], span: Span) -> list[Series]:
-    times = times_of(span)
+    times, whole = times_of(span), added_up(buckets.values())
     return [
-        Series(definition, [definition.value(buckets[at]) if at in buckets else None for at in times])
+        Series(
+            definition,
+            [definition.value(buckets[at]) if at in buckets else None for at in times],
+            definition.value(whole),
+        )
         for definition in definitions
     ]
+
+
+def _instances_buckets(
+    instance_ids: Sequence[str], definitions: Sequence[MetricDefinition], span: Span
+) -> dict[str, dict[int, Sums]]:
+    where = f"instance_id IN ({', '.join(['%s'] * len(instance_ids))}) AND "
+    return _buckets(MODELS[span.resolution], "instance_id", definitions, span, where, instance_ids)
+
+
+def added_up(buckets: Collection[Sums]) -> Sums:
+    """Joins buckets that have the same columns: counters are added up, gauges averaged."""
+    columns = next(iter(buckets), {})
+    return {column: _joined(column, [each[column] for each in buckets]) for column in columns}
+
+
+def _joined(column: str, numbers: Sequence[float | None]) -> float | None:
+    known = [number for number in numbers if number is not None]
+    if not known:
+        return None
+    return sum(known) if aggregate_of(column) == "SUM" else sum(known) / len(known)
 
 
 def _buckets(

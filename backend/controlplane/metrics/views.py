@@ -17,9 +17,10 @@ from controlplane.core.views import AnyAccept, ApiView, ApiViewSet
 from controlplane.fleet.selectors import instance_get, instance_polled
 from controlplane.metrics import selectors
 from controlplane.metrics import serializers as shapes
-from controlplane.metrics.definitions import METRICS
+from controlplane.metrics.definitions import HEADLINE_SECONDS, METRICS
 from controlplane.metrics.discovery import scrape_targets
 from controlplane.metrics.exposition import registry
+from controlplane.metrics.headlines import Headlines, fleet_headlines, instance_headlines
 from controlplane.metrics.series import (
     CHART,
     DAY,
@@ -65,6 +66,20 @@ class FleetMetrics(ApiView):
         query = _query(request)
         definitions, span = selectors.metrics_named(query["names"]), _span(query, is_fleet=True)
         return Response(_rendered(span, fleet_series(definitions, span)))
+
+
+class InstanceHeadlines(ApiView):
+    @extend_schema(operation_id="instance_headlines", responses=shapes.HeadlinesSerializer)
+    def get(self, request: Request, id: str) -> Response:
+        """The figures that say whether caching pays here, near caches counted in, of the past hour."""
+        return Response(_headlines(instance_headlines(instance_get(id).pk)))
+
+
+class FleetHeadlines(ApiView):
+    @extend_schema(operation_id="fleet_headlines", responses=shapes.HeadlinesSerializer)
+    def get(self, request: Request) -> Response:
+        """The same figures of all instances together."""
+        return Response(_headlines(fleet_headlines()))
 
 
 class Sparklines(ApiView):
@@ -138,7 +153,11 @@ def _span(query: dict[str, Any], tables: Tables = CHART, is_fleet: bool = False)
 
 
 def _sparks(found: list[Series]) -> list[dict[str, Any]]:
-    return [{"name": series.definition.name, "values": series.values} for series in found]
+    return [{"name": series.definition.name, "values": series.values, "whole": series.whole} for series in found]
+
+
+def _headlines(found: Headlines) -> dict[str, Any]:
+    return {"window_seconds": HEADLINE_SECONDS, **_rendered(found.span, found.series)}
 
 
 def _rendered(span: Span, found: list[Series]) -> dict[str, Any]:
@@ -153,6 +172,7 @@ def _rendered(span: Span, found: list[Series]) -> dict[str, Any]:
                 "unit": series.definition.unit,
                 "formula": series.definition.formula,
                 "values": series.values,
+                "whole": series.whole,
             }
             for series in found
         ],

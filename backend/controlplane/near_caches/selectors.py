@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.db.models import QuerySet
 
 from controlplane.fleet.models import Instance
 from controlplane.gateway.product import is_managed, local_product
 from controlplane.near_caches.models import NearCache, Source
-from controlplane.near_caches.ways import EXACT, RULED, modes_of
+from controlplane.near_caches.ways import EXACT, RULED, modes_of, offers_tls, options
 
 
 def near_cache_list(instance: Instance) -> QuerySet[NearCache]:
@@ -29,6 +31,12 @@ def near_modes(instance: Instance) -> list[str]:
         has_engine=instance.minor_version is not None,
         takes_engine=instance.takes_engine and not is_managed(instance.edition),
     )
+
+
+def near_options(instance: Instance, mode: str, variables: Mapping[str, str]) -> dict[str, str]:
+    """`variables`: of the server, as far as they are known."""
+    product = local_product(instance.product).name
+    return options(mode, has_tls=offers_tls(product, instance.engine_version, variables))
 
 
 def near_mode_to_report(instance: Instance) -> str:

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from controlplane.accounts.models import Token
 from controlplane.accounts.serializers import TokenCreatedSerializer
 from controlplane.fleet.cache_state import is_server_cache_off
+from controlplane.fleet.selectors import ANSWERING
 from controlplane.near_caches.models import (
     NAME_LENGTH,
     OBSTACLE_LENGTH,
@@ -19,7 +20,9 @@ from controlplane.near_caches.models import (
 )
 from controlplane.near_caches.reading import NAME
 
+# An attached near cache says these of itself, too (engine/crates/near-core/src/obstacle.rs).
 SERVER_CACHE_OFF = "the server's cache is off"
+SERVER_SILENT = "its server does not respond"
 NO_LEASE = "it has no lease: its last message to the server is too old"
 STATES = ("serving", "waiting", "detached")
 REPORTED_MODES = [choice for choice in Mode.choices if choice[0] != Mode.EXACT]
@@ -49,9 +52,9 @@ class NearCacheSerializer(serializers.ModelSerializer[NearCache]):
 
     @extend_schema_field(serializers.ChoiceField(choices=STATES))
     def get_state(self, near: NearCache) -> str:
-        if not near.is_attached:
-            return "detached"
-        return "waiting" if obstacle_of(near) else "serving"
+        if obstacle_of(near):
+            return "waiting"
+        return "serving" if near.is_attached else "detached"
 
     def get_obstacle(self, near: NearCache) -> str:
         return obstacle_of(near)
@@ -62,12 +65,17 @@ class NearCacheSerializer(serializers.ModelSerializer[NearCache]):
 
 
 def obstacle_of(near: NearCache) -> str:
-    """An attached near cache serves only what the server's own cache would: with that one off, nothing."""
+    """Returns why a near cache serves nothing. Empty if it serves, or is gone for an unknown reason.
+
+    A server whose cache is off sends its near caches away, and they come back once it is on.
+    """
     if near.source == Source.REPORTING:
-        return near.obstacle
+        return near.obstacle if near.is_attached else ""
+    if near.instance.state not in ANSWERING:
+        return SERVER_SILENT
     if is_server_cache_off(near.instance):
         return SERVER_CACHE_OFF
-    return "" if near.lease_ms > 0 else NO_LEASE
+    return NO_LEASE if near.is_attached and near.lease_ms <= 0 else ""
 
 
 def counted(help_text: str) -> serializers.IntegerField:

@@ -22,11 +22,10 @@ from controlplane.core.throttling import SharedThrottle
 from controlplane.core.views import ApiView
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import instance_get
-from controlplane.gateway.product import local_product
 from controlplane.near_caches.commands import report_command
 from controlplane.near_caches.models import NearCache
 from controlplane.near_caches.reports import near_report
-from controlplane.near_caches.selectors import near_cache_list, near_mode_to_report
+from controlplane.near_caches.selectors import near_cache_list, near_mode_to_report, near_options
 from controlplane.near_caches.serializers import (
     NearCacheSerializer,
     NearReportedSerializer,
@@ -62,13 +61,8 @@ class NearTokens(ApiView):
         given = NearTokenSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         token, text = token_create(request.user, scope=Scope.REPORTER, instance_id=instance.pk, **given.validated_data)
-        command = report_command(
-            instance.host,
-            instance.port,
-            local_product(instance.product).name,
-            near_mode_to_report(instance),
-            settings.PUBLIC_URL,
-        )
+        own = near_options(instance, near_mode_to_report(instance), {})
+        command = report_command(instance.host, instance.port, own, settings.PUBLIC_URL)
         return ShownOnce({**TokenSerializer(token).data, "token": text, "command": command}, f"token {token.pk}")
 
 

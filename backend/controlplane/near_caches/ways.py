@@ -7,22 +7,29 @@ program refuses would be wrong. Tests run every statement and start servers with
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from controlplane.catalogue.normal import is_off
+from controlplane.gateway import reports
+from controlplane.gateway.numbers import whole
 from controlplane.gateway.product import MARIADB, MYSQL
 
 EXACT, BOUNDED, RULED = "exact", "bounded", "rules"
 PASSWORD = "choose a password"  # noqa: S105 - a placeholder in a statement that is shown
 FEED_USER, READER_USER = "fqc_near", "fqc_reader"
 FEED_PRIVILEGE = "REPLICATION MASTER ADMIN"
-FEED_LOGIN = f"--feed-user {FEED_USER} --feed-password-file /etc/fqc-near/password"
-LOG_LOGIN = f"--binlog-user {READER_USER} --binlog-password-file /etc/fqc-near/password"
-# MySQL offers TLS from its first start: clients take it, and pass a near cache unread that speaks none to the server.
-# Since 8.0 it also takes the password of such an account over TLS alone. A server makes its own authority (ca.pem).
-WITH_TLS = "--server-tls ca --server-ca /etc/fqc-near/ca.pem"
-RULES = "--rules /etc/fqc-near/rules.toml"
+PASSWORD_FILE, RULES_FILE, CA_FILE = "/etc/fqc-near/password", "/etc/fqc-near/rules.toml", "/etc/fqc-near/ca.pem"
+OWN_OPTIONS = {
+    EXACT: {"feed-user": FEED_USER, "feed-password-file": PASSWORD_FILE},
+    BOUNDED: {"binlog-user": READER_USER, "binlog-password-file": PASSWORD_FILE},
+    RULED: {"rules": RULES_FILE},
+}
+# Clients take the TLS that a server offers, and pass a near cache unread that speaks none to the server. MySQL also
+# takes the password of such an account over TLS alone.
+TLS_OPTIONS = {"server-tls": "ca", "server-ca": CA_FILE}
+# From this MariaDB on a server without a certificate makes one in memory, another one at each start.
+OWN_CERTIFICATE = (11, 4)
 READER_RIGHTS = {
     MARIADB.name: "REPLICATION SLAVE, BINLOG MONITOR, PROCESS",
     MYSQL.name: "REPLICATION SLAVE, REPLICATION CLIENT",
@@ -69,6 +76,20 @@ LOG_SETTINGS: dict[str, tuple[LogSetting, ...]] = {
         LogSetting(("enforce_gtid_consistency",), ON, ("enforce_gtid_consistency = ON",)),
     ),
 }
+
+
+SERVED_FOR_A_WHILE = ('cache = "always"', "ttl = 5")
+LONGEST_SHAPE = 160
+MOST_RULES = 5
+ONE_STATEMENT = re.compile(r"(?!0+$)[0-9a-f]{32}")  # all others together have a digest of zeros
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A shape of statement that was run more than once."""
+
+    digest: str
+    shape: str
 
 
 def modes_of(product: str, version: str, edition: str, *, has_engine: bool, takes_engine: bool) -> list[str]:
@@ -118,11 +139,41 @@ def _account(user: str) -> str:
     return f"CREATE USER '{user}'@'%' IDENTIFIED BY '{PASSWORD}';"
 
 
-def file_lines(mode: str) -> tuple[str, ...]:
-    """Example content for the file of rules that the command of this mode names."""
-    return ("[[rule]]", 'schema = "shop"', 'cache = "always"', "ttl = 5") if mode == RULED else ()
+def file_lines(mode: str, repeated: Sequence[Repeated] = ()) -> tuple[str, ...]:
+    """Content for the file of rules that this mode takes: the statements that repeat most, or else an example."""
+    if mode != RULED:
+        return ()
+    if not repeated:
+        return ("[[rule]]", 'schema = "shop"', *SERVED_FOR_A_WHILE)
+    return tuple(line for each in repeated for line in _rule(each))
 
 
-def options(mode: str, product: str) -> str:
-    own = {EXACT: FEED_LOGIN, BOUNDED: LOG_LOGIN, RULED: RULES}[mode]
-    return f"{WITH_TLS} {own}" if product == MYSQL.name else own
+def _rule(repeated: Repeated) -> tuple[str, ...]:
+    shape = " ".join(repeated.shape.split())
+    return (f"# {shape[:LONGEST_SHAPE]}", "[[rule]]", f'digest = "{repeated.digest}"', *SERVED_FOR_A_WHILE)
+
+
+def repeated_of(rows: Iterable[Mapping[str, str | None]]) -> list[Repeated]:
+    """Returns the statements that ran most often, from the engine's figures. One that ran once is left out."""
+    counted = [(whole(row.get(reports.EXECUTIONS)) or 0, row) for row in rows]
+    often = sorted((each for each in counted if each[0] > 1), key=lambda each: -each[0])
+    found = [Repeated(row.get(reports.DIGEST) or "", row.get(reports.QUERY) or "") for _, row in often]
+    return [each for each in found if ONE_STATEMENT.fullmatch(each.digest)][:MOST_RULES]
+
+
+def offers_tls(product: str, version: str, variables: Mapping[str, str]) -> bool:
+    """Not every server says so. MySQL offers it from its first start, MariaDB since it makes a certificate."""
+    told = variables.get("have_ssl")
+    return told == "YES" if told else product == MYSQL.name or makes_its_certificate(version, variables)
+
+
+def makes_its_certificate(version: str, variables: Mapping[str, str]) -> bool:
+    """True if the server makes its certificate when it starts, so that a near cache cannot verify it."""
+    release = re.match(r"(\d+)\.(\d+).*MariaDB", version)
+    is_of_age = release is not None and (int(release[1]), int(release[2])) >= OWN_CERTIFICATE
+    return is_of_age and not variables.get("ssl_cert") and variables.get("have_ssl", "YES") == "YES"
+
+
+def options(mode: str, *, has_tls: bool) -> dict[str, str]:
+    """Returns the options of `fqc-near`, except the addresses of the server and of its own listener."""
+    return {**(TLS_OPTIONS if has_tls else {}), **OWN_OPTIONS[mode]}

@@ -13,6 +13,16 @@ from .resolution import resolve
 
 
 @dataclass(frozen=True)
+class Place:
+    """An instance or class for which a value is tried. Its other parameters share the memory with that value."""
+
+    line: Line
+    variables: Mapping[str, int] | None = None  # None: of no class, and only the spelling is judged
+    configured: Mapping[str, str] = field(default_factory=dict)  # name -> submitted
+    running: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Evaluation:
     expression: str
     canonical: str | None = None
@@ -22,18 +32,24 @@ class Evaluation:
     findings: list[Finding] = field(default_factory=list)
 
 
-def evaluate(text: str, variables: Mapping[str, int] | None, line: Line, parameter: str | None) -> Evaluation:
-    """Without variables, only the spelling is judged."""
+def evaluate(text: str, place: Place, parameter: str | None) -> Evaluation:
     try:
         expression = compile_expression(text)
     except ExpressionSyntaxError as error:
         return Evaluation(text, error=error)
     spelled = Evaluation(text, expression.canonical, sorted(expression.variables))
-    if variables is None:
+    if place.variables is None:
         return spelled
     try:
-        value = expression.evaluate(variables)
+        value = expression.evaluate(place.variables)
     except EvaluationError as error:
         return replace(spelled, error=error)
-    findings = resolve(line, {parameter: text}, variables).findings if parameter else []
+    findings = _findings(text, place, place.variables, parameter) if parameter else []
     return replace(spelled, value=str(value), findings=findings)
+
+
+def _findings(text: str, place: Place, variables: Mapping[str, int], parameter: str) -> list[Finding]:
+    """Returns the findings that a preview of this value alone has."""
+    values = {**place.configured, parameter: text}
+    found = resolve(place.line, values, variables, running=place.running).findings
+    return [each for each in found if each.parameter in ("", parameter)]

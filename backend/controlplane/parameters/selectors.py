@@ -8,8 +8,11 @@ from django.db.models import Q, QuerySet
 
 from controlplane.core.errors import NotFound
 from controlplane.core.hooks import Hook
+from controlplane.parameters.evaluation import Place
 from controlplane.parameters.models import Template, TemplateVersion
 
+# Returns the place of an instance, given by its id or name, for a value that is tried there.
+PLACE_OF: Hook[Callable[[str], Place]] = Hook("parameters.selectors.PLACE_OF")
 # The line of a new template that names none.
 FLEET_LINE: Hook[Callable[[], str]] = Hook("parameters.selectors.FLEET_LINE")
 
@@ -22,7 +25,10 @@ def template_get(pk: str) -> Template:
     """By id, or by name."""
     found = Template.objects.filter(Q(pk=pk) | Q(name=pk)).first()
     if found is None:
-        raise NotFound(f"There is no template {pk}: list them with GET /api/v1/templates.", code="template_not_found")
+        raise NotFound(
+            f"There is no template {pk}. It may have been deleted: the list has those that there are.",
+            code="template_not_found",
+        )
     return found
 
 

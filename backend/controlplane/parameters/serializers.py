@@ -173,6 +173,12 @@ class ExpressionRequestSerializer(serializers.Serializer[Any]):
     variables = ClassVariablesSerializer(required=False)
     parameter = serializers.CharField(max_length=64, required=False, help_text="Check the value against it too.")
     engine_line = serializers.CharField(max_length=32, default="5.7")
+    instance = serializers.CharField(
+        max_length=64,
+        required=False,
+        help_text="Id or name of the instance that it is for. Its class, its line, and what is configured and runs "
+        "there then count, and neither `variables` nor `engine_line` does.",
+    )
 
 
 class ExpressionErrorSerializer(serializers.Serializer[Any]):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.utils import timezone
 
 from controlplane.fleet.models import Instance, Observation
+from controlplane.metrics.definitions import SECONDS
+from controlplane.metrics.headlines import past_hour_sums
 from controlplane.prerequisites.check import observe
 from controlplane.prerequisites.gate import engine_obstacle
 from controlplane.prerequisites.readings import Readings, TableUse, statistics_of
@@ -26,11 +29,12 @@ from controlplane.prerequisites.status import Curve, cache_curve
 def cache_advice(instance: Instance) -> dict[str, Any]:
     readings = observe(instance)
     curve = cache_curve(instance)
+    recommended = _recommendation(instance, readings, curve)
     return {
-        "recommendation": _recommendation(instance, readings, curve),
+        "recommendation": recommended,
         "observation": Observation.objects.filter(instance=instance).first(),
         "findings": advice_findings(readings),
-        "sizes": _sizes(readings, curve),
+        "sizes": _sizes(readings, curve, suggested_bytes=recommended["size_bytes"]),
         "curve": [{"size_bytes": size, "hit_ratio": ratio} for size, ratio in curve.points],
         "tables": [table_advice(table, readings) for table in readings.tables],
         **_without_statistics(readings),
@@ -40,7 +44,7 @@ def cache_advice(instance: Instance) -> dict[str, Any]:
 def _recommendation(instance: Instance, readings: Readings, curve: Curve) -> dict[str, Any]:
     is_on = is_cache_on(readings)
     return recommendation(
-        _served(readings, curve) if is_on else observed(instance, readings, curve),
+        _served(instance, curve) if is_on else observed(instance, readings, curve),
         has_engine=instance.minor_version is not None,
         takes_engine=not engine_obstacle(instance),
         is_on=is_on,
@@ -57,10 +61,10 @@ def observed(instance: Instance, readings: Readings, curve: Curve) -> Observed |
     found = Observation.objects.filter(instance=instance).first()
     if found is None:
         return None
-    if found.result is not None:
-        return Observed(**found.result)
-    numbers = grown(found.counted_before, counted(readings.status))
     size = _knee(curve)
+    if found.result is not None:  # its size goes by the curve beside it, as long as the engine has one
+        return Observed(**{**found.result, "size_bytes": size or found.result["size_bytes"]})
+    numbers = grown(found.counted_before, counted(readings.status))
     return Observed(
         **numbers,
         seconds=(timezone.now() - found.started_at).total_seconds(),
@@ -69,18 +73,21 @@ def observed(instance: Instance, readings: Readings, curve: Curve) -> Observed |
     )
 
 
-def _served(readings: Readings, curve: Curve) -> Observed:
-    """Counted since the server started, or since its counters were set to zero."""
-    number = readings.number
-    hits = number("Qcache_hits")
+def _served(instance: Instance, curve: Curve) -> Observed:
+    """Reads that the server's cache and near caches answered in the past hour, from the columns of the headlines."""
+    sums = past_hour_sums(instance.pk)
+    hits, others = ("hits", "near_hits"), ("inserts", "not_cached")
     return Observed(
-        requests=hits + number("Qcache_inserts") + number("Qcache_not_cached"),
-        hits=hits,
-        microseconds=number("Fqc_time_saved_us"),
-        seconds=number("Uptime_since_flush_status") or number("Uptime"),
+        requests=_total(sums, (*hits, *others)),
+        hits=_total(sums, hits),
+        microseconds=_total(sums, ("saved_microseconds",)),
+        seconds=sums.get(SECONDS) or 0,
         size_bytes=_knee(curve),
-        predicted=curve.ratio_at(number("query_cache_size")),
     )
+
+
+def _total(sums: Mapping[str, float | None], columns: tuple[str, ...]) -> int:
+    return int(sum(sums.get(column) or 0 for column in columns))
 
 
 def _knee(curve: Curve) -> int | None:
@@ -97,9 +104,25 @@ def _without_statistics(readings: Readings) -> dict[str, str]:
     return {"tables_note": note, "tables_reason": f"no_{statistics.switch}"}
 
 
-def _sizes(readings: Readings, curve: Curve) -> list[dict[str, Any]]:
+def suggested_rule(instance: Instance) -> str:
+    """Returns the rule of the suggested size. It applies where a request names no rule."""
+    return next(str(size["rule"]) for size in cache_advice(instance)["sizes"] if size["is_suggested"])
+
+
+def curve_or_kept(instance: Instance) -> list[tuple[int, float]]:
+    """The engine forgets its curve when it falls asleep. An ended observation kept its best point."""
+    found = Observation.objects.filter(instance=instance).first()
+    kept = Observed(**found.result) if found and found.result else None
+    points = cache_curve(instance).points
+    if points or kept is None or kept.suggested_bytes is None:
+        return points
+    return [(kept.suggested_bytes, kept.hit_ratio or 0)]
+
+
+def _sizes(readings: Readings, curve: Curve, *, suggested_bytes: int | None) -> list[dict[str, Any]]:
     pool = readings.number("innodb_buffer_pool_size")
-    return [
+    suggested = "curve" if suggested_bytes is not None else "buffer_pool"
+    sizes: list[dict[str, Any]] = [
         {
             "rule": "buffer_pool",
             "size_bytes": cache_size_bytes("buffer_pool", pool_bytes=pool),
@@ -112,10 +135,11 @@ def _sizes(readings: Readings, curve: Curve) -> list[dict[str, Any]]:
         },
         {
             "rule": "curve",
-            "size_bytes": _knee(curve),
+            "size_bytes": _knee(curve) or suggested_bytes,
             "explanation": curve.note or "Where the predicted hit ratio stops rising.",
         },
     ]
+    return [{**size, "is_suggested": size["rule"] == suggested} for size in sizes]
 
 
 def table_advice(table: TableUse, readings: Readings) -> dict[str, Any]:

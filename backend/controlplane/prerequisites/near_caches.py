@@ -22,16 +22,19 @@ from controlplane.gateway.local_accounts import Need
 from controlplane.gateway.product import is_managed, local_product
 from controlplane.gateway.server import Server
 from controlplane.near_caches.building import near_build
-from controlplane.near_caches.commands import start_command
+from controlplane.near_caches.commands import config_lines, docker_command, service_lines, start_command
 from controlplane.near_caches.reading import near_rows
-from controlplane.near_caches.selectors import near_modes, reporting_near_caches
+from controlplane.near_caches.selectors import near_modes, near_options, reporting_near_caches
 from controlplane.near_caches.ways import (
     BOUNDED,
     EXACT,
     LogSetting,
+    Repeated,
     file_lines,
     has_own_cache_on,
     is_cluster_node,
+    makes_its_certificate,
+    repeated_of,
     settings_missing,
     statements,
 )
@@ -55,6 +58,9 @@ class Way:
     statements: tuple[str, ...]
     file_lines: tuple[str, ...]
     command: str
+    config_lines: tuple[str, ...]
+    service_lines: tuple[str, ...]
+    docker_command: str
     findings: list[InstanceFinding] = field(default_factory=list)
 
     @property
@@ -67,7 +73,7 @@ def near_caches_check(instance: Instance) -> dict[str, Any]:
     try:
         ways, found = _live(instance)
     except GatewayError as error:
-        ways = [_way(instance, mode, [unreachable(error)]) for mode in near_modes(instance)]
+        ways = [_way(instance, mode, {}, [unreachable(error)]) for mode in near_modes(instance)]
     return {
         "is_ready": any(way.is_ready for way in ways),
         "checked_at": timezone.now(),
@@ -110,15 +116,51 @@ def _live(instance: Instance) -> tuple[list[Way], list[InstanceFinding]]:
         variables = server.variables()
         listed = report(server, reports.NEAR) if EXACT in near_modes(instance) else Report()
         unlisted = _unlisted(instance, server, listed) if listed.note else []
+        repeated = repeated_of(report(server, reports.QUERIES).rows) if instance.minor_version is not None else []
     findings = {EXACT: _exact(instance, unlisted), BOUNDED: log_findings(instance, variables)}
-    ways = [_way(instance, mode, findings.get(mode, [])) for mode in near_modes(instance)]
+    ways = [
+        _way(instance, mode, variables, [*findings.get(mode, []), *certificate_findings(instance, variables)], repeated)
+        for mode in near_modes(instance)
+    ]
     return ways, near_findings(near_rows(listed.rows), reporting_near_caches(instance).count())
 
 
-def _way(instance: Instance, mode: str, findings: list[InstanceFinding]) -> Way:
-    product = local_product(instance.product).name
-    command = start_command(instance.host, instance.port, product, mode)
-    return Way(mode, statements(mode, product), file_lines(mode), command, findings)
+def _way(
+    instance: Instance,
+    mode: str,
+    variables: Mapping[str, str],
+    findings: list[InstanceFinding],
+    repeated: Sequence[Repeated] = (),
+) -> Way:
+    host, port = instance.host, instance.port
+    own = near_options(instance, mode, variables)
+    return Way(
+        mode,
+        statements(mode, local_product(instance.product).name),
+        file_lines(mode, repeated),
+        start_command(host, port, own),
+        config_lines(host, port, own),
+        service_lines(own),
+        docker_command(host, port, own),
+        findings,
+    )
+
+
+def certificate_findings(instance: Instance, variables: Mapping[str, str]) -> list[InstanceFinding]:
+    """A near cache verifies the server. Without TLS to it, clients that use TLS pass the near cache unread."""
+    if not makes_its_certificate(instance.engine_version, variables):
+        return []
+    return [
+        InstanceFinding(
+            Severity.ADVICE,
+            "near_certificate",
+            "ssl_cert",
+            seen="the server makes its certificate anew at each start, and clients use TLS",
+            needed="a certificate that a near cache can verify",
+            remedy="Set ssl_cert, ssl_key and ssl_ca in the server's option file and restart it. Or switch TLS off in "
+            "the application's clients, and leave out the options server-tls and server-ca.",
+        )
+    ]
 
 
 def _exact(instance: Instance, unlisted: list[InstanceFinding]) -> list[InstanceFinding]:

@@ -1,7 +1,8 @@
-"""Would the cache pay on this instance? One answer with its figures, the same words everywhere. Pure.
+"""Would the cache pay on this instance, or does it? One answer with its figures, the same words everywhere. Pure.
 
-Its hit ratio is read off the predicted curve, where there is one: counters tell of everything since they began, the
-curve of the latest reads, and the two would contradict each other side by side.
+A cache that is on is judged by the headlines of the past hour, which stand beside the answer. While it is off, its hit
+ratio is read off the predicted curve, where there is one: counters tell of everything since observing began, the curve
+of the latest reads, and the two would contradict each other side by side.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Observed:
     microseconds: int
     seconds: float
     size_bytes: int | None = None  # where the predicted curve flattens
-    predicted: float | None = None  # what that curve says of the size in question
+    predicted: float | None = None  # what that curve says of that size
 
     @property
     def hit_ratio(self) -> float | None:
@@ -48,6 +49,11 @@ class Observed:
             return None
         share = (self.hit_ratio or 0) / self._counted if self._counted else 1
         return self.microseconds * share / 1e6 / self.seconds
+
+    @property
+    def suggested_bytes(self) -> int | None:
+        """A curve of few reads bends anywhere."""
+        return self.size_bytes if self.is_enough else None
 
     @property
     def is_enough(self) -> bool:
@@ -77,7 +83,7 @@ def recommendation(
         "text": TEXTS[verdict](figures),
         "hit_ratio": figures.hit_ratio,
         "saved_cores": figures.saved_cores,
-        "size_bytes": figures.size_bytes,
+        "size_bytes": figures.suggested_bytes,
         "requests": figures.requests,
         "seconds": int(figures.seconds),
         "is_enough": figures.is_enough,
@@ -88,8 +94,9 @@ def recommendation(
 
 def _verdict(seen: Observed | None, *, is_on: bool, is_observing: bool) -> str:
     if is_on:
-        is_poor = seen is not None and seen.is_enough and (seen.hit_ratio or 0) < LEAST_HIT_RATIO
-        return "reconsider" if is_poor else "keep"
+        if seen is None or not seen.is_enough:
+            return "too_early"
+        return "keep" if (seen.hit_ratio or 0) >= LEAST_HIT_RATIO else "reconsider"
     if seen is None or not (seen.is_enough or is_observing):
         return "observe"
     if not seen.is_enough:
@@ -113,7 +120,7 @@ def size_text(size: int) -> str:
 
 
 def _size(seen: Observed) -> str:
-    return f" Suggested size: {size_text(seen.size_bytes)}." if seen.size_bytes else ""
+    return f" Suggested size: {size_text(seen.suggested_bytes)}." if seen.suggested_bytes else ""
 
 
 TEXTS: dict[str, Any] = {
@@ -129,8 +136,17 @@ TEXTS: dict[str, Any] = {
     ),
     "enable": lambda seen: f"Enable: {_percent(seen)} of reads would hit, saving {_cores(seen)}.{_size(seen)}",
     "do_not_enable": lambda seen: f"Do not enable: only {_percent(seen)} of reads would hit.",
-    "keep": lambda seen: f"The cache is on: {_percent(seen)} of reads hit, saving {_cores(seen)}.{_size(seen)}",
-    "reconsider": lambda seen: f"The cache is on, but only {_percent(seen)} of reads hit. Consider disabling it.",
+    "too_early": lambda seen: (
+        f"The cache is on. In the past hour caches answered {seen.hits} of {seen.requests} reads. To judge it, at "
+        f"least {ENOUGH_REQUESTS} reads over {ENOUGH_SECONDS // 60} minutes are needed."
+    ),
+    "keep": lambda seen: (
+        f"The cache pays: in the past hour {_percent(seen)} of reads came from caches, saving {_cores(seen)}."
+        f"{_size(seen)}"
+    ),
+    "reconsider": lambda seen: (
+        f"The cache is on, but in the past hour only {_percent(seen)} of reads came from caches. Consider disabling it."
+    ),
 }
 
 

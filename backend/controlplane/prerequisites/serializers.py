@@ -43,6 +43,14 @@ class NearWaySerializer(serializers.Serializer[Any]):
         child=serializers.CharField(), help_text="What the file of rules that the command names may hold, by rules."
     )
     command = serializers.CharField(help_text="Starts a near cache on a host of the application.")
+    config_lines = serializers.ListField(
+        child=serializers.CharField(), help_text="The same options as the file of the packaged systemd unit."
+    )
+    service_lines = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Start that unit, once package and file are installed; for root's bash.",
+    )
+    docker_command = serializers.CharField(help_text="Starts the image of fqc-near on that host.")
 
 
 class NearPrerequisitesSerializer(PrerequisitesSerializer):
@@ -55,6 +63,14 @@ class ServedConnectionsSerializer(serializers.Serializer[Any]):
     all = serializers.IntegerField(help_text="Without those of the control plane.")
 
 
+class HeadlineSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    unit = serializers.CharField()
+    formula = serializers.CharField()
+    value = serializers.FloatField(allow_null=True, help_text="null: no sample, or nothing to divide by.")
+
+
 class CacheStatusSerializer(serializers.Serializer[Any]):
     has_engine = serializers.BooleanField()
     is_enabled = serializers.BooleanField()
@@ -64,7 +80,7 @@ class CacheStatusSerializer(serializers.Serializer[Any]):
     type = serializers.CharField(allow_null=True)
     size_bytes = serializers.IntegerField(allow_null=True)
     limit_bytes = serializers.IntegerField(allow_null=True)
-    hit_ratio = serializers.FloatField(allow_null=True, help_text="hits / (hits + inserts + not_cached), since start")
+    headlines = HeadlineSerializer(many=True, help_text="Of the past hour, near caches counted in.")
     counters = serializers.DictField(child=serializers.CharField(), help_text="Qcache_* and Fqc_* as the server says.")
     connections = ServedConnectionsSerializer(allow_null=True, help_text="null: the engine does not count them.")
     reasons = serializers.ListField(child=serializers.DictField(child=serializers.CharField(allow_null=True)))
@@ -76,6 +92,7 @@ class CacheStatusSerializer(serializers.Serializer[Any]):
 class SizeProposalSerializer(serializers.Serializer[Any]):
     rule = serializers.ChoiceField(choices=SIZE_RULES)
     size_bytes = serializers.IntegerField(allow_null=True)
+    is_suggested = serializers.BooleanField(help_text="Whoever enables the cache without a rule gets this size.")
     explanation = serializers.CharField()
 
 
@@ -98,11 +115,13 @@ class RecommendationSerializer(serializers.Serializer[Any]):
     text = serializers.CharField()
     hit_ratio = serializers.FloatField(
         allow_null=True,
-        help_text="Of the latest reads that can be cached, as the curve says: at the suggested size; once the cache is "
-        "on, at the present one.",
+        help_text="Once the cache is on, the headline of the past hour: of all reads, those that caches answered. "
+        "While it is off, of the reads that can be cached, those that the curve predicts at the suggested size.",
     )
     saved_cores = serializers.FloatField(allow_null=True, help_text="Server time saved per second.")
-    size_bytes = serializers.IntegerField(allow_null=True, help_text="Where the predicted hit ratio stops rising.")
+    size_bytes = serializers.IntegerField(
+        allow_null=True, help_text="Where the predicted hit ratio stops rising; null while the sample is too small."
+    )
     requests = serializers.IntegerField(help_text="Reads that this is based on.")
     seconds = serializers.IntegerField(help_text="How long they were counted.")
     is_enough = serializers.BooleanField(help_text="Whether the sample is large enough.")

@@ -15,6 +15,7 @@ from controlplane.gateway.errors import PrivilegeMissing, RefusedStatement
 from controlplane.gateway.numbers import decimal, whole
 from controlplane.gateway.privileges import grant_statements
 from controlplane.gateway.server import Server
+from controlplane.metrics.headlines import instance_headlines
 from controlplane.prerequisites.readings import NOT_TABLES, SYSTEM_SCHEMAS
 from controlplane.statements.selectors import statements_since
 
@@ -46,7 +47,7 @@ def cache_status(instance: Instance) -> dict[str, Any]:
         "type": kind,
         "size_bytes": whole(size),
         "limit_bytes": whole(limit),
-        "hit_ratio": hit_ratio(counters),
+        "headlines": _headlines(instance),
         "counters": counters,
         "connections": connections,
         "reasons": reasons,
@@ -64,10 +65,17 @@ def served_connections(server: Server, counters: dict[str, str]) -> dict[str, in
     return None if every is None or own is None else {"served": served, "all": max(served, every - own)}
 
 
-def hit_ratio(counters: dict[str, str]) -> float | None:
-    hits, inserts, others = (whole(counters.get(f"Qcache_{name}")) or 0 for name in ("hits", "inserts", "not_cached"))
-    lookups = hits + inserts + others
-    return hits / lookups if lookups else None
+def _headlines(instance: Instance) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": series.definition.name,
+            "title": series.definition.title,
+            "unit": series.definition.unit,
+            "formula": series.definition.formula,
+            "value": series.whole,
+        }
+        for series in instance_headlines(instance.pk).series
+    ]
 
 
 @dataclass(frozen=True)

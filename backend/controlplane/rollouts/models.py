@@ -49,6 +49,12 @@ class FleetApply(models.Model):
         ordering = ("-created_at", "-id")
         indexes = [models.Index(fields=["-created_at", "-id"], name="fleet_apply_newest")]
 
+    @property
+    def name(self) -> str:
+        """For people: the audit trail shows it in place of the id."""
+        subject = self.minor_version if self.kind == ApplyKind.UPGRADE else self.template_name
+        return f"{self.get_kind_display()}: {subject}"
+
 
 class FleetApplyItem(models.Model):
     fleet_apply = models.ForeignKey(FleetApply, on_delete=models.CASCADE, related_name="items")

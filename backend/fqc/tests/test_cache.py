@@ -1,4 +1,6 @@
-from conftest import Fqc
+from typing import Any
+
+from conftest import Fqc, eventually
 
 
 def test_the_cache_is_enabled_tried_and_disabled(fqc: Fqc, instance: str) -> None:
@@ -18,6 +20,25 @@ def test_the_cache_is_enabled_tried_and_disabled(fqc: Fqc, instance: str) -> Non
 
     assert fqc("cache", "disable", instance, "--wait").code == 0
     assert not fqc("cache", "status", instance, "-o", "json").json["is_enabled"]
+
+
+def test_the_figures_of_the_past_hour_are_the_same_in_every_command(fqc: Fqc, other: str) -> None:
+    def whole(series: list[dict[str, Any]]) -> dict[str, Any]:
+        return {each["name"]: each["whole"] for each in series}
+
+    def of_hour() -> tuple[dict[str, Any], dict[str, Any]]:
+        told = fqc("cache", "status", other, "-o", "json").json["headlines"]
+        names = [word for each in told for word in ("-m", each["name"])]
+        shown = fqc("metrics", "show", other, *names, "--since", "1h", "--points", "60", "-o", "json").json["series"]
+        return {each["name"]: each["value"] for each in told}, whole(shown)
+
+    # A poll may come between the two questions.
+    told, shown = eventually(of_hour, lambda both: both[0] == both[1])
+    assert told == shown and len(told) == 5
+    assert "Reads from caches, past hour" in fqc("cache", "status", other).out
+    fleet = fqc("fleet", "status", "-o", "json").json["headlines"]
+    assert [each["name"] for each in fleet] == list(told)
+    assert "Served from caches, past hour" in fqc("fleet", "status").out
 
 
 def test_advice_names_every_rule_of_size(fqc: Fqc, other: str) -> None:

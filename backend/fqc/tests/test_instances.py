@@ -32,6 +32,13 @@ def test_a_shell_is_offered_names_of_instances_classes_and_templates(fqc: Fqc, b
     assert offered(bare, "fqc instance show ") == []  # logged in nowhere
 
 
+def test_global_options_may_stand_before_the_noun(fqc: Fqc, stack: Stack, instance: str) -> None:
+    assert fqc("-o", "json", "--url", stack.url, "instance", "show", instance).json["name"] == instance
+    assert fqc("--url", "http://127.0.0.1:1", "instance", "list").code == 1
+    behind = fqc("--output", "yaml", "instance", "show", instance, "-o", "json")
+    assert behind.json["name"] == instance, "what stands behind the command counts more"
+
+
 def test_filters_reach_the_api(fqc: Fqc, instance: str) -> None:
     assert [each["name"] for each in fqc("instance", "list", "--search", instance, "-o", "json").json] == [instance]
     assert fqc("instance", "list", "--state", "failed", "-o", "json").json == []
@@ -113,14 +120,25 @@ def test_an_external_server_is_added_and_forgotten(fqc: Fqc, stack: Stack) -> No
     assert made.json["endpoint"]["trial_username"] == "reader"
     assert server["password"] not in made.out and "of-the-reader" not in made.out
     assert fqc("instance", "restart", "borrowed", "--yes").code == 4  # it is not the control plane's to restart
-    assert fqc("instance", "remove", "borrowed", "--yes", "--wait").code == 0
+    edit = ("instance", "edit", "borrowed")
+    assert fqc(*edit).code == 2, "nothing to change"
+    assert server["password"] not in fqc(*edit, "--password-stdin", "--dry-run", stdin=passwords).out
+    edited = fqc(*edit, "--name", "lent", "--tag", "team=others", "-o", "json")
+    assert (edited.json["name"], edited.json["tags"]) == ("lent", {"team": "others"})
+    edit = ("instance", "edit", "lent", "--password-stdin", "-o", "json")
+    assert fqc(*edit, stdin="a password that its account does not have\n").code == 0
+    assert fqc("cache", "status", "lent").code == 4
+    assert fqc(*edit, stdin=passwords).code == 0
+    assert fqc("cache", "status", "lent").code == 0
+    assert fqc("instance", "remove", "lent", "--yes", "--wait").code == 0
 
 
 def test_waiting_has_an_end_of_its_own(fqc: Fqc, instance: str) -> None:
     late = ("--at", "2999-01-01T00:00Z", "--wait", "--timeout", "0")
     timed_out = fqc("instance", "restart", instance, "--yes", *late)
     assert timed_out.code == 6
-    waiting = fqc("change", "list", "--instance", instance, "--state", "approved", "-o", "json").json
+    waiting = fqc("change", "list", instance, "--state", "approved", "-o", "json").json
+    assert waiting == fqc("change", "list", "--instance", instance, "--state", "approved", "-o", "json").json
     listed = fqc("change", "list", "--instance", instance, "--state", "approved").out
     assert "2999-01-01 00:00:00Z" in listed
     assert fqc("change", "abort", waiting[0]["id"]).code == 0

@@ -50,6 +50,22 @@ def test_a_near_cache_is_listed_once_the_cache_of_its_server_is_on(fqc: Fqc, ins
         assert fqc("cache", "disable", instance, "--wait").code == 0
 
 
+def test_the_file_that_is_told_is_one_that_the_program_takes(fqc: Fqc, instance: str, tmp_path: Path) -> None:
+    found = json.loads(fqc("near", "check", instance, "-o", "json").out)
+    password = tmp_path / "password"
+    password.write_text("secret\n")
+    lines = [
+        line.replace("/run/credentials/fqc-near.service/password", str(password))
+        for line in found["ways"][0]["config_lines"]
+    ]
+    config = tmp_path / "fqc-near.toml"
+    config.write_text("\n".join(lines))
+    done = subprocess.run(
+        [str(PROGRAM), "--check", "--config", str(config)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_an_instance_without_near_caches_lists_none(fqc: Fqc, other: str) -> None:
     assert fqc("near", "list", other, "-o", "json").json == []
 

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from conftest import Fqc
 
@@ -99,6 +101,21 @@ def test_a_value_that_does_not_fit_its_parameter_is_found(fqc: Fqc) -> None:
     assert "multiple of 1024" in fqc("eval", "{10*1}", *where).out
     assert fqc("eval", "{DBInstanceClassMemory*10}", *where).code == 4
     assert fqc("eval", "{1024*1024}", *where).out.strip() == "1048576"
+
+
+def test_an_expression_tried_for_an_instance_has_the_findings_of_its_preview(fqc: Fqc, instance: str) -> None:
+    """These findings also weigh the other buffers and the connections that the server runs with."""
+    expression = "{DBInstanceClassMemory*9/10}"
+    plan = fqc("param", "set", instance, f"innodb_buffer_pool_size={expression}", "--dry-run", "-o", "json").json
+    where = ("--instance", instance, "--parameter", "innodb_buffer_pool_size")
+    tried = fqc("eval", expression, *where, "-o", "json").json
+    [line] = plan["lines"]
+    assert line["name"] == "innodb_buffer_pool_size"
+
+    def memory(findings: list[dict[str, Any]]) -> list[str]:
+        return [each["seen"] for each in findings if each["code"].startswith("memory_")]
+
+    assert memory(tried["findings"]) == memory(plan["findings"]) != []
 
 
 def test_what_is_never_set_is_refused_with_the_reason(fqc: Fqc, instance: str) -> None:

@@ -71,6 +71,17 @@ export function cacheAdviceQuery(id: string) {
   });
 }
 
+/** 0 hours: since the server began to count. */
+export function cacheQueriesQuery(id: string, hours: number) {
+  return queryOptions({
+    queryKey: ['instance', 'cache-queries', id, hours],
+    queryFn: () =>
+      unwrap(api.GET('/api/v1/instances/{id}/cache/queries', { params: { path: { id }, query: { hours } } })),
+    placeholderData: keepPreviousData,
+    staleTime: 15_000,
+  });
+}
+
 export function classQuery(name: string) {
   return queryOptions({
     queryKey: ['class', name],

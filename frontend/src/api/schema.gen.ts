@@ -627,6 +627,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/fleet/headlines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The same figures of all instances together. */
+        get: operations["fleet_headlines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/fleet/summary": {
         parameters: {
             query?: never;
@@ -753,6 +770,23 @@ export interface paths {
         put?: never;
         /** @description Register an endpoint, or have a local server made. Its state says when it is ready. */
         post: operations["instances_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/headlines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The figures that say whether caching pays here, near caches counted in, of the past hour. */
+        get: operations["instance_headlines"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1884,7 +1918,7 @@ export interface components {
              */
             allow_restart: boolean;
             /**
-             * @description Without it: a cache that is on keeps its size, and any other gets that by the buffer pool.
+             * @description Without it: a cache that is on keeps its size, and any other gets what the advice suggests.
              *
              *     * `result_set` - result_set
              *     * `buffer_pool` - buffer_pool
@@ -1955,7 +1989,7 @@ export interface components {
              */
             allow_restart: boolean;
             /**
-             * @description Without it: a cache that is on keeps its size, and any other gets that by the buffer pool.
+             * @description Without it: a cache that is on keeps its size, and any other gets what the advice suggests.
              *
              *     * `result_set` - result_set
              *     * `buffer_pool` - buffer_pool
@@ -2000,11 +2034,8 @@ export interface components {
             type: string | null;
             size_bytes: number | null;
             limit_bytes: number | null;
-            /**
-             * Format: double
-             * @description hits / (hits + inserts + not_cached), since start
-             */
-            hit_ratio: number | null;
+            /** @description Of the past hour, near caches counted in. */
+            headlines: components["schemas"]["Headline"][];
             /** @description Qcache_* and Fqc_* as the server says. */
             counters: {
                 [key: string]: string;
@@ -2327,9 +2358,9 @@ export interface components {
             max_connections: number;
             /**
              * Format: int64
-             * @default 107374182400
+             * @description null: not known. Expressions that name AllocatedStorage have no value then.
              */
-            storage_bytes: number;
+            storage_bytes?: number | null;
         };
         Ended: {
             sessions: number;
@@ -2431,6 +2462,8 @@ export interface components {
             parameter?: string;
             /** @default 5.7 */
             engine_line: string;
+            /** @description Id or name of the instance that it is for. Its class, its line, and what is configured and runs there then count, and neither `variables` nor `engine_line` does. */
+            instance?: string;
         };
         Finding: {
             severity: components["schemas"]["FindingSeverity"];
@@ -2681,6 +2714,27 @@ export interface components {
          * @enum {string}
          */
         FormatEnum: "fqc-template-1";
+        Headline: {
+            name: string;
+            title: string;
+            unit: string;
+            formula: string;
+            /**
+             * Format: double
+             * @description null: no sample, or nothing to divide by.
+             */
+            value: number | null;
+        };
+        /** @description `series` are these figures in the order in which they are shown; the figure itself is `whole`. */
+        Headlines: {
+            /** @description Starts of the buckets, epoch seconds. */
+            times: number[];
+            step_seconds: number;
+            resolution: components["schemas"]["SeriesResolutionEnum"];
+            series: components["schemas"]["MetricSeries"][];
+            /** @description How long the time is that the figures are of. */
+            window_seconds: number;
+        };
         Incident: {
             readonly id: string;
             /** @description open or resolved */
@@ -2812,7 +2866,8 @@ export interface components {
             /** @description Kept from parameters: DBInstanceClassMemory is memory_bytes less this. */
             readonly memory_reserve_bytes: number;
             readonly max_connections: number;
-            readonly storage_bytes: number;
+            /** @description null: not known. */
+            readonly storage_bytes: number | null;
             readonly variables: {
                 [key: string]: number;
             };
@@ -2831,8 +2886,11 @@ export interface components {
              */
             memory_reserve_bytes: number;
             max_connections: number;
-            /** Format: int64 */
-            storage_bytes: number;
+            /**
+             * Format: int64
+             * @description null: not known. Expressions that name AllocatedStorage have no value then.
+             */
+            storage_bytes: number | null;
         };
         /** @description `local` takes a name and a class; `external` takes the endpoint and its account too. */
         InstanceCreateRequest: {
@@ -3017,15 +3075,18 @@ export interface components {
          *     * `prune_ratio` - prune_ratio
          *     * `prunes_per_second` - prunes_per_second
          *     * `questions_per_second` - questions_per_second
+         *     * `reads_per_second` - reads_per_second
          *     * `running_threads` - running_threads
          *     * `samples_missing` - samples_missing
          *     * `saved_bytes_per_second` - saved_bytes_per_second
          *     * `saved_time` - saved_time
          *     * `select_hit_ratio` - select_hit_ratio
          *     * `selects_per_second` - selects_per_second
+         *     * `served_per_second` - served_per_second
          *     * `server_reads_per_second` - server_reads_per_second
          *     * `slow_queries_per_second` - slow_queries_per_second
          *     * `stale_hits_per_second` - stale_hits_per_second
+         *     * `statements_per_second` - statements_per_second
          *     * `unreachable` - unreachable
          *     * `uptime_seconds` - uptime_seconds
          *     * `used_bytes` - used_bytes
@@ -3034,7 +3095,7 @@ export interface components {
          *     * `writes_per_second` - writes_per_second
          * @enum {string}
          */
-        MetricEnum: "answered_per_second" | "answers_unusable" | "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "change_failed" | "connections" | "contained_errors_per_second" | "differences_per_second" | "drifted_parameters" | "engine_lost" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lookups_per_second" | "memory_used_ratio" | "misses_per_second" | "near_caches" | "near_caches_detached" | "near_hit_ratio" | "near_hits_per_second" | "near_misses_per_second" | "near_waits_per_second" | "near_writer_wait" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "p95_answer_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "running_threads" | "samples_missing" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "server_reads_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "unreachable" | "uptime_seconds" | "used_bytes" | "verified_per_second" | "write_share" | "writes_per_second";
+        MetricEnum: "answered_per_second" | "answers_unusable" | "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "change_failed" | "connections" | "contained_errors_per_second" | "differences_per_second" | "drifted_parameters" | "engine_lost" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lookups_per_second" | "memory_used_ratio" | "misses_per_second" | "near_caches" | "near_caches_detached" | "near_hit_ratio" | "near_hits_per_second" | "near_misses_per_second" | "near_waits_per_second" | "near_writer_wait" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "p95_answer_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "reads_per_second" | "running_threads" | "samples_missing" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "served_per_second" | "server_reads_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "statements_per_second" | "unreachable" | "uptime_seconds" | "used_bytes" | "verified_per_second" | "write_share" | "writes_per_second";
         MetricSeries: {
             name: string;
             title: string;
@@ -3042,6 +3103,11 @@ export interface components {
             formula: string;
             /** @description One per time; null: no sample, or nothing to divide by. */
             values: (number | null)[];
+            /**
+             * Format: double
+             * @description Of the whole span: sums divided, not the mean of `values`; null: no sample, or nothing to divide by.
+             */
+            whole: number | null;
         };
         MinorVersion: {
             minor_version: number;
@@ -3259,6 +3325,12 @@ export interface components {
             file_lines: string[];
             /** @description Starts a near cache on a host of the application. */
             command: string;
+            /** @description The same options as the file of the packaged systemd unit. */
+            config_lines: string[];
+            /** @description Start that unit, once package and file are installed; for root's bash. */
+            service_lines: string[];
+            /** @description Starts the image of fqc-near on that host. */
+            docker_command: string;
         };
         Observation: {
             is_running: boolean;
@@ -3643,7 +3715,7 @@ export interface components {
             text: string;
             /**
              * Format: double
-             * @description Of the latest reads that can be cached, as the curve says: at the suggested size; once the cache is on, at the present one.
+             * @description Once the cache is on, the headline of the past hour: of all reads, those that caches answered. While it is off, of the reads that can be cached, those that the curve predicts at the suggested size.
              */
             hit_ratio: number | null;
             /**
@@ -3651,7 +3723,7 @@ export interface components {
              * @description Server time saved per second.
              */
             saved_cores: number | null;
-            /** @description Where the predicted hit ratio stops rising. */
+            /** @description Where the predicted hit ratio stops rising; null while the sample is too small. */
             size_bytes: number | null;
             /** @description Reads that this is based on. */
             requests: number;
@@ -3922,6 +3994,8 @@ export interface components {
         SizeProposal: {
             rule: components["schemas"]["SizeRule"];
             size_bytes: number | null;
+            /** @description Whoever enables the cache without a rule gets this size. */
+            is_suggested: boolean;
             explanation: string;
         };
         /**
@@ -3943,6 +4017,11 @@ export interface components {
             name: string;
             /** @description One per time; null: no sample, or nothing to divide by. */
             values: (number | null)[];
+            /**
+             * Format: double
+             * @description Of the whole span: sums divided, not the mean of `values`; null: no sample, or nothing to divide by.
+             */
+            whole: number | null;
         };
         Sparkline: {
             instance_id: string;
@@ -4449,9 +4528,10 @@ export interface components {
          *     * `observe` - observe
          *     * `observing` - observing
          *     * `reconsider` - reconsider
+         *     * `too_early` - too_early
          * @enum {string}
          */
-        VerdictEnum: "do_not_enable" | "enable" | "keep" | "no_engine" | "no_engine_there" | "observe" | "observing" | "reconsider";
+        VerdictEnum: "do_not_enable" | "enable" | "keep" | "no_engine" | "no_engine_there" | "observe" | "observing" | "reconsider" | "too_early";
         /**
          * @description * `now` - now
          *     * `window` - window
@@ -6229,6 +6309,34 @@ export interface operations {
             };
         };
     };
+    fleet_headlines: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Headlines"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     fleet_summary: {
         parameters: {
             query?: never;
@@ -6603,6 +6711,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Instance"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instance_headlines: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Headlines"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */

@@ -10,7 +10,7 @@ import {
 import { accessSearch } from '@/features/access/search';
 import { alertsSearch, instanceAlertsSearch } from '@/features/alerts/search';
 import { auditSearch } from '@/features/audit/search';
-import { cacheSearch } from '@/features/enable/search';
+import { cacheSearch } from '@/features/cache/search';
 import { fleetSearch } from '@/features/fleet/search';
 import { monitoringSearch, nearSearch, queriesSearch } from '@/features/monitoring/search';
 import { parametersSearch } from '@/features/parameters/search';
@@ -126,7 +126,7 @@ const cache = createRoute({
   getParentRoute: () => instance,
   path: '/cache',
   validateSearch: cacheSearch,
-  component: page(() => import('@/features/enable/CachePage'), 'CachePage'),
+  component: page(() => import('@/features/cache/CachePage'), 'CachePage'),
 });
 
 const rules = createRoute({

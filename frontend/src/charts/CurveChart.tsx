@@ -1,4 +1,5 @@
 // Predicted hit ratio by cache size. Every point is also a button, so the keyboard can choose one.
+import { VisuallyHidden } from '@mantine/core';
 import { useRef, type MouseEvent } from 'react';
 import { useI18n } from '@/lib/i18n/context';
 import { formatBytes } from '@/lib/bytes';
@@ -85,7 +86,7 @@ export function CurveChart({ points, present, presentLabel, actionLabel, onChoos
             />
             <Line
               dataKey="ratio"
-              name={t('fleet.hitRatio')}
+              name={t('near.hitRatio')}
               stroke="var(--fqc-series-1)"
               strokeWidth={2}
               isAnimationActive={false}
@@ -113,10 +114,10 @@ export function CurveChart({ points, present, presentLabel, actionLabel, onChoos
             <button
               type="button"
               onClick={() => onChoose(size)}
-              aria-label={actionLabel(size)}
               title={actionLabel(size)}
               data-present={size === present || undefined}
             >
+              <VisuallyHidden>{actionLabel(size)} </VisuallyHidden>
               {formatBytes(size)} <strong>{formatPercent(ratio)}</strong>
             </button>
           </li>

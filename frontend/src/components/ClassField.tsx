@@ -11,6 +11,8 @@ export interface ClassChoice {
   memory: string;
   /** Empty: as the server tells. */
   cpus: number | '';
+  /** Empty: not known. */
+  storage: string;
 }
 
 interface ClassFieldProps {
@@ -47,26 +49,36 @@ export function ClassField({ label, choice, classes, isCpuTold, error, onChange 
         error={error}
       />
       {choice.instanceClass === CUSTOM && (
-        <Group grow align="flex-start" gap="sm">
+        <>
+          <Group grow align="flex-start" gap="sm">
+            <TextInput
+              label={t('addInstance.memory')}
+              required
+              placeholder="24 GiB"
+              value={choice.memory}
+              error={isSizeUnreadable(choice.memory) && t('enable.wrongSize')}
+              onChange={(event) => onChange({ memory: event.currentTarget.value })}
+            />
+            <NumberInput
+              label={t('addInstance.cpus')}
+              required={!isCpuTold}
+              placeholder={isCpuTold ? t('addInstance.cpusTold') : undefined}
+              min={1}
+              max={1024}
+              allowDecimal={false}
+              value={choice.cpus}
+              onChange={(cpus) => onChange({ cpus: typeof cpus === 'number' ? cpus : '' })}
+            />
+          </Group>
           <TextInput
-            label={t('addInstance.memory')}
-            required
-            placeholder="24 GiB"
-            value={choice.memory}
-            error={isSizeUnreadable(choice.memory) && t('enable.wrongSize')}
-            onChange={(event) => onChange({ memory: event.currentTarget.value })}
+            label={t('addInstance.storage')}
+            description={t('addInstance.storageHint')}
+            placeholder="500 GiB"
+            value={choice.storage}
+            error={isSizeUnreadable(choice.storage) && t('enable.wrongSize')}
+            onChange={(event) => onChange({ storage: event.currentTarget.value })}
           />
-          <NumberInput
-            label={t('addInstance.cpus')}
-            required={!isCpuTold}
-            placeholder={isCpuTold ? t('addInstance.cpusTold') : undefined}
-            min={1}
-            max={1024}
-            allowDecimal={false}
-            value={choice.cpus}
-            onChange={(cpus) => onChange({ cpus: typeof cpus === 'number' ? cpus : '' })}
-          />
-        </Group>
+        </>
       )}
     </>
   );

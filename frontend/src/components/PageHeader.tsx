@@ -3,6 +3,8 @@ import classes from './PageHeader.module.css';
 
 interface PageHeaderProps {
   title: string;
+  /** Names one of several pages of the same thing in the title of the browser tab. */
+  room?: string;
   eyebrow?: ReactNode;
   status?: ReactNode;
   description?: ReactNode;
@@ -10,10 +12,10 @@ interface PageHeaderProps {
 }
 
 /** The page's only h1; it also names the browser tab. */
-export function PageHeader({ title, eyebrow, status, description, actions }: PageHeaderProps) {
+export function PageHeader({ title, room, eyebrow, status, description, actions }: PageHeaderProps) {
   useEffect(() => {
-    document.title = `${title} · Fast Query Cache`;
-  }, [title]);
+    document.title = [room, title, 'Fast Query Cache'].filter(Boolean).join(' · ');
+  }, [title, room]);
   return (
     <div className={classes.header}>
       <div className={classes.text}>

@@ -10,16 +10,17 @@ interface QueryPageProps<T> {
   eyebrow: ReactNode;
   /** What the address calls it. */
   title: string;
+  room?: string;
   /** Below the heading while it loads, so that nothing moves when it is here. */
   rooms?: ReactNode;
   children: (data: T) => ReactNode;
 }
 
-export function QueryPage<T>({ query, eyebrow, title, rooms, children }: QueryPageProps<T>) {
+export function QueryPage<T>({ query, eyebrow, title, room, rooms, children }: QueryPageProps<T>) {
   if (query.data !== undefined) return <>{children(query.data)}</>;
   return (
     <>
-      <PageHeader eyebrow={eyebrow} title={title} />
+      <PageHeader eyebrow={eyebrow} title={title} room={room} />
       {!query.isError && rooms}
       <QueryView query={query}>{children}</QueryView>
     </>

@@ -30,6 +30,7 @@ const TONES: Partial<Record<Advised['verdict'], Tone>> = {
   no_engine_there: 'info',
 };
 
+const ON: Advised['verdict'][] = ['keep', 'reconsider', 'too_early'];
 const NO_ENGINE: Advised['verdict'][] = ['no_engine', 'no_engine_there'];
 
 type Course = (values: (number | null)[], label: string) => ReactNode;
@@ -47,7 +48,7 @@ export function Recommendation({ instanceId, course }: RecommendationProps) {
   });
   if (!advice.data) return null;
   const { recommendation, observation } = advice.data;
-  const isOn = recommendation.verdict === 'keep' || recommendation.verdict === 'reconsider';
+  const isOn = ON.includes(recommendation.verdict);
   return (
     <div className={classes.panel}>
       <Answer advised={recommendation} />
@@ -75,6 +76,7 @@ function Answer({ advised }: { advised: Advised }) {
       ? told('fact.suggested.size', '', { size: formatBytes(advised.size_bytes) })
       : '',
     requests: advised.requests,
+    hits: Math.round((advised.hit_ratio ?? 0) * advised.requests),
     enough: advised.enough_requests,
     minutes: Math.floor(advised.seconds / 60),
     enoughMinutes: advised.enough_seconds / 60,

@@ -29,7 +29,7 @@ export function StatTile({ label, value, unit, note, tone, formula, query }: Sta
         <div className={classes.value}>
           {query.isError ? ABSENT : <Skeleton height={22} width={64} my={4} />}
         </div>
-        {query.isError && <div className={classes.note}>{t('state.failed')}</div>}
+        <div className={classes.note}>{query.isError ? t('state.failed') : '\u00a0'}</div>
       </div>
     );
   }

@@ -6,8 +6,10 @@ test('a custom size takes memory with a unit and processors, entered or told', (
     memory_bytes: 24 * 1024 ** 3,
     cpu_count: 6,
     max_connections: 500,
-    storage_bytes: 100 * 1024 ** 3,
+    storage_bytes: null,
   });
+  expect(customSize('24 GiB', 6, 500, '2 TiB')?.storage_bytes).toBe(2 * 1024 ** 4);
+  expect(customSize('24 GiB', 6, 500, '2 potatoes')).toBeUndefined();
   expect(customSize('24', 6)).toBeUndefined();
   expect(customSize('24 GiB', '')).toBeUndefined();
   expect(customSize('24 GiB', null)).toBeUndefined();

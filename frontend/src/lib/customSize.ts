@@ -5,7 +5,6 @@ import { parseBytes } from './bytes';
 export const CUSTOM = 'custom size';
 /** What servers allow that were never told a number. */
 const USUAL_CONNECTIONS = 151;
-const USUAL_STORAGE = 100 * 1024 ** 3;
 
 export function isSizeUnreadable(text: string): boolean {
   return text.trim() !== '' && parseBytes(text) === undefined;
@@ -16,13 +15,15 @@ export function customSize(
   memory: string,
   cpus: number | '' | null | undefined,
   connections?: number | null,
+  /** A server does not report its storage. Empty means unknown. */
+  storage = '',
 ) {
   const bytes = parseBytes(memory);
-  if (bytes === undefined || !cpus) return undefined;
+  if (bytes === undefined || !cpus || isSizeUnreadable(storage)) return undefined;
   return {
     memory_bytes: Number(bytes),
     cpu_count: cpus,
     max_connections: connections ?? USUAL_CONNECTIONS,
-    storage_bytes: USUAL_STORAGE,
+    storage_bytes: storage.trim() === '' ? null : Number(parseBytes(storage)),
   };
 }

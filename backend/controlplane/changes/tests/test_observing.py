@@ -136,7 +136,12 @@ def test_it_ends_by_itself_leaves_the_server_as_it_was_and_keeps_its_answer(
     assert (table.variable("fqc_observe"), table.variable("fqc_size")) == before
     found = advice(viewer, instance)
     assert not found["observation"]["is_running"]
-    assert found["recommendation"]["verdict"] == "enable" and found["recommendation"]["size_bytes"]
+    size = found["recommendation"]["size_bytes"]
+    assert found["recommendation"]["verdict"] == "enable" and size
+    [suggested] = [each for each in found["sizes"] if each["is_suggested"]]
+    assert (suggested["rule"], suggested["size_bytes"]) == ("curve", size)
+    lines = operator.post(f"/api/v1/instances/{instance.pk}/cache/preview", {}).json()["lines"]
+    assert [line["new_value"] for line in lines if line["name"] == "query_cache_size"] == [str(size)]
 
 
 def test_whoever_has_seen_enough_ends_it_and_a_second_end_is_refused(operator, instance, table):

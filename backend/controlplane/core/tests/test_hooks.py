@@ -13,6 +13,7 @@ ALLOWED = {
     "core.standing.HOLDER_OF": {"accounts": "accounts.standing.holder_of"},
     "core.standing.STILL_STANDING": {"accounts": "accounts.standing.still_standing"},
     "core.events.TELLERS": {"samples": "metrics.live.sample_facts", "fleet_apply": "rollouts.selectors.progress_facts"},
+    "parameters.selectors.PLACE_OF": {"fleet": "fleet.showing.place_of"},
     "parameters.selectors.FLEET_LINE": {"fleet": "fleet.selectors.fleet_line"},
     "fleet.services.ENDS_WITH_INSTANCE": {"incidents": "alerts.incidents.instance_leave"},
     "fleet.sealed.SEALED_ABOVE": {"channels": "alerts.models.Channel"},

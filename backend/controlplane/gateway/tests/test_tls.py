@@ -14,10 +14,11 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from controlplane.gateway.errors import Unreachable
+from controlplane.gateway.errors import NoTls, Unreachable
+from controlplane.gateway.product import MARIADB
 from controlplane.gateway.server import Limits, open_server
 from controlplane.gateway.tests.dribble import dribbling
-from testing.servers import CONFIGURATION, LIMITS, TestServer, servers
+from testing.servers import CONFIGURATION, LIMITS, TestServer, server_of_line, servers
 
 ADDRESS = ipaddress.ip_address("127.0.0.1")
 CLIENT_HELLO = b"\x16\x03"
@@ -72,8 +73,13 @@ def test_a_connection_is_encrypted_and_the_server_is_who_it_says(server: TestSer
 def test_a_server_whose_certificate_nobody_vouches_for_is_not_spoken_to(
     server: TestServer, at: Callable[..., Any]
 ) -> None:
-    with pytest.raises(Unreachable, match="certificate"):
+    with pytest.raises(NoTls, match="certificate verify failed"):
         open_server(at(server.port, ca=""), LIMITS)
+
+
+def test_a_server_that_offers_no_tls_is_not_told_as_one_that_cannot_be_reached(at: Callable[..., Any]) -> None:
+    with server_of_line(TestServer, MARIADB, ["skip_ssl"]) as plain, pytest.raises(NoTls, match="SSL is required"):
+        open_server(at(plain.port), LIMITS)
 
 
 @pytest.mark.parametrize("ca", ["x", "²"])

@@ -13,7 +13,10 @@ from controlplane.metrics.definitions import METRICS, SECONDS
     [
         ("hit_ratio", {"hits": 30, "lookups": 40}, 75.0),
         ("hit_ratio", {"hits": 0, "lookups": 0}, None),
-        ("select_hit_ratio", {"hits": 30, "inserts": 10, "not_cached": 60}, 30.0),
+        ("select_hit_ratio", {"hits": 30, "near_hits": 0, "inserts": 10, "not_cached": 60}, 30.0),
+        ("select_hit_ratio", {"hits": 30, "near_hits": 100, "inserts": 10, "not_cached": 60}, 65.0),
+        ("served_per_second", {"hits": 30, "near_hits": 60, "seconds": 15}, 6.0),
+        ("statements_per_second", {"questions": 15, "hits": 30, "near_hits": 60, "seconds": 15}, 7.0),
         ("buffer_pool_hit_ratio", {"pool_read_requests": 1000, "pool_reads": 250}, 75.0),
         ("memory_used_ratio", {"cache_size_bytes": 1000, "free_memory_bytes": 400}, 60.0),
         ("memory_used_ratio", {"cache_size_bytes": None, "free_memory_bytes": None}, None),

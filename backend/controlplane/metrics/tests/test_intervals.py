@@ -36,8 +36,8 @@ def test_a_restart_counts_even_where_a_counter_is_higher_than_before() -> None:
 
 
 def test_a_counter_that_was_reset_alone_counts_from_zero() -> None:
-    before = reading(100, Qcache_hits=5000, Questions=100, Uptime=900)
-    found = growth(before, reading(115, Qcache_hits=40, Questions=130, Uptime=915))
+    before = reading(100, Qcache_hits=5000, Fqc_misses=0, Questions=100, Uptime=900)
+    found = growth(before, reading(115, Qcache_hits=40, Fqc_misses=0, Questions=130, Uptime=915))
     assert (found["hits"], found["questions"], found["seconds"]) == (40, 30, 15)
 
 
@@ -70,6 +70,15 @@ def test_lookups_are_hits_and_misses_with_the_engine() -> None:
 def test_lookups_are_hits_and_inserts_without_the_engine() -> None:
     before = reading(0, Qcache_hits=10, Qcache_inserts=10, Uptime=10)
     assert growth(before, reading(10, Qcache_hits=16, Qcache_inserts=13, Uptime=20))["lookups"] == 9
+
+
+def test_statements_that_the_server_ran_are_those_that_no_cache_answered() -> None:
+    """The engine stands before the server's count of statements, a server's own cache behind it."""
+    before = {"Qcache_hits": 10, "Questions": 100, "Uptime": 10}
+    now = {"Qcache_hits": 40, "Questions": 150, "Uptime": 20}
+    assert growth(reading(0, **before), reading(10, **now))["questions"] == 20
+    with_engine = growth(reading(0, Fqc_misses=1, **before), reading(10, Fqc_misses=2, **now))
+    assert with_engine["questions"] == 50
 
 
 def test_variables_prefer_the_engines_own_name() -> None:

@@ -146,6 +146,7 @@ class TestSparklines:
             Sample.objects.create(instance_id=busy.pk, at=T + second, seconds=15, hits=hits, lookups=10, questions=30)
         query = {
             "instances": f"rm-deleted,{idle.pk},{busy.pk},{idle.pk}",
+            "names": "hit_ratio,questions_per_second",
             "from": iso(T),
             "to": iso(T + 60),
             "points": 5,
@@ -156,15 +157,15 @@ class TestSparklines:
             {
                 "instance_id": idle.pk,
                 "series": [
-                    {"name": "hit_ratio", "values": [None] * 4},
-                    {"name": "questions_per_second", "values": [None] * 4},
+                    {"name": "hit_ratio", "values": [None] * 4, "whole": None},
+                    {"name": "questions_per_second", "values": [None] * 4, "whole": None},
                 ],
             },
             {
                 "instance_id": busy.pk,
                 "series": [
-                    {"name": "hit_ratio", "values": [50.0, 0.0, 100.0, None]},
-                    {"name": "questions_per_second", "values": [2.0, 2.0, 2.0, None]},
+                    {"name": "hit_ratio", "values": [50.0, 0.0, 100.0, None], "whole": 50.0},
+                    {"name": "questions_per_second", "values": [2.0, 2.0, 2.0, None], "whole": 2.0},
                 ],
             },
         ]

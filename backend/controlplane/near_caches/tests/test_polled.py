@@ -109,6 +109,17 @@ def test_one_that_comes_back_is_listed_once(server: Any, connections: Connection
         assert told(server, "Fqc_near_detached") == 0
 
 
+def test_of_a_server_that_does_not_respond_none_is_said_to_serve(
+    server: Any, connections: Connections, viewer: Any
+) -> None:
+    instance = reached(server)
+    with PlayedNear(server, "shop-1"):
+        polled(viewer, instance, connections, T, "serving")
+        type(instance).objects.filter(pk=instance.pk).update(state="unreachable")
+        [only] = listed(viewer, instance)
+        assert (only["state"], only["obstacle"]) == ("waiting", "its server does not respond")
+
+
 def test_one_that_is_attached_while_the_servers_cache_is_off_serves_nothing_and_says_why(
     server: Any, connections: Connections, viewer: Any
 ) -> None:

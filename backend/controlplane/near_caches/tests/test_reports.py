@@ -99,6 +99,17 @@ def test_what_two_answer_is_in_the_samples_of_their_instance_once(reporter: APIC
     assert Latest.objects.get(instance=instance).growth["near_hits"] == 0
 
 
+def test_reads_that_a_server_does_not_count_are_those_that_near_caches_passed_on(
+    reporter: APIClient, instance: Any
+) -> None:
+    """Its cache is off: without them, all reads of the instance would seem to come from near caches."""
+    report(reporter)
+    polled()
+    report(reporter, hits=60, misses=20)
+    polled(15)
+    assert metric(instance, "select_hit_ratio") == 75
+
+
 def test_whoever_is_silent_for_three_rounds_is_missed_for_an_hour(
     reporter: APIClient, viewer: APIClient, instance: Any
 ) -> None:

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import tomllib
+
 import pytest
 
 from controlplane.gateway.product import MARIADB, LocalProduct
 from controlplane.gateway.server import Server
-from controlplane.near_caches.ways import BOUNDED, EXACT, LOG_SETTINGS, RULED, modes_of, settings_missing, statements
+from controlplane.near_caches.commands import config_lines, docker_command, service_lines, start_command
+from controlplane.near_caches.ways import (
+    BOUNDED,
+    EXACT,
+    LOG_SETTINGS,
+    RULED,
+    file_lines,
+    makes_its_certificate,
+    modes_of,
+    offers_tls,
+    options,
+    repeated_of,
+    settings_missing,
+    statements,
+)
 from testing.servers import LINES, TestServer, server_of_line
 
 
@@ -28,6 +44,58 @@ def test_the_ways_of_a_server(
     product: str, version: str, edition: str, has_engine: bool, takes_engine: bool, modes: list[str]
 ) -> None:
     assert modes_of(product, version, edition, has_engine=has_engine, takes_engine=takes_engine) == modes
+
+
+@pytest.mark.parametrize(
+    ("product", "version", "variables", "is_offered", "is_made"),
+    [
+        ("MySQL", "9.7.4", {}, True, False),
+        ("MySQL", "8.0.40", {"have_ssl": "DISABLED"}, False, False),
+        ("MariaDB", "10.11.19-MariaDB-log", {"have_ssl": "DISABLED"}, False, False),
+        ("MariaDB", "10.11.19-MariaDB", {"have_ssl": "YES", "ssl_cert": "/etc/mysql/a.pem"}, True, False),
+        ("MariaDB", "11.4.5-MariaDB", {"have_ssl": "YES", "ssl_cert": ""}, True, True),
+        ("MariaDB", "11.4.5-MariaDB", {"have_ssl": "YES", "ssl_cert": "/etc/mysql/a.pem"}, True, False),
+        ("MariaDB", "11.8.2-MariaDB", {"have_ssl": "DISABLED"}, False, False),
+        ("MariaDB", "11.8.2-MariaDB", {}, True, True),
+    ],
+)
+def test_where_clients_take_tls_a_near_cache_speaks_it_to_the_server(
+    product: str, version: str, variables: dict[str, str], is_offered: bool, is_made: bool
+) -> None:
+    assert offers_tls(product, version, variables) is is_offered
+    assert makes_its_certificate(version, variables) is is_made
+    assert ("server-tls" in options(EXACT, has_tls=is_offered)) is is_offered
+
+
+def test_rules_are_made_of_the_statements_that_repeat_most() -> None:
+    shape = "SELECT name FROM product\n WHERE id = ?"
+    rows = [
+        {"Digest": "0" * 32, "Executions": "900", "Query": "all others"},
+        {"Digest": "a" * 32, "Executions": "7", "Query": shape},
+        {"Digest": "b" * 32, "Executions": "80", "Query": "SELECT 1"},
+        {"Digest": "c" * 32, "Executions": "1", "Query": "SELECT once"},
+        {"Digest": "no digest", "Executions": "5", "Query": "SELECT 2"},
+    ]
+    lines = file_lines(RULED, repeated_of(rows))
+    assert [rule["digest"] for rule in tomllib.loads("\n".join(lines))["rule"]] == ["b" * 32, "a" * 32]
+    assert "# SELECT name FROM product WHERE id = ?" in lines
+    assert tomllib.loads("\n".join(file_lines(RULED)))["rule"] == [{"schema": "shop", "cache": "always", "ttl": 5}]
+    assert file_lines(EXACT, repeated_of(rows)) == ()
+
+
+@pytest.mark.parametrize("mode", [EXACT, BOUNDED, RULED])
+def test_each_way_of_starting_has_the_same_options(mode: str) -> None:
+    own = options(mode, has_tls=True)
+    file = tomllib.loads("\n".join(config_lines("db.internal", 3306, own)))
+    command, container = start_command("db.internal", 3306, own), docker_command("db.internal", 3306, own)
+    assert file.pop("server") == "db.internal:3306" and file.pop("listen") == ["127.0.0.1:3307"]
+    assert file.keys() == own.keys()
+    for name, value in own.items():
+        assert f"--{name} {value}" in command
+        if name != "feed-password-file":  # the image takes the password itself
+            assert f"--env FQC_NEAR_{name.upper().replace('-', '_')}={value}" in container
+    assert service_lines(own)[-1] == "systemctl enable --now fqc-near"
+    assert any("LoadCredential" in line for line in service_lines(own)) is (mode != RULED)
 
 
 @pytest.mark.parametrize(("kind", "product"), LINES)

@@ -58,7 +58,7 @@ def test_the_servers_own_cache_must_be_on(kind: str, size: int, is_on: bool) -> 
 
 
 def test_an_address_with_colons_is_put_in_brackets() -> None:
-    assert "--server [::1]:3306 " in start_command("::1", 3306, "MariaDB", EXACT)
+    assert "--server [::1]:3306 " in start_command("::1", 3306, {})
 
 
 def checked(viewer: Any, instance: Any) -> dict[str, Any]:

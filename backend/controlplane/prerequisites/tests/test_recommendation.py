@@ -17,10 +17,15 @@ def told(seen, *, is_on):
     return recommendation(seen, has_engine=True, takes_engine=True, is_on=is_on, is_observing=False)
 
 
-@pytest.mark.parametrize(("is_on", "words"), [(True, "45 % of reads hit"), (False, "45 % of reads would hit")])
-def test_the_sentence_has_the_ratio_of_the_curve_and_not_that_of_an_older_past(is_on, words):
-    found = told(counted(predicted=CURVE.ratio_at(8 * MIB)), is_on=is_on)
-    assert found["hit_ratio"] == 0.447 and words in found["text"]
+def test_the_sentence_has_the_ratio_of_the_curve_and_not_that_of_an_older_past():
+    found = told(counted(predicted=CURVE.ratio_at(8 * MIB)), is_on=False)
+    assert found["hit_ratio"] == 0.447 and "45 % of reads would hit" in found["text"]
+
+
+def test_a_size_is_suggested_once_enough_was_seen():
+    assert told(counted(size_bytes=8 * MIB), is_on=False)["size_bytes"] == 8 * MIB
+    few = Observed(requests=10, hits=9, microseconds=0, seconds=1000, size_bytes=8 * MIB)
+    assert told(few, is_on=False)["size_bytes"] is None
 
 
 def test_time_saved_is_told_for_the_hits_that_are_told():
@@ -30,8 +35,9 @@ def test_time_saved_is_told_for_the_hits_that_are_told():
 
 
 def test_a_cache_that_paid_once_and_does_no_longer_is_to_be_reconsidered():
-    assert told(counted(predicted=0.05), is_on=True)["verdict"] == "reconsider"
-    assert told(counted(), is_on=True)["verdict"] == "keep", "an engine without a curve is judged by its counters"
+    poor = Observed(requests=10000, hits=500, microseconds=0, seconds=3600)
+    assert told(poor, is_on=True)["verdict"] == "reconsider"
+    assert told(counted(), is_on=True)["verdict"] == "keep"
 
 
 def test_a_size_between_two_points_has_the_ratio_of_the_nearer():

@@ -111,7 +111,7 @@ def describe_one(given: Given) -> Answer:
     own = {
         "CreationTime": created,
         "Port": str(instance.port),
-        "DBInstanceStorage": instance.instance_class.storage_bytes // GIBIBYTE,
+        **_storage(instance.instance_class.storage_bytes),
         "MaxConnections": instance.instance_class.max_connections,
         "CurrentKernelVersion": kernel_name(instance.minor_version),
         "LatestKernelVersion": kernel_name(offered()),
@@ -119,6 +119,11 @@ def describe_one(given: Given) -> Answer:
         "ProxyType": 2 if instance.proxy_enabled else 0,
     }
     return {"Items": {"DBInstanceAttribute": [summary | own]}}
+
+
+def _storage(storage_bytes: int | None) -> Answer:
+    """Left out where it is not known: the dialect has no other word for that."""
+    return {} if storage_bytes is None else {"DBInstanceStorage": storage_bytes // GIBIBYTE}
 
 
 def _window(instance: Instance) -> str:

@@ -79,11 +79,18 @@ def root(
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Show the version and exit."
     ),
+    form: str = typer.Option(None, "--output", "-o", help="Output format."),
+    context: str = typer.Option(None, "--context", help="Context to use."),
+    url: str = typer.Option(None, "--url", help="Address of the control plane."),
+    token: str = typer.Option(None, "--token", help="Other users can see flags; use FQC_TOKEN instead."),
 ) -> None:
     """Manage the fast query cache and the parameters of a fleet.
 
     Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 refused by a check, 5 denied, 6 timed out.
     """
+    given = {"FQC_OUTPUT": form, "FQC_CONTEXT": context, "FQC_URL": url, "FQC_TOKEN": token}
+    # They count as these variables do: the same option behind the command wins.
+    os.environ.update({variable: value for variable, value in given.items() if value is not None})
 
 
 def main() -> None:

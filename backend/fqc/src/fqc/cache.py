@@ -11,6 +11,7 @@ from fqc import change_flow
 from fqc.call import Call
 from fqc.change_view import FINDINGS
 from fqc.failure import Exit, Failure
+from fqc.headlines import headline_cells
 from fqc.instance import Name
 from fqc.noun import Noun
 from fqc.output import Cell, facts, say, stacked, table
@@ -27,10 +28,9 @@ _STATUS: dict[str, Cell] = {
     "Largest result": lambda it: human_bytes(it["limit_bytes"]),
     "Engine": lambda it: engine_name(it["version"], it["minor_version"]),
     "Connections served": lambda it: _connections(it),
-    "Hit ratio since start": lambda it: None if it["hit_ratio"] is None else f"{it['hit_ratio']:.1%}",
 }
 _SIZES: dict[str, Cell] = {
-    "RULE": "rule",
+    "RULE": lambda it: f"{it['rule']} (suggested)" if it["is_suggested"] else it["rule"],
     "SIZE": lambda it: human_bytes(it["size_bytes"]),
     "WHY": "explanation",
 }
@@ -91,7 +91,7 @@ def enable(
     instance: Name,
     rule: Annotated[
         Rule | None,
-        typer.Option(help="How to choose the size; default: a cache that is on keeps it, else from the buffer pool."),
+        typer.Option(help="How to choose the size; default: a cache that is on keeps it, else as advised."),
     ] = None,
     size: Annotated[str | None, typer.Option(help="Cache size, for example 64M.")] = None,
     result_sets: Annotated[
@@ -157,7 +157,10 @@ def _status(found: dict[str, Any]) -> Any:
         if not name.startswith(_ANSWER_TIMES)
     ]
     return stacked(
-        facts(_STATUS, found), "", table({"COUNTER": "name", "VALUE": "value"}, counters), *_free(found["reasons"])
+        facts({**_STATUS, **headline_cells(found["headlines"])}, found),
+        "",
+        table({"COUNTER": "name", "VALUE": "value"}, counters),
+        *_free(found["reasons"]),
     )
 
 

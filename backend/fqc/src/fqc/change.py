@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fqc import change_flow, change_view
+from fqc import change_flow, change_view, completing
 from fqc.asking import confirm
 from fqc.call import Call
 from fqc.noun import Noun
@@ -18,14 +18,24 @@ Id = Annotated[str, typer.Argument(help="The change's ID.", metavar="CHANGE", sh
 @app.watch("list")
 def list_(
     call: Call,
-    instance: Annotated[str | None, typer.Option(help="Only of this instance.")] = None,
+    of: Annotated[
+        str | None,
+        typer.Argument(
+            help="Only of this instance.",
+            metavar="INSTANCE",
+            show_default=False,
+            autocompletion=completing.instances,
+        ),
+    ] = None,
+    instance: Annotated[str | None, typer.Option(help="The same.")] = None,
     state: Annotated[list[str] | None, typer.Option(help="Only in this state; may be repeated.")] = None,
     kind: Annotated[str | None, typer.Option(help="Only of this kind.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="Number to show, newest first.")] = 50,
 ) -> None:
     """List change sets, newest first."""
-    of = instance and call.api.get(f"instances/{instance}")["id"]
-    found = call.api.items("changes", limit=limit, instance=of, state=state, kind=kind)
+    name = of or instance
+    found_id = name and call.api.get(f"instances/{name}")["id"]
+    found = call.api.items("changes", limit=limit, instance=found_id, state=state, kind=kind)
     call.show_items(found, change_view.SUMMARY)
 
 

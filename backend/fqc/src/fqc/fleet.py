@@ -9,6 +9,7 @@ import typer
 from fqc.asking import confirm
 from fqc.call import Call
 from fqc.failure import Exit, Failure
+from fqc.headlines import headline_cells, headlines_of
 from fqc.noun import Noun
 from fqc.output import Cell, facts, stacked, table, written
 from fqc.units import human_time, pairs, point
@@ -82,7 +83,11 @@ def _change(line: dict[str, Any]) -> str:
 @app.watch("status")
 def status(call: Call) -> None:
     """Show the fleet in a few numbers."""
-    call.show_facts(call.api.get("fleet/summary"), _SUMMARY)
+    found = {
+        **call.api.get("fleet/summary"),
+        "headlines": headlines_of(call.api.get("fleet/headlines")["series"]),
+    }
+    call.show_facts(found, {**_SUMMARY, **headline_cells(found["headlines"])})
 
 
 @app.decision("apply")

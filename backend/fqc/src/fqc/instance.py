@@ -202,6 +202,7 @@ def _class_of(call: Call, memory_bytes: int, cpus: int | None, seen: dict[str, A
     if cpu_count is None:
         raise Failure("The server does not report how many processors it has.", Exit.USAGE, hint="Use --cpus.")
     size = {"memory_bytes": memory_bytes, "cpu_count": cpu_count, "max_connections": connections}
+    size |= {"storage_bytes": seen.get("storage_bytes")}
     return str(call.api.post("instance-classes/custom", size)["name"])
 
 
@@ -217,6 +218,39 @@ def _await_ready(call: Call, made: dict[str, Any]) -> dict[str, Any]:
     if ready["state"] == "failed":
         raise Failure(f"{made['name']} could not be created: {ready['state_reason']}", hint="See fqc change list.")
     return ready
+
+
+@app.write("edit")
+def edit(
+    call: Call,
+    instance: Name,
+    name: Annotated[str | None, typer.Option(help="New name.")] = None,
+    host: Annotated[str | None, typer.Option(help="New host.")] = None,
+    port: Annotated[int | None, typer.Option(help="New port.")] = None,
+    username: Annotated[str | None, typer.Option(help="Account the control plane uses there.")] = None,
+    is_password: Annotated[
+        bool,
+        typer.Option("--password", help="Ask for the account's new password; also after any change above but name."),
+    ] = False,
+    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read it from stdin.")] = False,
+    tag: Annotated[list[str] | None, typer.Option(help="All of its tags from now on; may be repeated.")] = None,
+) -> None:
+    """Change what the control plane knows of an instance; the server is not touched."""
+    receiver = {"host": host, "port": port, "username": username}
+    body: dict[str, Any] = {key: value for key, value in {"name": name, **receiver}.items() if value is not None}
+    body |= {"tags": pairs(tag)} if tag else {}
+    has_password = is_password or password_stdin or any(value is not None for value in receiver.values())
+    if not body and not has_password:
+        raise Failure("Nothing to change is given.", Exit.USAGE, hint="See fqc instance edit --help.")
+    found = call.api.get(f"instances/{instance}")
+    path = f"instances/{found['id']}"
+    if call.is_dry_run:
+        call.would("PATCH", path, {**body, "password": "..."} if has_password else body)
+        return
+    if has_password:
+        account = f"{username or found['endpoint']['username']} on {host or found['endpoint']['host']}"
+        body["password"] = secret(f"Password of {account}", from_stdin=password_stdin)
+    _show(call, call.api.replace("PATCH", path, body, version=found["version"]))
 
 
 @app.change("restart")
@@ -255,7 +289,7 @@ def resize(
 
 
 def _resized_class(call: Call, instance: str, memory_bytes: int, cpus: int | None) -> str:
-    """Processors and connections stay as they are unless they are named."""
+    """Processors, connections and storage stay as they are unless they are named."""
     name = call.api.get(f"instances/{instance}")["instance_class"]
     present = next(each for each in call.api.items("instance-classes") if each["name"] == name)
     return _class_of(call, memory_bytes, cpus, present)

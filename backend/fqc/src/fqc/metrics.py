@@ -18,6 +18,7 @@ _DEFINITIONS: dict[str, Cell] = {"METRIC": "name", "UNIT": "unit", "FORMULA": "f
 _SERIES: dict[str, Cell] = {
     "METRIC": "name",
     "COURSE": lambda it: curve(it["values"]),
+    "WHOLE SPAN": "whole",
     "NEWEST": lambda it: next(iter(reversed(_known(it))), None),
     "LOWEST": lambda it: min(_known(it), default=None),
     "HIGHEST": lambda it: max(_known(it), default=None),
@@ -38,7 +39,7 @@ def latest(
     instance: Annotated[str | None, typer.Option(help="Only of this instance; default: all.")] = None,
 ) -> None:
     """Show the newest values of every instance."""
-    wanted = names or ["hit_ratio", "hits_per_second", "questions_per_second", "used_bytes"]
+    wanted = names or ["select_hit_ratio", "served_per_second", "statements_per_second", "used_bytes"]
     query = {"instance": call.api.get(f"instances/{instance}")["id"]} if instance else {}
     columns: dict[str, Cell] = {"INSTANCE": "instance_name"}
     columns |= {name.upper(): _latest_cell(name) for name in wanted}
@@ -59,7 +60,7 @@ def show(
     points: Annotated[int, typer.Option(min=1, max=1000, help="Number to show.")] = 300,
 ) -> None:
     """Show metrics over time."""
-    query: dict[str, Any] = {"names": ",".join(names or ["hit_ratio", "hits_per_second"]), "points": points}
+    query: dict[str, Any] = {"names": ",".join(names or ["select_hit_ratio", "served_per_second"]), "points": points}
     query |= {"from": moment(since)} | ({"to": moment(until)} if until else {})
     found = call.api.get(f"instances/{instance}/metrics" if instance else "metrics/fleet", **query)
     call.show(found, lambda it: _table(it["series"]))

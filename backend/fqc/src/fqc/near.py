@@ -87,7 +87,11 @@ def _way(way: dict[str, Any]) -> list[Any]:
     findings = [table(FINDINGS, way["findings"])] if way["findings"] else []
     heading = f"{_WAYS.get(way['mode'], way['mode'])}: {'ready' if way['is_ready'] else 'not ready'}"
     file = ["", "In its file of rules, for example:", *way["file_lines"]] if way["file_lines"] else []
-    return ["", heading, *findings, *on_server, *file, "", "Beside the application:", way["command"]]
+    service = ["", "Or as a service there, with this file:", *way["config_lines"], "", *way["service_lines"]]
+    container = ["", "Or in a container:", way["docker_command"]]
+    return [
+        "", heading, *findings, *on_server, *file, "", "Beside the application:", way["command"], *service, *container
+    ]  # fmt: skip
 
 
 def _milliseconds(value: float | None) -> str | None:

@@ -39,7 +39,7 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
   };
   const create = (seen?: EndpointSeen) => {
     const cpus = draft.cpus || seen?.cpu_count;
-    const size = customSize(draft.memory, cpus, seen?.max_connections);
+    const size = customSize(draft.memory, cpus, seen?.max_connections, draft.storage);
     add.mutate({ body: requestOf(draft), size: draft.instanceClass === CUSTOM ? size : undefined });
   };
   const submit = () => {
@@ -49,7 +49,9 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
   };
   const error = add.error ?? check.error;
   const isDoubtful = check.isError || (check.data && !isClear(check.data, draft));
-  const isSized = draft.instanceClass !== CUSTOM || (draft.memory !== '' && !isSizeUnreadable(draft.memory));
+  const isSized =
+    draft.instanceClass !== CUSTOM ||
+    (draft.memory !== '' && ![draft.memory, draft.storage].some(isSizeUnreadable));
   return (
     <FormModal
       title={t('addInstance.title')}

@@ -1,25 +1,25 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
-import { Sparkline } from '@/charts/Sparkline';
-import { tileOf, unitOf } from '@/charts/units';
+import { fleetHeadlinesQuery } from '@/api/headlines';
+import { HeadlineTile } from '@/charts/HeadlineTile';
 import { TextLink } from '@/components/links';
 import { StatTile, StatTiles } from '@/components/StatTile';
-import { useT, useToldMetric } from '@/lib/i18n/context';
-import { ABSENT, formatCount } from '@/lib/number';
-import { lastPresent } from '@/lib/series';
+import { useT } from '@/lib/i18n/context';
+import { formatCount } from '@/lib/number';
 import type { Tone } from '@/lib/tone';
 import { summaryQuery } from './api';
 import { IncidentTile } from './IncidentTile';
-import { fleetMetricsQuery, type FleetSeries } from './fleetMetrics';
 import { STATES, type FleetSearch } from './search';
 import classes from './fleet.module.css';
 
 type Answer = Pick<UseQueryResult, 'data' | 'isError'>;
 
+const SHOWN = ['select_hit_ratio', 'served_per_second', 'saved_time'] as const;
+
 export function FleetTiles() {
   const t = useT();
   const counted = useQuery(summaryQuery);
-  const measured = useQuery(fleetMetricsQuery);
-  const [summary, series] = [counted.data, measured.data];
+  const measured = useQuery(fleetHeadlinesQuery);
+  const summary = counted.data;
   const running = summary?.by_state.running ?? 0;
   const notRunning = (summary?.instance_count ?? 0) - running;
   return (
@@ -32,9 +32,9 @@ export function FleetTiles() {
           tone={summary?.instance_count ? (notRunning ? 'warn' : 'ok') : undefined}
           note={summary && <StateCounts byState={summary.by_state} />}
         />
-        <MetricTile label={t('fleet.hitRatio')} query={measured} series={series?.hit_ratio} />
-        <MetricTile label={t('fleet.hits')} query={measured} series={series?.hits_per_second} />
-        <MetricTile label={t('fleet.saved')} query={measured} series={series?.saved_time} />
+        {SHOWN.map((name) => (
+          <HeadlineTile key={name} name={name} query={measured} />
+        ))}
         <IncidentTile />
         <CountTile
           label={t('fleet.pending')}
@@ -59,34 +59,6 @@ export function FleetTiles() {
         />
       </StatTiles>
     </div>
-  );
-}
-
-interface MetricTileProps {
-  label: string;
-  query: Answer;
-  series: FleetSeries | undefined;
-}
-
-function MetricTile({ label, query, series }: MetricTileProps) {
-  const t = useT();
-  const told = useToldMetric();
-  const words = series && told(series);
-  const last = lastPresent(series?.values);
-  return (
-    <StatTile
-      label={label}
-      query={query}
-      formula={words && `${words.title} = ${words.formula}`}
-      {...(series && last !== null ? tileOf(last, unitOf(series.unit), t) : { value: ABSENT })}
-      note={
-        series && last !== null ? (
-          <Sparkline values={series.values} label={`${label}, ${t('fleet.lastHour')}`} isWide height={16} />
-        ) : (
-          series && t('fleet.noMetrics')
-        )
-      }
-    />
   );
 }
 

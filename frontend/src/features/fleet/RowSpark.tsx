@@ -1,7 +1,6 @@
 import { Sparkline } from '@/charts/Sparkline';
 import { useT } from '@/lib/i18n/context';
-import { ABSENT, formatPercent, formatRate } from '@/lib/number';
-import { lastPresent } from '@/lib/series';
+import { ABSENT, formatPercent, formatRate, isPresent } from '@/lib/number';
 import { useIsSettled, useRowMetrics } from './rowMetrics';
 import classes from './fleet.module.css';
 
@@ -19,26 +18,25 @@ export function RowHits({ id }: { id: string }) {
 }
 
 /** Nothing while they are on their way: a dash would say that there are none. */
-function useValues(instanceId: string, name: string) {
+function useSeries(instanceId: string, name: string) {
   const { data, isPending } = useRowMetrics(instanceId);
-  return { values: data?.find((series) => series.name === name)?.values, isPending };
+  return { series: data?.find((series) => series.name === name), isPending };
 }
 
 function HitRatio({ id, name }: RowHitRatioProps) {
   const t = useT();
-  const { values, isPending } = useValues(id, 'hit_ratio');
+  const { series, isPending } = useSeries(id, 'select_hit_ratio');
   if (isPending) return null;
-  const last = lastPresent(values);
-  if (!values || last === null) return <span className={classes.absent}>{ABSENT}</span>;
+  if (!isPresent(series?.whole)) return <span className={classes.absent}>{ABSENT}</span>;
   return (
     <span className={classes.spark}>
-      <Sparkline values={values} label={t('fleet.spark', { name })} />
-      <span className={classes.sparkValue}>{formatPercent(last)}</span>
+      <Sparkline values={series.values} label={t('fleet.spark', { name })} />
+      <span className={classes.sparkValue}>{formatPercent(series.whole)}</span>
     </span>
   );
 }
 
 function Hits({ id }: { id: string }) {
-  const { values, isPending } = useValues(id, 'hits_per_second');
-  return isPending ? null : <>{formatRate(lastPresent(values))}</>;
+  const { series, isPending } = useSeries(id, 'served_per_second');
+  return isPending ? null : <>{formatRate(series?.whole)}</>;
 }

@@ -20,6 +20,7 @@ export const emptyDraft: InstanceDraft = {
   instanceClass: null,
   memory: '',
   cpus: '',
+  storage: '',
   product: 'MariaDB',
   host: '127.0.0.1',
   port: 3306,

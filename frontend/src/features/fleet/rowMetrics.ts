@@ -11,7 +11,7 @@ const MINUTE_MS = 60_000;
 const POINTS = 30;
 
 const loadRow = batched(async (ids) => {
-  const query = { instances: ids.join(','), names: 'hit_ratio,hits_per_second', points: POINTS };
+  const query = { instances: ids.join(','), names: 'select_hit_ratio,served_per_second', points: POINTS };
   const { items } = await unwrap(api.GET('/api/v1/metrics/sparklines', { params: { query } }));
   return new Map(items.map(({ instance_id, series }) => [instance_id, series]));
 }, LARGEST_PAGE_SIZE);

@@ -6,15 +6,18 @@ import { useT } from '@/lib/i18n/context';
 import { openIncidentsQuery } from './api';
 import classes from './instance.module.css';
 
+const SILENT: Instance['state'][] = ['unreachable', 'stopped', 'failed'];
+
 /**
- * Open incidents, drift and pending restarts, each with the way to look at them. It has its place from the beginning and
+ * A server that does not answer, open incidents, drift and pending restarts, each with the way to look at them. It has its place from the beginning and
  * also where there is nothing: what is below does not move when something comes.
  */
 export function AttentionPanel({ instance }: { instance: Instance }) {
   const t = useT();
   const { data: incidents } = useQuery(openIncidentsQuery(instance.id));
   const incidentCount = incidents?.length ?? 0;
-  const isCalm = !incidentCount && !instance.drifted_count && !instance.pending_restart_count;
+  const isSilent = SILENT.includes(instance.state);
+  const isCalm = !isSilent && !incidentCount && !instance.drifted_count && !instance.pending_restart_count;
   return (
     <div className={classes.attention} data-calm={isCalm || undefined}>
       {isCalm ? (
@@ -28,6 +31,7 @@ export function AttentionPanel({ instance }: { instance: Instance }) {
         <>
           <IconAlertTriangle size={18} aria-hidden="true" />
           <strong>{t('instance.attention')}</strong>
+          {isSilent && <span>{t('instance.silent')}</span>}
           {incidentCount > 0 && (
             <ButtonLink
               variant="default"

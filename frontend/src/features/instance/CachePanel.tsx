@@ -14,10 +14,10 @@ import { StatusBadge } from '@/components/StatusBadge';
 import { formatBytes } from '@/lib/bytes';
 import { useT, useTold, type Translate } from '@/lib/i18n/context';
 import { toldFacts } from '@/lib/i18n/told';
-import { formatCompact, formatPercent } from '@/lib/number';
+import { ABSENT } from '@/lib/number';
 
 /** As high as what comes: the panels below do not move. */
-const LINES = 13;
+const LINES = 4;
 
 export function CachePanel({ instance }: { instance: Instance }) {
   const t = useT();
@@ -44,7 +44,7 @@ export function CachePanel({ instance }: { instance: Instance }) {
               variant={isEnabled ? 'default' : 'filled'}
               leftSection={<IconBolt size={14} />}
             >
-              {t(isEnabled ? 'cache.manage' : 'cache.enable')}
+              {t(isEnabled ? 'cache.open' : 'cache.enable')}
             </ButtonLink>
           )}
         </Group>
@@ -83,53 +83,31 @@ function Obstacle({ finding: { code, seen, facts = {} } }: { finding: Finding })
   );
 }
 
+/** Its settings. What it does and whether it pays stands in the tiles above, and on its own page. */
 function CacheFacts({ status }: { status: CacheStatus }) {
   const t = useT();
-  const counter = (name: string) => formatCompact(Number(status.counters[name] ?? NaN));
-  const ratio = status.hit_ratio === null ? null : status.hit_ratio * 100;
+  const size = (bytes: number | null) => (bytes === null ? ABSENT : formatBytes(bytes));
   return (
     <FactList
       facts={[
-        { label: 'query_cache_type', value: status.type ?? '–' },
-        {
-          label: 'query_cache_size',
-          value: status.size_bytes === null ? '–' : formatBytes(status.size_bytes),
-        },
-        {
-          label: 'query_cache_limit',
-          value: status.limit_bytes === null ? '–' : formatBytes(status.limit_bytes),
-        },
-        {
-          label: t('cache.ratioSinceStart'),
-          value: <span title="hits / (hits + inserts + not_cached)">{formatPercent(ratio)}</span>,
-        },
-        { label: 'Qcache_hits', value: counter('Qcache_hits') },
-        { label: 'Qcache_inserts', value: counter('Qcache_inserts') },
-        { label: 'Qcache_not_cached', value: counter('Qcache_not_cached') },
-        { label: 'Qcache_lowmem_prunes', value: counter('Qcache_lowmem_prunes') },
-        { label: 'Qcache_queries_in_cache', value: counter('Qcache_queries_in_cache') },
-        ...engineFacts(t, status),
+        { label: 'query_cache_type', value: status.type ?? ABSENT },
+        { label: 'query_cache_size', value: size(status.size_bytes) },
+        { label: 'query_cache_limit', value: size(status.limit_bytes) },
+        ...engineFact(t, status),
       ]}
     />
   );
 }
 
-/** What only the engine counts; a server without it, or with an older one, does not have them. */
-function engineFacts(t: Translate, { counters }: CacheStatus): Fact[] {
-  const facts = [
-    { label: 'Fqc_invalidations_avoided', hint: t('cache.avoidedHint') },
-    { label: 'Fqc_stale_hits', hint: t('cache.staleHint') },
-  ].filter(({ label }) => counters[label] !== undefined);
-  const counted = facts.map(({ label, hint }) => ({
-    label,
-    value: <span title={hint}>{formatCompact(Number(counters[label]))}</span>,
-  }));
-  if (counters.Fqc_awake === undefined) return counted;
+/** A server without the engine does not say. */
+function engineFact(t: Translate, { counters }: CacheStatus): Fact[] {
+  if (counters.Fqc_awake === undefined) return [];
   const idle = counters.Fqc_dozing === '1' ? 'dozing' : 'asleep';
   const state = counters.Fqc_awake === '1' ? 'awake' : idle;
-  const engine = {
-    label: t('cache.engine'),
-    value: <span title={t(`cache.${state}Hint`)}>{t(`cache.${state}`)}</span>,
-  };
-  return [...counted, engine];
+  return [
+    {
+      label: t('cache.engine'),
+      value: <span title={t(`cache.${state}Hint`)}>{t(`cache.${state}`)}</span>,
+    },
+  ];
 }

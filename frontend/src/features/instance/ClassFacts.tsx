@@ -23,7 +23,10 @@ function factsOf(data: InstanceClass, t: Translate) {
     { label: 'DBInstanceClassCPU', value: data.cpu_count },
     { label: 'DBInstanceClassMemory', value: `${memory} (${formatBytes(memory)})` },
     { label: 'DBInstanceClassConnections', value: data.max_connections },
-    { label: 'AllocatedStorage', value: formatBytes(data.storage_bytes) },
+    {
+      label: 'AllocatedStorage',
+      value: data.storage_bytes === null ? t('instance.unknown') : formatBytes(data.storage_bytes),
+    },
     { label: t('instance.memory'), value: formatBytes(data.memory_bytes) },
     { label: t('instance.reserve'), value: formatBytes(data.memory_reserve_bytes) },
   ];

@@ -14,11 +14,11 @@ import { InstanceActions } from './InstanceActions';
 
 const ROOMS = [
   'overview',
-  'parameters',
-  'monitoring',
-  'queries',
-  'near',
   'cache',
+  'near',
+  'queries',
+  'monitoring',
+  'parameters',
   'history',
   'alerts',
 ] as const;
@@ -30,14 +30,17 @@ export function InstanceLayout() {
   const canChange = useCan('operator');
   const instance = useQuery(instanceQuery(instanceId));
   const back = <TextLink to="/fleet">{t('fleet.title')}</TextLink>;
-  const rooms = <RoomTabs instanceId={instanceId} />;
+  const current = useRoom();
+  const rooms = <RoomTabs instanceId={instanceId} current={current} />;
+  const room = t(`instance.room.${current}`);
   return (
-    <QueryPage query={instance} eyebrow={back} title={instanceId} rooms={rooms}>
+    <QueryPage query={instance} eyebrow={back} title={instanceId} room={room} rooms={rooms}>
       {(data) => (
         <>
           <PageHeader
             eyebrow={back}
             title={data.name}
+            room={room}
             status={<InstanceState state={data.state} reason={data.state_reason} />}
             description={data.state_reason || undefined}
             actions={canChange && <InstanceActions instance={data} />}
@@ -50,13 +53,16 @@ export function InstanceLayout() {
   );
 }
 
-function RoomTabs({ instanceId }: { instanceId: string }) {
+/** What has no tab of its own belongs to one. */
+function useRoom(): Room {
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const belongsTo = path.endsWith('/rules') ? 'cache' : path.includes('/changes/') ? 'history' : 'overview';
+  return ROOMS.find((room) => path.endsWith(`/${room}`)) ?? belongsTo;
+}
+
+function RoomTabs({ instanceId, current }: { instanceId: string; current: Room }) {
   const t = useT();
   const navigate = useNavigate();
-  const path = useRouterState({ select: (state) => state.location.pathname });
-  const current =
-    ROOMS.find((room) => path.endsWith(`/${room}`)) ??
-    (path.endsWith('/rules') ? 'cache' : path.includes('/changes/') ? 'history' : 'overview');
   // On a phone the chosen tab may be beyond the edge.
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {

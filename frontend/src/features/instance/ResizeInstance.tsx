@@ -33,15 +33,18 @@ export function ResizeInstance({ instance, onClose }: { instance: Instance; onCl
     instanceClass: instance.instance_class,
     memory: '',
     cpus: '',
+    storage: '',
   });
   const [cacheSize, setCacheSize] = useState('');
   const [allowRestart, setAllowRestart] = useState(false);
   const [timing, setTiming] = useState<Timing>({ when: 'now', at: null });
-  // Connections and storage stay as they are.
+  // Connections stay as they are, and storage, unless another one is given.
   const present = classList.find(({ name }) => name === instance.instance_class);
   const isCustom = choice.instanceClass === CUSTOM;
-  const size = isCustom ? customSize(choice.memory, choice.cpus, present?.max_connections) : undefined;
-  const custom = size && { ...size, storage_bytes: present?.storage_bytes ?? size.storage_bytes };
+  const size = isCustom
+    ? customSize(choice.memory, choice.cpus, present?.max_connections, choice.storage)
+    : undefined;
+  const custom = size && { ...size, storage_bytes: size.storage_bytes ?? present?.storage_bytes ?? null };
   const isChosen = isCustom ? custom !== undefined : choice.instanceClass !== instance.instance_class;
   const error = make.error ?? act.error;
   const submit = (event: FormEvent) => {

@@ -47,25 +47,3 @@ export function openIncidentsQuery(instance: string) {
     refetchInterval: pollEvery(GLANCE_MS),
   });
 }
-
-export const GLANCED = [
-  'hit_ratio',
-  'hits_per_second',
-  'saved_time',
-  'buffer_pool_hit_ratio',
-  'questions_per_second',
-];
-
-/** The past hour in a few figures. */
-export function glanceQuery(id: string) {
-  const names = GLANCED.join(',');
-  return queryOptions({
-    queryKey: ['metrics', 'glance', id],
-    queryFn: () =>
-      unwrap(
-        api.GET('/api/v1/instances/{id}/metrics', { params: { path: { id }, query: { names, points: 60 } } }),
-      ),
-    select: ({ series }) => series,
-    refetchInterval: pollEvery(GLANCE_MS),
-  });
-}

@@ -9,7 +9,7 @@ import { ChangeMarks } from './ChangeMarks';
 import { withRounds } from './liveSamples';
 import { MonitoringToolbar } from './MonitoringToolbar';
 import { PanelGrid } from './PanelGrid';
-import { domainOf, moved, toldSource, type MetricAnswer, type Source } from './panels';
+import { domainOf, moved, toldSource, type MetricAnswer, type Source } from '@/charts/metricPanels';
 import { lengthOf, type MonitoringSearch } from './search';
 import { useChangeMarks } from './useChangeMarks';
 import { useLiveRounds, type Live } from './useLiveRounds';
@@ -92,7 +92,6 @@ function MarkedCharts({ instance, sources, domain, onZoom }: MarkedChartsProps) 
     <div>
       <ChangeMarks instanceId={instance.id} marks={marks} />
       <PanelGrid
-        instanceId={instance.id}
         sources={sources}
         annotations={annotations}
         hasEngine={instance.has_engine}

@@ -2,11 +2,12 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { nearCachesQuery } from '@/api/nearCaches';
 import { CheckPanel } from '@/components/CheckPanel';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
-import { nearCachesQuery, nearPrerequisitesQuery } from './nearApi';
+import { nearPrerequisitesQuery } from './nearApi';
 import { NearCharts } from './NearCharts';
 import { NearReports } from './NearReports';
 import { NearTable } from './NearTable';
@@ -19,22 +20,20 @@ export function NearCachesPage() {
   const navigate = useNavigate({ from: '/instances/$instanceId/near' });
   const nears = useQuery(nearCachesQuery(instanceId));
   const hasSome = (nears.data?.items.length ?? 0) > 0;
-  const charts = (
-    <NearCharts
-      instanceId={instanceId}
-      range={range}
-      onRange={(next) => void navigate({ search: { range: next }, replace: true })}
-    />
-  );
   return (
     <Stack gap="md">
       <Panel title={t('instance.room.near')} description={t('near.hint')} flush>
         <QueryView query={nears}>{({ items }) => <NearTable items={items} />}</QueryView>
       </Panel>
-      {hasSome && charts}
+      {hasSome && (
+        <NearCharts
+          instanceId={instanceId}
+          range={range}
+          onRange={(next) => void navigate({ search: { range: next }, replace: true })}
+        />
+      )}
       <PrerequisitesAndWays instanceId={instanceId} />
       <NearReports instanceId={instanceId} />
-      {nears.data && !hasSome && charts}
     </Stack>
   );
 }

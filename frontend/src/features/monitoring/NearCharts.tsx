@@ -7,7 +7,8 @@ import { FilterBar } from '@/components/FilterBar';
 import { QueryView } from '@/components/QueryView';
 import { useT, useToldMetric } from '@/lib/i18n/context';
 import { metricsQuery } from './api';
-import { buildPanel, metricNames, NEAR_PANELS, toldSource, type MetricAnswer } from './panels';
+import { buildPanel, metricNames, toldSource, type MetricAnswer } from '@/charts/metricPanels';
+import { NEAR_PANELS } from './panels';
 import { RANGES, type Range } from './search';
 import classes from './monitoring.module.css';
 

@@ -1,3 +1,4 @@
+import type { NearCache } from '@/api/nearCaches';
 import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { Identifier } from '@/components/Identifier';
@@ -7,7 +8,6 @@ import { formatBytes } from '@/lib/bytes';
 import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
 import { ABSENT, formatCompact, formatDuration, formatPercent, formatRate } from '@/lib/number';
 import type { Tone } from '@/lib/tone';
-import type { NearCache } from './nearApi';
 import classes from './near.module.css';
 
 const TONES: Record<NearCache['state'], Tone> = { serving: 'ok', waiting: 'warn', detached: 'danger' };

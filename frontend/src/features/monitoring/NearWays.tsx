@@ -1,7 +1,11 @@
+import { SegmentedControl } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { nearCachesQuery } from '@/api/nearCaches';
 import { FindingList } from '@/components/FindingList';
 import { Panel } from '@/components/Panel';
 import { Statements } from '@/components/Statements';
-import { StatusBadge } from '@/components/StatusBadge';
+import { StatusBadge, ToneIcon } from '@/components/StatusBadge';
 import { useFindingActionPage } from '@/components/useFindingAction';
 import { useCan } from '@/api/session';
 import { ErrorPanel } from '@/components/ErrorPanel';
@@ -13,10 +17,26 @@ type Way = NearPrerequisites['ways'][number];
 
 /** The modes in which a near cache can serve before this server, the best one first, each with how to start it. */
 export function NearWays({ instanceId, ways }: { instanceId: string; ways: Way[] }) {
-  return ways.map((way) => <NearWay key={way.mode} instanceId={instanceId} way={way} />);
+  const { data } = useQuery(nearCachesQuery(instanceId));
+  const serving = data?.items.filter(({ state }) => state === 'serving') ?? [];
+  return ways.map((way) => (
+    <NearWay
+      key={way.mode}
+      instanceId={instanceId}
+      way={way}
+      serving={serving.filter(({ mode }) => mode === way.mode).length}
+    />
+  ));
 }
 
-function NearWay({ instanceId, way }: { instanceId: string; way: Way }) {
+interface NearWayProps {
+  instanceId: string;
+  way: Way;
+  /** The number of near caches that serve in this mode. It grows when one that was just started arrives. */
+  serving: number;
+}
+
+function NearWay({ instanceId, way, serving }: NearWayProps) {
   const t = useT();
   const canChange = useCan('operator');
   const act = useFindingActionPage(instanceId);
@@ -25,27 +45,81 @@ function NearWay({ instanceId, way }: { instanceId: string; way: Way }) {
       title={t(`near.way.${way.mode}`)}
       description={t(`near.modeHint.${way.mode}`)}
       actions={
-        <StatusBadge tone={way.is_ready ? 'ok' : 'warn'}>
-          {t(way.is_ready ? 'near.wayReady' : 'near.wayNotReady')}
-        </StatusBadge>
+        serving > 0 ? (
+          <StatusBadge tone="ok">{t('near.wayServing', { count: serving })}</StatusBadge>
+        ) : (
+          <StatusBadge tone={way.is_ready ? 'info' : 'warn'}>
+            {t(way.is_ready ? 'near.wayReady' : 'near.wayNotReady')}
+          </StatusBadge>
+        )
       }
     >
       {act.error && <ErrorPanel error={act.error} />}
       <FindingList findings={way.findings} onAct={canChange ? act.run : undefined} isBusy={act.isPending} />
-      {way.statements.length > 0 && (
-        <>
-          <h3 className={classes.where}>{t('near.onServer')}</h3>
-          <Statements lines={way.statements} />
-        </>
-      )}
-      {way.file_lines.length > 0 && (
-        <>
-          <h3 className={classes.where}>{t('near.inRules')}</h3>
-          <Statements lines={way.file_lines} />
-        </>
-      )}
-      <h3 className={classes.where}>{t('near.onHost')}</h3>
-      <Statements lines={[way.command]} />
+      <Steps way={way} serving={serving} />
     </Panel>
+  );
+}
+
+/** The steps of this way, in their order. The last one is done when a near cache serves. */
+function Steps({ way, serving }: Omit<NearWayProps, 'instanceId'>) {
+  const t = useT();
+  const steps = [
+    ...(way.statements.length > 0
+      ? [{ title: t('near.onServer'), content: <Statements lines={way.statements} /> }]
+      : []),
+    ...(way.file_lines.length > 0
+      ? [{ title: t('near.inRules'), content: <Statements lines={way.file_lines} /> }]
+      : []),
+    { title: t('near.onHost'), content: <Starts way={way} /> },
+    {
+      title: t('near.arrives'),
+      content: (
+        <div role="status" className={classes.arrives}>
+          <ToneIcon tone={serving > 0 ? 'ok' : 'neutral'} size={16} />{' '}
+          {serving > 0
+            ? t('near.wayServing', { count: serving })
+            : t(way.mode === 'exact' ? 'near.waits' : 'near.waitsForReport')}
+        </div>
+      ),
+    },
+  ];
+  return (
+    <ol className={classes.steps}>
+      {steps.map(({ title, content }) => (
+        <li key={title}>
+          <h3 className={classes.where}>{title}</h3>
+          {content}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const STARTS = ['command', 'service', 'docker'] as const;
+
+/** By hand, as a service of the machine, or in a container. */
+function Starts({ way }: { way: Way }) {
+  const t = useT();
+  const [how, setHow] = useState<(typeof STARTS)[number]>('command');
+  return (
+    <>
+      <SegmentedControl
+        size="xs"
+        mb={8}
+        aria-label={t('near.onHost')}
+        value={how}
+        onChange={(next) => setHow(STARTS.find((each) => each === next) ?? 'command')}
+        data={STARTS.map((value) => ({ value, label: t(`near.start.${value}`) }))}
+      />
+      {how === 'command' && <Statements lines={[way.command]} />}
+      {how === 'docker' && <Statements lines={[way.docker_command]} />}
+      {how === 'service' && (
+        <>
+          <Statements lines={way.config_lines} />
+          <Statements lines={way.service_lines} />
+        </>
+      )}
+    </>
   );
 }

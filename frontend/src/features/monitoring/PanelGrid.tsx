@@ -1,28 +1,22 @@
-import { useQuery } from '@tanstack/react-query';
-import { cacheStatusQuery } from '@/api/instances';
-import { NotCachedReasons } from '@/components/NotCachedReasons';
-import { QueryView } from '@/components/QueryView';
 import { useMemo } from 'react';
 import { ChartPanel } from '@/charts/ChartPanel';
 import type { Annotation } from '@/charts/timeChartModel';
 import { useT } from '@/lib/i18n/context';
-import { buildPanel, isShown, PANELS, type PanelPlan, type Source } from './panels';
+import { buildPanel, isShown, type Source } from '@/charts/metricPanels';
+import { PANELS } from './panels';
 import classes from './monitoring.module.css';
 
-const REASONS_POLL_MS = 60_000;
-
 /** Panels whose every figure only the engine reports. */
-const ENGINE_ONLY: PanelPlan['key'][] = ['saved'];
+const ENGINE_ONLY = ['saved'];
 
 interface PanelGridProps {
-  instanceId: string;
   sources: Source[];
   annotations: Annotation[];
   hasEngine: boolean;
   onZoom: (from: number, to: number) => void;
 }
 
-export function PanelGrid({ instanceId, sources, annotations, hasEngine, onZoom }: PanelGridProps) {
+export function PanelGrid({ sources, annotations, hasEngine, onZoom }: PanelGridProps) {
   const t = useT();
   const models = useMemo(
     () =>
@@ -49,16 +43,9 @@ export function PanelGrid({ instanceId, sources, annotations, hasEngine, onZoom 
               !hasEngine && ENGINE_ONLY.includes(plan.key) ? t('monitoring.needsEngine') : undefined
             }
             emptyText={hasSamples && model.unit === 'percent' ? t('monitoring.nothingCounted') : undefined}
-          >
-            {plan.key === 'notCached' && <WhyNotCached instanceId={instanceId} />}
-          </ChartPanel>
+          />
         </div>
       ))}
     </div>
   );
-}
-
-function WhyNotCached({ instanceId }: { instanceId: string }) {
-  const status = useQuery(cacheStatusQuery(instanceId, REASONS_POLL_MS));
-  return <QueryView query={status}>{(data) => <NotCachedReasons status={data} />}</QueryView>;
 }

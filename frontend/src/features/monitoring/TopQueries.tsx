@@ -1,12 +1,12 @@
 import { SegmentedControl } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
+import { cacheQueriesQuery } from '@/api/instances';
 import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { Moment } from '@/components/Moment';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
-import { cacheQueriesQuery } from './queriesApi';
 import { RANKINGS, SPAN_HOURS, SPANS, type Ranking, type Span } from './search';
 import { StatementDrawer } from './StatementDrawer';
 import {

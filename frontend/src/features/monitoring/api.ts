@@ -1,7 +1,8 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 import { CALM_MS, pollEvery } from '@/api/useConnection';
-import { metricNames, PANELS } from './panels';
+import { metricNames } from '@/charts/metricPanels';
+import { PANELS } from './panels';
 import { lengthOf, type MonitoringSearch } from './search';
 
 /** Live mode whose events are not heard. */

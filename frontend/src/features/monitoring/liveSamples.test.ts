@@ -1,14 +1,21 @@
 import { expect, test } from 'vitest';
 import type { Round } from '@/api/useSamples';
 import { withRound, withRounds } from './liveSamples';
-import type { MetricAnswer } from './panels';
+import type { MetricAnswer } from '@/charts/metricPanels';
 
 const hits = (values: (number | null)[]): MetricAnswer => ({
   times: values.map((_, place) => 1500 + 15 * place),
   step_seconds: 15,
   resolution: 'raw',
   series: [
-    { name: 'hits_per_second', title: 'Hits', unit: 'per second', formula: 'growth of Qcache_hits', values },
+    {
+      name: 'hits_per_second',
+      title: 'Hits',
+      unit: 'per second',
+      formula: 'growth of Qcache_hits',
+      values,
+      whole: null,
+    },
   ],
 });
 

@@ -1,7 +1,7 @@
 // The answer of a chart, with the rounds of polls that were told since. Pure.
 // Only times that the answer does not have yet: what it has is summed over its whole step, a round is one sample of it.
 import type { Round } from '@/api/useSamples';
-import type { MetricAnswer } from './panels';
+import type { MetricAnswer } from '@/charts/metricPanels';
 
 const KEPT_ROUNDS = 500;
 

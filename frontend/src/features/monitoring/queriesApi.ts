@@ -1,21 +1,10 @@
-import { keepPreviousData, queryOptions, useMutation } from '@tanstack/react-query';
+import { queryOptions, useMutation } from '@tanstack/react-query';
 import { api, unwrap } from '@/api/client';
 
 export function cacheTablesQuery(id: string) {
   return queryOptions({
     queryKey: ['instance', 'cache-tables', id],
     queryFn: () => unwrap(api.GET('/api/v1/instances/{id}/cache/tables', { params: { path: { id } } })),
-    staleTime: 15_000,
-  });
-}
-
-/** 0 hours: since the server began to count. */
-export function cacheQueriesQuery(id: string, hours: number) {
-  return queryOptions({
-    queryKey: ['instance', 'cache-queries', id, hours],
-    queryFn: () =>
-      unwrap(api.GET('/api/v1/instances/{id}/cache/queries', { params: { path: { id }, query: { hours } } })),
-    placeholderData: keepPreviousData,
     staleTime: 15_000,
   });
 }

@@ -3,7 +3,6 @@ import { ErrorPanel } from '@/components/ErrorPanel';
 import { ToneIcon } from '@/components/StatusBadge';
 import { formatBytes } from '@/lib/bytes';
 import { useT, useTold } from '@/lib/i18n/context';
-import { wrongText } from './parameterInput';
 import { useVerdict } from './useVerdict';
 import classes from './parameters.module.css';
 
@@ -17,7 +16,7 @@ interface ExpressionResultProps {
 export function ExpressionResult({ instance, row, text }: ExpressionResultProps) {
   const t = useT();
   const told = useTold();
-  const { data, isError, error, findings, judgement } = useVerdict(instance, row, text);
+  const { data, isError, error, findings } = useVerdict(instance, row, text);
   if (isError) return <ErrorPanel error={error} />;
   if (!data) return <div>{t('state.loading')}</div>;
   if (data.error) {
@@ -36,11 +35,6 @@ export function ExpressionResult({ instance, row, text }: ExpressionResultProps)
         {row.unit === 'bytes' && data.value && <> · {formatBytes(data.value)}</>}{' '}
         <span>({t('parameters.onClass', { name: instance.instance_class })})</span>
       </div>
-      {judgement?.kind === 'wrong' && (
-        <div className={classes.finding}>
-          <ToneIcon tone="danger" size={14} /> {wrongText(judgement, t)}
-        </div>
-      )}
       {findings.map((finding) => (
         <div key={finding.code} className={classes.finding}>
           <ToneIcon tone={finding.severity === 'blocking' ? 'danger' : 'warn'} size={14} />{' '}

@@ -1,6 +1,6 @@
 // One value, edited in place. Enter keeps it in the draft and moves on, Escape gives up, arrow keys go up and down.
 // While a cell has the focus, Tab passes all others by: behind hundreds of them is the review.
-import { Popover } from '@mantine/core';
+import { Popover, VisuallyHidden } from '@mantine/core';
 import { useCallback, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import type { Instance, InstanceParameter } from '@/api/instances';
 import { IconArrowBackUp, IconArrowRight, IconX } from '@/components/icons';
@@ -78,10 +78,11 @@ export function ValueCell({ row, instance, draft, canChange, isAdmin, focused }:
             data-value-cell
             tabIndex={focused.name === undefined || focused.name === row.name ? 0 : -1}
             data-drafted={isDrafted || undefined}
-            aria-label={t('parameters.edit', { name: row.name })}
             onClick={() => setIsEditing(true)}
             onKeyDown={moveByArrow}
           >
+            {/* Not in place of the value, which whoever speaks to the page reads aloud. */}
+            <VisuallyHidden>{t('parameters.edit', { name: row.name })} </VisuallyHidden>
             {isDrafted ? <DraftedValue row={row} value={draft.values[row.name] ?? null} /> : present}
           </button>
         </Popover.Target>

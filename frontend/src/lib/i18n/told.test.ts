@@ -161,7 +161,10 @@ test('whatever keeps the engine or an attached near cache from serving has its C
   ];
   expect(obstacles.some((words) => words.includes('Galera'))).toBe(true);
   obstacles.push(
-    ...named(source('near_caches/serializers.py'), /^(?:SERVER_CACHE_OFF|NO_LEASE) = "([^"]+)"/gm),
+    ...named(
+      source('near_caches/serializers.py'),
+      /^(?:SERVER_CACHE_OFF|SERVER_SILENT|NO_LEASE) = "([^"]+)"/gm,
+    ),
   );
   expect(obstacles.length).toBeGreaterThan(2);
   expect(obstacles.filter((words) => !(`fact.obstacle.${words}` in zhTold))).toEqual([]);
@@ -195,6 +198,6 @@ test('what has no words of its own stays as it was said', () => {
   expect(told('unit.percent', 'percent')).toBe('百分比');
   expect(told('unit.parsecs', 'parsecs')).toBe('parsecs');
   const metric = { name: 'hits_per_second', title: 'Hits', formula: 'growth of Qcache_hits / seconds' };
-  expect(toldMetric(told, metric).title).toBe('命中');
+  expect(toldMetric(told, metric).title).toBe('服务器缓存命中');
   expect(toldMetric(toldBy({}, 'en'), metric)).toEqual(metric);
 });

@@ -2,8 +2,8 @@
 import type { ToldWords } from './told';
 
 const METRICS: Record<string, [title: string, formula: string]> = {
-  hit_ratio: ['命中率', '命中 / 查找，查找 = 命中 + Fqc_misses（未安装引擎时为命中 + 写入缓存）'],
-  select_hit_ratio: ['缓存应答占比', '命中 / (命中 + 写入缓存 + 未缓存)'],
+  hit_ratio: ['服务器缓存命中率', '命中 / 查找，查找 = 命中 + Fqc_misses（未安装引擎时为命中 + 写入缓存）'],
+  select_hit_ratio: ['缓存应答占比', '命中 / (命中 + 写入缓存 + 未缓存)，命中含近端缓存的命中'],
   observed_hit_ratio: ['观察期间的命中率', 'Fqc_observed_hits / Fqc_observed_requests'],
   observed_saved_time: ['可节省的服务器时间', 'Fqc_observed_time_saved_us 增量 / 秒数'],
   buffer_pool_hit_ratio: ['缓冲池命中率', '1 - Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests'],
@@ -17,7 +17,12 @@ const METRICS: Record<string, [title: string, formula: string]> = {
     '缓存查找',
     '查找增量 / 秒数，查找 = 命中 + Fqc_misses（未安装引擎时为命中 + 写入缓存）',
   ],
-  hits_per_second: ['命中', 'Qcache_hits 增量 / 秒数'],
+  served_per_second: ['缓存应答', 'Qcache_hits 与近端缓存命中的增量 / 秒数'],
+  reads_per_second: [
+    '全部读操作',
+    '命中、Qcache_inserts 与 Qcache_not_cached 的增量 / 秒数，命中含近端缓存的命中',
+  ],
+  hits_per_second: ['服务器缓存命中', 'Qcache_hits 增量 / 秒数'],
   server_reads_per_second: ['到达服务器的读操作', 'Qcache_inserts 与 Qcache_not_cached 增量 / 秒数'],
   inserts_per_second: ['写入缓存', 'Qcache_inserts 增量 / 秒数'],
   not_cached_per_second: ['未缓存', 'Qcache_not_cached 增量 / 秒数'],
@@ -29,8 +34,9 @@ const METRICS: Record<string, [title: string, formula: string]> = {
   saved_bytes_per_second: ['缓存返回流量', 'Fqc_bytes_saved 增量 / 秒数'],
   saved_time: ['节省的服务器时间', 'Fqc_time_saved_us 增量 / 秒数'],
   contained_errors_per_second: ['引擎内部异常', 'Fqc_contained_errors 增量 / 秒数'],
-  questions_per_second: ['语句', 'Questions 增量 / 秒数'],
-  selects_per_second: ['读操作', 'Com_select 增量 / 秒数'],
+  statements_per_second: ['语句', 'Questions 与命中的增量 / 秒数，命中含近端缓存的命中'],
+  questions_per_second: ['服务器执行的语句', 'Questions 增量 / 秒数（未安装引擎时减去命中）'],
+  selects_per_second: ['服务器执行的读操作', 'Com_select 增量 / 秒数'],
   writes_per_second: ['写操作', 'Com_insert、_update、_delete、_replace 及其多表形式的增量 / 秒数'],
   slow_queries_per_second: ['慢查询', 'Slow_queries 增量 / 秒数'],
   buffer_pool_reads_per_second: ['磁盘读页', 'Innodb_buffer_pool_reads 增量 / 秒数'],
@@ -197,6 +203,7 @@ const PROBLEMS: ToldWords = {
   verification_failed: '服务器上的值与预期不一致',
   server_failed: '服务器未能完成该操作',
   server_unreachable: '无法连接服务器',
+  tls_failed: '无法与服务器建立 TLS 连接',
   endpoint_refused: '地址不在允许的网段内',
   not_a_server: '该地址上没有 MySQL 兼容的服务器',
   answer_not_usable: '服务器的应答无法使用',
@@ -267,8 +274,9 @@ const RECOMMENDATIONS: ToldWords = {
     '观察中：{minutes} 分钟内已有 {requests} 次读操作。至少需要 {enough} 次读操作和 {enoughMinutes} 分钟。只观察此后新建的连接：请让应用的连接池重新连接。',
   enable: '建议开启：{ratio} 的读操作可命中，节省{cores}。{suggested}',
   do_not_enable: '不建议开启：仅 {ratio} 的读操作可命中。',
-  keep: '缓存已开启：{ratio} 的读操作命中，节省{cores}。{suggested}',
-  reconsider: '缓存已开启，但仅 {ratio} 的读操作命中，可考虑关闭。',
+  too_early: '缓存已开启。过去一小时内缓存应答了 {requests} 次读操作中的 {hits} 次。判断是否值得至少需要 {enoughMinutes} 分钟内的 {enough} 次读操作。',
+  keep: '缓存值得：过去一小时内 {ratio} 的读操作由缓存应答，节省{cores}。{suggested}',
+  reconsider: '缓存已开启，但过去一小时内仅 {ratio} 的读操作由缓存应答，可考虑关闭。',
 };
 
 /** What a check noticed, by the code of the finding; the figures are in the API's own sentence. */
@@ -298,6 +306,7 @@ const FINDINGS: ToldWords = {
   near_server_cache: '服务器的缓存处于关闭状态',
   near_log: '二进制日志不能反映所有变化',
   near_log_of_cluster: '服务器是 Galera 集群的节点',
+  near_certificate: '服务器每次启动都会生成新证书',
   near_log_cache: '服务器自身的缓存处于开启状态',
   near_attached: '没有近端缓存',
   near_being_built: '正在构建近端缓存',
@@ -368,6 +377,7 @@ const SEEN: ToldWords = {
   near_server_cache: '服务器的缓存处于关闭状态',
   near_log: '{settings}',
   near_log_of_cluster: 'wsrep_on 已开启',
+  near_certificate: '服务器每次启动都会生成新证书，且客户端使用 TLS',
   near_log_cache: '服务器自身的缓存可能落后于日志',
   near_attached: '近端缓存：已连接 {count}，自行上报 {reporting}',
   near_being_built: '本机正在构建 fqc-near',
@@ -431,6 +441,7 @@ const NEEDED: ToldWords = {
   near_server_cache: '开启缓存',
   near_log: '按行记录、反映所有变化的二进制日志',
   near_log_of_cluster: '仅凭自身日志即可反映所有变化的服务器',
+  near_certificate: '近端缓存能够验证的证书',
   near_log_cache: 'query_cache_type = 0',
   near_attached: '运行在应用旁的 fqc-near',
   near_being_built: 'fqc-near',
@@ -466,6 +477,7 @@ const NEEDED: ToldWords = {
 const ERRORS: Record<string, [needed: string, remedy: string]> = {
   server_failed: ['服务器可连接', '请重试。'],
   server_unreachable: ['服务器可连接', '请重试。'],
+  tls_failed: ['服务器可连接', '请排除上述错误，然后重新检查。'],
   endpoint_refused: ['服务器可连接', '请排除上述错误，然后重新检查。'],
   server_denied: ['服务器可连接', '请排除上述错误，然后重新检查。'],
   not_a_server: ['服务器可连接', '请排除上述错误，然后重新检查。'],
@@ -503,6 +515,8 @@ const REMEDIES: ToldWords = {
   near_server_cache: '请启用此实例的缓存：近端缓存只会得知服务器自身缓存所存储或应答的结果。',
   near_log: '请在服务器的配置文件（托管服务为参数组）中加入以下内容并重启；托管服务由自动备份开启日志。',
   near_log_of_cluster: '请在此使用规则。',
+  near_certificate:
+    '请在服务器的选项文件中设置 ssl_cert、ssl_key 和 ssl_ca 并重启；或在应用的客户端关闭 TLS，并去掉选项 server-tls 和 server-ca。',
   near_log_cache: '请关闭服务器自身的缓存，或在此使用规则。',
   near_attached: '请按下方任一方式，在应用所在的每台主机上启动 fqc-near。',
   near_being_built: '请等待几分钟：构建完成后会自动在此服务器前启动。',
@@ -568,6 +582,7 @@ const ACCESS: ToldWords = {
 const FACTS: ToldWords = {
   ...Object.fromEntries(Object.entries(ACCESS).map(([code, text]) => [`reason.${code}`, text])),
   "obstacle.the server's cache is off": '服务器的缓存已关闭',
+  'obstacle.its server does not respond': '服务器无应答',
   'obstacle.it has no lease: its last message to the server is too old':
     '没有租约：它向服务器发出的最后一条消息已过旧',
   'obstacle.this server is a node of a Galera cluster (wsrep_on)': '服务器是 Galera 集群的节点（wsrep_on）',
@@ -828,20 +843,20 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
   ],
   hit_ratio: [
     '表的更新比其结果被查询更频繁，或语句很少重复。',
-    '在“查询与建议”中查看未命中的语句及原因。将 query_cache_type 设为 2 只缓存重复的语句，或关闭缓存。',
+    '在“快速查询缓存”中查看未命中的语句及原因。将 query_cache_type 设为 2 只缓存重复的语句，或关闭缓存。',
   ],
-  select_hit_ratio: ['大多数读操作不可缓存或很少重复。', '在“查询与建议”中查看未缓存的原因。'],
+  select_hit_ratio: ['大多数读操作不可缓存或很少重复。', '在“快速查询缓存”中查看未缓存的原因。'],
   buffer_pool_hit_ratio: [
     '读取的数据超出缓冲池容量。',
     '优先增大 innodb_buffer_pool_size，或找出全表扫描的语句。',
   ],
   prune_ratio: [
     '缓存对于所查询的结果来说太小，或缓存了许多只查询一次的结果。',
-    '在“查询与建议”中查看其他大小的预测命中率，若会上升则增大 query_cache_size。',
+    '在“快速查询缓存”中查看其他大小的预测命中率，若会上升则增大 query_cache_size。',
   ],
   prunes_per_second: [
     '缓存对于所查询的结果来说太小。',
-    '在“查询与建议”中查看其他大小的预测命中率，若会上升则增大 query_cache_size。',
+    '在“快速查询缓存”中查看其他大小的预测命中率，若会上升则增大 query_cache_size。',
   ],
   memory_used_ratio: [
     '缓存已存满可容纳的结果。',

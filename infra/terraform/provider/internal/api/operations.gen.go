@@ -368,15 +368,18 @@ const (
 	MetricEnumPruneRatio                    MetricEnum = "prune_ratio"
 	MetricEnumPrunesPerSecond               MetricEnum = "prunes_per_second"
 	MetricEnumQuestionsPerSecond            MetricEnum = "questions_per_second"
+	MetricEnumReadsPerSecond                MetricEnum = "reads_per_second"
 	MetricEnumRunningThreads                MetricEnum = "running_threads"
 	MetricEnumSamplesMissing                MetricEnum = "samples_missing"
 	MetricEnumSavedBytesPerSecond           MetricEnum = "saved_bytes_per_second"
 	MetricEnumSavedTime                     MetricEnum = "saved_time"
 	MetricEnumSelectHitRatio                MetricEnum = "select_hit_ratio"
 	MetricEnumSelectsPerSecond              MetricEnum = "selects_per_second"
+	MetricEnumServedPerSecond               MetricEnum = "served_per_second"
 	MetricEnumServerReadsPerSecond          MetricEnum = "server_reads_per_second"
 	MetricEnumSlowQueriesPerSecond          MetricEnum = "slow_queries_per_second"
 	MetricEnumStaleHitsPerSecond            MetricEnum = "stale_hits_per_second"
+	MetricEnumStatementsPerSecond           MetricEnum = "statements_per_second"
 	MetricEnumUnreachable                   MetricEnum = "unreachable"
 	MetricEnumUptimeSeconds                 MetricEnum = "uptime_seconds"
 	MetricEnumUsedBytes                     MetricEnum = "used_bytes"
@@ -466,6 +469,8 @@ func (e MetricEnum) Valid() bool {
 		return true
 	case MetricEnumQuestionsPerSecond:
 		return true
+	case MetricEnumReadsPerSecond:
+		return true
 	case MetricEnumRunningThreads:
 		return true
 	case MetricEnumSamplesMissing:
@@ -478,11 +483,15 @@ func (e MetricEnum) Valid() bool {
 		return true
 	case MetricEnumSelectsPerSecond:
 		return true
+	case MetricEnumServedPerSecond:
+		return true
 	case MetricEnumServerReadsPerSecond:
 		return true
 	case MetricEnumSlowQueriesPerSecond:
 		return true
 	case MetricEnumStaleHitsPerSecond:
+		return true
+	case MetricEnumStatementsPerSecond:
 		return true
 	case MetricEnumUnreachable:
 		return true
@@ -817,6 +826,7 @@ const (
 	VerdictEnumObserve       VerdictEnum = "observe"
 	VerdictEnumObserving     VerdictEnum = "observing"
 	VerdictEnumReconsider    VerdictEnum = "reconsider"
+	VerdictEnumTooEarly      VerdictEnum = "too_early"
 )
 
 // Valid indicates whether the value is a known member of the VerdictEnum enum.
@@ -837,6 +847,8 @@ func (e VerdictEnum) Valid() bool {
 	case VerdictEnumObserving:
 		return true
 	case VerdictEnumReconsider:
+		return true
+	case VerdictEnumTooEarly:
 		return true
 	default:
 		return false
@@ -1046,15 +1058,18 @@ type AlertRuleWriteRequest struct {
 	// * `prune_ratio` - prune_ratio
 	// * `prunes_per_second` - prunes_per_second
 	// * `questions_per_second` - questions_per_second
+	// * `reads_per_second` - reads_per_second
 	// * `running_threads` - running_threads
 	// * `samples_missing` - samples_missing
 	// * `saved_bytes_per_second` - saved_bytes_per_second
 	// * `saved_time` - saved_time
 	// * `select_hit_ratio` - select_hit_ratio
 	// * `selects_per_second` - selects_per_second
+	// * `served_per_second` - served_per_second
 	// * `server_reads_per_second` - server_reads_per_second
 	// * `slow_queries_per_second` - slow_queries_per_second
 	// * `stale_hits_per_second` - stale_hits_per_second
+	// * `statements_per_second` - statements_per_second
 	// * `unreachable` - unreachable
 	// * `uptime_seconds` - uptime_seconds
 	// * `used_bytes` - used_bytes
@@ -1149,7 +1164,7 @@ type CacheEnableRequest struct {
 	Note           *string    `json:"note,omitempty"`
 	ResultSetBytes *int64     `json:"result_set_bytes,omitempty"`
 
-	// Rule Without it: a cache that is on keeps its size, and any other gets that by the buffer pool.
+	// Rule Without it: a cache that is on keeps its size, and any other gets what the advice suggests.
 	//
 	// * `result_set` - result_set
 	// * `buffer_pool` - buffer_pool
@@ -1170,7 +1185,7 @@ type CacheSizingRequest struct {
 	AllowRestart   *bool  `json:"allow_restart,omitempty"`
 	ResultSetBytes *int64 `json:"result_set_bytes,omitempty"`
 
-	// Rule Without it: a cache that is on keeps its size, and any other gets that by the buffer pool.
+	// Rule Without it: a cache that is on keeps its size, and any other gets what the advice suggests.
 	//
 	// * `result_set` - result_set
 	// * `buffer_pool` - buffer_pool
@@ -1216,8 +1231,8 @@ type CacheStatus struct {
 	EngineObstacle string `json:"engine_obstacle"`
 	HasEngine      bool   `json:"has_engine"`
 
-	// HitRatio hits / (hits + inserts + not_cached), since start
-	HitRatio     *float64             `json:"hit_ratio"`
+	// Headlines Of the past hour, near caches counted in.
+	Headlines    []Headline           `json:"headlines"`
 	IsEnabled    bool                 `json:"is_enabled"`
 	LimitBytes   *int                 `json:"limit_bytes"`
 	MinorVersion *int                 `json:"minor_version"`
@@ -1517,10 +1532,12 @@ type CurvePoint struct {
 
 // CustomSizeRequest What a machine has; what its database may use of it, expressions say.
 type CustomSizeRequest struct {
-	CpuCount       int    `json:"cpu_count"`
-	MaxConnections int    `json:"max_connections"`
-	MemoryBytes    int64  `json:"memory_bytes"`
-	StorageBytes   *int64 `json:"storage_bytes,omitempty"`
+	CpuCount       int   `json:"cpu_count"`
+	MaxConnections int   `json:"max_connections"`
+	MemoryBytes    int64 `json:"memory_bytes"`
+
+	// StorageBytes null: not known. Expressions that name AllocatedStorage have no value then.
+	StorageBytes *int64 `json:"storage_bytes,omitempty"`
 }
 
 // Endpoint defines model for Endpoint.
@@ -1596,6 +1613,9 @@ type ExpressionRequestRequest struct {
 	EngineLine *string `json:"engine_line,omitempty"`
 	Expression string  `json:"expression"`
 
+	// Instance Id or name of the instance that it is for. Its class, its line, and what is configured and runs there then count, and neither `variables` nor `engine_line` does.
+	Instance *string `json:"instance,omitempty"`
+
 	// Parameter Check the value against it too.
 	Parameter *string `json:"parameter,omitempty"`
 
@@ -1629,6 +1649,17 @@ type Finding struct {
 // * `advice` - advice
 // * `notice` - notice
 type FindingSeverity string
+
+// Headline defines model for Headline.
+type Headline struct {
+	Formula string `json:"formula"`
+	Name    string `json:"name"`
+	Title   string `json:"title"`
+	Unit    string `json:"unit"`
+
+	// Value null: no sample, or nothing to divide by.
+	Value *float64 `json:"value"`
+}
 
 // Instance defines model for Instance.
 type Instance struct {
@@ -1688,11 +1719,13 @@ type InstanceClass struct {
 	MemoryBytes    int       `json:"memory_bytes"`
 
 	// MemoryReserveBytes Kept from parameters: DBInstanceClassMemory is memory_bytes less this.
-	MemoryReserveBytes int            `json:"memory_reserve_bytes"`
-	Name               string         `json:"name"`
-	StorageBytes       int            `json:"storage_bytes"`
-	Variables          map[string]int `json:"variables"`
-	Version            int            `json:"version"`
+	MemoryReserveBytes int    `json:"memory_reserve_bytes"`
+	Name               string `json:"name"`
+
+	// StorageBytes null: not known.
+	StorageBytes *int           `json:"storage_bytes"`
+	Variables    map[string]int `json:"variables"`
+	Version      int            `json:"version"`
 }
 
 // InstanceCreateRequest `local` takes a name and a class; `external` takes the endpoint and its account too.
@@ -1847,15 +1880,18 @@ type InstanceState string
 // * `prune_ratio` - prune_ratio
 // * `prunes_per_second` - prunes_per_second
 // * `questions_per_second` - questions_per_second
+// * `reads_per_second` - reads_per_second
 // * `running_threads` - running_threads
 // * `samples_missing` - samples_missing
 // * `saved_bytes_per_second` - saved_bytes_per_second
 // * `saved_time` - saved_time
 // * `select_hit_ratio` - select_hit_ratio
 // * `selects_per_second` - selects_per_second
+// * `served_per_second` - served_per_second
 // * `server_reads_per_second` - server_reads_per_second
 // * `slow_queries_per_second` - slow_queries_per_second
 // * `stale_hits_per_second` - stale_hits_per_second
+// * `statements_per_second` - statements_per_second
 // * `unreachable` - unreachable
 // * `uptime_seconds` - uptime_seconds
 // * `used_bytes` - used_bytes
@@ -2206,7 +2242,7 @@ type Recommendation struct {
 	EnoughRequests int `json:"enough_requests"`
 	EnoughSeconds  int `json:"enough_seconds"`
 
-	// HitRatio Of the latest reads that can be cached, as the curve says: at the suggested size; once the cache is on, at the present one.
+	// HitRatio Once the cache is on, the headline of the past hour: of all reads, those that caches answered. While it is off, of the reads that can be cached, those that the curve predicts at the suggested size.
 	HitRatio *float64 `json:"hit_ratio"`
 
 	// IsEnough Whether the sample is large enough.
@@ -2221,7 +2257,7 @@ type Recommendation struct {
 	// Seconds How long they were counted.
 	Seconds int `json:"seconds"`
 
-	// SizeBytes Where the predicted hit ratio stops rising.
+	// SizeBytes Where the predicted hit ratio stops rising; null while the sample is too small.
 	SizeBytes *int   `json:"size_bytes"`
 	Text      string `json:"text"`
 
@@ -2233,6 +2269,7 @@ type Recommendation struct {
 	// * `observe` - observe
 	// * `observing` - observing
 	// * `reconsider` - reconsider
+	// * `too_early` - too_early
 	Verdict VerdictEnum `json:"verdict"`
 }
 
@@ -2289,6 +2326,9 @@ type ServedConnections struct {
 // SizeProposal defines model for SizeProposal.
 type SizeProposal struct {
 	Explanation string `json:"explanation"`
+
+	// IsSuggested Whoever enables the cache without a rule gets this size.
+	IsSuggested bool `json:"is_suggested"`
 
 	// Rule * `result_set` - result_set
 	// * `buffer_pool` - buffer_pool
@@ -2458,6 +2498,7 @@ type TokenScope string
 // * `observe` - observe
 // * `observing` - observing
 // * `reconsider` - reconsider
+// * `too_early` - too_early
 type VerdictEnum string
 
 // When * `now` - now

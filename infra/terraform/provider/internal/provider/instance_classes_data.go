@@ -21,7 +21,7 @@ type classItem struct {
 	MemoryBytes        int            `tfsdk:"memory_bytes"`
 	MemoryReserveBytes int            `tfsdk:"memory_reserve_bytes"`
 	MaxConnections     int            `tfsdk:"max_connections"`
-	StorageBytes       int            `tfsdk:"storage_bytes"`
+	StorageBytes       *int           `tfsdk:"storage_bytes"`
 	Variables          map[string]int `tfsdk:"variables"`
 }
 

@@ -5,7 +5,8 @@ import type { CacheAdvice } from '@/api/instances';
 export type Rule = CacheAdvice['sizes'][number]['rule'];
 
 export interface Sizing {
-  rule: Rule;
+  /** Until one is chosen, the one that the advice suggests. */
+  rule?: Rule;
   /** As typed: for the rules that need a number from the DBA. */
   resultSet: string;
   explicit: string;
@@ -15,7 +16,6 @@ export interface Sizing {
 }
 
 export const initialSizing: Sizing = {
-  rule: 'buffer_pool',
   resultSet: '',
   explicit: '',
   type: '1',
@@ -50,6 +50,11 @@ export function isTooLarge(sizing: Sizing, largest: number | undefined): boolean
   return size !== undefined && largest !== undefined && size > largest;
 }
 
+/** With the rule that counts: the chosen one, or what the advice suggests. */
+export function withRule(sizing: Sizing, sizes: CacheAdvice['sizes'] = []): Sizing {
+  return { ...sizing, rule: sizing.rule ?? sizes.find((size) => size.is_suggested)?.rule };
+}
+
 /** Whether the numbers that the rule needs are there. */
 export function isSizingComplete(sizing: Sizing): boolean {
   if (sizing.rule === 'result_set') return bytesOf(sizing.resultSet) !== undefined;
@@ -59,7 +64,7 @@ export function isSizingComplete(sizing: Sizing): boolean {
 
 export function sizingRequest(sizing: Sizing) {
   return {
-    rule: sizing.rule,
+    ...(sizing.rule && { rule: sizing.rule }),
     type: sizing.type === '2' ? (2 as const) : (1 as const),
     shrink_buffer_pool: sizing.isPoolShrunk,
     allow_restart: sizing.isRestartAllowed,
@@ -69,7 +74,7 @@ export function sizingRequest(sizing: Sizing) {
 }
 
 /** The size that a rule comes to from what was typed, where it takes a number. */
-export function typedSize(rule: Rule, sizing: Sizing): number | undefined {
+export function typedSize(rule: Rule | undefined, sizing: Sizing): number | undefined {
   if (rule === 'result_set') return sizeOfResultSet(sizing.resultSet);
   return rule === 'explicit' ? bytesOf(sizing.explicit) : undefined;
 }

@@ -1,19 +1,22 @@
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { cacheStatusQuery, prerequisitesQuery } from '@/api/instances';
+import { cacheAdviceQuery, cacheStatusQuery, prerequisitesQuery } from '@/api/instances';
+import { nearCachesQuery } from '@/api/nearCaches';
 import { CALM_MS } from '@/api/useConnection';
 import { enableObstacle } from '@/components/enableObstacle';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
 import { ChangeFollower, useIsChanging } from './ChangeFollower';
+import { CurvePanel } from './CurvePanel';
 import { EnableFlow } from './EnableFlow';
 import { LiveCache } from './LiveCache';
 import { NoEngineHere } from './NoEngineHere';
+import { NowPanel } from './NowPanel';
 import { TrialStep } from './TrialStep';
 
-/** The cache of one instance: the way to enabling it, and once enabled, its hits as they arrive. */
+/** The cache of one instance: the way to enabling it, and once enabled, whether it pays, what it does, misses and needs. */
 export function CachePage() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
   const { change, try: statement, db } = useSearch({ from: '/console/instances/$instanceId/cache' });
@@ -35,7 +38,12 @@ export function CachePage() {
           data.is_enabled ? (
             <LiveCache instanceId={instanceId} status={data} />
           ) : (
-            !isChanging && <WayToEnabling instanceId={instanceId} />
+            !isChanging && (
+              <>
+                <NearCachesAlone instanceId={instanceId} />
+                <WayToEnabling instanceId={instanceId} />
+              </>
+            )
           )
         }
       </QueryView>
@@ -52,9 +60,28 @@ function WayToEnabling({ instanceId }: { instanceId: string }) {
         return obstacle?.code === 'no_engine_there' ? (
           <NoEngineHere instanceId={instanceId} finding={obstacle} />
         ) : (
-          <EnableFlow instanceId={instanceId} />
+          <>
+            <EnableFlow instanceId={instanceId} />
+            <Prediction instanceId={instanceId} />
+          </>
         );
       }}
     </QueryView>
   );
+}
+
+/** What reads that were observed predict of each size. */
+function Prediction({ instanceId }: { instanceId: string }) {
+  const advice = useQuery(cacheAdviceQuery(instanceId));
+  return (
+    <QueryView query={advice}>
+      {({ curve }) => <CurvePanel instanceId={instanceId} curve={curve} />}
+    </QueryView>
+  );
+}
+
+/** Near caches that follow the log or rules serve even while the cache of their server is off. */
+function NearCachesAlone({ instanceId }: { instanceId: string }) {
+  const { data } = useQuery(nearCachesQuery(instanceId));
+  return data?.items.some(({ state }) => state === 'serving') ? <NowPanel instanceId={instanceId} /> : null;
 }

@@ -1,7 +1,13 @@
 import { Button, Group, Stepper } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { classQuery, instanceParametersQuery, instanceQuery, prerequisitesQuery } from '@/api/instances';
+import {
+  cacheAdviceQuery,
+  classQuery,
+  instanceParametersQuery,
+  instanceQuery,
+  prerequisitesQuery,
+} from '@/api/instances';
 import { useCan } from '@/api/session';
 import { percentCourse as course } from '@/charts/Sparkline';
 import { Panel } from '@/components/Panel';
@@ -10,10 +16,10 @@ import { useT } from '@/lib/i18n/context';
 import { useKept } from '@/lib/useKept';
 import { CheckStep } from './CheckStep';
 import { ReviewStep } from './ReviewStep';
-import { initialSizing, isSizingComplete, isTooLarge, largestSize } from './sizing';
+import { initialSizing, isSizingComplete, isTooLarge, largestSize, withRule } from './sizing';
 import { SizeStep } from './SizeStep';
 import { TrialStep } from './TrialStep';
-import classes from './enable.module.css';
+import classes from './cache.module.css';
 
 const STEPS = ['check', 'observe', 'size', 'trial', 'review'] as const;
 
@@ -23,7 +29,9 @@ export function EnableFlow({ instanceId }: { instanceId: string }) {
   const navigate = useNavigate({ from: '/instances/$instanceId/cache' });
   const canChange = useCan('operator');
   const { data: check } = useQuery(prerequisitesQuery(instanceId));
-  const [sizing, setSizing] = useKept(`sizing.${instanceId}`, () => initialSizing);
+  const { data: advice } = useQuery(cacheAdviceQuery(instanceId));
+  const [chosen, setChosen] = useKept(`sizing.${instanceId}`, () => initialSizing);
+  const sizing = withRule(chosen, advice?.sizes);
   const largest = useLargestSize(instanceId);
   const isReady = check?.is_ready ?? false;
   const go = (next: number) => void navigate({ search: { step: next } });
@@ -50,7 +58,7 @@ export function EnableFlow({ instanceId }: { instanceId: string }) {
           instanceId={instanceId}
           sizing={sizing}
           largest={largest}
-          onChange={(next) => setSizing(() => next)}
+          onChange={(next) => setChosen(() => next)}
         />
       )}
       {step === 3 && <TrialStep instanceId={instanceId} />}

@@ -1,12 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { cacheStatusQuery, instanceQuery, type CacheAdvice } from '@/api/instances';
+import { cacheQueriesQuery, cacheStatusQuery, instanceQuery, type CacheAdvice } from '@/api/instances';
 import { CurveChart } from '@/charts/CurveChart';
 import { EmptyState } from '@/components/EmptyState';
 import { Panel } from '@/components/Panel';
 import { formatBytes } from '@/lib/bytes';
 import { useT, useTold } from '@/lib/i18n/context';
-import { cacheQueriesQuery } from './queriesApi';
 
 const BLOCK_BYTES = 1024;
 

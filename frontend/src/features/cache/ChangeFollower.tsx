@@ -7,7 +7,7 @@ import { ButtonLink } from '@/components/links';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
 import { useT } from '@/lib/i18n/context';
-import classes from './enable.module.css';
+import classes from './cache.module.css';
 
 interface ChangeFollowerProps {
   instanceId: string;

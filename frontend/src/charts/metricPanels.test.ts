@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { moved, type MetricAnswer } from './panels';
+import { moved, type MetricAnswer } from './metricPanels';
 
 function answer(times: number[], values: (number | null)[]): MetricAnswer {
   const series = [{ name: 'hits_per_second', title: 'Hits', unit: 'per second', formula: '', values }];

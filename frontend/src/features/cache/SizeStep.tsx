@@ -5,7 +5,7 @@ import { QueryView } from '@/components/QueryView';
 import { formatBytes } from '@/lib/bytes';
 import { useT } from '@/lib/i18n/context';
 import { isTooLarge, isUnreadable, typedSize, type Rule, type Sizing } from './sizing';
-import classes from './enable.module.css';
+import classes from './cache.module.css';
 
 type Proposal = CacheAdvice['sizes'][number];
 
@@ -70,7 +70,7 @@ export function SizeStep({ instanceId, sizing, largest, onChange }: SizeStepProp
 /** The advice names the rules it can compute; a size of one's own is always possible. */
 function withOwnSize(sizes: Proposal[]): Proposal[] {
   if (sizes.some(({ rule }) => rule === 'explicit')) return sizes;
-  return [...sizes, { rule: 'explicit', size_bytes: null, explanation: '' }];
+  return [...sizes, { rule: 'explicit', size_bytes: null, explanation: '', is_suggested: false }];
 }
 
 interface RuleCardProps {
@@ -91,6 +91,7 @@ function RuleCard({ proposal, sizing, largest, onChange }: RuleCardProps) {
   return (
     <div className={classes.card} data-chosen={sizing.rule === rule || undefined}>
       <Radio value={rule} label={t(`enable.rule.${rule}`)} size="xs" disabled={!isOffered} />
+      {proposal.is_suggested && <div className={classes.suggested}>{t('enable.suggested')}</div>}
       <div className={classes.size}>{size === null ? '–' : formatBytes(size)}</div>
       <div className={classes.hint}>
         {t(rule === 'curve' && size === null ? 'enable.ruleHint.noCurve' : `enable.ruleHint.${rule}`)}

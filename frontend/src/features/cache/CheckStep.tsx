@@ -9,7 +9,7 @@ import { IconRefresh } from '@/components/icons';
 import { QueryView } from '@/components/QueryView';
 import { useFindingAction } from '@/components/useFindingAction';
 import { useT } from '@/lib/i18n/context';
-import classes from './enable.module.css';
+import classes from './cache.module.css';
 
 export function CheckStep({ instanceId }: { instanceId: string }) {
   const t = useT();

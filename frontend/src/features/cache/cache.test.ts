@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { growth, KEPT_READINGS, withReading, type Reading } from './liveHits';
 import {
   initialSizing,
   isSizingComplete,
@@ -8,30 +7,26 @@ import {
   largestSize,
   sizeOfResultSet,
   sizingRequest,
+  withRule,
 } from './sizing';
-
-test('hits are counted per second, and a restart of the server is a gap', () => {
-  const readings = [
-    { at: 0, hits: 10, inserts: 0 },
-    { at: 2000, hits: 30, inserts: 4 },
-    { at: 4000, hits: 1, inserts: 1 },
-  ];
-  expect(growth(readings, 'hits')).toEqual([10, null]);
-  expect(growth(readings, 'inserts')).toEqual([2, null]);
-});
-
-test('a reading counts once, and old ones go', () => {
-  let readings: Reading[] = [];
-  for (let at = 1; at <= KEPT_READINGS + 5; at++)
-    readings = withReading(readings, { at, hits: at, inserts: 0 });
-  expect(readings).toHaveLength(KEPT_READINGS);
-  expect(withReading(readings, { at: 3, hits: 0, inserts: 0 })).toBe(readings);
-});
 
 test('a rule is complete once it has the number it needs', () => {
   expect(isSizingComplete(initialSizing)).toBe(true);
   expect(isSizingComplete({ ...initialSizing, rule: 'result_set' })).toBe(false);
   expect(isSizingComplete({ ...initialSizing, rule: 'result_set', resultSet: '2.5 GiB' })).toBe(true);
+});
+
+test('until a rule is chosen, the one that the advice suggests counts, and no other', () => {
+  const size = (rule: 'buffer_pool' | 'curve', is_suggested: boolean) => ({
+    rule,
+    size_bytes: 1024,
+    explanation: '',
+    is_suggested,
+  });
+  const sizes = [size('buffer_pool', false), size('curve', true)];
+  expect(withRule(initialSizing, sizes).rule).toBe('curve');
+  expect(withRule({ ...initialSizing, rule: 'explicit' }, sizes).rule).toBe('explicit');
+  expect(sizingRequest(initialSizing)).not.toHaveProperty('rule');
 });
 
 test('only the number of the chosen rule is sent', () => {

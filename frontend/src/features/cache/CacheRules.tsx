@@ -3,7 +3,7 @@ import { TextLink } from '@/components/links';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { formatDuration } from '@/lib/number';
 import { readRules, type CacheRule } from './cacheRules';
-import classes from './enable.module.css';
+import classes from './cache.module.css';
 
 interface CacheRulesProps {
   instanceId: string;

@@ -2,6 +2,8 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { Change, Timing } from '@/api/changes';
 import { api, unwrap } from '@/api/client';
 import { useActed } from '@/api/useActed';
+import { CALM_MS, pollEvery } from '@/api/useConnection';
+import { READS } from '@/charts/metricPanels';
 import { sizingRequest, type Sizing } from './sizing';
 
 export function enablePreviewQuery(id: string, sizing: Sizing) {
@@ -41,4 +43,21 @@ export function useCacheDisable(id: string, onDone: (change: Change) => void) {
       ),
     onDone,
   );
+}
+
+const POINTS = 240;
+
+/** The rates of reads by what answered them, in the past hour. */
+export function readsQuery(id: string) {
+  return queryOptions({
+    queryKey: ['metrics', 'reads', id],
+    queryFn: () =>
+      unwrap(
+        api.GET('/api/v1/instances/{id}/metrics', {
+          params: { path: { id }, query: { names: READS.metrics.join(','), points: POINTS } },
+        }),
+      ),
+    refetchInterval: pollEvery(CALM_MS),
+    placeholderData: keepPreviousData,
+  });
 }

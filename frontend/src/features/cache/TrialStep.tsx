@@ -8,7 +8,7 @@ import { StatTile, StatTiles } from '@/components/StatTile';
 import { useT, useTold } from '@/lib/i18n/context';
 import { useKept } from '@/lib/useKept';
 import { formatDuration } from '@/lib/number';
-import classes from './enable.module.css';
+import classes from './cache.module.css';
 
 type Trial = components['schemas']['Trial'];
 

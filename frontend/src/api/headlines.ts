@@ -1,0 +1,37 @@
+// These figures of the past hour judge an instance and the fleet at a glance. The API defines them and their time span;
+// this file has only their names, in its order.
+import { queryOptions } from '@tanstack/react-query';
+import { api, unwrap } from './client';
+import type { components } from './schema.gen';
+import { CALM_MS, pollEvery } from './useConnection';
+
+export const HEADLINES = [
+  'select_hit_ratio',
+  'served_per_second',
+  'saved_time',
+  'statements_per_second',
+  'buffer_pool_hit_ratio',
+] as const;
+export type HeadlineName = (typeof HEADLINES)[number];
+export type HeadlineSeries = components['schemas']['MetricSeries'];
+export type Headlines = Partial<Record<HeadlineName, HeadlineSeries>>;
+
+function byName({ series }: components['schemas']['Headlines']): Headlines {
+  return Object.fromEntries(series.map((item) => [item.name, item]));
+}
+
+export function instanceHeadlinesQuery(id: string) {
+  return queryOptions({
+    queryKey: ['metrics', 'headlines', id],
+    queryFn: () => unwrap(api.GET('/api/v1/instances/{id}/headlines', { params: { path: { id } } })),
+    select: byName,
+    refetchInterval: pollEvery(CALM_MS / 2),
+  });
+}
+
+export const fleetHeadlinesQuery = queryOptions({
+  queryKey: ['metrics', 'headlines'],
+  queryFn: () => unwrap(api.GET('/api/v1/fleet/headlines')),
+  select: byName,
+  refetchInterval: pollEvery(CALM_MS),
+});

@@ -1,0 +1,34 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { HeadlineName, Headlines } from '@/api/headlines';
+import { StatTile } from '@/components/StatTile';
+import { useT, useToldMetric } from '@/lib/i18n/context';
+import { ABSENT, isPresent } from '@/lib/number';
+import { Sparkline } from './Sparkline';
+import { tileOf, unitOf } from './units';
+
+interface HeadlineTileProps {
+  name: HeadlineName;
+  query: Pick<UseQueryResult<Headlines>, 'data' | 'isError'>;
+}
+
+/** One figure of the past hour, and its course in that hour. */
+export function HeadlineTile({ name, query }: HeadlineTileProps) {
+  const t = useT();
+  const told = useToldMetric();
+  const series = query.data?.[name];
+  const words = series && told(series);
+  const label = t(`headline.${name}`);
+  return (
+    <StatTile
+      label={label}
+      query={query}
+      formula={words && `${words.title} = ${words.formula}`}
+      {...(series && isPresent(series.whole)
+        ? {
+            ...tileOf(series.whole, unitOf(series.unit), t),
+            note: <Sparkline values={series.values} label={label} isWide height={16} />,
+          }
+        : { value: ABSENT, note: t('fleet.noMetrics') })}
+    />
+  );
+}
