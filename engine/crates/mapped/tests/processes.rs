@@ -102,7 +102,11 @@ fn a_writer_that_is_killed_leaves_what_is_found_until_its_lease_is_over() {
         let mut writer = Writer::new(memory, LAYOUT, 3).expect("it is large enough");
         writer.attach();
         writer.grant(10);
-        (1..).for_each(|round| put(&mut writer, &key(&number), round));
+        let mut round = 0;
+        loop {
+            round += 1;
+            put(&mut writer, &key(&number), round);
+        }
     });
     let mut found = |now| loop {
         let reader = match &mut reader {

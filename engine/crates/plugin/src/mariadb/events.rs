@@ -29,11 +29,11 @@ pub fn type_changed(thd: *mut Thd, value: u8) {
 }
 
 pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void) {
-    // SAFETY: every event of this class begins with the number of its kind.
-    if !is_loaded()
-        || data.is_null()
-        || class == GENERAL_CLASS && !tells_statement(unsafe { &*data.cast::<EventGeneral>() })
-    {
+    if !is_loaded() || data.is_null() {
+        return;
+    }
+    // SAFETY: the server passes an event of the class's structure.
+    if class == GENERAL_CLASS && !tells_statement(unsafe { &*data.cast::<EventGeneral>() }) {
         return;
     }
     contain(Point::Event, (), || {
