@@ -395,7 +395,7 @@ pub struct Catalogue {
     pub view: &'static str,
     /// Storage engine and type of a table.
     pub table: &'static str,
-    /// The same, also of tables whose rows change with those of another, unseen.
+    /// Asks the same, also about tables whose rows change unseen with those of another table.
     pub any_table: &'static str,
     /// Name, type, full type, key, attributes and expression of each column of a table, in their order. All that is to be known of
     /// columns is asked at once: MariaDB makes a temporary table on disk for each such question.

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, Hasher};
 
 pub(crate) const HEAD: usize = 10;
 
-/// What a result is found by. `context` stands for everything that is not text; the parts are compared in full.
+/// Identifies a result. `context` stands for everything that is not text. The parts are compared in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key<'a> {
     pub context: u64,
@@ -19,7 +19,7 @@ pub struct Record<'a> {
     pub stamp: u64,
     pub until: u64,
     pub rows: u64,
-    /// The writer's own.
+    /// Means something to the writer alone.
     pub flags: u32,
     pub cells: &'a [u32],
     pub value: &'a [u8],
@@ -59,7 +59,7 @@ fn low_and_high(word: u64) -> [u32; 2] {
 }
 
 impl Head {
-    /// None if a length has no room in its field.
+    /// Returns none if a length has no room in its field.
     pub fn of(key: &Key, record: &Record, hash: u64, generation: u64) -> Option<Head> {
         let [first, second] = key.parts.map(|part| u32::try_from(part.len()).ok());
         Some(Head {
@@ -91,7 +91,7 @@ impl Head {
         ]
     }
 
-    /// None if these words are no head.
+    /// Returns none if these words are no head.
     pub fn read(words: [u64; HEAD]) -> Option<Head> {
         let [length, hash, generation, context, stamp, until, rows, flags_and_cells, parts, value] = words;
         let [flags, cells] = low_and_high(flags_and_cells);
@@ -101,7 +101,7 @@ impl Head {
         (head.length() == length).then_some(head)
     }
 
-    /// In words, with what follows.
+    /// Returns the length of the whole record in words.
     pub fn length(&self) -> u64 {
         self.bytes_begin() + self.bytes().div_ceil(8)
     }
@@ -114,7 +114,7 @@ impl Head {
         u64::from(self.parts[0]) + u64::from(self.parts[1]) + u64::from(self.value)
     }
 
-    /// The parts of the key and the value, given the record's bytes.
+    /// Returns the parts of the key and the value, given the record's bytes.
     pub fn texts<'r>(&self, record: &'r [u8]) -> [&'r [u8]; 3] {
         let rest = &record[self.bytes_begin() as usize * 8..];
         let (first, rest) = rest.split_at(self.parts[0] as usize);
@@ -131,12 +131,12 @@ impl Head {
     }
 }
 
-/// The cells as words, two in each.
+/// Packs two cells into each word.
 pub(crate) fn words_of_cells(cells: &[u32]) -> impl Iterator<Item = u64> {
     cells.chunks(2).map(|pair| halves(pair[0], pair.get(1).copied().unwrap_or_default()))
 }
 
-/// The cells of a record, given its bytes.
+/// Returns the cells of a record, given its bytes.
 pub(crate) fn cells_of(record: &[u8], count: u32) -> impl Iterator<Item = u32> {
     let cells = record[HEAD * 8..].chunks_exact(4).take(count as usize);
     cells.map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))

@@ -13,7 +13,7 @@ pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"FQCmap01");
 pub(crate) const MAGIC_AT: usize = 0;
 /// The sizes, see [`Layout::packed`].
 pub(crate) const SIZES_AT: usize = 1;
-/// Hashes depend on it, so that nobody outside can construct collisions.
+/// Hashes depend on it, so that a client cannot construct collisions.
 pub(crate) const SEED_AT: usize = 2;
 /// Results are found only if they carry this number. Zero: nothing is found.
 pub(crate) const GENERATION_AT: usize = 3;
@@ -41,7 +41,7 @@ impl Layout {
         Layout { cells, buckets, ring }
     }
 
-    /// For this many bytes of results. A bucket of eight places stands for each 4 KiB. Memory that is never touched is never taken, so
+    /// Returns a layout for this many bytes of results. A bucket of eight places stands for each 4 KiB. Memory that is never touched is never taken, so
     /// there is a word for each cell that a server can have.
     pub fn for_results(bytes: u64) -> Layout {
         const CELLS: u8 = 24;
@@ -57,14 +57,14 @@ impl Layout {
         u64::from_le_bytes([self.cells, self.buckets, self.ring, 0, 0, 0, 0, 0])
     }
 
-    /// None if no memory of so many words can have these sizes.
+    /// Returns none if no memory of so many words can have these sizes.
     pub(crate) fn unpacked(sizes: u64, words: usize) -> Option<Layout> {
         let [cells, buckets, ring, ..] = sizes.to_le_bytes();
         let is_small = cells <= 32 && buckets <= 40 && ring <= 40;
         Some(Layout { cells, buckets, ring }).filter(|layout| is_small && layout.words() <= words)
     }
 
-    /// None if there is no such cell.
+    /// Returns none if there is no such cell.
     pub(crate) fn cell(self, number: u32) -> Option<usize> {
         (u64::from(number) < 1 << self.cells).then(|| HEAD + number as usize)
     }
@@ -82,7 +82,7 @@ impl Layout {
         1 << self.ring
     }
 
-    /// The words that this result has in the ring. None if no result can be there.
+    /// Returns the words that this record has in the ring, or none if no record can be there.
     pub(crate) fn words_at(self, position: u64, length: u64) -> Option<Range<usize>> {
         let place = position & (self.ring() - 1);
         let begin = self.ring_begins() + place as usize;
@@ -108,7 +108,7 @@ impl Slot {
     }
 }
 
-/// The bits of a hash that its bucket does not say.
+/// Returns the bits of a hash that its bucket does not determine.
 fn tag(hash: u64) -> u64 {
     hash >> POSITION_BITS
 }

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 
 const WORD: usize = size_of::<AtomicU64>();
 
-/// Memory of a file, for as long as this lives.
+/// Maps the memory of a file for as long as this lives.
 pub struct Map {
     begin: NonNull<AtomicU64>,
     words: usize,
@@ -29,7 +29,7 @@ impl AsRef<[AtomicU64]> for Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
-        // SAFETY: this is what was mapped, and nobody has a reference any more.
+        // SAFETY: this is what was mapped, and no reference to it is left.
         unsafe { libc::munmap(self.begin.as_ptr().cast(), self.words * WORD) };
     }
 }
@@ -39,7 +39,7 @@ fn checked(outcome: i32) -> io::Result<i32> {
 }
 
 fn mapped(file: &File, bytes: usize, protection: i32) -> io::Result<Map> {
-    // SAFETY: nothing that is mapped already is touched, and the descriptor is open.
+    // SAFETY: no existing mapping is touched, and the descriptor is open.
     let begin = unsafe {
         libc::mmap(std::ptr::null_mut(), bytes, protection, libc::MAP_SHARED | libc::MAP_NORESERVE, file.as_raw_fd(), 0)
     };
@@ -54,7 +54,7 @@ pub fn share(layout: Layout) -> io::Result<(Map, File)> {
     // SAFETY: the name ends with a zero byte.
     let file =
         checked(unsafe { libc::memfd_create(c"fqc-results".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) })?;
-    // SAFETY: the descriptor was just made, and nobody else has it.
+    // SAFETY: the descriptor was just made, and belongs to this value alone.
     let file = File::from(unsafe { OwnedFd::from_raw_fd(file) });
     file.set_len(bytes as u64)?;
     let map = mapped(&file, bytes, libc::PROT_READ | libc::PROT_WRITE)?;

@@ -23,10 +23,10 @@ pub struct Found {
     pub flags: u32,
 }
 
-/// Why nothing was found.
+/// Says why nothing was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missed {
-    /// The writer serves nothing at present, or is stopped.
+    /// Nothing may be served at present, or the writer is stopped.
     NoLease,
     Absent,
     /// It depends on something that has changed, or its time is over.
@@ -34,7 +34,7 @@ pub enum Missed {
 }
 
 impl<M: AsRef<[AtomicU64]>> Reader<M> {
-    /// None if the memory was not made by a writer of this layout.
+    /// Returns none if the memory was not made by a writer of this layout.
     pub fn new(memory: M) -> Option<Reader<M>> {
         let words = memory.as_ref();
         // Acquire: sizes and seed were written before.
@@ -53,8 +53,8 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
     /// The order of the steps is the proof that it is:
     /// 1. The generation is read, and the end of the lease. So the writer had this lease, or a longer one, when the next step began.
     /// 2. The record is copied. The writer moves the ring's end before it overwrites anything, so the end says whether the copy is whole.
-    /// 3. The cells are read. This is the moment at which the result is true: whoever changes what a cell stands for is told to go on
-    ///    only after the writer has closed the cell, or after the lease is over.
+    /// 3. The cells are read. This is the moment at which the result is true: a change of what a cell stands for goes on only
+    ///    after the writer has closed the cell, or after the lease is over.
     /// 4. The generation is read once more. If it is the same, the lease and the cells were those of the record's own attachment.
     /// 5. The clock is read last. If the lease of step 1 still runs, it ran at step 3, too, however long this thread was stopped.
     pub fn find(&mut self, key: &Key, clock: impl FnOnce() -> u64, into: &mut Vec<u8>) -> Result<Found, Missed> {

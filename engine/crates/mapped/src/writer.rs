@@ -4,7 +4,7 @@ use crate::entry::{HEAD, Head, Key, Pen, Record, words_of_cells};
 use crate::layout::{GENERATION_AT, Layout, MAGIC, MAGIC_AT, RESERVED_AT, SEED_AT, SIZES_AT, Slot, UNTIL_AT};
 use crate::sync::{AtomicU64, Ordering, fence};
 
-/// The lowest bit of a cell's word: what it stands for is being changed.
+/// This lowest bit of a cell's word says that what the cell stands for is being changed.
 pub(crate) const CLOSED: u64 = 1;
 
 pub struct Writer<M> {
@@ -18,7 +18,7 @@ pub struct Writer<M> {
 }
 
 impl<M: AsRef<[AtomicU64]>> Writer<M> {
-    /// Begins with memory that is all zeros. None if it is smaller than the layout. Nothing is found in it yet.
+    /// Begins with memory that is all zeros. Returns none if it is smaller than the layout. Nothing is found in it yet.
     pub fn new(memory: M, layout: Layout, seed: u64) -> Option<Writer<M>> {
         (memory.as_ref().len() >= layout.words()).then_some(())?;
         // Position zero stands for no result.
@@ -62,7 +62,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         }
     }
 
-    /// When this returns, nobody begins to find a result that depends on this cell. Returns false if there can be no such cell.
+    /// When this has returned, no reader that begins finds a result that depends on this cell. Returns false if there can be no such cell.
     pub fn close(&mut self, cell: u32) -> bool {
         self.change(cell, |word| word | CLOSED)
     }
@@ -120,7 +120,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         true
     }
 
-    /// Says that these words are being written, before they are.
+    /// Publishes that these words are being written, before they are.
     fn reserve(&mut self, length: u64) -> u64 {
         let room = self.layout.ring() - self.reserved % self.layout.ring();
         let position = if length <= room { self.reserved } else { self.reserved + room };
@@ -131,7 +131,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         position
     }
 
-    /// The place of the same key, or one that is of least use: an empty one, or the oldest.
+    /// Returns the place of the same key, or else an empty one, or else the oldest.
     fn slot(&self, key: &Key, hash: u64) -> &AtomicU64 {
         let bucket = &self.memory.as_ref()[self.layout.bucket(hash)];
         let worth = |word: &&AtomicU64| {

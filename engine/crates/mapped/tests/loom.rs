@@ -95,7 +95,7 @@ fn no_reader_finds_a_state_older_than_one_acknowledged_before() {
     });
 }
 
-/// The writer is stopped: nobody closes anything. A server waits for the end of the lease alone.
+/// The writer is stopped, so nothing is closed. A server waits for the end of the lease alone.
 #[test]
 fn no_reader_finds_anything_after_the_end_of_the_lease() {
     const UNTIL: u64 = 5;

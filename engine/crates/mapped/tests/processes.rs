@@ -144,6 +144,6 @@ fn others_can_neither_write_nor_change_the_size() {
 
 fn tempfile() -> File {
     use std::os::fd::{FromRawFd, OwnedFd};
-    // SAFETY: the name ends with a zero byte, and the descriptor is nobody else's.
+    // SAFETY: the name ends with a zero byte, and the descriptor was just made.
     File::from(unsafe { OwnedFd::from_raw_fd(libc::memfd_create(c"other".as_ptr(), libc::MFD_CLOEXEC)) })
 }

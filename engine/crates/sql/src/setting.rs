@@ -3,7 +3,7 @@
 use crate::LexMode;
 use crate::lex::{Lexer, TokenKind};
 
-/// Returns true for `SELECT @@SESSION.sql_mode` and its like: reads of one setting by which the engine tells sessions apart.
+/// Returns true for `SELECT @@SESSION.sql_mode` and its like. They read one setting, and the engine distinguishes sessions by it.
 pub fn shows_setting_alone(text: &[u8], mode: LexMode) -> bool {
     let mut lexer = Lexer::new(text, mode);
     if !lexer.accept("select") || !lexer.accept_kind(TokenKind::AtAt) {

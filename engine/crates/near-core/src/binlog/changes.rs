@@ -84,7 +84,7 @@ enum Table {
     /// Why, and since when.
     Unfit(Own, u64),
     Fit(u32),
-    /// The same, of a table that also changes with these.
+    /// It is fit, too, and it also changes with these tables.
     Child(u32, Vec<Name>),
     View(Vec<Name>),
 }

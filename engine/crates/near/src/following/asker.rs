@@ -144,8 +144,8 @@ impl Asker {
         Ok(place(file, at).zip(Gtids::parse(shown)).map(|(place, shown)| (Said::Written(place, shown), place)))
     }
 
-    /// Whether all that can change what is read from it stands in the log, and under which names: a table of InnoDB whose columns have the
-    /// same values at every read, with the tables that change its rows; or a view whose definition is understood. If not, why.
+    /// Returns what the name means if all that can change its rows stands in the log: a table of InnoDB whose columns have the same values
+    /// at every read, with the tables that change its rows, or a view whose definition is understood. Returns the reason otherwise.
     pub async fn fitness(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<Result<Meaning, Own>> {
         let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
         let catalogue = &flavour.catalogue;

@@ -34,7 +34,7 @@ impl Session {
         }
     }
 
-    /// A near cache has no way to learn how many rows a read has found beside those that it returns.
+    /// A near cache cannot learn how many rows a read has found in addition to those that it returns.
     fn may_tell(&self, text: &[u8]) -> bool {
         self.near.mark.is_some() && !sql::may_count_found_rows(text)
     }
