@@ -51,6 +51,8 @@ test('an open incident is told at its instance in the fleet, on a phone too, ack
   const told = row.getByRole('link', { name: /incident/ }); // rules that ship may have found another
   await expect(told).toBeInViewport();
   await expectToFitPhone(page);
+  // The list begins below the fleet's figures, which fill the first screen of a phone.
+  await row.evaluate((element) => element.scrollIntoView({ block: 'center', inline: 'nearest' }));
   await expect(told).toBeInViewport({ ratio: 1 });
   await told.click();
   await expect(page).toHaveURL(new RegExp(`/instances/${first.id}/alerts.*show=open`));
