@@ -39,7 +39,9 @@ test('the cache is enabled in the guided flow, watched, and disabled', async ({
   // What was started stays on top of the page, whatever the page below it becomes.
   await expect(page.getByRole('region', { name: 'Enable the cache' })).toContainText('applied');
   await expect(page.getByRole('region', { name: 'Does it pay?' })).toContainText('The cache is on.');
-  await expect(page.getByRole('region', { name: 'What it does' })).toContainText(/16 MiB, 1[56](\.\d+)? MiB free/);
+  await expect(page.getByRole('region', { name: 'What it does' })).toContainText(
+    /16 MiB, 1[56](\.\d+)? MiB free/,
+  );
 
   await page.getByRole('button', { name: 'Disable' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Disable' }).click();
@@ -187,7 +189,9 @@ test('a trial has hits of its own before anything is set, and says why there are
       });
     }).toPass();
   });
-  await page.getByRole('textbox', { name: 'Statement' }).fill('SELECT COUNT(*) FROM information_schema.TABLES');
+  await page
+    .getByRole('textbox', { name: 'Statement' })
+    .fill('SELECT COUNT(*) FROM information_schema.TABLES');
   await run.click();
   // A table of the server's own: the engine leaves it to the server, and the trial says so.
   await expect(page.getByRole('group', { name: 'Qcache_hits' })).toContainText('of 20 runs');

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -248,7 +249,7 @@ def test_the_end_of_watching_is_told_by_mail_in_the_thread_with_its_reason(why: 
     assert (ended["Subject"], ended["To"]) == ("[No longer monitored] low hit ratio: shop-1", "dba@example.com")
     assert ended["In-Reply-To"] == opened["Message-ID"]
     for part in ("plain", "html"):
-        words = ended.get_body((part,)).get_content()
+        words = unescape(ended.get_body((part,)).get_content())
         assert f"Hit ratio of the server's cache on shop-1 is no longer monitored: {why}." in words and "10 %" in words
     told = Event.objects.filter(topic="incident").order_by("pk")
     assert list(told.values_list("facts__transition", flat=True)) == ["opened", "resolved"]
