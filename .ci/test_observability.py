@@ -40,7 +40,7 @@ class Observability(unittest.TestCase):
     def test_every_metric_of_the_control_plane_and_of_near_caches_is_one_that_they_expose(self):
         sources = ROOT.glob("backend/controlplane/*/exposition.py")
         exposed = set(re.findall(r'"(fqc_[a-z_]+)"', "\n".join(path.read_text() for path in sources)))
-        near = (ROOT / "engine" / "crates" / "near" / "src" / "counts.rs").read_text()
+        near = (ROOT / "engine" / "crates" / "near" / "src" / "metrics.rs").read_text()
         exposed |= {f"fqc_near_{name}" for name in re.findall(r'"([a-z_]+)"', near)}
         named = set(OWN.findall(expressions()))
         self.assertGreater(len(named), 4)

@@ -274,7 +274,8 @@ const RECOMMENDATIONS: ToldWords = {
     '观察中：{minutes} 分钟内已有 {requests} 次读操作。至少需要 {enough} 次读操作和 {enoughMinutes} 分钟。只观察此后新建的连接：请让应用的连接池重新连接。',
   enable: '建议开启：{ratio} 的读操作可命中，节省{cores}。{suggested}',
   do_not_enable: '不建议开启：仅 {ratio} 的读操作可命中。',
-  too_early: '缓存已开启。过去一小时内缓存应答了 {requests} 次读操作中的 {hits} 次。判断是否值得至少需要 {enoughMinutes} 分钟内的 {enough} 次读操作。',
+  too_early:
+    '缓存已开启。过去一小时内缓存应答了 {requests} 次读操作中的 {hits} 次。判断是否值得至少需要 {enoughMinutes} 分钟内的 {enough} 次读操作。',
   keep: '缓存值得：过去一小时内 {ratio} 的读操作由缓存应答，节省{cores}。{suggested}',
   reconsider: '缓存已开启，但过去一小时内仅 {ratio} 的读操作由缓存应答，可考虑关闭。',
 };
