@@ -23,7 +23,7 @@ def evaluate(
     engine_line: Annotated[str, typer.Option("--line", help="Server line of that parameter.")] = "5.7",
     instance: Annotated[str | None, typer.Option(help="Instance it is for; instead of --class and --line.")] = None,
 ) -> None:
-    """Show what an expression resolves to on a class, or for an instance.
+    """Show what an expression resolves to.
 
     Exit code 2: not a valid expression; 4: the parameter does not allow the value.
     """

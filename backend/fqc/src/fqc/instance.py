@@ -235,7 +235,10 @@ def edit(
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read it from stdin.")] = False,
     tag: Annotated[list[str] | None, typer.Option(help="All of its tags from now on; may be repeated.")] = None,
 ) -> None:
-    """Change what the control plane knows of an instance; the server is not touched."""
+    """Change the name, address, account or tags of an instance.
+
+    The server itself is not touched.
+    """
     receiver = {"host": host, "port": port, "username": username}
     body: dict[str, Any] = {key: value for key, value in {"name": name, **receiver}.items() if value is not None}
     body |= {"tags": pairs(tag)} if tag else {}
