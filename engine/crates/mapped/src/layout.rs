@@ -1,7 +1,7 @@
 //! Where everything stands in the memory, which is an array of words of 64 bits.
 //!
-//! First comes the head, then a word for each cell, then the index in buckets of [`WAYS`] words, then the ring with the results. A
-//! word of the index holds a tag and the position of a result in the ring. Positions only grow, so that a reader can tell from a
+//! First comes the head, then the places of connections, then a word for each cell, then the index in buckets of [`WAYS`] words, then
+//! the ring with the results. A word of the index holds a tag and the position of a result in the ring. Positions only grow, so that a reader can tell from a
 //! position alone whether the writer has come round to it again.
 
 use std::ops::Range;
@@ -21,11 +21,15 @@ pub(crate) const GENERATION_AT: usize = 3;
 pub(crate) const UNTIL_AT: usize = 4;
 /// The position up to which the writer has written or is writing.
 pub(crate) const RESERVED_AT: usize = 5;
+/// Counts the steps of opening cells. It is odd while one is under way.
+pub(crate) const OPENINGS_AT: usize = 6;
 const HEAD: usize = 8;
 
 /// Results with the same bucket: a reader looks at all of them, which share a line of the processor's cache.
 pub(crate) const WAYS: usize = 8;
 const POSITION_BITS: u32 = 48;
+/// The words of a connection's place.
+pub(crate) const PLACE: usize = 8;
 
 /// The sizes of the parts: each is a power of two, given by its exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,20 +37,28 @@ pub struct Layout {
     cells: u8,
     buckets: u8,
     ring: u8,
+    /// None: there are no places for connections.
+    places: Option<u8>,
 }
 
 impl Layout {
     /// `cells`, `buckets` and `ring` are exponents of two; the ring is counted in words.
     pub const fn new(cells: u8, buckets: u8, ring: u8) -> Layout {
-        Layout { cells, buckets, ring }
+        Layout { cells, buckets, ring, places: None }
+    }
+
+    /// `exponent` counts groups of [`WAYS`] connections.
+    pub const fn with_connections(self, exponent: u8) -> Layout {
+        Layout { places: Some(exponent), ..self }
     }
 
     /// Returns a layout for this many bytes of results. A bucket of eight places stands for each 4 KiB. Memory that is never touched is never taken, so
     /// there is a word for each cell that a server can have.
     pub fn for_results(bytes: u64) -> Layout {
         const CELLS: u8 = 24;
+        const CONNECTIONS: u8 = 9;
         let ring = (bytes / 8).max(1 << 13).ilog2().min(36) as u8;
-        Layout::new(CELLS, ring - 9, ring)
+        Layout::new(CELLS, ring - 9, ring).with_connections(CONNECTIONS)
     }
 
     pub fn words(self) -> usize {
@@ -54,28 +66,39 @@ impl Layout {
     }
 
     pub(crate) fn packed(self) -> u64 {
-        u64::from_le_bytes([self.cells, self.buckets, self.ring, 0, 0, 0, 0, 0])
+        let places = self.places.map_or(0, |places| places + 1);
+        u64::from_le_bytes([self.cells, self.buckets, self.ring, places, 0, 0, 0, 0])
     }
 
     /// Returns none if no memory of so many words can have these sizes.
     pub(crate) fn unpacked(sizes: u64, words: usize) -> Option<Layout> {
-        let [cells, buckets, ring, ..] = sizes.to_le_bytes();
-        let is_small = cells <= 32 && buckets <= 40 && ring <= 40;
-        Some(Layout { cells, buckets, ring }).filter(|layout| is_small && layout.words() <= words)
+        let [cells, buckets, ring, places, ..] = sizes.to_le_bytes();
+        let is_small = cells <= 32 && buckets <= 40 && ring <= 40 && places <= 32;
+        Some(Layout { cells, buckets, ring, places: places.checked_sub(1) }).filter(|layout| is_small && layout.words() <= words)
     }
 
     /// Returns none if there is no such cell.
     pub(crate) fn cell(self, number: u32) -> Option<usize> {
-        (u64::from(number) < 1 << self.cells).then(|| HEAD + number as usize)
+        (u64::from(number) < 1 << self.cells).then(|| self.cells_begin() + number as usize)
+    }
+
+    /// Returns where the places begin that a connection with this token may have.
+    pub(crate) fn places(self, token: u64) -> impl Iterator<Item = usize> {
+        let group = self.places.map(|places| token as usize & ((1 << places) - 1));
+        group.into_iter().flat_map(|group| (0..WAYS).map(move |way| HEAD + (group * WAYS + way) * PLACE))
+    }
+
+    fn cells_begin(self) -> usize {
+        HEAD + self.places.map_or(0, |places| (WAYS * PLACE) << places)
     }
 
     pub(crate) fn bucket(self, hash: u64) -> Range<usize> {
-        let first = HEAD + (1 << self.cells) + (hash as usize & ((1 << self.buckets) - 1)) * WAYS;
+        let first = self.cells_begin() + (1 << self.cells) + (hash as usize & ((1 << self.buckets) - 1)) * WAYS;
         first..first + WAYS
     }
 
     fn ring_begins(self) -> usize {
-        HEAD + (1 << self.cells) + (WAYS << self.buckets)
+        self.cells_begin() + (1 << self.cells) + (WAYS << self.buckets)
     }
 
     pub(crate) fn ring(self) -> u64 {
@@ -123,7 +146,7 @@ mod tests {
             assert_eq!(Layout::unpacked(layout.packed(), layout.words()), Some(layout));
             assert_eq!(Layout::unpacked(layout.packed(), layout.words() - 1), None);
         }
-        for nonsense in [u64::MAX, 0xff, 0xff00, 0xff_0000] {
+        for nonsense in [u64::MAX, 0xff, 0xff00, 0xff_0000, 0xff00_0000] {
             assert_eq!(Layout::unpacked(nonsense, usize::MAX), None);
         }
     }
@@ -131,6 +154,11 @@ mod tests {
     #[test]
     fn nothing_stands_beyond_the_memory() {
         let layout = Layout::new(2, 2, 6);
+        assert_eq!(layout.places(7).count(), 0);
+        let roomy = layout.with_connections(2);
+        for token in [0, 3, 4, u64::MAX] {
+            assert!(roomy.places(token).all(|at| at >= HEAD && at + PLACE <= roomy.cells_begin()));
+        }
         for hash in [0, 3, u64::MAX] {
             assert!(layout.bucket(hash).end <= layout.ring_begins());
         }

@@ -11,12 +11,13 @@
 //! - A reader believes no length and no position that it has copied before it has compared it with the size of the memory. So a
 //!   writer that has gone mad makes a reader find nothing, or nonsense, but never read past the end.
 //!
-//! Deliberately absent: who may map the memory, which connections there are, and what the writer puts into it.
+//! Deliberately absent: who may map the memory, and what the writer puts into it.
 
 mod entry;
 mod layout;
 #[cfg(not(loom))]
 mod map;
+mod place;
 mod reader;
 mod sync;
 mod writer;
@@ -25,6 +26,7 @@ pub use entry::{Key, Record};
 pub use layout::Layout;
 #[cfg(not(loom))]
 pub use map::{Map, map, share};
+pub use place::{Connection, Place};
 pub use reader::{Found, Missed, Reader};
 pub use sync::AtomicU64;
 pub use writer::Writer;

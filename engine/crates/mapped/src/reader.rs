@@ -1,12 +1,17 @@
 //! Processes that read.
 
 use crate::entry::{HEAD, Head, Key, cells_of};
-use crate::layout::{GENERATION_AT, Layout, MAGIC, MAGIC_AT, RESERVED_AT, SEED_AT, SIZES_AT, Slot, UNTIL_AT};
+use crate::layout::{
+    GENERATION_AT, Layout, MAGIC, MAGIC_AT, OPENINGS_AT, RESERVED_AT, SEED_AT, SIZES_AT, Slot, UNTIL_AT,
+};
+use crate::place::{Connection, Place};
 use crate::sync::{AtomicU64, Ordering, fence};
 use crate::writer::CLOSED;
 
 /// Every result depends on this cell.
 const EVERYTHING: u32 = 0;
+/// How often a reader looks at cells again because some were opened meanwhile.
+const MOST_LOOKS: usize = 4;
 
 pub struct Reader<M> {
     memory: M,
@@ -53,19 +58,62 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
     /// The order of the steps is the proof that it is:
     /// 1. The generation is read, and the end of the lease. So the writer had this lease, or a longer one, when the next step began.
     /// 2. The record is copied. The writer moves the ring's end before it overwrites anything, so the end says whether the copy is whole.
-    /// 3. The cells are read. This is the moment at which the result is true: a change of what a cell stands for goes on only
-    ///    after the writer has closed the cell, or after the lease is over.
+    /// 3. The cells are read, and again if some were opened meanwhile. When the first of them is read, all are open and unchanged,
+    ///    since a cell that is closed can only be opened. This is the moment at which the result is true: a change of what a cell
+    ///    stands for goes on only after the writer has closed the cell, or after the lease is over.
     /// 4. The generation is read once more. If it is the same, the lease and the cells were those of the record's own attachment.
     /// 5. The clock is read last. If the lease of step 1 still runs, it ran at step 3, too, however long this thread was stopped.
     pub fn find(&mut self, key: &Key, clock: impl FnOnce() -> u64, into: &mut Vec<u8>) -> Result<Found, Missed> {
         let generation = self.word(GENERATION_AT).load(Ordering::Acquire);
+        self.find_in(generation, key, [u64::MAX; 2], clock, into)
+    }
+
+    /// The same for a read of this connection. Its circumstances were read before, and are compared with the memory in the same steps.
+    pub fn find_for(
+        &mut self,
+        connection: &Connection,
+        parts: [&[u8]; 2],
+        clock: impl FnOnce() -> u64,
+        into: &mut Vec<u8>,
+    ) -> Result<Found, Missed> {
+        let generation = self.word(GENERATION_AT).load(Ordering::Acquire);
+        if generation != connection.generation {
+            return Err(Missed::NoLease);
+        }
+        let key = Key { context: connection.context, parts };
+        self.find_in(generation, &key, [connection.stamp, connection.until], clock, into)
+    }
+
+    /// Returns the place of the connection with this token.
+    pub fn place(&self, token: u64) -> Option<Place> {
+        let mut places = self.layout.places(token).map(Place::at);
+        places.find(|place| token != 0 && place.has(self.memory.as_ref(), token))
+    }
+
+    /// Returns the circumstances of the connection with this token, or none if its place is another one's or is being changed.
+    pub fn connection(&self, place: &Place, token: u64) -> Option<Connection> {
+        place.read(self.memory.as_ref()).filter(|connection| connection.token == token)
+    }
+
+    /// The first moment at which nothing may be served, as far as the writer has said.
+    pub fn lease_ends(&self) -> u64 {
+        self.word(UNTIL_AT).load(Ordering::Acquire)
+    }
+
+    fn find_in(
+        &mut self,
+        generation: u64,
+        key: &Key,
+        [newest, last]: [u64; 2],
+        clock: impl FnOnce() -> u64,
+        into: &mut Vec<u8>,
+    ) -> Result<Found, Missed> {
         let until = self.word(UNTIL_AT).load(Ordering::Acquire);
         if generation == 0 || until == 0 {
             return Err(Missed::NoLease);
         }
         let head = self.copy_of(key, generation).ok_or(Missed::Absent)?;
-        let is_unchanged = |cell| self.is_unchanged(cell, head.stamp);
-        if !is_unchanged(EVERYTHING) || !cells_of(&self.copy, head.cells).all(is_unchanged) {
+        if !self.are_unchanged(&head, newest) {
             return Err(Missed::Outdated);
         }
         if self.word(GENERATION_AT).load(Ordering::Acquire) != generation {
@@ -75,11 +123,30 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         if now >= until {
             return Err(Missed::NoLease);
         }
-        if now >= head.until {
+        if now >= head.until.min(last) {
             return Err(Missed::Outdated);
         }
         into.extend_from_slice(head.texts(&self.copy)[2]);
         Ok(Found { rows: head.rows, flags: head.flags })
+    }
+
+    /// Returns true if at one moment no cell of the record was closed or had a version after the record's, and everything none after
+    /// `newest`, either.
+    fn are_unchanged(&self, head: &Head, newest: u64) -> bool {
+        for _ in 0..MOST_LOOKS {
+            let openings = self.word(OPENINGS_AT).load(Ordering::Acquire);
+            let is_unchanged = |cell| self.is_unchanged(cell, head.stamp);
+            let are_unchanged = self.is_unchanged(EVERYTHING, head.stamp.min(newest))
+                && cells_of(&self.copy, head.cells).all(is_unchanged);
+            if !are_unchanged {
+                return false;
+            }
+            fence(Ordering::Acquire);
+            if openings & 1 == 0 && self.word(OPENINGS_AT).load(Ordering::Relaxed) == openings {
+                return true;
+            }
+        }
+        false
     }
 
     /// Acquire: what is read after this in the program is read after it.

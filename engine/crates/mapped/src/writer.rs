@@ -1,11 +1,18 @@
 //! The one process that writes.
 
 use crate::entry::{HEAD, Head, Key, Pen, Record, words_of_cells};
-use crate::layout::{GENERATION_AT, Layout, MAGIC, MAGIC_AT, RESERVED_AT, SEED_AT, SIZES_AT, Slot, UNTIL_AT};
+use crate::layout::{
+    GENERATION_AT, Layout, MAGIC, MAGIC_AT, OPENINGS_AT, RESERVED_AT, SEED_AT, SIZES_AT, Slot, UNTIL_AT,
+};
+use crate::place::{Connection, Place};
 use crate::sync::{AtomicU64, Ordering, fence};
+use std::collections::BTreeSet;
 
 /// This lowest bit of a cell's word says that what the cell stands for is being changed.
 pub(crate) const CLOSED: u64 = 1;
+
+/// Cells whose words share a page of memory, which is not touched before one of them is.
+const PAGE: u32 = 512;
 
 pub struct Writer<M> {
     memory: M,
@@ -13,8 +20,8 @@ pub struct Writer<M> {
     seed: u64,
     generation: u64,
     reserved: u64,
-    /// The highest cell that was touched, plus one: the next attachment begins with fresh ones.
-    touched: usize,
+    /// The pages of the cells that were touched: the next attachment begins with fresh ones.
+    touched: BTreeSet<u32>,
 }
 
 impl<M: AsRef<[AtomicU64]>> Writer<M> {
@@ -22,7 +29,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
     pub fn new(memory: M, layout: Layout, seed: u64) -> Option<Writer<M>> {
         (memory.as_ref().len() >= layout.words()).then_some(())?;
         // Position zero stands for no result.
-        let mut writer = Writer { memory, layout, seed, generation: 0, reserved: layout.ring(), touched: 0 };
+        let mut writer = Writer { memory, layout, seed, generation: 0, reserved: layout.ring(), touched: BTreeSet::new() };
         writer.word(SIZES_AT).store(layout.packed(), Ordering::Relaxed);
         writer.word(SEED_AT).store(seed, Ordering::Relaxed);
         writer.word(RESERVED_AT).store(writer.reserved, Ordering::Relaxed);
@@ -40,12 +47,11 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         // A reader that sees one of the stores below sees this one, too, since each of those is a release after it.
         self.word(GENERATION_AT).store(0, Ordering::Release);
         self.word(UNTIL_AT).store(0, Ordering::Release);
-        for number in 0..self.touched {
-            if let Some(at) = self.layout.cell(number as u32) {
-                self.word(at).store(0, Ordering::Release);
-            }
+        for page in std::mem::take(&mut self.touched) {
+            (page * PAGE..=page * PAGE + (PAGE - 1))
+                .filter_map(|cell| self.layout.cell(cell))
+                .for_each(|at| self.word(at).store(0, Ordering::Release));
         }
-        self.touched = 0;
     }
 
     /// Results that are put from here on are found, those of an earlier attachment never again.
@@ -73,9 +79,28 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         self.change(cell, |word| open.max(word & !CLOSED))
     }
 
+    /// Opens cells in one step, each with its version: a reader sees all of them open, or none. The server does not announce a change
+    /// of one cell while another keeps the results from being served that depend on both, so both must become known together.
+    pub fn open_all(&mut self, cells: &[(u32, u64)]) {
+        let changes = |(cell, version): &&(u32, u64)| {
+            let word = self.layout.cell(*cell).map(|at| self.word(at).load(Ordering::Relaxed));
+            word.is_none_or(|word| word & CLOSED != 0 || word >> 1 < *version)
+        };
+        let changed: Vec<_> = cells.iter().filter(changes).copied().collect();
+        if changed.is_empty() {
+            return;
+        }
+        let openings = self.word(OPENINGS_AT).load(Ordering::Relaxed);
+        self.word(OPENINGS_AT).store(openings + 1, Ordering::Relaxed);
+        // A reader that sees one of the cells opened sees this step begun, too, since each opening is a release after it.
+        fence(Ordering::Release);
+        changed.into_iter().for_each(|(cell, version)| _ = self.open(cell, version));
+        self.word(OPENINGS_AT).store(openings + 2, Ordering::Release);
+    }
+
     fn change(&mut self, cell: u32, to: impl FnOnce(u64) -> u64) -> bool {
         let Some(at) = self.layout.cell(cell) else { return false };
-        self.touched = self.touched.max(cell as usize + 1);
+        self.touched.insert(cell / PAGE);
         let word = self.word(at);
         word.store(to(word.load(Ordering::Relaxed)), Ordering::Release);
         true
@@ -118,6 +143,23 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         // A reader that finds the slot sees what was written above.
         self.slot(key, hash).store(Slot::of(hash, position).0, Ordering::Release);
         true
+    }
+
+    /// Returns a place for the connection with this token, or none if there is no free one. Nothing is found for it yet.
+    pub fn enter(&mut self, token: u64) -> Option<Place> {
+        let place = self.layout.places(token).map(Place::at).find(|place| place.is_free(self.memory.as_ref()))?;
+        (token != 0).then(|| place.write(self.memory.as_ref(), &Connection { token, ..Connection::default() }))?;
+        Some(place)
+    }
+
+    /// From here on reads of this connection are answered as it says.
+    pub fn serve(&mut self, place: &Place, connection: &Connection) {
+        place.write(self.memory.as_ref(), &Connection { generation: self.generation, ..*connection });
+    }
+
+    /// From here on nothing is found for this connection.
+    pub fn leave(&mut self, place: Place) {
+        place.write(self.memory.as_ref(), &Connection::default());
     }
 
     /// Publishes that these words are being written, before they are.

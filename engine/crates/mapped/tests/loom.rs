@@ -7,7 +7,7 @@
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
-use mapped::{Key, Layout, Reader, Record, Writer};
+use mapped::{Connection, Key, Layout, Reader, Record, Writer};
 
 /// Room for two records at a time: the third one overwrites the first.
 const LAYOUT: Layout = Layout::new(1, 0, 5);
@@ -141,5 +141,45 @@ fn nothing_of_an_earlier_attachment_is_found_in_a_later_one() {
         assert!(shown.is_none() || before == 0);
         other.join().unwrap();
         assert_eq!(found(&mut reader, b"a", || 0), None);
+    });
+}
+
+/// Both cells were closed as far as the server knows, but it has announced only the first: that one kept the result from being served.
+#[test]
+fn cells_that_are_opened_together_are_found_open_together() {
+    explore(3, || {
+        let memory = memory();
+        let mut writer = attached(&memory);
+        assert!(writer.put(&key(b"a"), &Record { cells: &[1], ..record(b"0", 0) }));
+        writer.close(1);
+        let mut reader = Reader::new(memory).expect("a writer's memory");
+        let other = thread::spawn(move || writer.open_all(&[(1, 0), (EVERYTHING, 1)]));
+        assert_eq!(found(&mut reader, b"a", || 0), None);
+        other.join().unwrap();
+        assert_eq!(found(&mut reader, b"a", || 0), None);
+    });
+}
+
+/// The writer knows another context for each number of bytes.
+#[test]
+fn a_connection_is_read_whole_or_not_at_all() {
+    explore(2, || {
+        let layout = LAYOUT.with_connections(0);
+        let memory = Memory(Arc::new((0..layout.words()).map(|_| mapped::AtomicU64::new(0)).collect()));
+        let mut writer = Writer::new(memory.clone(), layout, 7).expect("it is large enough");
+        let place = writer.enter(5).expect("there is room");
+        let served = |number| Connection { token: 5, received: number, context: number, ..Connection::default() };
+        writer.serve(&place, &served(1));
+        let reader = Reader::new(memory).expect("a writer's memory");
+        let found = reader.place(5).expect("it is there");
+        let other = thread::spawn(move || {
+            writer.serve(&place, &served(2));
+            writer.leave(place);
+        });
+        if let Some(connection) = reader.connection(&found, 5) {
+            assert_eq!(connection.received, connection.context);
+        }
+        other.join().unwrap();
+        assert_eq!(reader.connection(&found, 5), None);
     });
 }
