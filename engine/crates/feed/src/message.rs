@@ -123,6 +123,20 @@ impl Frame {
         let number = input.u64()?;
         Ok(Frame { number, messages: input.messages(ToNear::decode)? })
     }
+
+    /// Returns the cells that this frame closes or opens, some of them more than once.
+    pub fn cells(&self) -> Vec<u32> {
+        let mut named = Vec::new();
+        for message in &self.messages {
+            match message {
+                ToNear::Closed { cells } => named.extend(cells),
+                ToNear::Opened { cells } => named.extend(cells.iter().map(|(cell, _)| cell)),
+                ToNear::Report(report) => named.extend(report.cells.iter().map(|(cell, _)| cell)),
+                ToNear::Attached { .. } | ToNear::Granted { .. } => {}
+            }
+        }
+        named
+    }
 }
 
 impl FromNear {

@@ -106,6 +106,17 @@ impl Near {
         self.attachment
     }
 
+    /// The first moment at which nothing may be served. Zero: nothing has been granted.
+    pub fn lease_ends(&self) -> u64 {
+        self.until
+    }
+
+    /// Returns the version of a cell, or none while it is closed.
+    pub fn open_version(&self, cell: u32) -> Option<u64> {
+        let cell = self.cells.get(cell);
+        (!cell.is_closed()).then(|| cell.version())
+    }
+
     /// Whether the lease runs; `now` is noted after the read has arrived.
     pub fn has_lease(&self, now: u64) -> bool {
         self.attachment.is_some() && now < self.until

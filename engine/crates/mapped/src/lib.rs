@@ -14,6 +14,8 @@
 //! Deliberately absent: who may map the memory, and what the writer puts into it.
 
 mod entry;
+#[cfg(not(loom))]
+pub mod handing;
 mod layout;
 #[cfg(not(loom))]
 mod map;

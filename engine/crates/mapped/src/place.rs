@@ -19,8 +19,8 @@ pub struct Connection {
     pub stamp: u64,
     /// The moment from which on the server has to see a command, so that the connection does not look idle to it.
     pub until: u64,
-    /// The attachment that all of this belongs to. It is set by the writer.
-    pub(crate) generation: u64,
+    /// The attachment that all of this belongs to. The writer sets it itself.
+    pub generation: u64,
 }
 
 /// Where a connection stands in the memory. The first word counts changes, and is odd while one is under way.

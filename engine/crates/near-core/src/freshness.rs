@@ -6,6 +6,7 @@
 
 use crate::follow::Follower;
 use crate::prepared::Under;
+use crate::published::Standing;
 use crate::session_flags::Places;
 use crate::unseen::Unseen;
 use crate::uses::Use;
@@ -50,6 +51,8 @@ pub struct Served {
     pub under: Option<Under>,
     /// The types that the read binds, if the server does not have them yet.
     pub first_types: Option<Vec<u8>>,
+    /// By what it is served, if a process that reads the mapped memory may serve the connection's next reads in the same way.
+    pub standing: Option<Standing>,
 }
 
 impl Served {
@@ -61,6 +64,7 @@ impl Served {
             used: Some(Use::of(entry)),
             under: None,
             first_types: None,
+            standing: None,
         }
     }
 }

@@ -54,6 +54,8 @@ pub struct Agreed {
     /// The connection's number, and the check of the server's greeting.
     pub number: u32,
     pub greeting: u64,
+    /// The check of the greeting that the client got; none if what it sends may not be counted, since it uses TLS.
+    pub shown_greeting: Option<u64>,
     pub version: Vec<u8>,
     /// In force.
     pub capabilities: u64,

@@ -4,6 +4,7 @@ use crate::answer::Answer;
 use crate::clock;
 use crate::command::begins_a_read;
 use crate::prepared::{Execution, Statements, Under};
+use crate::published::{Served, Standing};
 use crate::reason::Own;
 use crate::results::{Attachment, Results, View};
 use crate::uses::Source;
@@ -197,7 +198,7 @@ impl Leased {
         });
     }
 
-    /// The answer to this read and the context that it belongs to; `None` if the read may not be served now. The feed must agree on
+    /// The answer to this read and by what it was served; `None` if the read may not be served now. The feed must agree on
     /// whether the session is in a transaction: it has sent a snapshot if and only if that is so.
     pub fn serve<T>(
         &self,
@@ -205,7 +206,7 @@ impl Leased {
         read: &Read,
         Instant { now_ns: now, is_inside }: Instant,
         with: impl FnOnce(&cache::Entry) -> T,
-    ) -> Option<(T, Under)> {
+    ) -> Option<(T, Standing)> {
         let attachment = self.attachment?;
         let snapshot = self.connection.snapshot();
         (snapshot.is_some() == is_inside).then_some(())?;
@@ -214,9 +215,15 @@ impl Leased {
         view.holds(attachment, session.stamp, now).then_some(())?;
         let is_expected = |entry: &cache::Entry| read.expects(columns_of(entry.value(), self.capabilities));
         let context = session.context;
-        let answer = view
-            .find(attachment, context, read.key(), (now, snapshot), |entry| is_expected(entry).then(|| with(entry)))?;
-        Some((answer?, (attachment, context)))
+        let answer = view.find(attachment, context, read.key(), (now, snapshot), |entry| {
+            is_expected(entry).then(|| {
+                if let Read::Text(payload) = read {
+                    view.publish(&Served { attachment, context, payload, capabilities: self.capabilities }, entry);
+                }
+                with(entry)
+            })
+        })?;
+        Some((answer?, Standing { attachment, context, stamp: session.stamp }))
     }
 
     /// The context in which the server would run this read.

@@ -9,7 +9,7 @@
 use crate::clock;
 use crate::command::{LONGEST, begins_a_read, is_harmless};
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
-use crate::leased::{Instant, Leased, lock};
+use crate::leased::{Instant, Leased, Read, lock};
 use crate::memory::Memory;
 use crate::prepared::Under;
 use crate::reason::Own;
@@ -42,8 +42,10 @@ impl Leases {
         // A read without a table leaves the server's warnings as they are, so it is served only where those are the client's.
         let may_serve = |entry: &cache::Entry| arrival.has_seen_all || !entry.cells().is_empty();
         let served = |entry: &cache::Entry| may_serve(entry).then(|| Served::of(entry));
-        let (served, under) = leased.serve(&self.memory.results, &read, instant(arrival), served)?;
-        Some(Served { under: Some(under), first_types: read.first_types(), ..served? })
+        let (served, standing) = leased.serve(&self.memory.results, &read, instant(arrival), served)?;
+        let under = Some((standing.attachment, standing.context));
+        let standing = Some(standing).filter(|_| matches!(read, Read::Text(_)));
+        Some(Served { under, standing, first_types: read.first_types(), ..served? })
     }
 
     /// Returns the reason why this command was not answered from memory, or none if it is no read.

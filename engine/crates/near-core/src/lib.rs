@@ -26,6 +26,7 @@ pub mod obstacle;
 pub mod one_line;
 pub mod payloads;
 pub mod prepared;
+pub mod published;
 pub mod reason;
 pub mod report;
 pub mod result_set;

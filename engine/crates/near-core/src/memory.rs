@@ -37,8 +37,12 @@ pub struct Memory {
 
 impl Memory {
     pub fn new(size: u64) -> Memory {
+        Memory::of(Results::new(size))
+    }
+
+    pub fn of(results: Results) -> Memory {
         Memory {
-            results: Arc::new(Results::new(size)),
+            results: Arc::new(results),
             is_attached: AtomicBool::new(false),
             connections: Mutex::default(),
             to_say: Mutex::default(),

@@ -7,6 +7,7 @@
 //!   true when its read had begun already;
 //! - results, and answers on their way to become some, take no more than `size` bytes together.
 
+use crate::published::{Published, Served};
 use crate::result_set::ResultSet;
 use crate::session_flags::Places;
 use crate::uses::{Source, Uses};
@@ -24,6 +25,8 @@ const ON_THEIR_WAY: u64 = 8;
 pub struct Results {
     cache: Cache,
     near: RwLock<Near>,
+    /// What other processes read, if they may.
+    pub published: Option<Arc<Published>>,
     on_their_way: AtomicU64,
     most_on_their_way: u64,
     pub uses: Uses,
@@ -38,10 +41,16 @@ pub struct Results {
 
 impl Results {
     pub fn new(size: u64) -> Results {
+        Results::published(size, None)
+    }
+
+    /// The same with memory that other processes read.
+    pub fn published(size: u64, published: Option<Arc<Published>>) -> Results {
         let most_on_their_way = size / ON_THEIR_WAY;
         Results {
             cache: Cache::new(size - most_on_their_way),
             near: RwLock::default(),
+            published,
             on_their_way: AtomicU64::new(0),
             most_on_their_way,
             uses: Uses::default(),
@@ -59,7 +68,7 @@ impl Results {
 
     /// Of the present attachment.
     pub fn look(&self) -> View<'_> {
-        View { cache: &self.cache, uses: &self.uses, near: self.near.read().unwrap_or_else(PoisonError::into_inner) }
+        View { cache: &self.cache, uses: &self.uses, published: self.published.as_deref(), near: self.near.read().unwrap_or_else(PoisonError::into_inner) }
     }
 
     pub fn has_lease(&self, now: u64) -> bool {
@@ -69,12 +78,22 @@ impl Results {
     /// A frame of the feed: what a host has to do after it, under which attachment, and how it is acknowledged.
     pub fn apply(&self, frame: Frame) -> Result<(Vec<Heard>, Attachment, FromNear), Lost> {
         let mut near = self.near.write().unwrap_or_else(PoisonError::into_inner);
-        let heard = near.hear(frame)?;
+        let cells = self.published.as_ref().map(|_| frame.cells()).unwrap_or_default();
+        let heard = near.hear(frame);
+        self.follow(&near, &cells);
+        let heard = heard?;
         Ok((heard, near.attachment().ok_or(Lost)?, near.acknowledgement()))
     }
 
     pub fn lose(&self) {
-        self.near.write().unwrap_or_else(PoisonError::into_inner).lose();
+        let mut near = self.near.write().unwrap_or_else(PoisonError::into_inner);
+        near.lose();
+        self.follow(&near, &[]);
+    }
+
+    /// `near` is locked, so that nothing else is served meanwhile.
+    fn follow(&self, near: &Near, cells: &[u32]) {
+        self.published.iter().for_each(|published| published.follow(near, cells));
     }
 
     pub fn clear(&self) {
@@ -153,10 +172,16 @@ fn cells<'a>(entry: &'a cache::Entry) -> impl Iterator<Item = u32> + use<'a> {
 pub struct View<'a> {
     cache: &'a Cache,
     uses: &'a Uses,
+    published: Option<&'a Published>,
     near: std::sync::RwLockReadGuard<'a, Near>,
 }
 
 impl View<'_> {
+    /// Puts a result that was found for this read where other processes find it.
+    pub fn publish(&self, read: &Served<'_>, entry: &cache::Entry) {
+        self.published.iter().for_each(|published| published.publish(read, entry));
+    }
+
     /// Nothing has changed everything since.
     pub fn holds(&self, attachment: Attachment, stamp: u64, now: u64) -> bool {
         self.near.may_serve(attachment, std::iter::empty(), stamp, now)

@@ -6,11 +6,12 @@
 //! rows as it had here, and is refused where the server's number is another one.
 
 use crate::clock;
-use crate::command::{LONGEST, first_command, lone_command};
+use crate::command::{LONGEST, begins_a_read, first_command, lone_command};
 use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Verdict};
 use crate::inquiry::Inquiry;
 use crate::memory::Memory;
+use crate::published::{Entered, Standing};
 use crate::report::{self, Asked, Asker};
 use crate::unseen::{Held, Unseen, found, has_changed, is_found, may_leave_found};
 use sql::Aggregates;
@@ -18,6 +19,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
+use wire::note::{Begins, Note};
 use wire::{Command, ErrPacket, Expect, Header, Outcome, Query};
 
 /// A connection that is served all the time would look idle to the server, which ends such ones: in this time it gets one command.
@@ -99,6 +101,20 @@ pub struct Session {
     /// The time at which the server last received a command.
     seen_ns: u64,
     hits: u64,
+    /// What a library in the client's process sees of this connection.
+    shared: Option<Shared>,
+}
+
+/// A connection that a library in the client's process may answer, too.
+struct Shared {
+    entered: Entered,
+    /// Bytes of the client since the login, and bytes that it was given.
+    received: u64,
+    shown: u64,
+    /// By what the client was served last.
+    standing: Option<Standing>,
+    /// The beginning of what may be a note.
+    partial: Vec<u8>,
 }
 
 /// A read that was served before the server got it.
@@ -123,11 +139,82 @@ impl Session {
             is_astray: false,
             seen_ns: 0,
             hits: 0,
+            shared: None,
         }
+    }
+
+    /// Lets a library in the client's process answer this connection, too, if there is room for it. `greeting` is the check of the greeting
+    /// that the client got.
+    pub fn share(&mut self, greeting: u64) {
+        let entered = self.memory.results.published.as_ref().and_then(|published| published.enter(greeting));
+        let shared = |entered| Shared { entered, received: 0, shown: 0, standing: None, partial: Vec::new() };
+        self.shared = entered.map(shared);
+    }
+
+    /// The client is given so many bytes that the server has sent.
+    pub fn show(&mut self, count: usize) {
+        self.shared.iter_mut().for_each(|shared| shared.shown += count as u64);
     }
 
     /// Takes bytes of the client. `is_heard` says that the client has received everything that came before.
     pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
+        let Some(shared) = &mut self.shared else { return self.take(follower, bytes, is_heard) };
+        shared.received += bytes.len() as u64;
+        if shared.partial.is_empty() && !(follower.is_quiet() && Begins::with(bytes) != Begins::Other) {
+            let then = self.take(follower, bytes, is_heard);
+            return self.answered(then);
+        }
+        shared.partial.extend_from_slice(bytes);
+        let bytes = std::mem::take(&mut shared.partial);
+        let rest = match Begins::with(&bytes) {
+            Begins::Other => &bytes[..],
+            Begins::Unknown => {
+                shared.partial = bytes;
+                return Then::Instead(Vec::new());
+            }
+            Begins::Note(note, rest) => {
+                self.heed(&note);
+                rest
+            }
+        };
+        if rest.is_empty() {
+            return Then::Instead(Vec::new());
+        }
+        let then = match self.take(follower, rest, is_heard) {
+            Then::Pass => Then::Instead(rest.to_vec()),
+            then => then,
+        };
+        self.answered(then)
+    }
+
+    /// Takes over what the client was served in its own process.
+    fn heed(&mut self, note: &Note<'_>) {
+        let is_read = |payload: &&[u8]| {
+            payload.len() <= LONGEST && payload[0] == Command::Query as u8 && begins_a_read(&payload[1..])
+        };
+        self.hits += note.hits;
+        self.memory.results.hits.fetch_add(note.hits, Ordering::Relaxed);
+        if lone_command(note.packet).filter(is_read).is_none() {
+            self.is_astray = true;
+            return;
+        }
+        let (packet, rows) = (note.packet.to_vec(), Some(note.rows));
+        self.unseen = Some(Unseen { packet, rows, under: None, first_types: None, before: Vec::new() });
+    }
+
+    /// Counts what the client is given from here, and says by what.
+    fn answered(&mut self, then: Then) -> Then {
+        if let (Then::Answer(answer), Some(shared)) = (&then, &mut self.shared) {
+            shared.shown += answer.len() as u64;
+            if let Some(standing) = shared.standing.take() {
+                let until = self.seen_ns.saturating_add(SEEN_EVERY_NS);
+                shared.entered.serve(&standing, [shared.received, shared.shown], until);
+            }
+        }
+        then
+    }
+
+    fn take(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
         let command = follower.is_between().then(|| lone_command(bytes)).flatten();
         if is_heard && follower.is_quiet() && command.is_some_and(attaches) {
             return Then::Answer(refusal());
@@ -176,8 +263,9 @@ impl Session {
     }
 
     fn serve(&mut self, follower: &Follower, packet: &[u8], served: Served) -> Vec<u8> {
-        let Served { mut answer, rows, places, used, under, first_types } = served;
+        let Served { mut answer, rows, places, used, under, first_types, standing } = served;
         let is_inside = !follower.is_autonomous();
+        self.shared.iter_mut().for_each(|shared| shared.standing = standing.filter(|_| !is_inside));
         places.iter().filter(|_| is_inside).for_each(|places| places.give(&mut answer, follower.flags()));
         let results = &self.memory.results;
         results.hits.fetch_add(1, Ordering::Relaxed);
@@ -257,6 +345,11 @@ impl Session {
 
     /// Returns where the waiting command goes, once the server has run the reads that it had not seen or the wait is over.
     pub fn take_held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Then> {
+        let then = self.held(context, follower)?;
+        Some(self.answered(then))
+    }
+
+    fn held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Then> {
         if self.waiting.is_some()
             && let Poll::Ready(()) = self.freshness.poll_wait(context)
             && let Some(packet) = self.waiting.take()

@@ -40,6 +40,16 @@ pub struct Fixed {
     pub follows: Option<Follows>,
     /// What near caches share.
     pub store: Option<store::Options>,
+    /// Who may read the results in their own memory.
+    pub share: Option<Share>,
+}
+
+/// The socket where other processes get the memory with the results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    pub path: PathBuf,
+    pub mode: u32,
+    pub group: Option<u32>,
 }
 
 /// Whose log is followed, and how closely.
@@ -99,6 +109,7 @@ impl Config {
                 size: options.value("size", size)?,
                 follows: follows(options)?,
                 store: store(options)?,
+                share: share(options)?,
             },
             server,
             max_connections: options.value("max-connections", |text| number(text, 1..=100_000))? as usize,
@@ -136,6 +147,9 @@ impl Config {
     }
 
     fn check(&self, options: &Options) -> Result<(), String> {
+        if self.fixed.share.is_some() && self.feed.is_none() {
+            return Err(options.error("share", "needs feed-user"));
+        }
         let has_secure_server = self.connector.is_some() || matches!(self.server, Server::Unix(_));
         if self.acceptor.is_some() && !has_secure_server {
             let why = "clients that use TLS may send a password in clear text; set server-tls, too, so that it is not passed on readable";
@@ -310,6 +324,21 @@ fn follows(options: &Options) -> Result<Option<Follows>, String> {
     Ok(account.map(|account| Follows { account, max_staleness }))
 }
 
+fn share(options: &Options) -> Result<Option<Share>, String> {
+    let path = options.text("share");
+    if path.is_empty() {
+        return Ok(None);
+    }
+    if !path.starts_with('/') {
+        return Err(options.error("share", "must be the path of a unix socket, from the root"));
+    }
+    let group = options.value("share-group", |text| match text {
+        "" => Ok(None),
+        _ => os::group(text).map(Some).ok_or("is no group of this machine"),
+    })?;
+    Ok(Some(Share { path: path.into(), mode: options.value("share-mode", mode)?, group }))
+}
+
 fn store(options: &Options) -> Result<Option<store::Options>, String> {
     let timeout = options.value("store-timeout-ms", |text| number(text, 1..=1000).map(Duration::from_millis))?;
     let known = [("memcached", 11_211, Dialect::Memcached), ("valkey", 6379, Dialect::Valkey)];
@@ -433,7 +462,10 @@ mod tests {
 
     #[test]
     fn an_error_says_which_value_is_wrong_and_what_to_do() {
-        let cases: [(&[&str], &str); 19] = [
+        let cases: [(&[&str], &str); 22] = [
+            (&["--server=db", "--share=/s"], "share = \"/s\" (from --share): needs feed-user"),
+            (&["--server=db", "--share=s"], "must be the path of a unix socket, from the root"),
+            (&["--server=db", "--share=/s", "--share-group=no such"], "is no group of this machine"),
             (&[], "server: must be given: HOST:PORT, or the path of a unix socket"),
             (&["--server", "db:x"], "server = \"db:x\" (from --server): `x` is no port; write HOST:PORT"),
             (&["--server=:1"], "server = \":1\" (from --server): has no host; write HOST:PORT"),

@@ -28,6 +28,7 @@ mod relay;
 mod reporting;
 mod server;
 pub mod service;
+mod share;
 mod shared;
 mod store;
 mod stream;

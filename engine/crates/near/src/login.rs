@@ -197,6 +197,7 @@ impl Introduction<'_> {
         if self.config.answers() {
             let _ = Greeting::withhold(&mut first[Header::SIZE..], capability::MARIADB_CACHE_METADATA);
         }
+        self.agreed.shown_greeting = Some(feed::check_of(&first[Header::SIZE..]));
         send(&mut self.client, &first).await?;
         Ok(greeting)
     }
@@ -215,7 +216,7 @@ impl Introduction<'_> {
         };
         let stream = self.client.take_stream();
         self.client = Packets::new(Box::new(acceptor.accept(stream).await?));
-        self.has_client_tls = true;
+        (self.has_client_tls, self.agreed.shown_greeting) = (true, None);
         Ok(self.client.next().await?)
     }
 

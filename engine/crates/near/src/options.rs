@@ -33,6 +33,12 @@ options! {
         "Where clients connect: IP:PORT or the path of a unix socket; several with commas between them.";
     "socket-mode" "MODE" = Some("0660"), false,
         "The permissions of these unix sockets, in octal. Whoever may write to one may try to log in.";
+    "share" "PATH" = Some(""), false,
+        "With feed-user: a unix socket where programs of this machine get the results to read them in their own memory (see fqc-run). Whoever may write to the socket can read every result, of all accounts.";
+    "share-mode" "MODE" = Some("0600"), false,
+        "The permissions of that socket, in octal.";
+    "share-group" "GROUP" = Some(""), false,
+        "The group that the socket belongs to, by its name or number. Needs a share-mode such as 0660 to count.";
     "max-connections" "NUMBER" = Some("2000"), true,
         "Clients at the same time. One more gets the error 1040, \"too many connections\".";
     "connect-timeout-seconds" "SECONDS" = Some("10"), true,

@@ -23,3 +23,25 @@ pub fn raise_open_files(wanted: u64) -> u64 {
     }
     limit.rlim_cur
 }
+
+/// Returns the number of a group, given by its name or number.
+pub fn group(name: &str) -> Option<u32> {
+    if let Ok(number) = name.parse() {
+        return Some(number);
+    }
+    let name = std::ffi::CString::new(name).ok()?;
+    // SAFETY: the name ends with a zero byte, and no other thread asks for groups.
+    let found = unsafe { libc::getgrnam(name.as_ptr()) };
+    // SAFETY: what was found is valid until the next call.
+    (!found.is_null()).then(|| unsafe { (*found).gr_gid })
+}
+
+/// Makes files while others than this account have no permissions for what is made. No other thread may make files meanwhile.
+pub fn privately<T>(make: impl FnOnce() -> T) -> T {
+    // SAFETY: umask has no preconditions.
+    let before = unsafe { libc::umask(0o177) };
+    let made = make();
+    // SAFETY: as above.
+    unsafe { libc::umask(before) };
+    made
+}

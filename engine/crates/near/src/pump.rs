@@ -163,7 +163,10 @@ pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, dra
         // First what the server has said: whoever was killed is served nothing.
         let mut see_server = |bytes: &[u8], _| {
             counts.from_servers.add(bytes.len());
-            seen_of_server(&mut follower, &mut session, bytes)
+            let then = seen_of_server(&mut follower, &mut session, bytes);
+            let shown = if let Then::Instead(shown) = &then { shown.len() } else { bytes.len() };
+            session.iter_mut().for_each(|session| session.show(shown));
+            then
         };
         let polled = poll_direction(context, &mut server, &mut client, &mut to_client, &mut to_server, &mut see_server);
         if polled.is_ready() {
@@ -225,6 +228,8 @@ pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, dra
         if is_draining && is_idle { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
+    // A library in the client's process answers nothing more before the client can see the end.
+    drop(session);
     // With TLS, an end without a word looks like an attack to the other side.
     let _ = timeout(GOODBYE, async { tokio::join!(client.shutdown(), server.shutdown()) }).await;
 }

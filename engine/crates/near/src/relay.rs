@@ -89,7 +89,10 @@ fn session(config: &Config, agreed: &Agreed, shared: &Shared, privileges: Option
         }
         None => {
             let Agreed { number, greeting, capabilities, .. } = *agreed;
-            Session::new(memory, Leases::new(memory, number, greeting, capabilities, config.feed.is_some()))
+            let leases = Leases::new(memory, number, greeting, capabilities, config.feed.is_some());
+            let mut session = Session::new(memory, leases);
+            agreed.shown_greeting.into_iter().for_each(|greeting| session.share(greeting));
+            session
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::notify;
 use crate::options::Invocation;
 use crate::relay::{Arrival, relay};
 use crate::reporting::Reporter;
+use crate::share;
 use crate::shared::Shared;
 use crate::stream::Stream;
 use crate::threads::Threads;
@@ -44,7 +45,11 @@ pub fn read(invocation: &Invocation) -> Result<Config, String> {
 
 async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io::Result<()> {
     let fixed = config.fixed.clone();
-    let shared = Arc::new(Shared::new(config));
+    let (published, memory) = match fixed.share {
+        Some(_) => share::memory(fixed.size).map(|(published, file)| (Some(published), Some(file)))?,
+        None => (None, None),
+    };
+    let shared = Arc::new(Shared::new(config, published));
     let door = Door { shared: shared.clone(), threads: threads.clone() };
     let (mut reload, mut ends) = (signal(SignalKind::hangup())?, Ends::new()?);
     let mut tasks = JoinSet::new();
@@ -53,6 +58,13 @@ async fn serve(invocation: &Invocation, config: Config, threads: &Threads) -> io
         let bound = listen(address, fixed.socket_mode, &door, &mut tasks, &mut sockets).await;
         let bound = bound.map_err(|error| told(address, error))?;
         say!("clients of {} may connect to {bound}", shared.config().server);
+    }
+    if let (Some(share), Some(memory)) = (&fixed.share, memory) {
+        let told = |error| told(&Address::Unix(share.path.clone()), error);
+        remove_stale(&share.path).map_err(told)?;
+        tasks.spawn(share::serve(share::listen(share).map_err(told)?, memory));
+        sockets.0.push(share.path.clone());
+        say!("programs that may write to {} may read all results", share.path.display());
     }
     if let Some(address) = fixed.metrics {
         let listener = TcpListener::bind(address).await.map_err(|error| told(&Address::Ip(address), error))?;
@@ -92,7 +104,7 @@ fn take_over(read: Result<Config, String>, fixed: &Fixed, shared: &Shared) {
             config.continue_counts(&shared.config());
             if config.fixed != *fixed {
                 say!(
-                    "listen, socket-mode, metrics, threads, size and what is said of the binary log and of stores stay as they are until a restart"
+                    "listen, socket-mode, share, metrics, threads, size and what is said of the binary log and of stores stay as they are until a restart"
                 );
             }
             shared.change_config(config);

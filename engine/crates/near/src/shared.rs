@@ -8,6 +8,8 @@ use near_core::binlog::{Log, Progress};
 use near_core::by_rules::Flights;
 use near_core::clock;
 use near_core::memory::Memory;
+use near_core::published::Published;
+use near_core::results::Results;
 use near_core::say;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -32,9 +34,10 @@ pub struct Shared {
 }
 
 impl Shared {
-    pub fn new(config: Config) -> Shared {
+    /// `published`: what other processes read, if they may.
+    pub fn new(config: Config, published: Option<Published>) -> Shared {
         Shared {
-            memory: memory(&config),
+            memory: memory(&config, published),
             flights: Arc::default(),
             store: config.fixed.store.clone().map(|options| Arc::new(Store::new(options))),
             log: config.fixed.follows.as_ref().map(|follows| Arc::new(Log::new(follows.max_staleness))),
@@ -120,8 +123,8 @@ impl Shared {
     }
 }
 
-fn memory(config: &Config) -> Arc<Memory> {
-    let memory = Memory::new(config.fixed.size);
+fn memory(config: &Config, published: Option<Published>) -> Arc<Memory> {
+    let memory = Memory::of(Results::published(config.fixed.size, published.map(Arc::new)));
     memory.change_settings(config.settings());
     Arc::new(memory)
 }

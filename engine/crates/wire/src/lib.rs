@@ -10,6 +10,7 @@ mod fit;
 mod greeting;
 mod hello;
 pub mod lenenc;
+pub mod note;
 mod packet;
 mod pieces;
 mod prepared;

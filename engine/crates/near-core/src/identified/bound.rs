@@ -30,7 +30,7 @@ impl Found {
 impl Found {
     pub fn served(self) -> Served {
         let Found { answer, rows, places, used, .. } = self;
-        Served { answer, rows, places, used: Some(used), under: None, first_types: None }
+        Served { answer, rows, places, used: Some(used), under: None, first_types: None, standing: None }
     }
 }
 

@@ -1,0 +1,61 @@
+//! Hands the memory with the results to programs of this machine, which read it without asking anyone.
+//!
+//! Invariant: the socket's permissions decide who gets the memory. Whoever has it can read every result in it, of all accounts, and
+//! can change nothing.
+
+use crate::config::Share;
+use crate::{os, random};
+use near_core::say;
+use mapped::{Layout, handing};
+use near_core::published::Published;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::net::UnixListener as Listener;
+use std::time::Duration;
+use tokio::io::Interest;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::time::{sleep, timeout};
+
+/// A program that does not take the memory for so long has gone.
+const PATIENCE: Duration = Duration::from_secs(1);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Makes memory for so many bytes of results, and a descriptor for those who may read it.
+pub fn memory(size: u64) -> io::Result<(Published, File)> {
+    let layout = Layout::for_results(size);
+    let (map, file) = mapped::share(layout)?;
+    let seed = u64::from_le_bytes(random::bytes()?);
+    let published = Published::new(map, layout, seed).ok_or_else(|| io::Error::other("the memory is too small"))?;
+    Ok((published, file))
+}
+
+/// The path must be free.
+pub fn listen(share: &Share) -> io::Result<UnixListener> {
+    let listener = os::privately(|| Listener::bind(&share.path))?;
+    if share.group.is_some() {
+        chown(&share.path, None, share.group)?;
+    }
+    fs::set_permissions(&share.path, fs::Permissions::from_mode(share.mode))?;
+    listener.set_nonblocking(true)?;
+    UnixListener::from_std(listener)
+}
+
+/// Never ends.
+pub async fn serve(listener: UnixListener, memory: File) {
+    loop {
+        match listener.accept().await {
+            // One after the other: whoever takes nothing holds others up for a moment only.
+            Ok((stream, _)) => _ = timeout(PATIENCE, hand(&stream, &memory)).await,
+            Err(error) => {
+                say!("the memory with results could not be handed to a program: {error}");
+                sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn hand(stream: &UnixStream, memory: &File) -> io::Result<()> {
+    stream.async_io(Interest::WRITABLE, || handing::send(stream.as_raw_fd(), memory)).await
+}

@@ -1,0 +1,80 @@
+//! What a library in the application's process reports of reads that it has answered there: a packet ahead of the client's next command.
+//!
+//! It names the last of those reads, which the server has not seen. The client itself could say all of it in commands of its own, so a note
+//! that is not true harms its own connection alone.
+
+use crate::{Header, push_packet};
+
+/// No server has a command with this byte.
+const COMMAND: u8 = 0xf7;
+const MAGIC: &[u8] = b"fqc-note";
+const HEAD: usize = 1 + MAGIC.len() + 16;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Note<'a> {
+    /// Reads answered since the last command.
+    pub hits: u64,
+    /// The number of rows of the last one.
+    pub rows: u64,
+    /// The last one, as it would have been sent.
+    pub packet: &'a [u8],
+}
+
+/// What bytes of a client begin with.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Begins<'a> {
+    /// A note, before these bytes.
+    Note(Note<'a>, &'a [u8]),
+    /// Perhaps a note: there are too few bytes.
+    Unknown,
+    Other,
+}
+
+impl<'a> Begins<'a> {
+    pub fn with(bytes: &'a [u8]) -> Begins<'a> {
+        let Some((header, rest)) = bytes.split_at_checked(Header::SIZE) else { return Begins::Unknown };
+        let length = usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
+        let known = rest.len().min(1 + MAGIC.len());
+        let is_note = header[3] == 0 && rest[..known] == [&[COMMAND], MAGIC].concat()[..known] && length >= HEAD;
+        match rest.split_at_checked(length) {
+            _ if !is_note => Begins::Other,
+            None => Begins::Unknown,
+            Some((payload, rest)) => {
+                let number = |at: usize| payload[at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+                let (hits, rows) = (number(1 + MAGIC.len()), number(1 + MAGIC.len() + 8));
+                Begins::Note(Note { hits, rows, packet: &payload[HEAD..] }, rest)
+            }
+        }
+    }
+}
+
+impl Note<'_> {
+    pub fn write(&self) -> Vec<u8> {
+        let payload = [&[COMMAND][..], MAGIC, &self.hits.to_le_bytes(), &self.rows.to_le_bytes(), self.packet].concat();
+        let mut out = Vec::with_capacity(Header::SIZE + payload.len());
+        push_packet(&mut out, &mut 0, &payload);
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_is_read_as_it_was_written_and_not_before_it_is_whole() {
+        let note = Note { hits: 3, rows: 7, packet: b"\x09\0\0\0\x03SELECT 1" };
+        let bytes = [note.write(), b"rest".to_vec()].concat();
+        assert_eq!(Begins::with(&bytes), Begins::Note(note, b"rest"));
+        for length in 0..bytes.len() - b"rest".len() {
+            assert_eq!(Begins::with(&bytes[..length]), Begins::Unknown, "{length}");
+        }
+    }
+
+    #[test]
+    fn no_command_is_taken_for_a_note() {
+        for command in [&b"\x09\0\0\0\x03SELECT 1"[..], b"\x01\0\0\0\xf7", b"\x09\0\0\0\xf7fqc-note", b"\x19\0\0\x01\xf7"] {
+            assert_eq!(Begins::with(command), Begins::Other);
+        }
+    }
+}
