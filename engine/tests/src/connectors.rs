@@ -97,6 +97,11 @@ pub fn of_python_in_transactions(module: &str) -> Command {
     of_python_by("transactions.py", module)
 }
 
+/// A program that runs what comes on its standard input, a statement a line, and prints the first value of each result.
+pub fn of_python_by_line(module: &str) -> Command {
+    of_python_by("lines.py", module)
+}
+
 fn of_python_by(scenario: &str, module: &str) -> Command {
     let mut command = Command::new(python());
     command.arg(programs().join("python").join(scenario)).arg(module);

@@ -74,7 +74,8 @@ impl Layout {
     pub(crate) fn unpacked(sizes: u64, words: usize) -> Option<Layout> {
         let [cells, buckets, ring, places, ..] = sizes.to_le_bytes();
         let is_small = cells <= 32 && buckets <= 40 && ring <= 40 && places <= 32;
-        Some(Layout { cells, buckets, ring, places: places.checked_sub(1) }).filter(|layout| is_small && layout.words() <= words)
+        Some(Layout { cells, buckets, ring, places: places.checked_sub(1) })
+            .filter(|layout| is_small && layout.words() <= words)
     }
 
     /// Returns none if there is no such cell.

@@ -29,7 +29,8 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
     pub fn new(memory: M, layout: Layout, seed: u64) -> Option<Writer<M>> {
         (memory.as_ref().len() >= layout.words()).then_some(())?;
         // Position zero stands for no result.
-        let mut writer = Writer { memory, layout, seed, generation: 0, reserved: layout.ring(), touched: BTreeSet::new() };
+        let mut writer =
+            Writer { memory, layout, seed, generation: 0, reserved: layout.ring(), touched: BTreeSet::new() };
         writer.word(SIZES_AT).store(layout.packed(), Ordering::Relaxed);
         writer.word(SEED_AT).store(seed, Ordering::Relaxed);
         writer.word(RESERVED_AT).store(writer.reserved, Ordering::Relaxed);

@@ -68,7 +68,12 @@ impl Results {
 
     /// Of the present attachment.
     pub fn look(&self) -> View<'_> {
-        View { cache: &self.cache, uses: &self.uses, published: self.published.as_deref(), near: self.near.read().unwrap_or_else(PoisonError::into_inner) }
+        View {
+            cache: &self.cache,
+            uses: &self.uses,
+            published: self.published.as_deref(),
+            near: self.near.read().unwrap_or_else(PoisonError::into_inner),
+        }
     }
 
     pub fn has_lease(&self, now: u64) -> bool {

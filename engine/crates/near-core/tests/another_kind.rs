@@ -30,7 +30,7 @@ impl Freshness for ForEver {
         let known = arrival.command.filter(|_| arrival.follower.is_quiet()).and_then(|read| self.results.get(read));
         let served = |Answer { bytes, rows, .. }: &Answer| {
             let (answer, rows) = (bytes.clone(), *rows);
-            Served { answer, rows, places: None, used: None, under: None, first_types: None }
+            Served { answer, rows, places: None, used: None, under: None, first_types: None, standing: None }
         };
         known.map_or(Verdict::Forward, |answer| Verdict::Serve(served(answer)))
     }

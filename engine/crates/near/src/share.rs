@@ -5,9 +5,9 @@
 
 use crate::config::Share;
 use crate::{os, random};
-use near_core::say;
 use mapped::{Layout, handing};
 use near_core::published::Published;
+use near_core::say;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;

@@ -73,7 +73,9 @@ mod tests {
 
     #[test]
     fn no_command_is_taken_for_a_note() {
-        for command in [&b"\x09\0\0\0\x03SELECT 1"[..], b"\x01\0\0\0\xf7", b"\x09\0\0\0\xf7fqc-note", b"\x19\0\0\x01\xf7"] {
+        for command in
+            [&b"\x09\0\0\0\x03SELECT 1"[..], b"\x01\0\0\0\xf7", b"\x09\0\0\0\xf7fqc-note", b"\x19\0\0\x01\xf7"]
+        {
             assert_eq!(Begins::with(command), Begins::Other);
         }
     }

@@ -7,6 +7,7 @@ mod connectors;
 mod cut_off;
 mod differential;
 mod histories;
+mod in_process;
 mod prepared;
 mod serve;
 mod tiers;

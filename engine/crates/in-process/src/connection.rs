@@ -1,0 +1,237 @@
+//! One connection of the application: how many bytes it has sent and received, and what of an answer given here it has not read yet.
+
+use crate::login::{Foreign, Login};
+use mapped::{Place, Reader};
+use wire::note::Note;
+use wire::{Command, Header};
+
+/// Of a command whose answer may be kept.
+const LONGEST: usize = 16 << 10;
+
+/// Memory that a near cache writes.
+pub trait Memory: AsRef<[mapped::AtomicU64]> {}
+impl<M: AsRef<[mapped::AtomicU64]>> Memory for M {}
+
+enum Phase<M> {
+    Login(Login),
+    Commands { token: u64, reader: Option<Reader<M>>, place: Option<Place> },
+}
+
+pub struct Connection<M> {
+    phase: Phase<M>,
+    /// Bytes since the login.
+    sent: u64,
+    received: u64,
+    /// Bytes are on their way to the socket, so that it is not known how many it has taken.
+    sending: u32,
+    answer: Vec<u8>,
+    taken: usize,
+    /// The reads answered here that the near cache does not know of.
+    hits: u64,
+    rows: u64,
+    packet: Vec<u8>,
+}
+
+impl<M: Memory> Connection<M> {
+    pub fn new() -> Connection<M> {
+        Connection {
+            phase: Phase::Login(Login::default()),
+            sent: 0,
+            received: 0,
+            sending: 0,
+            answer: Vec::new(),
+            taken: 0,
+            hits: 0,
+            rows: 0,
+            packet: Vec::new(),
+        }
+    }
+
+    /// Returns true if these bytes, which the client wants to send, are a read that is answered here.
+    pub fn answers(&mut self, bytes: &[u8], clock: impl FnOnce() -> u64) -> bool {
+        let is_settled = self.sending == 0 && self.pending().is_empty();
+        let counted = [self.sent, self.received];
+        let Phase::Commands { token, reader: Some(reader), place } = &mut self.phase else { return false };
+        let Some(payload) = lone_query(bytes).filter(|_| is_settled) else { return false };
+        let Some(at) = place.clone().or_else(|| reader.place(*token)) else { return false };
+        let known = reader.connection(&at, *token);
+        *place = Some(at);
+        let Some(known) = known.filter(|known| [known.received, known.shown] == counted) else { return false };
+        self.answer.clear();
+        self.taken = 0;
+        let Ok(found) = reader.find_for(&known, [payload, b""], clock, &mut self.answer) else { return false };
+        self.hits += 1;
+        self.rows = found.rows;
+        if self.packet != bytes {
+            self.packet = bytes.to_vec();
+        }
+        true
+    }
+
+    /// Returns what the near cache has to know before it gets the next command.
+    pub fn take_note(&mut self) -> Option<Vec<u8>> {
+        let hits = std::mem::take(&mut self.hits);
+        (hits > 0).then(|| Note { hits, rows: self.rows, packet: &self.packet }.write())
+    }
+
+    /// Must be called before bytes are given to the socket.
+    pub fn begin_sending(&mut self) {
+        self.sending += 1;
+    }
+
+    /// The socket has taken these bytes. `attach` gives the memory of the near cache once the login is over.
+    pub fn end_sending(&mut self, bytes: &[u8], attach: impl FnOnce() -> Option<Reader<M>>) -> Result<(), Foreign> {
+        self.sending -= 1;
+        if let Phase::Login(login) = &mut self.phase
+            && !bytes.is_empty()
+            && let Some(token) = login.of_client(bytes)?
+        {
+            self.phase = Phase::Commands { token, reader: attach(), place: None };
+        }
+        if let Phase::Commands { .. } = self.phase {
+            self.sent += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// The client has received these bytes from the socket.
+    pub fn receive(&mut self, bytes: &[u8]) -> Result<(), Foreign> {
+        match &mut self.phase {
+            Phase::Login(login) => login.of_server(bytes)?,
+            Phase::Commands { .. } => self.received += bytes.len() as u64,
+        }
+        Ok(())
+    }
+
+    /// Returns the part of an answer given here that the client has not read.
+    pub fn pending(&self) -> &[u8] {
+        &self.answer[self.taken..]
+    }
+
+    /// Copies what is pending. With `peeks` it stays pending.
+    pub fn take(&mut self, into: &mut [u8], peeks: bool) -> usize {
+        let count = into.len().min(self.pending().len());
+        into[..count].copy_from_slice(&self.pending()[..count]);
+        self.taken += if peeks { 0 } else { count };
+        count
+    }
+}
+
+/// Returns the payload if these bytes are one whole query as text.
+fn lone_query(bytes: &[u8]) -> Option<&[u8]> {
+    let (header, payload) = bytes.split_at_checked(Header::SIZE)?;
+    let length = usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
+    let is_whole = length == payload.len() && header[3] == 0 && length <= LONGEST;
+    (is_whole && payload.first() == Some(&(Command::Query as u8))).then_some(payload)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mapped::{AtomicU64, Key, Layout, Record, Writer};
+    use std::sync::Arc;
+
+    const READ: &[u8] = b"\x09\0\0\0\x03SELECT 1";
+    const GREETING: &[u8] = b"\x05\0\0\0\x0a11.4";
+    const HELLO: &[u8] = b"\x05\0\0\x01\0\x02\0\0u";
+    const OK: &[u8] = b"\x07\0\0\x02\0\0\0\x02\0\0\0";
+    const ANSWER: &[u8] = b"an answer";
+
+    #[derive(Clone)]
+    struct Words(Arc<Vec<AtomicU64>>);
+
+    impl AsRef<[AtomicU64]> for Words {
+        fn as_ref(&self) -> &[AtomicU64] {
+            &self.0
+        }
+    }
+
+    struct Line {
+        writer: Writer<Words>,
+        place: Place,
+        connection: Connection<Words>,
+    }
+
+    impl Line {
+        /// The client has logged in, and sent the read once.
+        fn new() -> Line {
+            let layout = Layout::new(3, 2, 9).with_connections(0);
+            let memory = Words(Arc::new((0..layout.words()).map(|_| AtomicU64::new(0)).collect()));
+            let mut writer = Writer::new(memory.clone(), layout, 1).expect("it is large enough");
+            writer.attach();
+            writer.grant(u64::MAX);
+            let record = Record { stamp: 1, until: u64::MAX, rows: 1, flags: 0, cells: &[1], value: ANSWER };
+            assert!(writer.put(&Key { context: 4, parts: [&READ[Header::SIZE..], b""] }, &record));
+            let place = writer.enter(feed::check_of(&GREETING[Header::SIZE..])).expect("a place");
+            let mut line = Line { writer, place, connection: Connection::new() };
+            assert_eq!(line.connection.receive(GREETING), Ok(()));
+            line.send(HELLO, memory.clone());
+            assert_eq!(line.connection.receive(OK), Ok(()));
+            line.send(READ, memory);
+            line
+        }
+
+        fn send(&mut self, bytes: &[u8], memory: Words) {
+            assert!(!self.connection.answers(bytes, || 0));
+            self.connection.begin_sending();
+            assert_eq!(self.connection.end_sending(bytes, || Reader::new(memory)), Ok(()));
+        }
+
+        fn serve(&mut self, [received, shown]: [u64; 2]) {
+            let token = feed::check_of(&GREETING[Header::SIZE..]);
+            let served = mapped::Connection { token, received, shown, context: 4, stamp: 1, until: 9, generation: 0 };
+            self.writer.serve(&self.place, &served);
+        }
+    }
+
+    #[test]
+    fn a_read_is_answered_once_the_near_cache_has_seen_all_that_was_sent_and_the_client_all_that_was_answered() {
+        let counts = [READ.len() as u64, 7];
+        let mut line = Line::new();
+        line.serve(counts);
+        assert!(!line.connection.answers(READ, || 0), "the client has not read the answer");
+        assert_eq!(line.connection.receive(b"answer "), Ok(()));
+        assert!(line.connection.answers(READ, || 8));
+        assert!(!line.connection.answers(READ, || 8), "this answer has not been read, either");
+        let mut read = [0; 20];
+        assert_eq!([line.connection.take(&mut read, true), line.connection.take(&mut read[..2], false)], [9, 2]);
+        assert_eq!(line.connection.take(&mut read[2..], false), ANSWER.len() - 2);
+        assert_eq!(&read[..ANSWER.len()], ANSWER);
+        assert!(line.connection.take_note().is_some_and(|note| note.ends_with(READ)));
+        assert_eq!(line.connection.take_note(), None);
+        assert!(!line.connection.answers(READ, || 9), "the server has to see a command");
+        for other in [
+            &READ[..8],
+            b"\x09\0\0\x01\x03SELECT 1",
+            b"\x09\0\0\0\x16SELECT 1",
+            b"\x09\0\0\0\x03SELECT 1\x01\0\0\0\x01",
+        ] {
+            assert!(!line.connection.answers(other, || 0));
+        }
+    }
+
+    #[test]
+    fn nothing_is_answered_after_anything_else_was_sent_or_is_being_sent_or_the_near_cache_has_gone() {
+        let counts = [READ.len() as u64, 0];
+        type Change = fn(&mut Line);
+        let changes: [Change; 5] = [
+            |line| line.connection.begin_sending(),
+            |line| line.connection.receive(b"x").expect("it is followed"),
+            |line| line.serve([READ.len() as u64 + 1, 0]),
+            |line| line.writer.attach(),
+            |line| line.writer.leave(line.place.clone()),
+        ];
+        for change in changes {
+            let mut line = Line::new();
+            line.serve(counts);
+            change(&mut line);
+            assert!(!line.connection.answers(READ, || 0));
+        }
+        let mut line = Line::new();
+        line.serve(counts);
+        assert!(line.writer.close(1));
+        assert!(!line.connection.answers(READ, || 0));
+        assert!(line.writer.open(1, 1));
+        assert!(line.connection.answers(READ, || 0));
+    }
+}

@@ -1,0 +1,133 @@
+//! Follows a connection from its greeting to the end of its login.
+
+use wire::{Header, Pieces, capability};
+
+/// A server's greeting is shorter.
+const LONGEST_GREETING: usize = 1024;
+const PROTOCOL: u8 = 10;
+const OK: u8 = 0;
+
+/// The connection is not one that can be followed.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Foreign;
+
+#[derive(Default)]
+pub struct Login {
+    greeting: Vec<u8>,
+    token: Option<u64>,
+    client: Pieces,
+    server: Pieces,
+    /// The first byte of the server's last packet.
+    last: Option<u8>,
+    has_hello: bool,
+}
+
+impl Login {
+    pub fn of_server(&mut self, mut bytes: &[u8]) -> Result<(), Foreign> {
+        if self.token.is_none() {
+            bytes = self.greet(bytes)?;
+        }
+        while let Some(piece) = self.server.next(&mut bytes) {
+            if piece.begins.is_some() {
+                self.last = piece.bytes.first().copied();
+            } else if self.last.is_none() {
+                self.last = piece.bytes.first().copied();
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what follows the greeting.
+    fn greet<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Foreign> {
+        let before = self.greeting.len();
+        self.greeting.extend_from_slice(&bytes[..bytes.len().min(LONGEST_GREETING - before)]);
+        let Some((header, payload)) = self.greeting.split_at_checked(Header::SIZE) else { return Ok(&[]) };
+        let length = usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
+        let is_greeting = header[3] == 0 && payload.first().is_none_or(|first| *first == PROTOCOL);
+        if !is_greeting || length == 0 || length + Header::SIZE > LONGEST_GREETING {
+            return Err(Foreign);
+        }
+        let Some(payload) = payload.get(..length) else { return Ok(&[]) };
+        self.token = Some(feed::check_of(payload));
+        Ok(&bytes[length + Header::SIZE - before..])
+    }
+
+    /// Takes bytes that the client has sent. Returns the connection's token if they begin the first command.
+    pub fn of_client(&mut self, mut bytes: &[u8]) -> Result<Option<u64>, Foreign> {
+        let token = self.token.ok_or(Foreign)?;
+        let header = bytes.first_chunk::<{ Header::SIZE }>();
+        if self.client.is_between() && header.ok_or(Foreign)?[3] == 0 {
+            let is_over = self.has_hello && self.server.is_between() && self.last == Some(OK);
+            return if is_over { Ok(Some(token)) } else { Err(Foreign) };
+        }
+        while let Some(piece) = self.client.next(&mut bytes) {
+            match piece.begins {
+                Some(header) if header.sequence == 0 => return Err(Foreign),
+                Some(_) if !self.has_hello => self.hello(piece.bytes)?,
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    fn hello(&mut self, payload: &[u8]) -> Result<(), Foreign> {
+        self.has_hello = true;
+        let flags = payload.first_chunk().map(|flags| u64::from(u32::from_le_bytes(*flags))).ok_or(Foreign)?;
+        let is_plain = flags & (capability::SSL | capability::COMPRESSED) == 0;
+        if is_plain { Ok(()) } else { Err(Foreign) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        wire::push_packet(&mut out, &mut { sequence }, payload);
+        out
+    }
+
+    fn greeting() -> Vec<u8> {
+        packet(0, b"\x0a11.4.8-MariaDB\0\x07\0\0\0scramble")
+    }
+
+    fn hello(flags: u64) -> Vec<u8> {
+        packet(1, &[&(flags as u32).to_le_bytes()[..], b"user"].concat())
+    }
+
+    const COMMAND: &[u8] = b"\x09\0\0\0\x03SELECT 1";
+
+    #[test]
+    fn the_first_command_after_a_login_gives_the_token_however_the_server_s_bytes_are_cut() {
+        for piece in 1..40 {
+            let mut login = Login::default();
+            greeting().chunks(piece).for_each(|bytes| assert_eq!(login.of_server(bytes), Ok(())));
+            assert_eq!(login.of_client(&hello(capability::PROTOCOL_41)), Ok(None));
+            packet(2, b"\xfemysql_native\0x")
+                .chunks(piece)
+                .for_each(|bytes| assert_eq!(login.of_server(bytes), Ok(())));
+            assert_eq!(login.of_client(&packet(3, b"answer")), Ok(None));
+            packet(4, b"\0\0\0\x02\0\0\0").chunks(piece).for_each(|bytes| assert_eq!(login.of_server(bytes), Ok(())));
+            assert_eq!(login.of_client(COMMAND), Ok(Some(feed::check_of(&greeting()[Header::SIZE..]))));
+        }
+    }
+
+    #[test]
+    fn what_is_encrypted_compressed_or_sent_ahead_is_not_followed() {
+        let greeted = || {
+            let mut login = Login::default();
+            assert_eq!(login.of_server(&greeting()), Ok(()));
+            login
+        };
+        for flag in [capability::SSL, capability::COMPRESSED] {
+            assert_eq!(greeted().of_client(&hello(flag)), Err(Foreign));
+        }
+        let mut login = greeted();
+        assert_eq!(login.of_client(&hello(0)), Ok(None));
+        assert_eq!(login.of_client(COMMAND), Err(Foreign), "the server has not answered");
+        assert_eq!(greeted().of_client(&[hello(0), COMMAND.to_vec()].concat()), Err(Foreign));
+        assert_eq!(Login::default().of_client(b"GET / HTTP/1.1\r\n"), Err(Foreign));
+        assert_eq!(Login::default().of_server(b"HTTP/1.1 200 OK\r\n"), Err(Foreign));
+    }
+}

@@ -1,0 +1,240 @@
+//! Unmodified clients that read the near cache's results in their own process, and never an outdated one.
+
+use crate::beside::scene::{READ, Scene, attached, caching, hits, prepare};
+use crate::beside::{Folder, Near, wait_until};
+use fqc_tests::checkout;
+use fqc_tests::connectors::of_python_by_line;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+/// A client as a process of its own, which runs one statement at a time.
+struct Program {
+    child: Child,
+    statements: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Program {
+    fn start(mut command: Command, share: &str, near: &Near) -> Program {
+        let library = checkout::program("libfqc_in_process.so");
+        assert!(library.exists(), "no {}", library.display());
+        let command = command.env("FQC_PORT", near.port().to_string()).env("FQC_SHARE", share);
+        let command = command.env("LD_PRELOAD", library).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("a client");
+        let (statements, answers) = (child.stdin.take().expect("its input"), child.stdout.take().expect("its output"));
+        Program { child, statements, answers: BufReader::new(answers) }
+    }
+
+    fn send(&mut self, statement: &str) {
+        writeln!(self.statements, "{statement}").expect("it reads");
+    }
+
+    fn hear(&mut self) -> String {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).expect("it writes");
+        line.trim_end().to_owned()
+    }
+
+    fn ask(&mut self, statement: &str) -> String {
+        self.send(statement);
+        self.hear()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+struct Shared {
+    folder: Folder,
+    scene: Scene,
+}
+
+impl Shared {
+    fn new(arguments: &[&str]) -> Shared {
+        let (server, folder) = (caching(), Folder::fresh());
+        prepare(&server);
+        let share = folder.file("share");
+        let nears = vec![attached(&server, &[&["--share", &share], arguments].concat())];
+        Shared { folder, scene: Scene { nears, server } }
+    }
+
+    fn near(&self) -> &Near {
+        self.scene.near()
+    }
+
+    fn share(&self) -> String {
+        self.folder.file("share")
+    }
+
+    fn start(&self, command: Command) -> Program {
+        Program::start(command, &self.share(), self.near())
+    }
+
+    fn python(&self) -> Program {
+        self.start(of_python_by_line("pymysql"))
+    }
+
+    /// The C client.
+    fn mariadb(&self) -> Program {
+        let mut command = Command::new("mariadb");
+        let port = self.near().port().to_string();
+        command.args([
+            "--no-defaults",
+            "--batch",
+            "--unbuffered",
+            "--skip-column-names",
+            "--skip-reconnect",
+            "--force",
+        ]);
+        command.args(["--host=127.0.0.1", "--user=root", "--skip-ssl", "--delimiter=;;", "--port", &port]);
+        self.start(command)
+    }
+
+    /// Hits of which the near cache saw nothing but the note that came with a later command.
+    fn hits_inside(&self) -> i64 {
+        hits(self.near()) as i64 - self.near().metric("commands_total") as i64
+    }
+}
+
+fn line(statement: &str) -> String {
+    format!("{statement};;")
+}
+
+/// The clients, each with the way in which it takes a statement.
+fn clients(shared: &Shared) -> [(Program, fn(&str) -> String); 3] {
+    [
+        (shared.mariadb(), line),
+        (shared.python(), str::to_owned),
+        (shared.start(of_python_by_line("MySQLdb")), str::to_owned),
+    ]
+}
+
+const ROUNDS: usize = 40;
+const READS: usize = 100;
+
+#[test]
+fn reads_are_answered_in_the_process_and_each_write_of_others_is_seen_at_once() {
+    let shared = Shared::new(&[]);
+    let mut writer = shared.scene.direct();
+    for (mut client, statement) in clients(&shared) {
+        let before = shared.hits_inside();
+        for round in 1..=ROUNDS {
+            writer.must(&format!("UPDATE d.t SET v = {round} WHERE id = 1")).expect("it writes");
+            for _ in 0..READS {
+                assert_eq!(client.ask(&statement(READ)), round.to_string());
+            }
+        }
+        assert_eq!(client.ask(&statement("SELECT 2")), "2");
+        wait_until("the note of what was answered", || shared.hits_inside() - before > (ROUNDS * READS / 2) as i64);
+    }
+}
+
+#[test]
+fn a_client_sees_its_own_writes_and_what_the_server_has_not_seen_makes_no_difference() {
+    const TWO: &str = "SELECT v FROM d.t WHERE id < 3 ORDER BY id";
+    let shared = Shared::new(&[]);
+    let mut checks = shared.scene.direct();
+    for (mut client, statement) in clients(&shared) {
+        let before = shared.hits_inside();
+        for round in 1..=ROUNDS {
+            for _ in 0..20 {
+                client.send(&statement(READ));
+                client.hear();
+            }
+            client.send(&statement(&format!("UPDATE d.t SET v = {round} + 100 WHERE id = 1")));
+            if statement("").is_empty() {
+                assert_eq!(client.hear(), "-");
+            }
+            for _ in 0..20 {
+                assert_eq!(client.ask(&statement(READ)), (round + 100).to_string());
+            }
+            let (mut asked, count) = (client.ask(&statement(TWO)), if statement("").is_empty() { 0 } else { 1 });
+            (0..count).for_each(|_| asked = client.hear());
+            for _ in 0..5 {
+                client.send(&statement(TWO));
+                (0..=count).for_each(|_| asked = client.hear());
+            }
+            assert!(!asked.is_empty());
+            assert_eq!(client.ask(&statement("SELECT FOUND_ROWS()")), "2", "round {round}");
+        }
+        checks.must("DO 1").expect("it runs");
+        assert!(shared.hits_inside() - before > 0, "nothing was answered in the process");
+    }
+}
+
+#[test]
+fn a_process_that_forks_or_runs_others_reads_on() {
+    let shared = Shared::new(&[]);
+    let mut writer = shared.scene.direct();
+    let mut client = shared.python();
+    for (round, between) in ["fork", "run", "fork", "run"].into_iter().cycle().take(20).enumerate() {
+        writer.must(&format!("UPDATE d.t SET v = {round} WHERE id = 1")).expect("it writes");
+        assert_eq!(client.ask(&format!("repeat 50 {READ}")), round.to_string());
+        assert_eq!(client.ask(between), "0");
+        assert_eq!(client.ask(&format!("repeat 50 {READ}")), round.to_string());
+    }
+    assert_eq!(client.ask("SELECT 2"), "2");
+    wait_until("the note of what was answered", || shared.hits_inside() > 500);
+}
+
+#[test]
+fn a_near_cache_that_is_stopped_leaves_nothing_outdated_and_one_that_is_killed_an_error() {
+    let shared = Shared::new(&[]);
+    let mut writer = shared.scene.direct();
+    let mut client = shared.python();
+    for round in 1..4 {
+        writer.must(&format!("UPDATE d.t SET v = {round} WHERE id = 1")).expect("it writes");
+        assert_eq!(client.ask(&format!("repeat 1000 {READ}")), round.to_string());
+        shared.near().signal(libc::SIGSTOP);
+        // The server waits for the end of the lease.
+        writer.must(&format!("UPDATE d.t SET v = {round} + 50 WHERE id = 1")).expect("it writes");
+        client.send(READ);
+        shared.near().signal(libc::SIGCONT);
+        assert_eq!(client.hear(), (round + 50).to_string());
+        shared.near().wait_for_metric("serving", |serving| serving == 1);
+        wait_until("reads in the process again", || {
+            let before = shared.hits_inside();
+            client.ask(&format!("repeat 1000 {READ}"));
+            client.ask("SELECT 2");
+            shared.hits_inside() > before
+        });
+    }
+    shared.near().signal(libc::SIGKILL);
+    writer.must("UPDATE d.t SET v = 9 WHERE id = 1").expect("it writes");
+    assert!(client.ask(READ).starts_with("error"));
+}
+
+#[test]
+fn it_is_off_by_one_word_and_without_the_socket_everything_passes() {
+    let shared = Shared::new(&[]);
+    let mut commands = [of_python_by_line("pymysql"), of_python_by_line("pymysql")];
+    commands[0].env("FQC_IN_PROCESS", "0");
+    let [off, elsewhere] = commands;
+    let elsewhere = Program::start(elsewhere, "/nowhere/share", shared.near());
+    for mut client in [shared.start(off), elsewhere] {
+        let before = shared.near().metric("commands_total");
+        assert_eq!(client.ask(&format!("repeat 500 {READ}")), "1");
+        wait_until("all commands", || shared.near().metric("commands_total") >= before + 500);
+    }
+}
+
+#[test]
+fn only_those_who_may_write_to_the_socket_get_the_results() {
+    for (arguments, expected) in [(&[][..], 0o600), (&["--share-mode", "0660", "--share-group", "0"], 0o660)] {
+        let mut shared = Shared::new(arguments);
+        let found = fs::metadata(shared.share()).expect("a socket");
+        assert!(found.file_type().is_socket());
+        assert_eq!(found.permissions().mode() & 0o777, expected);
+        assert!(shared.near().log().contains("may read all results"));
+        shared.near().signal(libc::SIGTERM);
+        assert!(shared.scene.nears[0].ended().success());
+        assert!(!Path::new(&shared.share()).exists());
+    }
+}
