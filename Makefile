@@ -91,8 +91,9 @@ engine: ## Build the plugin into engine/dist/fqc.so
 	@$(call BUILD_ENGINE,fqc-plugin)
 # A server may have the old file mapped: `install` puts a new file in its place and never writes into the old one.
 	@cd engine && mkdir -p dist && { cmp -s $(BUILT)/libfqc.so dist/fqc.so || install -m 755 $(BUILT)/libfqc.so dist/fqc.so; } && $(call NOTE_BUILD,fqc.so)
-near: ## Build fqc-near, which runs beside an application, and its man page into engine/dist
-	@$(call BUILD_ENGINE,fqc-near)
+near: ## Build fqc-near, which runs beside an application, its man page, and the library for applications into engine/dist
+	@$(call BUILD_ENGINE,fqc-near -p fqc-in-process)
+	@cd engine && mkdir -p dist && { cmp -s $(BUILT)/libfqc_in_process.so dist/libfqc.so || install -m 755 $(BUILT)/libfqc_in_process.so dist/libfqc.so; } && install -m 755 crates/in-process/fqc-run dist/fqc-run
 	@cd engine && { cmp -s $(BUILT)/fqc-near dist/fqc-near || { install -D -m 755 $(BUILT)/fqc-near dist/fqc-near && dist/fqc-near --man > dist/fqc-near.8; }; } && $(call NOTE_BUILD,fqc-near)
 backend: backend/.venv/ready ## Install the backend and its pinned dependencies into backend/.venv
 	@:

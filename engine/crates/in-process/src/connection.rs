@@ -5,7 +5,7 @@ use mapped::{Place, Reader};
 use wire::note::Note;
 use wire::{Command, Header};
 
-/// Of a command whose answer may be kept.
+/// Longer commands are not kept by the near cache.
 const LONGEST: usize = 16 << 10;
 
 /// Memory that a near cache writes.

@@ -11,7 +11,7 @@ use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static IS_ON: AtomicBool = AtomicBool::new(false);
-/// What is gathered of bytes that are sent in several parts.
+/// Longer messages that are sent in several parts are not looked at.
 const MOST_GATHERED: usize = 64 << 10;
 
 #[used]
@@ -35,7 +35,7 @@ fn errno() -> *mut c_int {
     unsafe { libc::__errno_location() }
 }
 
-/// What is done besides the caller's own call must leave no trace in its errno.
+/// Runs work that the caller has not asked for, and leaves its errno as it was.
 fn quietly<T>(work: impl FnOnce() -> T) -> T {
     // SAFETY: errno belongs to this thread.
     let before = unsafe { *errno() };
@@ -59,7 +59,7 @@ unsafe fn bytes_of<'a>(bytes: *const c_void, length: size_t) -> &'a [u8] {
 }
 
 /// # Safety
-/// `bytes` must be valid for `length` bytes, which nobody else uses.
+/// `bytes` must be valid for `length` bytes, which no other reference points to.
 unsafe fn room_of<'a>(bytes: *mut c_void, length: size_t) -> &'a mut [u8] {
     // SAFETY: the caller says so.
     if length == 0 || bytes.is_null() { &mut [] } else { unsafe { slice::from_raw_parts_mut(bytes.cast(), length) } }
@@ -100,7 +100,7 @@ fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t
     sent
 }
 
-/// Tells the near cache what was answered here.
+/// Sends the near cache a note of the reads that were answered here.
 fn tell(fd: c_int) {
     let Some(note) = table::with(fd, |connection| connection.take_note()).flatten() else { return };
     let mut rest = &note[..];

@@ -1,14 +1,14 @@
 //! `libfqc.so`: answers repeated reads inside the application's process, from memory that `fqc-near` writes.
 //!
-//! It is loaded by `LD_PRELOAD` and stands in front of the C library's functions for sockets ([`hooks`]). A connection whose server greets
+//! The library is loaded by `LD_PRELOAD` and replaces the C library's functions for sockets ([`hooks`]). A connection whose server greets
 //! like MySQL is followed ([`connection`]); every other descriptor costs one look into a table ([`table`]).
 //!
 //! Invariants:
 //! - a read is answered here only if the near cache has served this very connection last, and the connection has sent and received
 //!   nothing since: both sides count bytes. So whatever passes by other ways, such as `io_uring` or a duplicate of the
 //!   descriptor, makes the counts differ for good, and the connection is served by the near cache alone;
-//! - an answer that was begun here is complete before anything is read from the socket;
-//! - before the client's next command the near cache is told which read was answered here last;
+//! - an answer that is given here is read to its end before anything is read from the socket;
+//! - before the client's next command, a note to the near cache names the last read that was answered here;
 //! - a process that was forked follows none of its parent's connections.
 //!
 //! Deliberately absent: TLS, compression, prepared statements, and clients that wait by `epoll`. They pass.

@@ -1,4 +1,4 @@
-//! The C library's own functions, in front of which this library stands.
+//! The C library's own functions, which this library replaces.
 
 use libc::{
     c_int, c_void, fd_set, iovec, msghdr, nfds_t, pollfd, sigset_t, size_t, sockaddr, socklen_t, ssize_t, timespec,

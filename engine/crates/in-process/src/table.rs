@@ -1,7 +1,7 @@
 //! The connections by their descriptors.
 //!
 //! A descriptor that is not followed costs one look. Locks are held for a few instructions, never while the system is called, but for the
-//! moment in which a login ends. Whoever cannot get a lock, such as a signal handler that has interrupted its holder, passes.
+//! moment in which a login ends. A caller that cannot get a lock, such as a signal handler that has interrupted its holder, passes.
 
 use crate::attached::Shared;
 use crate::connection::Connection;
@@ -25,7 +25,7 @@ impl<T> Lock<T> {
         Lock { is_locked: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Returns none if somebody else holds the lock for long.
+    /// Returns none if another thread holds the lock for long.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         let mut tries = 0;
         while self.is_locked.swap(true, Ordering::Acquire) {

@@ -17,7 +17,7 @@ pub struct Connection {
     pub context: u64,
     /// The context holds while nothing has changed everything since this version.
     pub stamp: u64,
-    /// The moment from which on the server has to see a command, so that the connection does not look idle to it.
+    /// Nothing is found after this moment, because the server must see a command before the connection looks idle to it.
     pub until: u64,
     /// The attachment that all of this belongs to. The writer sets it itself.
     pub generation: u64,

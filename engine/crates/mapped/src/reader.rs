@@ -10,7 +10,7 @@ use crate::writer::CLOSED;
 
 /// Every result depends on this cell.
 const EVERYTHING: u32 = 0;
-/// How often a reader looks at cells again because some were opened meanwhile.
+/// How often a reader looks at cells again because some were opened while it looked.
 const MOST_LOOKS: usize = 4;
 
 pub struct Reader<M> {
@@ -58,7 +58,7 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
     /// The order of the steps is the proof that it is:
     /// 1. The generation is read, and the end of the lease. So the writer had this lease, or a longer one, when the next step began.
     /// 2. The record is copied. The writer moves the ring's end before it overwrites anything, so the end says whether the copy is whole.
-    /// 3. The cells are read, and again if some were opened meanwhile. When the first of them is read, all are open and unchanged,
+    /// 3. The cells are read, and again if some were opened during that. When the first of them is read, all are open and unchanged,
     ///    since a cell that is closed can only be opened. This is the moment at which the result is true: a change of what a cell
     ///    stands for goes on only after the writer has closed the cell, or after the lease is over.
     /// 4. The generation is read once more. If it is the same, the lease and the cells were those of the record's own attachment.

@@ -93,7 +93,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         }
         let openings = self.word(OPENINGS_AT).load(Ordering::Relaxed);
         self.word(OPENINGS_AT).store(openings + 1, Ordering::Relaxed);
-        // A reader that sees one of the cells opened sees this step begun, too, since each opening is a release after it.
+        // A reader that sees one of the cells opened sees that this step has started, too, since each opening is a release after it.
         fence(Ordering::Release);
         changed.into_iter().for_each(|(cell, version)| _ = self.open(cell, version));
         self.word(OPENINGS_AT).store(openings + 2, Ordering::Release);

@@ -51,7 +51,7 @@ pub struct Served {
     pub under: Option<Under>,
     /// The types that the read binds, if the server does not have them yet.
     pub first_types: Option<Vec<u8>>,
-    /// By what it is served, if a process that reads the mapped memory may serve the connection's next reads in the same way.
+    /// The context of the read; none if no process that reads the mapped memory may serve this connection's next reads.
     pub standing: Option<Standing>,
 }
 

@@ -21,7 +21,7 @@ struct State {
     attachment: Option<Attachment>,
 }
 
-/// What a connection was served by, if others may serve it in the same way.
+/// The context in which a connection was served last. Other processes may serve its next reads in the same context.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
     pub attachment: Attachment,
@@ -113,8 +113,8 @@ pub struct Entered {
 }
 
 impl Entered {
-    /// The client was served by `standing`. It had sent `received` bytes since its login, and will have received `shown`. `until` is the
-    /// moment from which on the server has to see a command.
+    /// The client was served by `standing`. It had sent `received` bytes since its login, and will have received `shown`. Other processes
+    /// serve nothing after `until`, because the server has to see a command.
     pub fn serve(&self, standing: &Standing, [received, shown]: [u64; 2], until: u64) {
         let Standing { attachment, context, stamp } = *standing;
         let mut state = self.published.state();

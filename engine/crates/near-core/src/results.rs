@@ -96,7 +96,7 @@ impl Results {
         self.follow(&near, &[]);
     }
 
-    /// `near` is locked, so that nothing else is served meanwhile.
+    /// Must be called while `near` is locked, so that no thread serves anything during the change.
     fn follow(&self, near: &Near, cells: &[u32]) {
         self.published.iter().for_each(|published| published.follow(near, cells));
     }

@@ -101,7 +101,7 @@ pub struct Session {
     /// The time at which the server last received a command.
     seen_ns: u64,
     hits: u64,
-    /// What a library in the client's process sees of this connection.
+    /// The connection's place in the mapped memory; none if only the near cache serves it.
     shared: Option<Shared>,
 }
 
@@ -111,7 +111,7 @@ struct Shared {
     /// Bytes of the client since the login, and bytes that it was given.
     received: u64,
     shown: u64,
-    /// By what the client was served last.
+    /// The context of the read that is being served.
     standing: Option<Standing>,
     /// The beginning of what may be a note.
     partial: Vec<u8>,

@@ -40,7 +40,7 @@ pub struct Fixed {
     pub follows: Option<Follows>,
     /// What near caches share.
     pub store: Option<store::Options>,
-    /// Who may read the results in their own memory.
+    /// Other processes may map the results if this is set.
     pub share: Option<Share>,
 }
 

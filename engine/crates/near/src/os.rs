@@ -36,7 +36,8 @@ pub fn group(name: &str) -> Option<u32> {
     (!found.is_null()).then(|| unsafe { (*found).gr_gid })
 }
 
-/// Makes files while others than this account have no permissions for what is made. No other thread may make files meanwhile.
+/// Calls `make` with a file mask that gives only this account permissions. The mask is that of the process, so no other thread may make files
+/// during the call.
 pub fn privately<T>(make: impl FnOnce() -> T) -> T {
     // SAFETY: umask has no preconditions.
     let before = unsafe { libc::umask(0o177) };

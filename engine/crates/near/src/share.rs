@@ -1,7 +1,7 @@
 //! Hands the memory with the results to programs of this machine, which read it without asking anyone.
 //!
-//! Invariant: the socket's permissions decide who gets the memory. Whoever has it can read every result in it, of all accounts, and
-//! can change nothing.
+//! Invariant: the socket's permissions decide who gets the memory. A process that has the memory can read every result in it,
+//! of all accounts, and can change nothing.
 
 use crate::config::Share;
 use crate::{os, random};
@@ -46,7 +46,7 @@ pub fn listen(share: &Share) -> io::Result<UnixListener> {
 pub async fn serve(listener: UnixListener, memory: File) {
     loop {
         match listener.accept().await {
-            // One after the other: whoever takes nothing holds others up for a moment only.
+            // Programs are served one after the other, and each waits for a program that takes nothing for a moment only.
             Ok((stream, _)) => _ = timeout(PATIENCE, hand(&stream, &memory)).await,
             Err(error) => {
                 say!("the memory with results could not be handed to a program: {error}");

@@ -1,4 +1,4 @@
-//! What a library in the application's process reports of reads that it has answered there: a packet ahead of the client's next command.
+//! A packet that a library in the application's process sends ahead of the client's next command, to report the reads that it has answered.
 //!
 //! It names the last of those reads, which the server has not seen. The client itself could say all of it in commands of its own, so a note
 //! that is not true harms its own connection alone.

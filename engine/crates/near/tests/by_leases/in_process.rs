@@ -1,4 +1,4 @@
-//! Unmodified clients that read the near cache's results in their own process, and never an outdated one.
+//! Unmodified clients read the near cache's results in their own process, and never a stale one.
 
 use crate::beside::scene::{READ, Scene, attached, caching, hits, prepare};
 use crate::beside::{Folder, Near, wait_until};
@@ -97,7 +97,7 @@ impl Shared {
         self.start(command)
     }
 
-    /// Hits of which the near cache saw nothing but the note that came with a later command.
+    /// The number of hits that the near cache knows only from notes, less the commands that it did not answer itself.
     fn hits_inside(&self) -> i64 {
         hits(self.near()) as i64 - self.near().metric("commands_total") as i64
     }
@@ -185,7 +185,7 @@ fn a_process_that_forks_or_runs_others_reads_on() {
 }
 
 #[test]
-fn a_near_cache_that_is_stopped_leaves_nothing_outdated_and_one_that_is_killed_an_error() {
+fn a_near_cache_that_is_stopped_leaves_nothing_stale_and_one_that_is_killed_an_error() {
     let shared = Shared::new(&[]);
     let mut writer = shared.scene.direct();
     let mut client = shared.python();
