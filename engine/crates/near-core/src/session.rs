@@ -686,4 +686,116 @@ mod tests {
         assert!(other.served(READ).is_some());
         assert!(line.served(READ).is_none());
     }
+
+    /// A process that maps the results: it has the descriptor alone.
+    struct Other {
+        reader: mapped::Reader<mapped::Map>,
+        place: mapped::Place,
+    }
+
+    const SHOWN_GREETING: u64 = 11;
+
+    fn shared() -> (Line, Other) {
+        let layout = mapped::Layout::new(4, 4, 12).with_connections(0);
+        let (map, file) = mapped::share(layout).expect("memory");
+        let published = crate::published::Published::new(map, layout, 3).expect("it is large enough");
+        let results = crate::results::Results::published(4 << 20, Some(Arc::new(published)));
+        let mut line = Line::of(7, &Arc::new(Memory::of(results)), Rc::default());
+        line.session.share(SHOWN_GREETING);
+        line.attach(1);
+        let reader = mapped::Reader::new(mapped::map(&file).expect("a map")).expect("a writer's memory");
+        let place = reader.place(SHOWN_GREETING).expect("the connection is there");
+        (line, Other { reader, place })
+    }
+
+    impl Other {
+        fn find(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
+            let connection = self.reader.connection(&self.place, SHOWN_GREETING)?;
+            let mut answer = Vec::new();
+            self.reader.find_for(&connection, [payload, b""], || 0, &mut answer).ok().map(|_| answer)
+        }
+
+        fn counts(&self) -> Option<[u64; 2]> {
+            self.reader.connection(&self.place, SHOWN_GREETING).map(|one| [one.received, one.shown])
+        }
+    }
+
+    impl Line {
+        fn attach(&self, attachment: u64) {
+            let begin = ToNear::Attached { version: 3, attachment: [attachment, 2], lease_ns: u64::MAX / 2 };
+            self.hear(vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
+        }
+    }
+
+    #[test]
+    fn other_processes_find_a_result_that_was_served_until_its_cells_are_closed() {
+        let (mut line, mut other) = shared();
+        line.read(READ, status::AUTOCOMMIT, inside(1, None));
+        assert_eq!(other.find(READ), None, "it was not asked for again");
+        assert!(line.served(READ).is_some());
+        assert_eq!(other.find(READ), Some(one_row(status::AUTOCOMMIT)));
+        line.hear(vec![ToNear::Closed { cells: vec![1] }]);
+        assert_eq!(other.find(READ), None);
+        line.hear(vec![ToNear::Opened { cells: vec![(1, 6)] }]);
+        assert_eq!(other.find(READ), None, "it has changed");
+        line.read(READ, status::AUTOCOMMIT, CommandReport { stamp: 7, cells: vec![(1, 6)], ..inside(2, None) });
+        assert!(line.served(READ).is_some() && other.find(READ).is_some());
+        line.memory.lose();
+        assert_eq!(other.find(READ), None, "the lease is over");
+        line.frames.set(0);
+        line.attach(2);
+        assert_eq!(other.find(READ), None, "it belongs to another attachment");
+    }
+
+    #[test]
+    fn other_processes_serve_a_connection_only_as_far_as_both_have_counted() {
+        let (mut line, mut other) = shared();
+        line.read(READ, status::AUTOCOMMIT, inside(1, None));
+        line.session.show(50);
+        assert_eq!(other.find(READ), None, "the connection was not served yet");
+        assert!(line.served(READ).is_some());
+        let sent = packet(0, READ).len() as u64;
+        let counted = [2 * sent, 50 + one_row(status::AUTOCOMMIT).len() as u64];
+        assert_eq!(other.counts(), Some(counted));
+        line.run(b"\x03SET time_zone = '+00:00'", status::AUTOCOMMIT);
+        assert_eq!(other.counts(), Some(counted), "it holds for as many bytes as before");
+        drop(line);
+        assert_eq!(other.counts(), None);
+    }
+
+    #[test]
+    fn a_connection_in_a_transaction_is_not_served_by_other_processes() {
+        let (mut line, other) = shared();
+        line.run(b"\x03BEGIN", INSIDE);
+        line.read(READ, INSIDE, inside(2, Some(5)));
+        assert!(line.served(READ).is_some());
+        assert_eq!(other.counts(), Some([0; 2]));
+    }
+
+    #[test]
+    fn the_server_sees_a_read_that_another_process_served_before_the_next_command() {
+        let (mut line, _) = shared();
+        let read = packet(0, READ);
+        let note = Note { hits: 3, rows: 1, packet: &read }.write();
+        let command = packet(0, b"\x03SELECT FOUND_ROWS()");
+        for cut in [0, 3, 20, note.len(), note.len() + 7] {
+            let before = line.memory.results.hits.load(Ordering::Relaxed);
+            let bytes = [&note[..], &command].concat();
+            let mut sent = Vec::new();
+            for part in [&bytes[..cut], &bytes[cut..]] {
+                match line.session.of_client(&mut line.follower, part, true) {
+                    Then::Instead(bytes) | Then::Hold(bytes) => sent.extend(bytes),
+                    Then::Pass => sent.extend_from_slice(part),
+                    Then::Answer(_) => panic!("nothing is known of the rows found"),
+                }
+                if cut > note.len() {
+                    break;
+                }
+            }
+            assert!(sent.starts_with(&read), "cut at {cut}");
+            assert_eq!(line.memory.results.hits.load(Ordering::Relaxed), before + 3);
+            let (next, _) = shared();
+            line = next;
+        }
+    }
 }

@@ -107,8 +107,10 @@ fn line(statement: &str) -> String {
     format!("{statement};;")
 }
 
-/// The clients, each with the way in which it takes a statement.
-fn clients(shared: &Shared) -> [(Program, fn(&str) -> String); 3] {
+/// Writes a statement as a client takes it.
+type Form = fn(&str) -> String;
+
+fn clients(shared: &Shared) -> [(Program, Form); 3] {
     [
         (shared.mariadb(), line),
         (shared.python(), str::to_owned),
@@ -140,7 +142,6 @@ fn reads_are_answered_in_the_process_and_each_write_of_others_is_seen_at_once() 
 fn a_client_sees_its_own_writes_and_what_the_server_has_not_seen_makes_no_difference() {
     const TWO: &str = "SELECT v FROM d.t WHERE id < 3 ORDER BY id";
     let shared = Shared::new(&[]);
-    let mut checks = shared.scene.direct();
     for (mut client, statement) in clients(&shared) {
         let before = shared.hits_inside();
         for round in 1..=ROUNDS {
@@ -164,9 +165,39 @@ fn a_client_sees_its_own_writes_and_what_the_server_has_not_seen_makes_no_differ
             assert!(!asked.is_empty());
             assert_eq!(client.ask(&statement("SELECT FOUND_ROWS()")), "2", "round {round}");
         }
-        checks.must("DO 1").expect("it runs");
         assert!(shared.hits_inside() - before > 0, "nothing was answered in the process");
     }
+}
+
+#[test]
+fn what_a_client_sets_and_begins_counts_from_its_next_read_on() {
+    const TIME: &str = "SELECT CONCAT(FROM_UNIXTIME(v)) FROM d.t WHERE id = 2";
+    let shared = Shared::new(&[]);
+    let mut writer = shared.scene.direct();
+    let mut client = shared.python();
+    let repeat = |client: &mut Program, read: &str, expected: &str| {
+        assert_eq!(client.ask(&format!("repeat 50 {read}")), expected);
+    };
+    for round in 1..=ROUNDS {
+        for (zone, expected) in [("+00:00", "1970-01-01 00:00:02"), ("+01:00", "1970-01-01 01:00:02")] {
+            assert_eq!(client.ask(&format!("SET time_zone = '{zone}'")), "-");
+            repeat(&mut client, TIME, expected);
+        }
+        let [old, new] = [2 * round, 2 * round + 1].map(|value| value.to_string());
+        writer.must(&format!("UPDATE d.t SET v = {old} WHERE id = 1")).expect("it writes");
+        repeat(&mut client, READ, &old);
+        assert_eq!(client.ask("BEGIN"), "-");
+        repeat(&mut client, READ, &old);
+        writer.must(&format!("UPDATE d.t SET v = {new} WHERE id = 1")).expect("it writes");
+        repeat(&mut client, READ, &old);
+        assert_eq!(client.ask("COMMIT"), "-");
+        repeat(&mut client, READ, &new);
+        assert_eq!(client.ask("CREATE TEMPORARY TABLE d.t SELECT 1 AS id, 77 AS v"), "-");
+        repeat(&mut client, READ, "77");
+        assert_eq!(client.ask("DROP TEMPORARY TABLE d.t"), "-");
+        repeat(&mut client, READ, &new);
+    }
+    assert!(shared.hits_inside() > 0, "nothing was answered in the process");
 }
 
 #[test]
