@@ -415,9 +415,9 @@ pub struct Catalogue {
     pub other_listeners: &'static str,
     /// The number of the newest thread.
     pub newest_thread: &'static str,
-    /// A row if there is a routine or a trigger, outside of the schema `sys`. None: it need not be asked, because the server
-    /// tells of each session that meets one.
-    pub routines: Option<&'static str>,
+    /// A row if there is a trigger outside of the schema `sys`. None: the question is not
+    /// needed, because the server reports each session that runs a stored routine.
+    pub triggers: Option<&'static str>,
     /// None: it is not known how to ask.
     pub programs: Option<Programs>,
 }
