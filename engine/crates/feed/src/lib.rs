@@ -59,6 +59,9 @@ pub fn attaches(text: &[u8]) -> bool {
     text.starts_with(ATTACH.as_bytes())
 }
 
+/// Identifies an attachment of a near cache to a server. Each has another one, also at another server.
+pub type Attachment = [u64; 2];
+
 /// Of a near cache's name, in bytes.
 pub const LONGEST_NAME: usize = 64;
 

@@ -1,6 +1,6 @@
 //! The memory of the near cache, and how this process gets it.
 
-use crate::table::Lock;
+use crate::lock::Lock;
 use mapped::{AtomicU64, Map, Reader, handing};
 use std::ffi::OsString;
 use std::os::fd::AsRawFd;

@@ -28,6 +28,7 @@ extern "C" fn begin() {
 
 unsafe extern "C" fn after_fork() {
     table::forked();
+    attached::forked();
 }
 
 fn errno() -> *mut c_int {

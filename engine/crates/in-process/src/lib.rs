@@ -18,6 +18,8 @@ mod attached;
 mod connection;
 #[cfg(not(test))]
 mod hooks;
+#[cfg(not(test))]
+mod lock;
 mod login;
 #[cfg(not(test))]
 mod real;

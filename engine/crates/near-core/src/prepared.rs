@@ -10,8 +10,7 @@
 //! - a statement of which something is not understood, or that was used in a rarer way, has all its executions passed on.
 
 use crate::digest;
-use crate::results::Attachment;
-use feed::SessionContext;
+use feed::{Attachment, SessionContext};
 use flavour::Flavour;
 use insight::{NOBODY, ShapeId};
 use ring::digest::{SHA256, SHA256_OUTPUT_LEN};

@@ -6,9 +6,8 @@
 //! - a result is put there only while it may be served here, and only when it was asked for once more;
 //! - a connection is served there only as it was served here last, until it has sent or received anything else.
 
-use crate::results::Attachment;
 use crate::unseen::may_leave_found;
-use feed::Near;
+use feed::{Attachment, Near};
 use locks::Mutex;
 use mapped::{Connection, Key, Layout, Map, Place, Record, Writer};
 use sql::Aggregates;

@@ -12,12 +12,10 @@ use crate::result_set::ResultSet;
 use crate::session_flags::Places;
 use crate::uses::{Source, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp, Stats};
-use feed::{CommandReport, Frame, FromNear, Heard, Lost, Near};
+use feed::{Attachment, CommandReport, Frame, FromNear, Heard, Lost, Near};
 use locks::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
-
-pub type Attachment = [u64; 2];
 
 /// The part of the memory that answers may take until it is known whether they can be kept: one in so many.
 const ON_THEIR_WAY: u64 = 8;
