@@ -153,7 +153,14 @@ fn cells_that_are_opened_together_are_found_open_together() {
         assert!(writer.put(&key(b"a"), &Record { cells: &[1], ..record(b"0", 0) }));
         writer.close(1);
         let mut reader = Reader::new(memory).expect("a writer's memory");
-        let other = thread::spawn(move || writer.open_all(&[(1, 0), (EVERYTHING, 1)]));
+        let opened = Arc::new(AtomicU64::new(0));
+        let seen = opened.clone();
+        let other = thread::spawn(move || {
+            writer.open_all(&[(1, 0), (EVERYTHING, 1)]);
+            seen.store(1, Ordering::Release);
+        });
+        // Without this load loom explores one order alone.
+        opened.load(Ordering::Acquire);
         assert_eq!(found(&mut reader, b"a", || 0), None);
         other.join().unwrap();
         assert_eq!(found(&mut reader, b"a", || 0), None);
@@ -172,10 +179,15 @@ fn a_connection_is_read_whole_or_not_at_all() {
         writer.serve(&place, &served(1));
         let reader = Reader::new(memory).expect("a writer's memory");
         let found = reader.place(5).expect("it is there");
+        let changed = Arc::new(AtomicU64::new(0));
+        let seen = changed.clone();
         let other = thread::spawn(move || {
             writer.serve(&place, &served(2));
             writer.leave(place);
+            seen.store(1, Ordering::Release);
         });
+        // Without this load loom explores one order alone.
+        changed.load(Ordering::Acquire);
         if let Some(connection) = reader.connection(&found, 5) {
             assert_eq!(connection.received, connection.context);
         }

@@ -175,8 +175,10 @@ fn what_a_client_sets_and_begins_counts_from_its_next_read_on() {
     let shared = Shared::new(&[]);
     let mut writer = shared.scene.direct();
     let mut client = shared.python();
-    let repeat = |client: &mut Program, read: &str, expected: &str| {
-        assert_eq!(client.ask(&format!("repeat 50 {read}")), expected);
+    let mut asked = 0;
+    let mut repeat = |client: &mut Program, read: &str, expected: &str| {
+        asked += READS as u64;
+        assert_eq!(client.ask(&format!("repeat {READS} {read}")), expected);
     };
     for round in 1..=ROUNDS {
         for (zone, expected) in [("+00:00", "1970-01-01 00:00:02"), ("+01:00", "1970-01-01 01:00:02")] {
@@ -197,7 +199,7 @@ fn what_a_client_sets_and_begins_counts_from_its_next_read_on() {
         assert_eq!(client.ask("DROP TEMPORARY TABLE d.t"), "-");
         repeat(&mut client, READ, &new);
     }
-    assert!(shared.hits_inside() > 0, "nothing was answered in the process");
+    assert!(shared.near().metric("commands_total") < asked, "nothing was answered in the process");
 }
 
 #[test]
