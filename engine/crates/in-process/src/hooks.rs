@@ -142,11 +142,7 @@ fn let_go(fd: c_int) {
 }
 
 /// Copies what is pending at this descriptor into these parts.
-fn pending(
-    fd: c_int,
-    flags: c_int,
-    into: &mut dyn FnMut(&mut dyn FnMut(&mut [u8]) -> usize) -> usize,
-) -> Option<usize> {
+fn pending(fd: c_int, flags: c_int, into: impl FnOnce(&mut dyn FnMut(&mut [u8]) -> usize) -> usize) -> Option<usize> {
     let is_usual = flags & !(MSG_PEEK | MSG_DONTWAIT | MSG_NOSIGNAL | MSG_WAITALL | MSG_CMSG_CLOEXEC) == 0;
     if !is_usual || !table::has_answers() || !table::has_answer(fd) {
         return None;
@@ -173,7 +169,7 @@ unsafe fn receiving(
         return call();
     }
     // SAFETY: the caller says so.
-    let copied = pending(fd, flags, &mut |take| take(unsafe { room_of(bytes, length) }));
+    let copied = pending(fd, flags, |take| take(unsafe { room_of(bytes, length) }));
     if let Some(count) = copied {
         return count as ssize_t;
     }
@@ -197,7 +193,7 @@ unsafe fn receiving_parts(
         // SAFETY: the caller says so.
         unsafe { *parts.add(at) }
     };
-    let copied = pending(fd, flags, &mut |take| {
+    let copied = pending(fd, flags, |take| {
         let peeked = if flags & MSG_PEEK != 0 { 1 } else { count };
         let mut all = 0;
         for at in 0..peeked.min(count) {
@@ -314,7 +310,7 @@ hooks! {
             return real::sendmsg(fd, message, flags);
         }
         let is_plain = (*message).msg_control.is_null() || (*message).msg_controllen == 0;
-        let bytes = gathered((*message).msg_iov, (*message).msg_iovlen as usize).filter(|_| is_plain);
+        let bytes = gathered((*message).msg_iov, (*message).msg_iovlen).filter(|_| is_plain);
         let Some(bytes) = bytes else {
             let_go(fd);
             return real::sendmsg(fd, message, flags);
@@ -359,7 +355,7 @@ hooks! {
         if !table::is_followed(fd) {
             return real::recvmsg(fd, message, flags);
         }
-        let parts = ((*message).msg_iov.cast_const(), (*message).msg_iovlen as usize);
+        let parts = ((*message).msg_iov.cast_const(), (*message).msg_iovlen);
         let (count, is_ours) = receiving_parts(fd, parts, flags, || real::recvmsg(fd, message, flags));
         if is_ours {
             ((*message).msg_namelen, (*message).msg_controllen, (*message).msg_flags) = (0, 0, 0);

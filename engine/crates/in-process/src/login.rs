@@ -28,9 +28,7 @@ impl Login {
             bytes = self.greet(bytes)?;
         }
         while let Some(piece) = self.server.next(&mut bytes) {
-            if piece.begins.is_some() {
-                self.last = piece.bytes.first().copied();
-            } else if self.last.is_none() {
+            if piece.begins.is_some() || self.last.is_none() {
                 self.last = piece.bytes.first().copied();
             }
         }
