@@ -269,7 +269,7 @@ audit: ## Ask the public databases about every locked dependency; says what coul
 lint-shell: scripts/.venv/ready
 	@if test -x scripts/.venv/bin/hadolint; then scripts/.venv/bin/hadolint --no-color backend/Dockerfile engine/Dockerfile*; \
 		else echo "NOT CHECKED: THE DOCKERFILES, SINCE HADOLINT COULD NOT BE HAD"; fi
-	@shellcheck -x scripts/bootstrap scripts/clean-root scripts/roots.sh scripts/try-images scripts/step scripts/packages/try scripts/packages/twice scripts/packages/tries/* scripts/packages/*/p[or]*[mt] scripts/fetch-server scripts/fetch-memcached .ci/run .ci/derived engine/apps/run engine/bench/run engine/docker/start engine/docker/is-healthy
+	@shellcheck -x scripts/bootstrap scripts/clean-root scripts/roots.sh scripts/try-images scripts/step scripts/packages/try scripts/packages/twice scripts/packages/tries/* scripts/packages/*/p[or]*[mt] scripts/fetch-server scripts/fetch-memcached .ci/run .ci/derived engine/apps/run engine/bench/run engine/docker/start engine/docker/is-healthy engine/crates/in-process/fqc-run
 generate: backend frontend/node_modules/ready ## Rewrite the contract and everything derived from it
 	@cd backend && $(PYTHON) manage.py spectacular --file openapi.yaml
 	@cd backend && $(PYTHON) -m controlplane.catalogue.reference > ../docs/reference/parameters.md
