@@ -76,6 +76,7 @@ def digests_of(server: Server) -> Digests:
         sampled, different = texts.get(row[DIGEST] or "", (0, 0))
         row[SAMPLED] = str(sampled)
         row[REPEATED_RATIO] = f"{(sampled - different) / sampled:.4f}" if sampled else None
+        row[DIGEST] = row.pop(DIGEST)  # long, and of use to machines alone
     return Digests(rows, estimate(rows, texts))
 
 

@@ -235,7 +235,7 @@ def _gain(found: dict[str, Any]) -> list[str]:
         return []
     reads = f"Reads take {told['read_time_ratio']:.0%} of the time that the server spends on statements."
     if not told["sampled"]:
-        return [reads, ""]
+        return [reads, "Whether their texts repeat is not known: no open connection is known to have run a read.", ""]
     ratio = told["repeated"] / told["sampled"]
     return [reads, f"Of {told['sampled']} recent reads, {ratio:.0%} repeated the text of another one.", ""]
 

@@ -3,34 +3,23 @@ import { Drawer, Stack } from '@mantine/core';
 import { FactList } from '@/components/FactList';
 import { Statements } from '@/components/Statements';
 import { useT, useTold } from '@/lib/i18n/context';
-import { formatPercent } from '@/lib/number';
 import { columnNames, isNumeric, readableColumn, readableFigure, type QueryRow } from './queryRows';
 import { QueryTable } from './QueryTable';
 import classes from './queries.module.css';
 
 const SERVER_TIME = 'Server_time_us';
-/** Fewer recent reads than this say little. */
-const FEW = 100;
-
-interface Estimate {
-  read_time_ratio: number;
-  sampled: number;
-  repeated: number;
-}
 
 interface DigestFiguresProps {
   items: QueryRow[];
-  estimate: Estimate | null;
   /** The digest of the statement whose details are shown. */
   open?: string;
   onOpen: (digest: string | undefined) => void;
 }
 
-export function DigestFigures({ items, estimate, open, onOpen }: DigestFiguresProps) {
+export function DigestFigures({ items, open, onOpen }: DigestFiguresProps) {
   const t = useT();
   return (
     <div className={classes.figures}>
-      {estimate && <EstimateText estimate={estimate} />}
       <QueryTable
         items={items}
         label={t('queries.byServerTime')}
@@ -44,23 +33,6 @@ export function DigestFigures({ items, estimate, open, onOpen }: DigestFiguresPr
         onClose={() => onOpen(undefined)}
       />
     </div>
-  );
-}
-
-function EstimateText({ estimate }: { estimate: Estimate }) {
-  const t = useT();
-  const { read_time_ratio: reads, sampled, repeated } = estimate;
-  return (
-    <p className={classes.span}>
-      {t('queries.estimate.reads', { ratio: formatPercent(reads * 100) })}{' '}
-      {sampled === 0
-        ? t('queries.estimate.noTexts')
-        : t('queries.estimate.repeated', {
-            sampled: String(sampled),
-            ratio: formatPercent((repeated / sampled) * 100),
-          })}{' '}
-      {sampled > 0 && sampled < FEW && t('queries.estimate.few')}
-    </p>
   );
 }
 

@@ -10,7 +10,7 @@ import { RANKINGS, SPAN_HOURS, SPANS, type Ranking, type Span } from './search';
 import { DigestFigures } from './DigestFigures';
 import { StatementDrawer } from './StatementDrawer';
 import { QueryTable } from './QueryTable';
-import { rankColumn, usualRanking, wereObserved } from './queryRows';
+import { estimateText, rankColumn, usualRanking, wereObserved } from './queryRows';
 import classes from './queries.module.css';
 
 interface TopQueriesProps {
@@ -46,10 +46,11 @@ export function TopQueries({
   const rankings = RANKINGS.filter((each) => each !== 'observed' || each === ranking || wereObserved(items));
   const isOfEngine = queries.data?.source === 'engine' && queries.data.is_available;
   const isOfDigests = queries.data?.source === 'digests';
+  const estimate = queries.data?.estimate;
   return (
     <Panel
       title={t(isOfDigests ? 'queries.byServerTime' : 'queries.top')}
-      description={isOfEngine ? t(`queries.rankingHint.${ranking}`) : undefined}
+      description={isOfEngine ? t(`queries.rankingHint.${ranking}`) : estimate && estimateText(estimate, t)}
       flush
       actions={
         isOfEngine && (
@@ -78,7 +79,7 @@ export function TopQueries({
       <QueryView query={queries}>
         {(data) =>
           data.is_available && data.source === 'digests' ? (
-            <DigestFigures items={data.items} estimate={data.estimate} open={open} onOpen={onOpen} />
+            <DigestFigures items={data.items} open={open} onOpen={onOpen} />
           ) : data.is_available ? (
             <div className={classes.figures}>
               {span && (

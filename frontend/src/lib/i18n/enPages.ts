@@ -511,7 +511,7 @@ export const enPages = {
   'queries.estimate.repeated':
     'Of {sampled} recent reads, {ratio} repeated the text of another one: a near cache could have answered at least these.',
   'queries.estimate.noTexts':
-    'Whether their texts repeat is not known: the server remembers no recent reads. Switch its consumer events_statements_history on to learn that.',
+    'Whether their texts repeat is not known: no open connection has run a read, or the consumer events_statements_history is off.',
   'queries.estimate.few': 'These are few reads: look again while the application is busy.',
   'queries.notOffered': 'This server does not provide figures per statement',
   'queries.noneYet': 'No statements yet',

@@ -598,7 +598,7 @@ export const zh: Messages = {
   'queries.estimate.repeated':
     '最近 {sampled} 次读取中，有 {ratio} 与其他读取的文本相同：近端缓存至少可以应答这些读取。',
   'queries.estimate.noTexts':
-    '无法得知文本是否重复：服务器没有保存最近的读取。开启 events_statements_history 消费者后即可得知。',
+    '无法得知文本是否重复：打开的连接都没有执行过读取，或 events_statements_history 消费者未开启。',
   'queries.estimate.few': '样本较少：请在应用繁忙时再查看。',
   'queries.notOffered': '服务器未提供语句级指标',
   'queries.noneYet': '尚未采集到语句',
