@@ -35,7 +35,7 @@ FROM performance_schema.events_statements_summary_by_digest
 WHERE DIGEST IS NOT NULL AND SCHEMA_NAME NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema')
 GROUP BY DIGEST ORDER BY SUM(SUM_TIMER_WAIT) DESC LIMIT 300
 """
-# Of a longer text a server remembers the beginning alone: two of them may look the same.
+# A server remembers only the beginning of a longer text, so two of those may look the same.
 _TEXTS = """
 SELECT DIGEST, COUNT(*) AS sampled, COUNT(DISTINCT CURRENT_SCHEMA, SQL_TEXT) AS different
 FROM performance_schema.events_statements_history
@@ -47,7 +47,7 @@ TABLE = "performance_schema.*"
 
 
 class Estimate(NamedTuple):
-    """What a near cache could answer. `repeated`: of the sampled reads, those whose text another of them has, too."""
+    """Estimates what a near cache could answer. `repeated` counts the sampled reads that repeat an earlier one of them."""
 
     read_time_ratio: float
     sampled: int

@@ -1,4 +1,4 @@
-"""What a server without the engine knows of its statements, from its own performance schema."""
+"""Tests of the figures that a server without the engine has in its performance schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from controlplane.prerequisites.status import cache_queries
 from testing.servers import LINES, TestServer, managed, server_of_line
 
 pytestmark = pytest.mark.django_db
-# The settings by which every product remembers statements: on MariaDB all are off by default.
+# With these settings every product remembers statements. On MariaDB all are off by default.
 CONSUMERS = ("events_statements_current", "events_statements_history")
 HISTORY = ("performance_schema = ON", *(f"performance_schema_consumer_{name} = ON" for name in CONSUMERS))
 ACCOUNT = "'limited'@'127.0.0.1'"

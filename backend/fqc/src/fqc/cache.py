@@ -230,7 +230,7 @@ def _since(found: dict[str, Any]) -> list[str]:
 
 
 def _gain(found: dict[str, Any]) -> list[str]:
-    """Of a server without the engine: what a near cache could answer."""
+    """Says what a near cache could answer of a server without the engine."""
     if not (told := found.get("estimate")):
         return []
     reads = f"Reads take {told['read_time_ratio']:.0%} of the time that the server spends on statements."

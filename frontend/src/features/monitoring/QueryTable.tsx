@@ -16,7 +16,7 @@ import classes from './queries.module.css';
 interface QueryTableProps {
   items: QueryRow[];
   label: string;
-  /** What the statements are ordered by. */
+  /** The statements are ordered by this one. */
   column: string | undefined;
   /** Said when no statement has anything in that column. */
   noneRanked: string;

@@ -64,7 +64,7 @@ impl Recording {
         Key { context: self.context, parts: [&self.text, &self.parameters] }
     }
 
-    /// What the client has sent.
+    /// Returns the text that the client has sent.
     pub fn command_text(&self) -> &[u8] {
         if self.is_count { &self.parameters } else { &self.text }
     }
