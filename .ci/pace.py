@@ -14,7 +14,7 @@ WORK = (
     "import argparse, typing; text = open(typing.__file__).read(); [compile(text, 'typing', 'exec') for _ in range(4)]"
 )
 STARTS = 80
-# On the machine on which the suites take SUITES_SECONDS after the build, when nothing else runs.
+# Its time on the machine whose suites take SUITES_SECONDS after the build, with nothing else at work.
 WORK_SECONDS = 5.5
 SUITES_SECONDS = 1300.0
 # The share of SUITES_SECONDS that a slice divides. The rest is linters, tests of wrong rows, and starts of stacks.
