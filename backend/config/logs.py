@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging.config
 import sys
 
-# structlog loads rich where it is installed, which takes a tenth of a start. Rich would draw tracebacks, of which
-# `format_exc_info` has made text before.
+# structlog loads rich where it is installed, which takes a tenth of a start. Rich would draw tracebacks, but here
+# `format_exc_info` turns them into text first.
 if is_rich_absent := "rich" not in sys.modules:
     sys.modules["rich"] = None  # type: ignore[assignment]
 import structlog
