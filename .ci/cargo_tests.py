@@ -7,13 +7,15 @@ PROGRAMS are those of a PACKAGE, or some of them: PACKAGE:TARGET,TARGET. They st
 are named: what takes longest first.
 
 Every call builds the whole workspace with the same flags, so that the second build has nothing to do. Each program
-runs as cargo would run it, in its package's folder. Its tests are reported as libtest's JSON, which libtest gives
+runs as cargo would run it, in its package's folder. In a slice of the tests (backend/testing/slices.py), those that
+look for wrong rows run all the same. Its tests are reported as libtest's JSON, which libtest gives
 only to those who claim to know that its form may change.
 """
 
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -22,12 +24,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import junit
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "backend"))
 
-ENGINE = Path(__file__).resolve().parents[1] / "engine"
+from testing import slices  # noqa: E402
+
+import junit  # noqa: E402
+
+ENGINE = ROOT / "engine"
 BUILD = ["cargo", "build", "--workspace", "--lib", "--bins", "--tests", "--features", "fqc-tests/mysql", "--locked"]
 FORM = ["-Zunstable-options", "--format=json", "--report-time"]
 OUTCOMES = {"ok": "passed", "failed": "failed", "ignored": "skipped"}
+# Programs and modules whose tests look for wrong rows: no slice leaves them out.
+WRONG_ROWS = re.compile(r"differential|histories|traps|\brows|transactions")
 SAYING = threading.Lock()
 
 
@@ -78,6 +87,8 @@ def in_order(found: Iterable[Program], choices: list[str]) -> list[Program]:
 def run(program: Program, only: list[str]) -> tuple[int, list[junit.Case]]:
     """The program's exit code and its tests, which are printed as they end."""
     environment = os.environ | {"RUSTC_BOOTSTRAP": "1", "CARGO_MANIFEST_DIR": str(program.folder)}
+    if not only and slices.NAME in os.environ and not (only := in_slice(program)):
+        return 0, []
     words = [program.file, *FORM, *(["--exact", *only] if only else [])]
     started = subprocess.Popen(
         words, cwd=program.folder, env=environment, text=True, errors="replace", stdout=subprocess.PIPE
@@ -89,6 +100,15 @@ def run(program: Program, only: list[str]) -> tuple[int, list[junit.Case]]:
         cases.append(junit.Case(program.name, "failed", message=f"the program ended with exit code {code}"))
         say(f"test {program.name} ... FAILED\nthe program ended with exit code {code}")
     return code, cases
+
+
+def in_slice(program: Program) -> list[str]:
+    """The program's tests that belong to the slice, and those that no slice leaves out."""
+    words = [program.file, "--list", "--format=terse"]
+    listed = subprocess.run(words, cwd=program.folder, stdout=subprocess.PIPE, text=True, check=True).stdout
+    tests = [line.removesuffix(": test") for line in listed.splitlines() if line.endswith(": test")]
+    names = {test: f"{program.name}:{test}" for test in tests}
+    return [test for test, name in names.items() if WRONG_ROWS.search(name) or slices.is_among(name)]
 
 
 def heard(program: Program, line: str) -> junit.Case | None:

@@ -5,7 +5,8 @@ into a folder beside the log (junit.py). A suite without such a report, such as 
 that failed counts at least one failure, whatever it reported.
 
 Invariants: the processes of a suite end with it. What outlives a suite is ended here and is a failure of the suite;
-an interrupt ends everything, and a time limit ends a suite that hangs. Standard library only: it runs before anything
+an interrupt ends everything, and a time limit ends a suite that hangs. On a build machine that is too slow for all
+tests, the large suites run a slice of theirs, and the summary says so. Standard library only: it runs before anything
 is installed.
 """
 
@@ -30,9 +31,11 @@ sys.path.insert(0, str(ROOT / "backend"))
 
 from stack import process  # noqa: E402
 from stack.waiting import wait_until  # noqa: E402
+from testing import slices  # noqa: E402
 
 import cargo_seed  # noqa: E402
 import junit  # noqa: E402
+import pace  # noqa: E402
 
 LOGS = Path(os.environ.get("RUN_DIR", ROOT / ".run")) / "test"
 CACHE = Path(os.environ.get("FQC_CACHE", Path.home() / ".cache" / "fqc"))
@@ -48,6 +51,8 @@ RUN = secrets.token_hex(8)
 END_SECONDS = 60
 # A build machine ends the whole run after 90 minutes and shows little of why.
 ALL_SECONDS = 85 * 60
+# A suite that has not started with less time left than this is not run.
+LATE_SECONDS = 15 * 60
 # A suite that ran for less is not repeated with less time left than this.
 AGAIN_SECONDS = 5 * 60
 STARTED = time.monotonic()
@@ -67,6 +72,8 @@ class Suite:
     takes_names: bool = False
     # Whether it starts hundreds of database servers, whose files take as much processor time on a disk as their start.
     has_many_servers: bool = False
+    # Whether its runner knows slices, and it is long enough for one to save time.
+    has_slices: bool = False
 
     @property
     def log(self) -> Path:
@@ -85,19 +92,19 @@ class Suite:
 # In the order in which they start: wrong rows first, then what takes longest, since a long suite that is left to run
 # alone at the end leaves a processor idle.
 SUITES = [
-    Suite("engine on real servers", "test-engine-server", takes_names=True, has_many_servers=True),
-    Suite("backend on PostgreSQL", "test-backend-postgres", takes_names=True),
-    Suite("browser end to end", "e2e", takes_names=True),
-    Suite("near", "test-near", takes_names=True, has_many_servers=True),
-    Suite("engine on MySQL", "test-engine-mysql", takes_names=True, has_many_servers=True),
+    Suite("engine on real servers", "test-engine-server", takes_names=True, has_many_servers=True, has_slices=True),
+    Suite("backend on PostgreSQL", "test-backend-postgres", takes_names=True, has_slices=True),
+    Suite("browser end to end", "e2e", takes_names=True, has_slices=True),
+    Suite("near", "test-near", takes_names=True, has_many_servers=True, has_slices=True),
+    Suite("engine on MySQL", "test-engine-mysql", takes_names=True, has_many_servers=True, has_slices=True),
     Suite("engine", "test-engine", takes_names=True),
-    Suite("engine on another line", "test-engine-line", takes_names=True, has_many_servers=True),
+    Suite("engine on another line", "test-engine-line", takes_names=True, has_many_servers=True, has_slices=True),
     Suite("engine models (loom)", "test-engine-models"),
-    Suite("Terraform provider", "test-terraform", "stacks", takes_names=True),
+    Suite("Terraform provider", "test-terraform", "stacks", takes_names=True, has_slices=True),
     Suite("CLI", "test-cli", "stacks", takes_names=True),
     Suite("stack", "test-stack", "stacks"),
     Suite("official SDKs", "test-sdk", "stacks"),
-    Suite("backend on SQLite", "test-backend-sqlite", takes_names=True),
+    Suite("backend on SQLite", "test-backend-sqlite", takes_names=True, has_slices=True),
     Suite("engine lint", "lint-engine"),
     Suite("Python lint", "lint-python", "node"),
     Suite("frontend lint", "lint-frontend", "node"),
@@ -140,13 +147,17 @@ class Result:
     earlier: list[junit.Case] = field(default_factory=list)
     # Processor time of its processes, except those that nothing has waited for.
     processor_seconds: float = 0.0
+    # False: no time was left for it.
+    has_run: bool = True
+    # One test in so many has run.
+    parts: int = 1
 
     def of(self, outcome: str) -> list[junit.Case]:
         return [case for case in self.cases if case.outcome == outcome]
 
     @property
     def passed(self) -> int:
-        return len(self.of("passed")) or int(not self.exit_code and not self.skipped_for)
+        return len(self.of("passed")) or int(self.has_run and not self.exit_code and not self.skipped_for)
 
     @property
     def failed(self) -> int:
@@ -154,10 +165,10 @@ class Result:
 
     @property
     def skipped(self) -> int:
-        return len(self.of("skipped")) or int(bool(self.skipped_for))
+        return len(self.of("skipped")) or int(bool(self.skipped_for) or not self.has_run)
 
 
-def run(suite: Suite, *, only: Sequence[str] = ()) -> Result:
+def run(suite: Suite, *, only: Sequence[str] = (), parts: int = 1) -> Result:
     started_at = time.monotonic()
     shutil.rmtree(suite.reports, ignore_errors=True)
     suite.reports.mkdir(parents=True)
@@ -167,7 +178,12 @@ def run(suite: Suite, *, only: Sequence[str] = ()) -> Result:
         Path(own).chmod(0o711)  # PostgreSQL, which refuses to run as root, has to reach its folder below
         command = ["make", suite.target, *([f"ONLY={' '.join(only)}"] if only else [])]
         started = subprocess.Popen(
-            command, cwd=ROOT, env=environment(suite, own), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            command,
+            cwd=ROOT,
+            env=environment(suite, own) | slice_of(parts),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
         )
         limit = threading.Timer(max(1.0, seconds_left()), end_hanging, (suite, log))
         limit.start()
@@ -175,7 +191,16 @@ def run(suite: Suite, *, only: Sequence[str] = ()) -> Result:
         limit.cancel()
         limit.join()  # it may be ending the last of them
         left = end_leftovers(suite, log)
-    return replace(judge(suite, exit_code or left, time.monotonic() - started_at), processor_seconds=processor)
+    result = judge(suite, exit_code or left, time.monotonic() - started_at)
+    return replace(result, processor_seconds=processor, parts=parts)
+
+
+def slice_of(parts: int) -> dict[str, str]:
+    """The environment of a slice: another commit has another one."""
+    if parts == 1:
+        return {}
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    return {slices.NAME: f"{parts}:{head.stdout.strip()}"}
 
 
 def ended(started: subprocess.Popen[bytes]) -> tuple[int, float]:
@@ -258,8 +283,9 @@ def command_of(pid: int) -> str:
 class Board:
     """Hands out suites so that no lane is used twice at once, and prints what happens."""
 
-    def __init__(self, suites: list[Suite]) -> None:
+    def __init__(self, suites: list[Suite], parts: int) -> None:
         self.waiting = list(suites)
+        self.parts = parts
         self.running: dict[Suite, float] = {}
         self.results: list[Result] = []
         self.changed = threading.Condition()
@@ -267,6 +293,9 @@ class Board:
     def take(self) -> Suite | None:
         with self.changed:
             while self.waiting and not IS_INTERRUPTED.is_set():
+                if seconds_left() < LATE_SECONDS:
+                    self.give_up()
+                    return None
                 busy = {suite.lane for suite in self.running if suite.lane}
                 if suite := next((each for each in self.waiting if each.lane not in busy), None):
                     self.waiting.remove(suite)
@@ -275,6 +304,12 @@ class Board:
                     return suite
                 self.changed.wait()
             return None
+
+    def give_up(self) -> None:
+        for suite in self.waiting:
+            say(f"{suite.name}: NOT RUN, since no time is left for it")
+        self.results += [Result(suite, 0, 0.0, has_run=False) for suite in self.waiting]
+        self.waiting.clear()
 
     def give_back(self, result: Result) -> None:
         with self.changed:
@@ -285,11 +320,11 @@ class Board:
 
     def work(self) -> None:
         while suite := self.take():
-            self.give_back(run(suite))
+            self.give_back(run(suite, parts=self.parts if suite.has_slices else 1))
 
 
-def run_side_by_side(suites: list[Suite]) -> list[Result]:
-    board, finished = Board(suites), threading.Event()
+def run_side_by_side(suites: list[Suite], parts: int = 1) -> list[Result]:
+    board, finished = Board(suites, parts), threading.Event()
     threading.Thread(target=heartbeat, args=(board, finished), daemon=True).start()
     workers = [threading.Thread(target=board.work) for _ in range(WORKERS)]
     for worker in workers:
@@ -317,7 +352,7 @@ def run_again(result: Result) -> Result:
     suite, only = result.suite, names_for_again(result)
     suite.log.rename(suite.first_log)
     say(f"{suite.name}: {', '.join(only) or 'all of it'} once more ...")
-    again = run(suite, only=only)
+    again = run(suite, only=only, parts=result.parts)
     say(sentence(again))
     kept = [case for case in result.cases if only and case.outcome != "failed"]
     earlier = result.of("failed") or [junit.Case(suite.name, "failed")]
@@ -359,6 +394,8 @@ def tail(log: Path, lines: int = 25) -> str:
 
 
 def state_of(result: Result) -> str:
+    if not result.has_run:
+        return "NOT RUN"
     if result.skipped_for:
         return "PARTLY" if result.passed else "SKIPPED"
     return "FAILED" if result.exit_code else "ok" if result.tries == 1 else "ok, 2nd"
@@ -399,7 +436,20 @@ def reason_of(case: junit.Case) -> str:
 def total(results: list[Result]) -> str:
     passed, failed = sum(each.passed for each in results), sum(each.failed for each in results)
     skipped = "".join(f"; {each.suite.name}: SKIPPED: {each.skipped_for}" for each in results if each.skipped_for)
-    return f"{passed} passed, {failed} failed{skipped}"
+    left_out = "".join(f"; {words}" for words in (slice_sentence(results), not_run_sentence(results)) if words)
+    return f"{passed} passed, {failed} failed{skipped}{left_out}"
+
+
+def slice_sentence(results: list[Result]) -> str:
+    """Says that the run was a slice of the tests: its figures do not show that."""
+    cut = [each for each in results if each.parts > 1]
+    names = ", ".join(each.suite.name for each in cut)
+    return f"ONLY A SLICE WAS RUN: ABOUT ONE TEST IN {cut[0].parts} OF: {names}" if cut else ""
+
+
+def not_run_sentence(results: list[Result]) -> str:
+    names = ", ".join(each.suite.name for each in results if not each.has_run)
+    return f"NOT RUN, SINCE NO TIME WAS LEFT: {names}" if names else ""
 
 
 def processor_seconds() -> float:
@@ -432,12 +482,24 @@ def run_all(clock: Clock) -> list[Result]:
     say(sentence(built))
     built = run_again(built)
     clock.end("build")
-    results = run_side_by_side(SUITES)
+    results = run_side_by_side(SUITES, chosen_parts())
     clock.end("suites")
     results = [run_again(result) for result in results]
     clock.end("second tries")
     with_seed(cargo_seed.leave)
     return [built, *sorted(results, key=lambda result: SUITES.index(result.suite))]
+
+
+def chosen_parts() -> int:
+    """Slices of the large suites: decided once, and on a build machine alone, since only that ends a run."""
+    if "CI" not in os.environ:
+        return 1
+    work = pace.work_seconds(WORKERS)
+    parts = pace.parts(time.monotonic() - STARTED, work)
+    say(f"the piece of work that measures this machine took {work:.1f} s, instead of {pace.WORK_SECONDS:.1f}")
+    if parts > 1:
+        say(f"THIS MACHINE IS SLOW: ABOUT ONE TEST IN {parts} OF THE LARGE SUITES WILL RUN")
+    return parts
 
 
 def with_seed(do: Callable[[], None]) -> None:

@@ -22,6 +22,8 @@ from celery.utils.log import get_multiprocessing_logger
 from config.private import keep_private
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# Django's checks load every view, which takes half of the start of a worker or scheduler. The tests run them.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
 # A connection to the database serves so many tasks: opening one costs as much as a small task does.
 TASKS_PER_CONNECTION = 1000

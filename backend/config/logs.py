@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import logging.config
+import sys
 
+# structlog loads rich where it is installed, which takes a tenth of a start. Rich would draw tracebacks, but here
+# `format_exc_info` turns them into text first.
+if is_rich_absent := "rich" not in sys.modules:
+    sys.modules["rich"] = None  # type: ignore[assignment]
 import structlog
+
+if is_rich_absent:
+    del sys.modules["rich"]
 
 SHARED: list[structlog.typing.Processor] = [
     structlog.contextvars.merge_contextvars,

@@ -22,7 +22,6 @@ INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.staticfiles",
-    "django_filters",
     "rest_framework",
     "drf_spectacular",
     "controlplane.core",

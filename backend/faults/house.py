@@ -132,7 +132,7 @@ def house(*, database: str, broker: str, server_count: int, logs: Path) -> Itera
         queue = _broker(broker, disk.folder, stack)
         if queue is not None:
             os.environ["FQC_BROKER_URL"] = queue.url
-        subprocess.run([sys.executable, "manage.py", "migrate", "-v", "0"], cwd=BACKEND, check=True)
+        subprocess.run([sys.executable, "manage.py", "migrate", "--skip-checks", "-v", "0"], cwd=BACKEND, check=True)
         import django
 
         django.setup()

@@ -20,7 +20,7 @@ from controlplane.accounts.access_key_serializers import (
 from controlplane.accounts.models import AccessKey, User
 from controlplane.accounts.permissions import ViewerOnly, role_in_force
 from controlplane.accounts.roles import Role
-from controlplane.core.idempotency import ShownOnce
+from controlplane.core.shown_once import ShownOnce
 from controlplane.core.views import ApiViewSet
 
 

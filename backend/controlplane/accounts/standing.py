@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils import timezone
-from rest_framework.request import Request
 
 from controlplane.accounts.models import Session, Token, User
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
 
 
 class Holder(NamedTuple):

@@ -40,8 +40,8 @@ from controlplane.accounts.serializers import (
 )
 from controlplane.core.errors import Denied, NotFound
 from controlplane.core.etag import if_match
-from controlplane.core.idempotency import ShownOnce
 from controlplane.core.request_context import caller
+from controlplane.core.shown_once import ShownOnce
 from controlplane.core.throttling import LoginThrottle
 from controlplane.core.views import ApiView, ApiViewSet, with_etag
 

@@ -7,12 +7,14 @@ would let through everybody who read the same version.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import models
-from rest_framework.request import Request
 
 from controlplane.core.errors import NotFound, PreconditionFailed, PreconditionRequired
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
 
 Row = TypeVar("Row", bound=models.Model)
 

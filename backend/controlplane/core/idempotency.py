@@ -15,19 +15,22 @@ import hashlib
 import json
 import re
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from rest_framework.request import Request
-from rest_framework.response import Response
-from rest_framework.utils.encoders import JSONEncoder
 
 from controlplane.core.errors import Conflict, FieldError, Invalid, Refused
 from controlplane.core.models import KeptAnswer
 from controlplane.core.request_context import Caller, caller, caller_holds
 from controlplane.core.sealing import open_sealed, seal
+
+# Services and tasks import this module. At run time only a process that answers requests loads the REST framework,
+# which takes longer than everything else that a worker or a command starts with.
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+    from rest_framework.response import Response
 
 KEEP = timedelta(days=1)
 STUCK_AFTER = timedelta(minutes=10)  # a process died with the key in hand
@@ -36,18 +39,12 @@ MOST_IDLE, MOST_IDLE_CHARACTERS = 1000, 64 * 1024  # of one actor, and in one an
 KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
-class ShownOnce(Response):
-    """An answer with a secret in it, about `made`, such as "token tok-1"."""
-
-    def __init__(self, data: Any, made: str) -> None:
-        super().__init__(data, 201)
-        self.made = made
-
-
 class Replay(Exception):
     """Carries a kept answer out of a view's preparation."""
 
     def __init__(self, kept: KeptAnswer) -> None:
+        from rest_framework.response import Response
+
         if kept.status == ANSWER_LOST:
             raise Conflict(
                 f"The first request with this Idempotency-Key acted on {kept.made}, then its answer was lost. Look at "
@@ -125,6 +122,8 @@ def act(made: str) -> None:
 
 
 def finish(kept: KeptAnswer, response: Response) -> None:
+    from rest_framework.utils.encoders import JSONEncoder
+
     if response.status_code >= 500:
         fail(kept)
         return
@@ -159,6 +158,8 @@ def fail(kept: KeptAnswer) -> None:
 
 
 def _to_keep(response: Response) -> dict[str, Any]:
+    from controlplane.core.shown_once import ShownOnce
+
     if isinstance(response, ShownOnce):
         return {"made": response.made}
     headers = {name: value for name, value in response.headers.items() if name != "Content-Type"}

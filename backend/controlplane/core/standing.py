@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable
-from typing import Any
-
-from rest_framework.request import Request
+from typing import TYPE_CHECKING, Any
 
 from controlplane.core.hooks import Hook
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
 
 Holder = Hashable  # by what somebody was let in, and what he might do then
 HOLDER_OF: Hook[Callable[[Request], Holder]] = Hook("core.standing.HOLDER_OF")

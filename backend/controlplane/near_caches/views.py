@@ -16,8 +16,8 @@ from controlplane.accounts.permissions import ReporterOnly
 from controlplane.accounts.roles import Scope
 from controlplane.accounts.serializers import TokenSerializer
 from controlplane.accounts.services import token_create
-from controlplane.core.idempotency import ShownOnce
 from controlplane.core.request_context import caller
+from controlplane.core.shown_once import ShownOnce
 from controlplane.core.throttling import SharedThrottle
 from controlplane.core.views import ApiView
 from controlplane.fleet.models import Instance

@@ -1,0 +1,15 @@
+"""The answer that shows a secret. A repeat of its request is answered with what was made, and never with the secret."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework.response import Response
+
+
+class ShownOnce(Response):
+    """An answer with a secret in it, about `made`, such as "token tok-1"."""
+
+    def __init__(self, data: Any, made: str) -> None:
+        super().__init__(data, 201)
+        self.made = made
