@@ -47,7 +47,7 @@ TABLE = "performance_schema.*"
 
 
 class Estimate(NamedTuple):
-    """Estimates what a near cache could answer. `repeated` counts the sampled reads that repeat an earlier one of them."""
+    """Estimates what a near cache could answer. `repeated` counts the sampled reads that repeat an earlier one."""
 
     read_time_ratio: float
     sampled: int
