@@ -6,6 +6,8 @@ mod traps;
 mod both;
 #[path = "both/settings.rs"]
 mod settings;
+#[path = "both/temporary.rs"]
+mod temporary;
 
 use both::texts;
 use fqc_tests::client::{Login, Param, capability};

@@ -14,7 +14,14 @@ from lab.packages import PHP, fetch, fetch_source
 from lab.php import Php
 from lab.suites import FILES, Command, Target
 
-PACKAGES = ("php-doctrine-orm", "php-doctrine-annotations", "php-symfony-cache", "php-symfony-yaml", "phpunit")
+PACKAGES = (
+    "php-doctrine-orm",
+    "php-doctrine-annotations",
+    "php-sqlite3",
+    "php-symfony-cache",
+    "php-symfony-yaml",
+    "phpunit",
+)
 TESTS = "tests/Doctrine/Tests/ORM/Functional"
 # Tests of these groups measure time, and start helpers that are not in the package.
 LEFT_OUT = ("performance", "locking_functional")

@@ -25,7 +25,7 @@ PARAMETERS = {"MariaDB": "usePipelineAuth=false&sslMode=disable", "MySQL": "sslM
 class OpenJpa:
     name = "openjpa"
     # Packages below that of the tests.
-    tests = ("query", "relations", "simple", "criteria", "inheritance", "identity", "jdbc.kernel")
+    tests = ("query", "relations")
 
     def prepare(self) -> None:
         self._jars = kept(f"tests-openjpa-{VERSION}", _fetch)

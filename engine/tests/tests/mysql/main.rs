@@ -38,6 +38,8 @@ mod shared;
 mod silence;
 mod surface;
 mod tls;
+#[path = "../both/temporary.rs"]
+mod temporary;
 #[path = "../both/transactions.rs"]
 mod transactions;
 #[path = "../traps/mod.rs"]
