@@ -44,7 +44,7 @@ def fetch(names: Sequence[str]) -> Path:
 
 
 def fetch_source(name: str) -> Path:
-    """The folder of the source from which Debian builds this package, as its authors published it."""
+    """The folder with the source of this Debian package, as its authors published it."""
     _need_apt()
 
     def unpack(draft: Path) -> None:
@@ -65,7 +65,7 @@ def _need_apt() -> None:
 
 
 def _sources_of(name: str, folder: Path) -> list[str]:
-    """Options of apt-get with which it knows the sources of the repository from which this package comes."""
+    """Options of apt-get that add the sources in the repository of this package."""
     known = ran(["apt-cache", "madison", name], folder).partition("\n")[0]
     if not known:
         raise Unavailable(f"apt knows no package {name}")

@@ -31,7 +31,7 @@ FILES = Path(__file__).resolve().parents[1] / "suites"
 MODES = ("off", *ALWAYS_SAME)
 SCHEMAS = ("main", "other", "test", "test_schema")
 MOST_SHOWN = 40
-# Elements by which JUnit's XML says that a test has not passed.
+# Elements of JUnit's XML for a test that has not passed.
 NOT_PASSED = ("failure", "error", "skipped", "warning")
 Outcomes = Mapping[str, str]
 

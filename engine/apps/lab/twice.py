@@ -19,7 +19,7 @@ OK, NULL, EOF, ERROR = 0x00, 0xFB, 0xFE, 0xFF
 DEPRECATE_EOF = 1 << 24
 MOST_IN_A_PACKET, MOST_IN_AN_EOF = 0xFFFFFF, 8
 READ = re.compile(rb"(\s|\(|/\*(?!!).*?\*/)*(SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
-# What must not happen twice, or would have another result the second time.
+# A read with one of these words has an effect, or another result when it is repeated.
 EFFECT = re.compile(rb";|:=|_LOCK\b|\b(INTO|UPDATE|SHARE|NEXT|NEXTVAL|ROW_COUNT|SLEEP)\b", re.IGNORECASE)
 
 

@@ -1,7 +1,7 @@
 //! Temporary tables, of which no event tells: whether the session may have any.
 //!
-//! Those that the session's own statements create are counted, not named, since a rename gives them other names. The count
-//! is never lower than their number.
+//! The tables that the session's own statements create are counted, not named, since a rename gives them other names. The
+//! count is never lower than the number of these tables.
 
 use sql::{Kind, LexMode};
 
