@@ -36,7 +36,9 @@ pub enum Kind {
     Write,
     CreateTemporary,
     /// With IF EXISTS, success does not mean that any existed.
-    DropTemporary { may_be_missing: bool },
+    DropTemporary {
+        may_be_missing: bool,
+    },
     Show(Show),
     /// EXPLAIN, DESCRIBE, and ANALYZE of a read.
     Explain,

@@ -52,7 +52,9 @@ fn a_temporary_table_hides_another_also_under_a_new_name() {
 fn what_may_have_dropped_nothing_leaves_a_session_unserved() {
     let (mut arena, mut client) = with_served("temporary_kept");
     all(&mut client, &[HIDE]);
-    for drop in ["DROP TEMPORARY TABLE missing", "DROP TEMPORARY TABLE IF EXISTS missing", "DROP TABLE IF EXISTS missing"] {
+    for drop in
+        ["DROP TEMPORARY TABLE missing", "DROP TEMPORARY TABLE IF EXISTS missing", "DROP TABLE IF EXISTS missing"]
+    {
         client.query(drop).unwrap();
         never(&mut arena, &mut client, "77");
     }

@@ -37,9 +37,9 @@ mod settings;
 mod shared;
 mod silence;
 mod surface;
-mod tls;
 #[path = "../both/temporary.rs"]
 mod temporary;
+mod tls;
 #[path = "../both/transactions.rs"]
 mod transactions;
 #[path = "../traps/mod.rs"]
