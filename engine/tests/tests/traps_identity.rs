@@ -12,7 +12,7 @@ mod temporary;
 use both::texts;
 use fqc_tests::client::{Login, Param, capability};
 use std::sync::Arc;
-use traps::{Arena, all, facet, said, said_binary, small_table, start};
+use traps::{Arena, all, facet, said, said_binary, small_table, start, with_table};
 
 /// The engine's data about the product under test.
 const FLAVOUR: &flavour::Flavour = &flavour::MARIADB;
