@@ -152,8 +152,21 @@ class CacheQueriesQuerySerializer(serializers.Serializer[Any]):
     )
 
 
+class StatementEstimateSerializer(serializers.Serializer[Any]):
+    read_time_ratio = serializers.FloatField(help_text="Share of reads in the time that the server spends.")
+    sampled = serializers.IntegerField(help_text="Recent reads whose texts the server remembers.")
+    repeated = serializers.IntegerField(help_text="Those of them that repeat the text of another one.")
+
+
 class CacheQueriesSerializer(serializers.Serializer[Any]):
-    is_available = serializers.BooleanField(help_text="Whether the engine offers figures per statement.")
+    is_available = serializers.BooleanField(help_text="Whether the server offers figures per statement.")
+    source = serializers.ChoiceField(
+        choices=["engine", "digests"],
+        help_text="`digests`: the server has no engine, so the figures are those of its performance schema.",
+    )
+    estimate = StatementEstimateSerializer(
+        allow_null=True, help_text="What a near cache could answer, as far as digests tell. Null with the engine."
+    )
     note = serializers.CharField(allow_blank=True, help_text="Why it does not.")
     reason = serializers.CharField(allow_blank=True, help_text="The same as a stable word.")
     since = serializers.DateTimeField(

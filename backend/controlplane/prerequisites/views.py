@@ -68,7 +68,7 @@ class CacheQueriesView(ApiView):
         responses=CacheQueriesSerializer,
     )
     def get(self, request: Request, pk: str) -> Response:
-        """The engine's figures per shape of statement, as far as it offers them."""
+        """Figures per shape of statement: the engine's, or of a server without it those of its performance schema."""
         asked = CacheQueriesQuerySerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
         found = status.cache_queries(instance_get(pk), asked.validated_data["hours"])

@@ -2,41 +2,19 @@
 
 mod traps;
 
+#[path = "both/found_rows.rs"]
+mod found_rows;
+
 use fqc_tests::client::{Client, Login, Part, Response, capability};
-use traps::{Arena, all, said, small_table, until};
+use traps::{Arena, Pair, all, said, small_table, until};
 
 const IN_TRANSACTION: u16 = 0x0001;
 const AUTOCOMMIT: u16 = 0x0002;
 const READ_ONLY: u16 = 0x2000;
 const SLOW: u16 = 0x0800;
 
-/// Two sessions, one served from memory and one never, run the same; all their answers are the same, byte for byte.
-struct Pair {
-    served: Client,
-    plain: Client,
-}
-
-impl Pair {
-    fn new(arena: &Arena) -> Self {
-        Self { served: arena.client(), plain: arena.client_with(&["SET SESSION fqc_type = OFF"]) }
-    }
-
-    #[track_caller]
-    fn alike(&mut self, statement: &str) -> Response {
-        let (served, plain) = (self.served.query(statement).unwrap(), self.plain.query(statement).unwrap());
-        assert_eq!(served, plain, "`{statement}`: {} instead of {}", said(&served), said(&plain));
-        served
-    }
-
-    /// The same for a read that the served session must get from memory.
-    #[track_caller]
-    fn hit(&mut self, arena: &mut Arena, read: &str) -> Response {
-        let (served, is_hit) = arena.ask(&mut self.served, read);
-        let plain = self.plain.query(read).unwrap();
-        assert_eq!(served, plain, "`{read}`: {} instead of {}", said(&served), said(&plain));
-        assert!(is_hit, "`{read}` was not answered from memory:\n{}", arena.server.reasons());
-        served
-    }
+fn enter(db: &str) -> Arena {
+    Arena::enter(db)
 }
 
 fn status(response: &Response) -> u16 {
@@ -70,78 +48,6 @@ fn found_rows_and_row_count_after_a_hit() {
             pair.alike(question);
         }
     }
-}
-
-const COUNTING: &str = "SELECT SQL_CALC_FOUND_ROWS v FROM t ORDER BY id LIMIT 1";
-const FOUND: &str = "SELECT FOUND_ROWS()";
-
-#[test]
-fn the_number_of_all_rows_found_is_answered_from_memory() {
-    let mut arena = Arena::enter("g_counted");
-    let mut pair = Pair::new(&arena);
-    small_table(&mut pair.served, "t", "InnoDB");
-    arena.warm(&mut pair.served, COUNTING);
-    for asked in [FOUND, "select found_rows() AS n /* page 1 */;"] {
-        pair.hit(&mut arena, COUNTING);
-        pair.alike(asked);
-        for _ in 0..2 {
-            pair.hit(&mut arena, COUNTING);
-            pair.hit(&mut arena, asked);
-            pair.alike(FOUND);
-            pair.hit(&mut arena, COUNTING);
-            pair.hit(&mut arena, asked);
-            pair.alike("SHOW WARNINGS");
-            pair.alike("SELECT ROW_COUNT()");
-        }
-    }
-    let mut third = arena.client();
-    arena.hit(&mut third, COUNTING, "10");
-    arena.hit(&mut third, FOUND, "5");
-    let mut writer = arena.client();
-    writer.must("INSERT INTO t VALUES (6, 60)").unwrap();
-    for _ in 0..3 {
-        pair.alike(COUNTING);
-        pair.alike(FOUND);
-    }
-    arena.hit(&mut third, COUNTING, "10");
-    arena.hit(&mut third, FOUND, "6");
-}
-
-#[test]
-fn the_number_of_all_rows_found_is_that_of_the_read_right_before() {
-    let mut arena = Arena::enter("g_counted_before");
-    let mut pair = Pair::new(&arena);
-    small_table(&mut pair.served, "t", "InnoDB");
-    let others = ["SELECT v FROM t WHERE id = 1", "SELECT SQL_CALC_FOUND_ROWS v FROM t WHERE id < 3 LIMIT 1"];
-    for read in [COUNTING, others[0], others[1]] {
-        arena.warm(&mut pair.served, read);
-        pair.alike(read);
-        pair.alike(FOUND);
-        pair.hit(&mut arena, read);
-        pair.alike(FOUND);
-    }
-    for between in ["DO 1", "SET @a = 1", "SELECT 1", "SELECT v FROM t", "SELECT nothing FROM t", others[0], others[1]]
-    {
-        pair.hit(&mut arena, COUNTING);
-        pair.alike(between);
-        pair.alike(FOUND);
-    }
-    all(&mut pair.served, &["BEGIN"]);
-    all(&mut pair.plain, &["BEGIN"]);
-    for between in ["DO 1", "SAVEPOINT s", FOUND, "COMMIT", "BEGIN"] {
-        pair.alike(COUNTING);
-        pair.alike(FOUND);
-        pair.alike(COUNTING);
-        pair.alike(between);
-        pair.alike(FOUND);
-    }
-    // What has changed since is asked of the server.
-    let mut reader = arena.client();
-    arena.hit(&mut reader, COUNTING, "10");
-    pair.served.must("COMMIT").unwrap();
-    pair.served.must("INSERT INTO t VALUES (6, 60)").unwrap();
-    let (_, is_hit) = arena.ask(&mut reader, FOUND);
-    assert!(!is_hit, "the table has changed since the read");
 }
 
 /// A read that fails after its first rows leaves their number, and one that fails before it begins that of the served read.

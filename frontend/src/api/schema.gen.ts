@@ -920,7 +920,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description The engine's figures per shape of statement, as far as it offers them. */
+        /** @description Figures per shape of statement: the engine's, or of a server without it those of its performance schema. */
         get: operations["instances_cache_queries"];
         put?: never;
         post?: never;
@@ -1967,8 +1967,17 @@ export interface components {
             hours: number;
         };
         CacheQueries: {
-            /** @description Whether the engine offers figures per statement. */
+            /** @description Whether the server offers figures per statement. */
             is_available: boolean;
+            /**
+             * @description `digests`: the server has no engine, so the figures are those of its performance schema.
+             *
+             *     * `engine` - engine
+             *     * `digests` - digests
+             */
+            source: components["schemas"]["CacheQueriesSourceEnum"];
+            /** @description What a near cache could answer, as far as digests tell. Null with the engine. */
+            estimate: components["schemas"]["StatementEstimate"] | null;
             /** @description Why it does not. */
             note: string;
             /** @description The same as a stable word. */
@@ -1982,6 +1991,12 @@ export interface components {
                 [key: string]: string | null;
             }[];
         };
+        /**
+         * @description * `engine` - engine
+         *     * `digests` - digests
+         * @enum {string}
+         */
+        CacheQueriesSourceEnum: "engine" | "digests";
         CacheSizingRequest: {
             /**
              * @description Restart the server if a parameter needs it.
@@ -4043,6 +4058,17 @@ export interface components {
          * @enum {string}
          */
         SparklinesResolutionEnum: "raw" | "minute" | "hour" | "six_hours";
+        StatementEstimate: {
+            /**
+             * Format: double
+             * @description Share of reads in the time that the server spends.
+             */
+            read_time_ratio: number;
+            /** @description Recent reads whose texts the server remembers. */
+            sampled: number;
+            /** @description Those of them that repeat the text of another one. */
+            repeated: number;
+        };
         StatementExample: {
             /** @description As it was executed, with its literals. */
             statement: string | null;

@@ -106,5 +106,5 @@ def test_no_engine_is_recommended_and_no_right_blocks_a_cache_that_can_never_be_
     assert blocking == ["no_engine_there"]
     advice = cache_advice(instance)
     assert advice["recommendation"]["verdict"] == "no_engine_there"
-    assert cache_queries(instance)["reason"] == "no_engine"
+    assert cache_queries(instance)["reason"] == "privilege_missing"
     assert "upgrade" not in str(advice) and "Install" not in str(advice)

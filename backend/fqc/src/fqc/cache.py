@@ -214,17 +214,30 @@ def queries(
         int, typer.Option(min=0, max=168, help="How many hours to look back; 0: since the server started to count.")
     ] = 0,
 ) -> None:
-    """Show the engine's figures per statement."""
+    """Show figures per statement: the engine's, or the server's digests."""
     call.show(
         call.api.get(f"instances/{instance}/cache/queries", hours=hours),
         lambda it: (
-            stacked(*_since(it), *_free(it["items"])[1:], it["note"] or None) if it["items"] else it["note"] or "none"
+            stacked(*_since(it), *_gain(it), *_free(it["items"])[1:], it["note"] or None)
+            if it["items"]
+            else it["note"] or "none"
         ),
     )
 
 
 def _since(found: dict[str, Any]) -> list[str]:
     return [f"Since {human_time(found['since'])}.", ""] if found["since"] else []
+
+
+def _gain(found: dict[str, Any]) -> list[str]:
+    """Of a server without the engine: what a near cache could answer."""
+    if not (told := found.get("estimate")):
+        return []
+    reads = f"Reads take {told['read_time_ratio']:.0%} of the time that the server spends on statements."
+    if not told["sampled"]:
+        return [reads, "Whether their texts repeat is not known: no open connection is known to have run a read.", ""]
+    ratio = told["repeated"] / told["sampled"]
+    return [reads, f"Of {told['sampled']} recent reads, {ratio:.0%} repeated the text of another one.", ""]
 
 
 def _free(rows: list[dict[str, Any]]) -> list[Any]:

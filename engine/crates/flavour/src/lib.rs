@@ -102,8 +102,9 @@ pub struct Statements {
     pub keeps_warnings: bool,
     /// `FOUND_ROWS()` after an UPDATE that succeeded is the number of rows that it has found.
     pub updates_count_rows: bool,
-    /// `BINARY` before an expression is deprecated: the server warns of each one when it parses the text.
-    pub deprecates_binary: bool,
+    /// `BINARY` before an expression, SQL_CALC_FOUND_ROWS and FOUND_ROWS() are deprecated: the server warns of each one when it
+    /// parses the text.
+    pub warns_of_words: bool,
     /// A read that fails on its way leaves the number of rows that it had found. Otherwise that of the read before stays.
     pub counts_until_failure: bool,
     /// It goes by the types that a prepared statement's execution binds also where its values cannot be read.
@@ -415,9 +416,9 @@ pub struct Catalogue {
     pub other_listeners: &'static str,
     /// The number of the newest thread.
     pub newest_thread: &'static str,
-    /// A row if there is a routine or a trigger, outside of the schema `sys`. None: it need not be asked, because the server
-    /// tells of each session that meets one.
-    pub routines: Option<&'static str>,
+    /// A row if there is a trigger outside of the schema `sys`. None: the question is not
+    /// needed, because the server reports each session that runs a stored routine.
+    pub triggers: Option<&'static str>,
     /// None: it is not known how to ask.
     pub programs: Option<Programs>,
 }

@@ -27,7 +27,7 @@ pub static MARIADB: Flavour = Flavour {
         tells_transactions: false,
         keeps_warnings: true,
         updates_count_rows: false,
-        deprecates_binary: false,
+        warns_of_words: false,
         counts_until_failure: true,
         takes_unreadable_types: true,
         heeds_earlier_types: false,

@@ -26,7 +26,7 @@ pub static MYSQL: Flavour = Flavour {
         tells_transactions: true,
         keeps_warnings: false,
         updates_count_rows: true,
-        deprecates_binary: true,
+        warns_of_words: true,
         counts_until_failure: false,
         takes_unreadable_types: false,
         heeds_earlier_types: true,

@@ -241,7 +241,7 @@ pub fn without_sql_cache(text: &[u8], mode: LexMode) -> Option<Vec<u8>> {
 const HINT: &str = "sql_cache";
 
 /// Of SELECT.
-const OPTIONS: [&str; 9] = [
+pub(crate) const OPTIONS: [&str; 9] = [
     "all",
     "distinct",
     "distinctrow",

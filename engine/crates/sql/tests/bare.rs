@@ -18,7 +18,7 @@ static BARE: Flavour = Flavour {
         tells_transactions: true,
         keeps_warnings: false,
         updates_count_rows: false,
-        deprecates_binary: false,
+        warns_of_words: false,
         counts_until_failure: false,
         takes_unreadable_types: true,
         heeds_earlier_types: false,

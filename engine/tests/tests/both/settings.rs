@@ -1,8 +1,8 @@
 //! Reads of one setting, on a server of either product: they are served to sessions for which the setting has the same value.
 
-use crate::traps::{Arena, all, said, small_table, until};
+use crate::traps::{Arena, Pair, all, said, small_table, until};
 use crate::{FLAVOUR, enter, start};
-use fqc_tests::client::{Client, Login, Param, capability};
+use fqc_tests::client::{Login, Param, capability};
 use std::sync::Arc;
 
 const MODE: &str = "SELECT @@SESSION.sql_mode";
@@ -97,25 +97,11 @@ fn a_setting_shown_in_a_transaction_opens_no_snapshot() {
     }
 }
 
-/// Runs the same on a session that is served and on one that is not.
-struct Pair {
-    served: Client,
-    plain: Client,
-}
-
-impl Pair {
-    #[track_caller]
-    fn alike(&mut self, statement: &str) {
-        let [served, plain] = [&mut self.served, &mut self.plain].map(|one| one.query(statement).unwrap());
-        assert_eq!(served, plain, "`{statement}`: {} instead of {}", said(&served), said(&plain));
-    }
-}
-
 #[test]
 fn a_setting_that_was_shown_leaves_warnings_and_rows_found_as_the_server_would() {
     let mut arena = enter("settings_left");
     with_table(&mut arena);
-    let mut pair = Pair { served: arena.client(), plain: arena.client_with(&["SET SESSION fqc_type = OFF"]) };
+    let mut pair = Pair::new(&arena);
     let read = "SELECT v FROM t";
     for text in [MODE, read] {
         arena.warm(&mut pair.served, text);
@@ -132,7 +118,7 @@ fn a_setting_that_was_shown_leaves_warnings_and_rows_found_as_the_server_would()
         }
     }
     for question in questions.repeat(3) {
-        ["UPDATE t SET v = v", MODE, question].iter().for_each(|statement| pair.alike(statement));
+        ["UPDATE t SET v = v", MODE, question].iter().for_each(|statement| drop(pair.alike(statement)));
     }
 }
 

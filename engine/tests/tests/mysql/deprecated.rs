@@ -150,3 +150,25 @@ fn executions_whose_preparation_warned_are_served_without_warnings() {
         pair.alike(command::QUERY, "SHOW WARNINGS");
     }
 }
+
+#[test]
+fn rows_counted_beyond_a_limit_are_answered_with_the_warnings_of_both_texts() {
+    let mut place = with_texts("deprecated_counted");
+    let (read, found) = ("SELECT SQL_CALC_FOUND_ROWS v FROM t WHERE s LIKE BINARY 'a%' LIMIT 1", "SELECT FOUND_ROWS()");
+    for login in logins(&place) {
+        let mut pair = Pair::new(&place, &login);
+        place.warm(&mut pair.served, read);
+        pair.hit(&mut place, read);
+        pair.alike(command::QUERY, found);
+        for question in ["SHOW WARNINGS", "SELECT @@warning_count", "SHOW COUNT(*) WARNINGS", found] {
+            pair.hit(&mut place, read);
+            pair.alike(command::QUERY, question);
+            for _ in 0..2 {
+                pair.hit(&mut place, read);
+                pair.hit(&mut place, found);
+                pair.alike(command::QUERY, question);
+                pair.alike(command::QUERY, question);
+            }
+        }
+    }
+}

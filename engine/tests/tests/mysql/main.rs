@@ -12,6 +12,8 @@ mod definitions;
 mod deprecated;
 mod dialect;
 mod differential;
+#[path = "../both/found_rows.rs"]
+mod found_rows;
 mod histories;
 #[path = "../both/identity.rs"]
 mod identity;

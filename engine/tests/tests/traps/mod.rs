@@ -341,3 +341,32 @@ pub fn with_table(db: &str) -> (Arena, Client, Client) {
     small_table(&mut writer, "t", "InnoDB");
     (arena, writer, reader)
 }
+
+/// Two sessions, one served from memory and one never, run the same; all their answers are the same, byte for byte.
+pub struct Pair {
+    pub served: Client,
+    pub plain: Client,
+}
+
+impl Pair {
+    pub fn new(arena: &Arena) -> Self {
+        Self { served: arena.client(), plain: arena.client_with(&["SET SESSION fqc_type = OFF"]) }
+    }
+
+    #[track_caller]
+    pub fn alike(&mut self, statement: &str) -> Response {
+        let (served, plain) = (self.served.query(statement).unwrap(), self.plain.query(statement).unwrap());
+        assert_eq!(served, plain, "`{statement}`: {} instead of {}", said(&served), said(&plain));
+        served
+    }
+
+    /// The same for a read that the served session must get from memory.
+    #[track_caller]
+    pub fn hit(&mut self, arena: &mut Arena, read: &str) -> Response {
+        let (served, is_hit) = arena.ask(&mut self.served, read);
+        let plain = self.plain.query(read).unwrap();
+        assert_eq!(served, plain, "`{read}`: {} instead of {}", said(&served), said(&plain));
+        assert!(is_hit, "`{read}` was not answered from memory:\n{}", arena.server.reasons());
+        served
+    }
+}

@@ -1,26 +1,16 @@
 import { SegmentedControl } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { cacheQueriesQuery } from '@/api/instances';
-import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { Moment } from '@/components/Moment';
 import { Panel } from '@/components/Panel';
 import { QueryView } from '@/components/QueryView';
-import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
+import { useT, useTold } from '@/lib/i18n/context';
 import { RANKINGS, SPAN_HOURS, SPANS, type Ranking, type Span } from './search';
+import { DigestFigures } from './DigestFigures';
 import { StatementDrawer } from './StatementDrawer';
-import {
-  columnNames,
-  isNumeric,
-  isOneStatement,
-  rankColumn,
-  ranked,
-  readableColumn,
-  readableFigure,
-  usualRanking,
-  wereObserved,
-  type QueryRow,
-} from './queryRows';
+import { QueryTable } from './QueryTable';
+import { estimateText, rankColumn, usualRanking, wereObserved } from './queryRows';
 import classes from './queries.module.css';
 
 interface TopQueriesProps {
@@ -54,13 +44,16 @@ export function TopQueries({
   const items = queries.data?.items ?? [];
   const ranking = chosen ?? usualRanking(items, isObserving);
   const rankings = RANKINGS.filter((each) => each !== 'observed' || each === ranking || wereObserved(items));
+  const isOfEngine = queries.data?.source === 'engine' && queries.data.is_available;
+  const isOfDigests = queries.data?.source === 'digests';
+  const estimate = queries.data?.estimate;
   return (
     <Panel
-      title={t('queries.top')}
-      description={queries.data?.is_available ? t(`queries.rankingHint.${ranking}`) : undefined}
+      title={t(isOfDigests ? 'queries.byServerTime' : 'queries.top')}
+      description={isOfEngine ? t(`queries.rankingHint.${ranking}`) : estimate && estimateText(estimate, t)}
       flush
       actions={
-        queries.data?.is_available && (
+        isOfEngine && (
           <>
             <SegmentedControl
               size="xs"
@@ -85,7 +78,9 @@ export function TopQueries({
     >
       <QueryView query={queries}>
         {(data) =>
-          data.is_available ? (
+          data.is_available && data.source === 'digests' ? (
+            <DigestFigures items={data.items} open={open} onOpen={onOpen} />
+          ) : data.is_available ? (
             <div className={classes.figures}>
               {span && (
                 <p className={classes.span}>
@@ -100,7 +95,9 @@ export function TopQueries({
               )}
               <QueryTable
                 items={data.items}
-                ranking={ranking}
+                label={t('queries.top')}
+                column={rankColumn(data.items, ranking)}
+                noneRanked={t(`queries.noneRanked.${ranking}`)}
                 onOpen={(row) => onOpen(row.Digest ?? undefined)}
               />
               <StatementDrawer
@@ -117,75 +114,4 @@ export function TopQueries({
       </QueryView>
     </Panel>
   );
-}
-
-interface QueryTableProps {
-  items: QueryRow[];
-  ranking: Ranking;
-  onOpen: (row: QueryRow) => void;
-}
-
-function QueryTable({ items, ranking, onOpen }: QueryTableProps) {
-  const t = useT();
-  const told = useTold();
-  const rows = items.map((item, index) => ({ ...item, key: String(index) }));
-  const column = rankColumn(items, ranking);
-  return (
-    <DataTable
-      key={ranking}
-      label={t('queries.top')}
-      rows={ranked(rows, column)}
-      rowKey={(row) => row.key ?? ''}
-      columns={columnsOf(items, column, t, told, onOpen)}
-      empty={
-        items.length ? (
-          <EmptyState title={t('queries.noneRanked')} hint={t(`queries.noneRanked.${ranking}`)} />
-        ) : (
-          <EmptyState title={t('queries.noneYet')} hint={t('queries.noneYetHint')} />
-        )
-      }
-    />
-  );
-}
-
-function columnsOf(
-  rows: QueryRow[],
-  first: string | undefined,
-  t: Translate,
-  told: Told,
-  onOpen: (row: QueryRow) => void,
-): Column<QueryRow>[] {
-  return columnNames(rows, first).map((name) => {
-    const isNumber = isNumeric(rows, name);
-    return {
-      key: name,
-      header: told(`column.${name}`, readableColumn(name)),
-      align: isNumber ? ('right' as const) : undefined,
-      sortValue: (row: QueryRow) => (isNumber ? Number(row[name] ?? NaN) : row[name]),
-      render: (row: QueryRow) => {
-        const value = row[name] ?? '–';
-        if (name === 'Query' && isOneStatement(row)) {
-          return (
-            <button
-              type="button"
-              className={classes.open}
-              aria-label={t('statement.open', { text: value })}
-              onClick={() => onOpen(row)}
-            >
-              <code className={classes.statement} title={value}>
-                {value}
-              </code>
-            </button>
-          );
-        }
-        return isNumber ? (
-          <span title={value}>{value === '–' ? value : readableFigure(name, value, t)}</span>
-        ) : (
-          <code className={classes.statement} title={value}>
-            {value}
-          </code>
-        );
-      },
-    };
-  });
 }

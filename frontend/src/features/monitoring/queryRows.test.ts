@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { englishTranslate } from '@/lib/i18n/context';
 import {
   columnNames,
+  estimateText,
   ranked,
   rankColumn,
   readableColumn,
@@ -92,4 +93,13 @@ test('a statement is tried in the schema of its tables, if that is one', () => {
   expect(schemaOf({ Tables: 'demo.product, demo.review' })).toBe('demo');
   expect(schemaOf({ Tables: 'demo.product, shop.review' })).toBeUndefined();
   expect(schemaOf({ Tables: null })).toBeUndefined();
+});
+
+test('an estimate says how many reads it is taken from', () => {
+  const words = (key: string, facts = {}) => [key.split('.').at(-1), ...Object.values(facts)].join(' ');
+  const told = (sampled: number, repeated: number) =>
+    estimateText({ read_time_ratio: 0.875, sampled, repeated }, words);
+  expect(told(200, 150)).toBe('reads 87.5\u00a0% repeated 200 75\u00a0%');
+  expect(told(20, 15)).toBe('reads 87.5\u00a0% repeated 20 75\u00a0% few');
+  expect(told(0, 0)).toBe('reads 87.5\u00a0% noTexts');
 });

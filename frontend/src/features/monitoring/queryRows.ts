@@ -139,3 +139,23 @@ export function readableFigure(name: string, value: string, t: Translate): strin
   const format = UNITS.find(([suffix]) => suffix.test(name))?.[1];
   return format ? format(Number(value), t) : formatCompact(Number(value));
 }
+
+/** What a near cache could answer of a server without the engine. */
+export interface Estimate {
+  read_time_ratio: number;
+  sampled: number;
+  repeated: number;
+}
+
+/** Fewer recent reads than this say little. */
+const FEW = 100;
+
+export function estimateText({ read_time_ratio: reads, sampled, repeated }: Estimate, t: Translate): string {
+  const ratio = formatPercent((repeated / Math.max(sampled, 1)) * 100);
+  const texts =
+    sampled === 0
+      ? t('queries.estimate.noTexts')
+      : t('queries.estimate.repeated', { sampled: String(sampled), ratio });
+  const few = sampled > 0 && sampled < FEW ? [t('queries.estimate.few')] : [];
+  return [t('queries.estimate.reads', { ratio: formatPercent(reads * 100) }), texts, ...few].join(' ');
+}

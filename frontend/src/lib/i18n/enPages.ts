@@ -505,6 +505,14 @@ export const enPages = {
   'queries.prepare': 'Prepare query_cache_size = {size}',
   'queries.noFindings': 'No advice: nothing stands out.',
   'queries.top': 'Statements by time saved and by waste',
+  'queries.byServerTime': 'Statements by time on the server',
+  'queries.noneYetDigests': 'The server has counted no statement of an application yet.',
+  'queries.estimate.reads': 'Reads take {ratio} of the time that the server spends on statements.',
+  'queries.estimate.repeated':
+    'Of {sampled} recent reads, {ratio} repeated the text of another one: a near cache could have answered at least these.',
+  'queries.estimate.noTexts':
+    'Whether their texts repeat is not known: no open connection has run a read, or the consumer events_statements_history is off.',
+  'queries.estimate.few': 'These are few reads: look again while the application is busy.',
   'queries.notOffered': 'This server does not provide figures per statement',
   'queries.noneYet': 'No statements yet',
   'queries.noneYetHint':

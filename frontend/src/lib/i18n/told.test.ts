@@ -77,7 +77,9 @@ const NAMES: Record<string, () => string[]> = {
   example: () => named(source('prerequisites/example.py'), /= NotFound\(\s*"(\w+)"/g),
   note: () =>
     [
-      ...named(source('prerequisites/status.py'), /\breason="(\w+)"/g),
+      ...['status.py', 'digests.py'].flatMap((file) =>
+        named(source(`prerequisites/${file}`), /\breason="(\w+)"/g),
+      ),
       ...named(source('gateway/product.py'), /\bswitch="(\w+)"/g).map((name) => `no_${name}`),
       'privilege_missing',
     ].sort(),
@@ -111,6 +113,7 @@ const NAMES: Record<string, () => string[]> = {
     [
       ...listOf(source('insight/src/report.rs'), 'QUERIES: [&str; 20] = ['),
       ...listOf(source('insight/src/report.rs'), 'REASONS: [&str; 6] = ['),
+      ...named(source('prerequisites/digests.py'), /^ {4}"(\w+)",$/gm),
     ].sort(),
 };
 

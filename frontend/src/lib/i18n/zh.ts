@@ -592,6 +592,14 @@ export const zh: Messages = {
   'queries.prepare': '准备将 query_cache_size 设为 {size}',
   'queries.noFindings': '没有建议：未发现异常。',
   'queries.top': '按节省时间与浪费排序的语句',
+  'queries.byServerTime': '按服务器耗时排序的语句',
+  'queries.noneYetDigests': '服务器尚未统计到应用的语句。',
+  'queries.estimate.reads': '读操作占服务器执行语句时间的 {ratio}。',
+  'queries.estimate.repeated':
+    '最近 {sampled} 次读取中，有 {ratio} 与其他读取的文本相同：近端缓存至少可以应答这些读取。',
+  'queries.estimate.noTexts':
+    '无法得知文本是否重复：打开的连接都没有执行过读取，或 events_statements_history 消费者未开启。',
+  'queries.estimate.few': '样本较少：请在应用繁忙时再查看。',
   'queries.notOffered': '服务器未提供语句级指标',
   'queries.noneYet': '尚未采集到语句',
   'queries.noneYetHint': '启用缓存或开始观察，并有应用查询后，语句会显示在此处。',

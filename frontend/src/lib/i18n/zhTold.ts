@@ -136,7 +136,7 @@ const REASONS: ToldWords = {
   unrecognised: '语法不在缓存确定能理解的范围内',
 };
 
-/** Columns of `SHOW FQC QUERIES` and `SHOW FQC REASONS`. */
+/** Columns of `SHOW FQC QUERIES` and `SHOW FQC REASONS`, and of the digests of a server without the engine. */
 const COLUMNS: ToldWords = {
   Digest: '摘要',
   Query: '语句',
@@ -164,6 +164,12 @@ const COLUMNS: ToldWords = {
   Time_us: '用时',
   Meaning: '含义',
   Statement: '最常见的语句',
+  Server_time_us: '服务器耗时',
+  Mean_time_us: '平均耗时',
+  Rows_sent: '返回行数',
+  Rows_examined: '扫描行数',
+  Sampled: '抽样次数',
+  Repeated_ratio: '重复比例',
 };
 
 const ADVICE: ToldWords = {
@@ -668,7 +674,9 @@ const NOTES: ToldWords = {
   no_performance_schema: '服务器未开启表统计：请设置 performance_schema = ON 并重启，待产生流量后再查看。',
   no_report: '此服务器上的引擎不提供该报告：请升级引擎。',
   no_engine: '此服务器没有运行引擎，而该报告由引擎提供。',
-  privilege_missing: '账号缺少权限：请在服务器上为其授予 PROCESS。',
+  digests_off: '服务器没有语句级指标。请将以下内容加入服务器的配置文件并重启：performance_schema = ON',
+  privilege_missing:
+    '账号缺少读取这些指标的权限（PROCESS，或 performance_schema 上的 SELECT）：请在服务器上为其授予。',
 };
 
 /** Why there is no example of a statement. */

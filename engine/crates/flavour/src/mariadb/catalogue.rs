@@ -49,7 +49,7 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
     other_listeners: "SELECT 1 FROM information_schema.PLUGINS \
          WHERE PLUGIN_TYPE = 'AUDIT' AND PLUGIN_NAME <> 'fqc' AND PLUGIN_STATUS <> 'DISABLED' LIMIT 1",
     newest_thread: "SELECT MAX(ID) FROM information_schema.PROCESSLIST",
-    routines: None,
+    triggers: None,
     programs: Some(Programs {
         existing: &[
             // A procedure is called by its own statement.

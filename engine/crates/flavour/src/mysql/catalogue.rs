@@ -50,9 +50,6 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
     other_listeners: "SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_TYPE = 'AUDIT' \
          AND PLUGIN_NAME NOT IN ('fqc_events', 'mysqlx_cache_cleaner') AND PLUGIN_STATUS <> 'DISABLED' LIMIT 1",
     newest_thread: "SELECT MAX(ID) FROM information_schema.PROCESSLIST",
-    routines: Some(
-        "SELECT 1 FROM information_schema.ROUTINES WHERE ROUTINE_SCHEMA <> 'sys' \
-         UNION ALL SELECT 1 FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA <> 'sys' LIMIT 1",
-    ),
+    triggers: Some("SELECT 1 FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA <> 'sys' LIMIT 1"),
     programs: None,
 };

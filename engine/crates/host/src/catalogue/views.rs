@@ -1,4 +1,4 @@
-//! The names of all views, the definitions of those that are read, and whether there are routines.
+//! The names of all views, the definitions of those that are read, and whether there are triggers.
 
 use crate::link::{Link, Row, first_column};
 use flavour::Flavour;
@@ -10,10 +10,10 @@ pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let generation = engine.catalogue().generation();
     // A text that names a view of the server's own schemas names its schema, too, or is not kept for where it is read.
     let views = names(flavour, link, |schema| !flavour.schemas.is_system(schema))?;
-    let routines = flavour.catalogue.routines.map(|question| link.query(question)).transpose()?;
+    let triggers = flavour.catalogue.triggers.map(|question| link.query(question)).transpose()?;
     engine.catalogue().publish(Views::new(generation, !engine.settings().tells_case(), views));
-    if routines.is_some_and(|rows| rows.is_empty()) {
-        engine.catalogue().note_no_routines(generation);
+    if triggers.is_some_and(|rows| rows.is_empty()) {
+        engine.catalogue().note_no_triggers(generation);
     }
     Ok(())
 }

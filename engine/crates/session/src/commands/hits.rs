@@ -161,7 +161,8 @@ impl Session {
 
     /// The command as the server must get it.
     fn as_understood(&self, asked: &Asked) -> Vec<u8> {
-        let is_text = asked.columns.is_none();
+        // Otherwise it is an execution, or it asks how many rows the read with this text has found.
+        let is_text = asked.columns.is_none() && asked.parameters.is_empty();
         match sql::surface::without_sql_cache(asked.text, self.identity.mode()).filter(|_| is_text) {
             Some(text) => self.own_query(&text),
             None => wire::with_types(asked.packet, asked.types, self.identity.capabilities()),

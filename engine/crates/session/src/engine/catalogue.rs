@@ -15,15 +15,15 @@ pub struct Catalogue {
     views: RwLock<Arc<Views>>,
     /// The generation that is known to have no views, so that reads need not ask for the lock.
     without_views: AtomicU64,
-    /// The same for routines and triggers, outside of the schema `sys`.
-    without_routines: AtomicU64,
+    /// The generation that is known to have no triggers outside of the schema `sys`.
+    without_triggers: AtomicU64,
 }
 
 impl Default for Catalogue {
     fn default() -> Self {
         // The first generation is 1, and the empty names are of generation 0: nothing is stored before they are read.
-        let [generation, definitions, without_views, without_routines] = [1, 0, 0, 0].map(AtomicU64::new);
-        Catalogue { generation, definitions, views: RwLock::default(), without_views, without_routines }
+        let [generation, definitions, without_views, without_triggers] = [1, 0, 0, 0].map(AtomicU64::new);
+        Catalogue { generation, definitions, views: RwLock::default(), without_views, without_triggers }
     }
 }
 
@@ -62,13 +62,13 @@ impl Catalogue {
     }
 
     /// `generation`: the one from before it was asked whether there are any.
-    pub fn note_no_routines(&self, generation: u64) {
-        self.without_routines.store(generation, Ordering::Release);
+    pub fn note_no_triggers(&self, generation: u64) {
+        self.without_triggers.store(generation, Ordering::Release);
     }
 
     /// As for views.
-    pub fn has_no_routines(&self) -> bool {
-        self.without_routines.load(Ordering::Acquire) == self.generation()
+    pub fn has_no_triggers(&self) -> bool {
+        self.without_triggers.load(Ordering::Acquire) == self.generation()
     }
 
     /// The names, if they are those of the present.

@@ -121,6 +121,6 @@ impl Session {
 
 /// How often the server warns about words of the text, whenever it runs the statement.
 fn warnings_of_text(recording: &Recording) -> u16 {
-    let is_text = recording.terms.is_certain && !recording.is_binary && !recording.is_count;
-    if is_text { sql::deprecations(&recording.text, recording.terms.mode) } else { 0 }
+    let is_text = recording.terms.is_certain && !recording.is_binary;
+    if is_text { sql::deprecations(recording.command_text(), recording.terms.mode) } else { 0 }
 }

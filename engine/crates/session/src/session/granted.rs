@@ -30,12 +30,13 @@ impl Session {
         let is_in_users = self.identity.known_database().is_some_and(|name| !flavour.schemas.is_system(name));
         let statement = &reading.statement;
         let runs_its_text = match statement.kind {
-            Kind::Write => engine.catalogue().has_no_routines(),
-            _ => opens_what_it_names(&statement.kind) && !statement.may_call_stored,
+            Kind::Write => engine.catalogue().has_no_triggers(),
+            _ => opens_what_it_names(&statement.kind),
         };
         is_certain
             && is_in_users
             && runs_its_text
+            && !statement.may_call_stored
             && !reading.names_system()
             && !sql::says(text, DESCRIBING)
             && !self.may_name_view(engine, reading, text)

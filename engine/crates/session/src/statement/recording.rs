@@ -64,6 +64,11 @@ impl Recording {
         Key { context: self.context, parts: [&self.text, &self.parameters] }
     }
 
+    /// What the client has sent.
+    pub fn command_text(&self) -> &[u8] {
+        if self.is_count { &self.parameters } else { &self.text }
+    }
+
     pub fn refuse(&mut self, reason: impl Into<Reason>) {
         if self.refusal.is_none() {
             self.refusal = Some(reason.into());

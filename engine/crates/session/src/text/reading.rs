@@ -35,7 +35,7 @@ pub struct Reading {
     may_skip_rows: bool,
     /// It may set the number of rows found without a result that shows them.
     searches: bool,
-    /// It may name the schema whose routines do not count where the engine asks whether there are any.
+    /// The text may name the schema `sys`, whose triggers the engine does not count.
     names_system: bool,
     /// Of a read: where its rows come from, as far as that can be told.
     sources: Option<Arc<[TableName]>>,

@@ -1,0 +1,93 @@
+"""Statements of a server without the engine, by its performance schema: what takes time, and whether texts repeat.
+
+A digest counts executions with any literals. Whether the same text comes again is seen in the last few texts of each
+connection, so what is found there is the least that repeats. Executions of prepared statements are remembered without
+their values, and left out.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from controlplane.catalogue.normal import is_off
+from controlplane.gateway.errors import PrivilegeMissing
+from controlplane.gateway.numbers import whole
+from controlplane.gateway.privileges import grant_statements
+from controlplane.gateway.reports import DIGEST, QUERY
+from controlplane.gateway.server import Server
+
+# Columns that the console names, besides those that the engine's figures have, too.
+FIGURES = (
+    "Server_time_us",
+    "Mean_time_us",
+    "Rows_sent",
+    "Rows_examined",
+    "Sampled",
+    "Repeated_ratio",
+)
+SERVER_TIME, *_, SAMPLED, REPEATED_RATIO = FIGURES
+_DIGESTS = """
+SELECT DIGEST AS Digest, MIN(DIGEST_TEXT) AS Query, SUM(COUNT_STAR) AS Executions,
+CAST(SUM(SUM_TIMER_WAIT) / 1000000 AS UNSIGNED) AS Server_time_us,
+CAST(SUM(SUM_TIMER_WAIT) / 1000000 / SUM(COUNT_STAR) AS UNSIGNED) AS Mean_time_us,
+SUM(SUM_ROWS_SENT) AS Rows_sent, SUM(SUM_ROWS_EXAMINED) AS Rows_examined
+FROM performance_schema.events_statements_summary_by_digest
+WHERE DIGEST IS NOT NULL AND SCHEMA_NAME NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema')
+GROUP BY DIGEST ORDER BY SUM(SUM_TIMER_WAIT) DESC LIMIT 300
+"""
+# Of a longer text a server remembers the beginning alone: two of them may look the same.
+_TEXTS = """
+SELECT DIGEST, COUNT(*) AS sampled, COUNT(DISTINCT CURRENT_SCHEMA, SQL_TEXT) AS different
+FROM performance_schema.events_statements_history
+WHERE EVENT_NAME = 'statement/sql/select' AND DIGEST IS NOT NULL AND CHAR_LENGTH(SQL_TEXT) < 1000
+AND CURRENT_SCHEMA NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema') GROUP BY DIGEST
+"""
+DIGESTS_OFF = "Add these lines to the server's option file and restart it: performance_schema = ON"
+TABLE = "performance_schema.*"
+
+
+class Estimate(NamedTuple):
+    """What a near cache could answer. `repeated`: of the sampled reads, those whose text another of them has, too."""
+
+    read_time_ratio: float
+    sampled: int
+    repeated: int
+
+
+class Digests(NamedTuple):
+    """`note`: why there are no rows, and `reason`: its stable word."""
+
+    rows: list[dict[str, str | None]]
+    estimate: Estimate | None = None
+    note: str = ""
+    reason: str = ""
+
+
+def digests_of(server: Server) -> Digests:
+    if is_off(server.variable("performance_schema")):
+        return Digests([], note=f"The server keeps no figures per statement. {DIGESTS_OFF}", reason="digests_off")
+    try:
+        rows = server.named_rows(_DIGESTS)
+        texts = {str(digest): (int(sampled), int(different)) for digest, sampled, different in server.rows(_TEXTS)}
+    except PrivilegeMissing as error:
+        [statement] = grant_statements([("SELECT", TABLE)], server.account)
+        return Digests([], note=f"The account lacks a privilege. Run on the server: {statement}", reason=error.code)
+    for row in rows:
+        sampled, different = texts.get(row[DIGEST] or "", (0, 0))
+        row[SAMPLED] = str(sampled)
+        row[REPEATED_RATIO] = f"{(sampled - different) / sampled:.4f}" if sampled else None
+        row[DIGEST] = row.pop(DIGEST)  # long, and of use to machines alone
+    return Digests(rows, estimate(rows, texts))
+
+
+def estimate(rows: list[dict[str, str | None]], texts: dict[str, tuple[int, int]]) -> Estimate | None:
+    times = [(is_read(row[QUERY] or ""), whole(row[SERVER_TIME]) or 0) for row in rows]
+    every = sum(time for _, time in times)
+    if not every:
+        return None
+    sampled, different = (sum(counts) for counts in zip((0, 0), *texts.values(), strict=True))
+    return Estimate(sum(time for reads, time in times if reads) / every, sampled, sampled - different)
+
+
+def is_read(text: str) -> bool:
+    return text.lstrip("( ").upper().startswith(("SELECT", "WITH"))

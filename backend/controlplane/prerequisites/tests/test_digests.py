@@ -1,0 +1,91 @@
+"""What a server without the engine knows of its statements, from its own performance schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from controlplane.gateway.product import MARIADB
+from controlplane.gateway.server import Server
+from controlplane.prerequisites.digests import estimate, is_read
+from controlplane.prerequisites.status import cache_queries
+from testing.servers import LINES, TestServer, managed, server_of_line
+
+pytestmark = pytest.mark.django_db
+# The settings by which every product remembers statements: on MariaDB all are off by default.
+CONSUMERS = ("events_statements_current", "events_statements_history")
+HISTORY = ("performance_schema = ON", *(f"performance_schema_consumer_{name} = ON" for name in CONSUMERS))
+ACCOUNT = "'limited'@'127.0.0.1'"
+
+
+@pytest.fixture(scope="module", params=[pytest.param(each.values, id=each.id) for each in LINES])
+def remembering(request: pytest.FixtureRequest) -> Iterator[TestServer]:
+    kind, product = request.param
+    with server_of_line(kind, product, HISTORY) as server:
+        yield server
+
+
+@pytest.fixture
+def application(remembering: TestServer) -> Iterator[Server]:
+    server = remembering.connect()
+    for table in ("summary_by_digest", "history"):
+        server.run(f"TRUNCATE TABLE performance_schema.events_statements_{table}")
+    server.run("CREATE DATABASE shop")
+    server.run("USE shop")
+    server.run("CREATE TABLE things (id INT PRIMARY KEY, name VARCHAR(9))")
+    server.run("INSERT INTO things VALUES (1, 'a'), (2, 'b')")
+    yield server
+    server.run("DROP DATABASE shop")
+    server.run(f"DROP USER IF EXISTS {ACCOUNT}")
+    server.close()
+
+
+def row_of(found: dict[str, Any], words: str) -> dict[str, Any]:
+    [row] = [row for row in found["items"] if words in row["Query"].lower().replace("`", "")]
+    return dict(row)
+
+
+def test_statements_are_listed_with_the_time_that_the_server_spent_on_them(
+    remembering: TestServer, application: Server
+) -> None:
+    for number in (1, 1, 1, 2):
+        application.rows(f"SELECT name FROM things WHERE id = {number}")
+    found = cache_queries(managed(remembering))
+    assert (found["source"], found["is_available"], found["reason"]) == ("digests", True, "")
+    read = row_of(found, "where id = ?")
+    assert (read["Executions"], read["Rows_sent"], read["Sampled"], read["Repeated_ratio"]) == ("4", "4", "4", "0.5000")
+    assert int(read["Server_time_us"]) >= int(read["Mean_time_us"]) > 0
+    written = row_of(found, "insert into things")
+    assert (written["Executions"], written["Sampled"], written["Repeated_ratio"]) == ("1", "0", None)
+    assert (found["estimate"].sampled, found["estimate"].repeated) == (4, 2)
+    assert 0 < found["estimate"].read_time_ratio < 1
+    assert not any("performance_schema" in row["Query"] for row in found["items"])
+
+
+def test_the_account_is_told_the_privilege_that_it_lacks(remembering: TestServer, application: Server) -> None:
+    application.run(f"CREATE USER {ACCOUNT} IDENTIFIED BY 'of-somebody-with-few-rights'")
+    instance = managed(remembering, username="limited", password="of-somebody-with-few-rights")
+    found = cache_queries(instance)
+    assert (found["is_available"], found["reason"]) == (False, "privilege_missing")
+    application.run(found["note"].rpartition("Run on the server: ")[2])
+    assert cache_queries(instance)["is_available"]
+
+
+def test_where_the_performance_schema_is_off_its_lines_are_told(own_server: Callable[..., TestServer]) -> None:
+    found = cache_queries(managed(own_server(product=MARIADB)))
+    assert (found["is_available"], found["reason"], found["estimate"]) == (False, "digests_off", None)
+    assert "performance_schema = ON" in found["note"]
+
+
+def test_nothing_is_estimated_without_statements() -> None:
+    assert estimate([], {}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [("SELECT 1", True), ("( SELECT 1 )", True), ("WITH x AS ( SELECT 1 )", True), ("INSERT INTO t SELECT 1", False)],
+)
+def test_reads_are_told_from_other_statements(text: str, reads: bool) -> None:
+    assert is_read(text) is reads

@@ -1,0 +1,71 @@
+// Statements of a server without the engine, as its performance schema counts them, and what a cache could answer of them.
+import { Drawer, Stack } from '@mantine/core';
+import { FactList } from '@/components/FactList';
+import { Statements } from '@/components/Statements';
+import { useT, useTold } from '@/lib/i18n/context';
+import { columnNames, isNumeric, readableColumn, readableFigure, type QueryRow } from './queryRows';
+import { QueryTable } from './QueryTable';
+import classes from './queries.module.css';
+
+const SERVER_TIME = 'Server_time_us';
+
+interface DigestFiguresProps {
+  items: QueryRow[];
+  /** The digest of the statement whose details are shown. */
+  open?: string;
+  onOpen: (digest: string | undefined) => void;
+}
+
+export function DigestFigures({ items, open, onOpen }: DigestFiguresProps) {
+  const t = useT();
+  return (
+    <div className={classes.figures}>
+      <QueryTable
+        items={items}
+        label={t('queries.byServerTime')}
+        column={SERVER_TIME}
+        noneRanked={t('queries.noneYetDigests')}
+        onOpen={(row) => onOpen(row.Digest ?? undefined)}
+      />
+      <DigestDrawer
+        items={items}
+        row={items.find((row) => open !== undefined && row.Digest === open)}
+        onClose={() => onOpen(undefined)}
+      />
+    </div>
+  );
+}
+
+function DigestDrawer({
+  items,
+  row,
+  onClose,
+}: {
+  items: QueryRow[];
+  row: QueryRow | undefined;
+  onClose: () => void;
+}) {
+  const t = useT();
+  const told = useTold();
+  return (
+    <Drawer opened={row !== undefined} onClose={onClose} size={560} title={t('statement.title')}>
+      {row && (
+        <Stack gap="md">
+          <Statements lines={[row.Query ?? '']} />
+          <FactList
+            facts={columnNames(items)
+              .filter((name) => name !== 'Query')
+              .map((name) => ({
+                label: told(`column.${name}`, readableColumn(name)),
+                value: isNumeric(items, name) ? (
+                  readableFigure(name, row[name] ?? '', t)
+                ) : (
+                  <code className={classes.digest}>{row[name]}</code>
+                ),
+              }))}
+          />
+        </Stack>
+      )}
+    </Drawer>
+  );
+}

@@ -1,0 +1,88 @@
+// Statements with the columns that a server reports, whatever these are.
+import { DataTable, type Column } from '@/components/DataTable';
+import { EmptyState } from '@/components/EmptyState';
+import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
+import {
+  columnNames,
+  isNumeric,
+  isOneStatement,
+  ranked,
+  readableColumn,
+  readableFigure,
+  type QueryRow,
+} from './queryRows';
+import classes from './queries.module.css';
+
+interface QueryTableProps {
+  items: QueryRow[];
+  label: string;
+  /** What the statements are ordered by. */
+  column: string | undefined;
+  /** Said when no statement has anything in that column. */
+  noneRanked: string;
+  onOpen: (row: QueryRow) => void;
+}
+
+export function QueryTable({ items, label, column, noneRanked, onOpen }: QueryTableProps) {
+  const t = useT();
+  const told = useTold();
+  const rows = items.map((item, index) => ({ ...item, key: String(index) }));
+  return (
+    <DataTable
+      key={column}
+      label={label}
+      rows={ranked(rows, column)}
+      rowKey={(row) => row.key ?? ''}
+      columns={columnsOf(items, column, t, told, onOpen)}
+      empty={
+        items.length ? (
+          <EmptyState title={t('queries.noneRanked')} hint={noneRanked} />
+        ) : (
+          <EmptyState title={t('queries.noneYet')} hint={t('queries.noneYetHint')} />
+        )
+      }
+    />
+  );
+}
+
+function columnsOf(
+  rows: QueryRow[],
+  first: string | undefined,
+  t: Translate,
+  told: Told,
+  onOpen: (row: QueryRow) => void,
+): Column<QueryRow>[] {
+  return columnNames(rows, first).map((name) => {
+    const isNumber = isNumeric(rows, name);
+    return {
+      key: name,
+      header: told(`column.${name}`, readableColumn(name)),
+      align: isNumber ? ('right' as const) : undefined,
+      sortValue: (row: QueryRow) => (isNumber ? Number(row[name] ?? NaN) : row[name]),
+      render: (row: QueryRow) => {
+        const value = row[name] ?? '–';
+        if (name === 'Query' && isOneStatement(row)) {
+          return (
+            <button
+              type="button"
+              className={classes.open}
+              aria-label={t('statement.open', { text: value })}
+              onClick={() => onOpen(row)}
+            >
+              <code className={classes.statement} title={value}>
+                {value}
+              </code>
+            </button>
+          );
+        }
+        return isNumber ? (
+          <span title={value}>{value === '–' ? value : readableFigure(name, value, t)}</span>
+        ) : (
+          <code className={classes.statement} title={value}>
+            {value}
+          </code>
+        );
+      },
+    };
+  });
+}
