@@ -205,7 +205,7 @@ test-bench: ## Engine: the measuring harness
 test-apps: engine near ## Engine: pages of real applications are the same with the cache, also after writes; the lab's own tests
 	@engine/apps/run test
 	@engine/apps/run slice
-test-suites: engine near ## Engine: tests of Django and of SQLAlchemy end as without the cache (long; SUITES="sqlalchemy" PRODUCT=MySQL)
+test-suites: engine near ## Engine: tests of frameworks end as without the cache (long; SUITES="sqlalchemy" PRODUCT=MySQL)
 	@$(if $(filter MySQL,$(PRODUCT)),scripts/fetch-server MySQL 9.7 >/dev/null || [ $$? -eq 3 ],:)
 	@engine/apps/run suites $(if $(SUITES),--suites "$(SUITES)") $(if $(PRODUCT),--product $(PRODUCT))
 test-backend-postgres: backend ## Backend on a private PostgreSQL, with a real MySQL server beside MariaDB, which is fetched; or FQC_MYSQLD

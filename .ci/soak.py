@@ -36,6 +36,7 @@ BY_THE_LOG = (
     " binlog::nothing_is_older_than_the_bound_where_two_share_a_store'"
 )
 PYTHON = f"{ROOT}/backend/.venv/bin/python"
+IN_PYTHON, IN_OTHERS = "django django-committed sqlalchemy", "loopback openjpa doctrine"
 # Lines of a search's output that say what it did, whichever search it is.
 FIGURES = re.compile(
     r"^(\d+ statements in .*|.*hits: .* violations|answered beside the server: \d+|\d+ rounds, .*|slope .*"
@@ -108,8 +109,12 @@ SEARCHES = [
     Search("models", "make test-engine-models", needs_seconds=150),
     Search("every test of the backend on SQLite", "make test-backend", needs_seconds=1500),
     Search("MariaDB's own tests", "make test-peers TESTS=--slice", needs_seconds=300),
-    Search("tests of frameworks", "make test-suites", needs_seconds=1500),
-    Search("tests of frameworks on MySQL", "make test-suites PRODUCT=MySQL", needs_seconds=1500),
+    Search("tests of frameworks", f"make test-suites SUITES='{IN_PYTHON}'", needs_seconds=1500),
+    Search("tests of frameworks on MySQL", f"make test-suites SUITES='{IN_PYTHON}' PRODUCT=MySQL", needs_seconds=1500),
+    Search("tests of other frameworks", f"make test-suites SUITES='{IN_OTHERS}'", needs_seconds=1200),
+    Search(
+        "tests of other frameworks on MySQL", f"make test-suites SUITES='{IN_OTHERS}' PRODUCT=MySQL", needs_seconds=1200
+    ),
     Search("MySQL's own tests", "make test-peers PRODUCT=MySQL TESTS=--slice", needs_seconds=600),
 ]
 

@@ -18,17 +18,21 @@ from driver.product import MARIADB, PRODUCTS, Product
 from lab import servers, suites, summary
 from lab.application import Application, Extent
 from lab.floors import complaints
+from lab.frameworks.doctrine import Doctrine
+from lab.frameworks.loopback import LoopBack
+from lab.frameworks.openjpa import OpenJpa
+from lab.frameworks.python import COMMITTED, DJANGO, SQLALCHEMY
 from lab.ghost import Ghost
 from lab.keycloak import Keycloak
 from lab.measure import Result, measure
 from lab.mediawiki import MediaWiki
 from lab.packages import Unavailable
 from lab.stage import MODES, staged
-from lab.suites import SUITES
 from lab.wagtail import Wagtail
 from lab.wordpress import WordPress
 
 APPLICATIONS = {one.name: one for one in (WordPress, MediaWiki, Wagtail, Ghost, Keycloak)}
+SUITES = {one.name: one for one in (DJANGO, COMMITTED, SQLALCHEMY, LoopBack(), OpenJpa(), Doctrine())}
 FOLDER = Path(__file__).resolve().parents[1]
 # The others take too long for every run of the whole check.
 OF_SLICE = (WordPress.name, MediaWiki.name, Wagtail.name)

@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -30,8 +31,7 @@ class Unavailable(RuntimeError):
 
 def fetch(names: Sequence[str]) -> Path:
     """The folder below which these packages are unpacked."""
-    if not STATUS.exists() or not shutil.which("apt-get"):
-        raise Unavailable("this system has no apt, and the application comes as Debian's packages")
+    _need_apt()
     wanted = " ".join(sorted(names))
 
     def unpack(root: Path) -> None:
@@ -41,6 +41,43 @@ def fetch(names: Sequence[str]) -> Path:
         _keep_links_inside(root)
 
     return kept(f"debian-{hashlib.sha256(f'{_release()} {wanted}'.encode()).hexdigest()[:12]}", unpack)
+
+
+def fetch_source(name: str) -> Path:
+    """The folder with the source of this Debian package, as its authors published it."""
+    _need_apt()
+
+    def unpack(draft: Path) -> None:
+        options = _sources_of(name, draft)
+        ran(["apt-get", "-qq", *options, "update"], draft)
+        ran(["apt-get", "-qq", *options, "source", "--download-only", name], draft)
+        with tarfile.open(next(draft.glob("*.orig.tar.*"))) as content:
+            content.extractall(draft / "unpacked", filter="data")
+        next((draft / "unpacked").iterdir()).rename(draft / "source")
+        shutil.rmtree(draft / "lists")
+
+    return kept(f"source-{name}-{_release()}", unpack) / "source"
+
+
+def _need_apt() -> None:
+    if not STATUS.exists() or not shutil.which("apt-get"):
+        raise Unavailable("this system has no apt, and the application comes as Debian's packages")
+
+
+def _sources_of(name: str, folder: Path) -> list[str]:
+    """Options of apt-get that add the sources in the repository of this package."""
+    known = ran(["apt-cache", "madison", name], folder).partition("\n")[0]
+    if not known:
+        raise Unavailable(f"apt knows no package {name}")
+    address, suite, *_ = known.split(" | ")[2].split()
+    keys = next(Path("/usr/share/keyrings").glob("*-archive-keyring.gpg"), None)
+    signed = f"[signed-by={keys}] " if keys else ""
+    (folder / "repository.list").write_text(f"deb-src {signed}{address} {suite.replace('/', ' ')}\n")
+    (folder / "lists" / "partial").mkdir(parents=True)
+    settings = [f"Dir::Etc::sourcelist={folder}/repository.list", "Dir::Etc::sourceparts=-", "APT::Sandbox::User="]
+    settings += [f"Dir::State::lists={folder}/lists", "Debug::NoLocking=1", "Acquire::Retries=3"]
+    settings += [f"Dir::Cache::srcpkgcache={folder}/sources", f"Dir::Cache::pkgcache={folder}/packages"]
+    return [word for one in settings for word in ("-o", one)]
 
 
 def kept(name: str, fill: Callable[[Path], None]) -> Path:

@@ -47,8 +47,8 @@ class Php:
         extensions = max(root.glob("usr/lib/php/20*"))
         ini = folder / "php.ini"
         ini.write_text(SETTINGS.format(folder=folder) + _loading(extensions))
-        self._command = [self._program, "-c", ini]
-        self._environment = {
+        self.command = [self._program, "-c", ini]
+        self.environment = {
             "PATH": os.environ["PATH"],
             "LD_LIBRARY_PATH": str(libraries),
             "PHP_INI_SCAN_DIR": "",
@@ -58,8 +58,8 @@ class Php:
 
     def script(self, *words: str | Path, environment: Mapping[str, str]) -> str:
         done = subprocess.run(
-            [*self._command, *words],
-            env={**self._environment, **environment},
+            [*self.command, *words],
+            env={**self.environment, **environment},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -72,10 +72,10 @@ class Php:
         """PHP's own web server."""
 
         def command(port: int) -> list[str | Path]:
-            return [*self._command, "-S", f"127.0.0.1:{port}", "-t", documents, router]
+            return [*self.command, "-S", f"127.0.0.1:{port}", "-t", documents, router]
 
         workers = {"PHP_CLI_SERVER_WORKERS": str(WORKERS)}
-        return WebServer(command, {**self._environment, **environment, **workers}, self.folder)
+        return WebServer(command, {**self.environment, **environment, **workers}, self.folder)
 
 
 def _loading(extensions: Path) -> str:

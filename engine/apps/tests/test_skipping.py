@@ -6,7 +6,7 @@ import pytest
 
 from driver.product import MARIADB
 from lab import __main__ as command
-from lab import packages
+from lab import packages, suites
 from lab.ghost import Ghost
 
 
@@ -30,6 +30,25 @@ def test_a_package_that_does_not_exist_is_unavailable(monkeypatch, tmp_path):
     with pytest.raises(packages.Unavailable):
         packages.fetch(["there-is-no-such-package"])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_source_of_a_package_that_does_not_exist_is_unavailable(monkeypatch, tmp_path):
+    monkeypatch.setattr(packages, "CACHE", tmp_path)
+    with pytest.raises(packages.Unavailable, match="apt knows no package"):
+        packages.fetch_source("there-is-no-such-package")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_suite_that_cannot_be_had_is_skipped_in_capitals(capsys):
+    class Missing:
+        name = "missing"
+        tests = ()
+
+        def prepare(self):
+            raise packages.Unavailable("there is no mirror")
+
+    assert suites.run([Missing()], ["off"], MARIADB, [], print) == 0
+    assert "SKIPPED: THE TESTS OF MISSING COULD NOT BE HAD: there is no mirror\n" in capsys.readouterr().out
 
 
 def test_links_into_the_system_lead_to_what_was_unpacked(tmp_path):

@@ -1,6 +1,6 @@
 """Suites of frameworks: outcomes are read, differences are named, and a run without a hit is a fault."""
 
-from lab.suites import Ran, _complaints, _of_django, _of_pytest
+from lab.suites import Ran, _complaints, _outcomes
 
 JUNIT = """<testsuites><testsuite>
 <testcase classname="a.B" name="one"/><testcase classname="a.B" name="two"><failure message="no"/></testcase>
@@ -8,11 +8,22 @@ JUNIT = """<testsuites><testsuite>
 </testsuite></testsuites>"""
 
 
-def test_outcomes_of_both_kinds_are_read(tmp_path):
-    (tmp_path / "junit").write_text(JUNIT)
-    assert _of_pytest(tmp_path / "junit") == {"a.B.one": "passed", "a.B.two": "failure", "a.B.three": "skipped"}
-    (tmp_path / "lines").write_text("a.one\tpassed\na.two\tfailed with {'n': 1}\na.two\tpassed\n")
-    assert _of_django(tmp_path / "lines") == {"a.one": "passed", "a.two": "failed with {'n': 1} passed"}
+def test_outcomes_are_read_from_both_kinds_of_files(tmp_path):
+    (tmp_path / "one.xml").write_text(JUNIT)
+    (tmp_path / "outcomes.tsv").write_text("a.one\tpassed\na.two\tfailed with {'n': 1}\na.two\tpassed\n")
+    assert _outcomes(tmp_path) == {
+        "a.B.one": "passed",
+        "a.B.two": "failure",
+        "a.B.three": "skipped",
+        "a.one": "passed",
+        "a.two": "failed with {'n': 1} passed",
+    }
+
+
+def test_outcomes_of_tests_with_the_same_name_are_all_compared(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.xml").write_text(JUNIT)
+    assert _outcomes(tmp_path)["a.B.two"] == "failure failure"
 
 
 def test_a_test_that_fails_with_and_without_the_cache_is_no_fault():

@@ -6,11 +6,13 @@ mod traps;
 mod both;
 #[path = "both/settings.rs"]
 mod settings;
+#[path = "both/temporary.rs"]
+mod temporary;
 
 use both::texts;
 use fqc_tests::client::{Login, Param, capability};
 use std::sync::Arc;
-use traps::{Arena, all, facet, said, said_binary, small_table, start};
+use traps::{Arena, all, facet, said, said_binary, small_table, start, with_table};
 
 /// The engine's data about the product under test.
 const FLAVOUR: &flavour::Flavour = &flavour::MARIADB;

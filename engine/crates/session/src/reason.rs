@@ -20,7 +20,7 @@ sql::reasons! {
     Snapshot "snapshot" "the moment of the transaction's snapshot is not known";
     Isolation "isolation" "reads of this isolation level are never cached";
     Branch "xa_transaction" "the session is in an XA transaction";
-    TemporaryTables "temporary_tables" "the session has used temporary tables";
+    TemporaryTables "temporary_tables" "the session may have temporary tables";
     LockedTables "locked_tables" "the session is under LOCK TABLES";
     SessionState "session_settings" "the session's settings are not known";
     Changed "changed" "a table changed, or was being changed, while the statement ran";

@@ -32,7 +32,8 @@ pub(crate) fn drop(lexer: &mut Lexer) -> Kind {
         return Kind::Deallocate;
     }
     if lexer.accept("temporary") {
-        return Kind::DropTemporary;
+        lexer.accept_any(&["table", "tables", "sequence"]);
+        return Kind::DropTemporary { may_be_missing: lexer.accept("if") };
     }
     if lexer.accept_any(&["table", "tables"]) {
         skip_words(lexer, &["if", "exists"]);

@@ -35,7 +35,10 @@ pub enum Kind {
     /// Changes rows, never commits by itself.
     Write,
     CreateTemporary,
-    DropTemporary,
+    /// With IF EXISTS, success does not mean that any existed.
+    DropTemporary {
+        may_be_missing: bool,
+    },
     Show(Show),
     /// EXPLAIN, DESCRIBE, and ANALYZE of a read.
     Explain,

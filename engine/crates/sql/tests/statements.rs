@@ -213,7 +213,14 @@ fn routine_kinds_are_told_apart() {
                 "CREATE TEMPORARY SEQUENCE s",
             ],
         ),
-        (Kind::DropTemporary, &["DROP TEMPORARY TABLE t", "DROP TEMPORARY TABLE IF EXISTS t"]),
+        (
+            Kind::DropTemporary { may_be_missing: false },
+            &["DROP TEMPORARY TABLE t", "DROP TEMPORARY TABLE `if`, u", "DROP TEMPORARY SEQUENCE s"],
+        ),
+        (
+            Kind::DropTemporary { may_be_missing: true },
+            &["DROP TEMPORARY TABLE IF EXISTS t", "drop temporary /* */ tables if exists t"],
+        ),
         (Kind::Empty, &["", " ", "-- x\n", "/* x */", ";", ";; "]),
     ]);
 }

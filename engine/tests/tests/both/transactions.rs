@@ -449,3 +449,21 @@ fn a_begin_is_deferred_or_not_from_the_moment_that_is_set() {
         client.must("COMMIT").unwrap();
     }
 }
+
+/// With autocommit off the server knows a savepoint before it has begun a transaction.
+#[test]
+fn a_savepoint_before_the_first_read_outlives_a_served_one() {
+    let (mut arena, mut other, mut client) = with_table("t_savepoints_first");
+    all(&mut other, &["CREATE PROCEDURE save() SAVEPOINT s"]);
+    for level in ["REPEATABLE READ", "READ COMMITTED"] {
+        all(&mut client, &[&format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}"), "SET autocommit = 0"]);
+        for before in [&["SAVEPOINT s"][..], &["SHOW TABLES", "SAVEPOINT s", "SELECT 1"], &["CALL save()"]] {
+            arena.warm(&mut other, READ);
+            all(&mut client, before);
+            (0..2).for_each(|_| assert_eq!(said(&client.must(READ).unwrap()), "10", "{level}, {before:?}"));
+            all(&mut client, &["ROLLBACK TO SAVEPOINT s", "RELEASE SAVEPOINT s", "COMMIT"]);
+            arena.hit(&mut client, READ, "10");
+            all(&mut client, &["COMMIT"]);
+        }
+    }
+}

@@ -39,6 +39,8 @@ mod settings;
 mod shared;
 mod silence;
 mod surface;
+#[path = "../both/temporary.rs"]
+mod temporary;
 mod tls;
 #[path = "../both/transactions.rs"]
 mod transactions;

@@ -97,7 +97,7 @@ const REASONS: ToldWords = {
   snapshot: '事务的快照时间点未知',
   isolation: '当前隔离级别下的读取从不缓存',
   xa_transaction: '会话处于 XA 事务中',
-  temporary_tables: '会话使用过临时表',
+  temporary_tables: '会话可能有临时表',
   locked_tables: '会话处于 LOCK TABLES 状态',
   session_settings: '会话的设置未知',
   changed: '语句执行期间，表已被修改或正在被修改',

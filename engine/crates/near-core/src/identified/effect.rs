@@ -25,7 +25,7 @@ pub fn of(statement: &Statement) -> Effect {
         Kind::ResetQueryCache | Kind::Flush(sql::Flush::QueryCache) => Effect::Nothing,
         Kind::Use(_) | Kind::SetTransaction(_) => Effect::Settings,
         Kind::Read(_) | Kind::Write | Kind::Several | Kind::Explain | Kind::Handler | Kind::Do => Effect::Rows,
-        Kind::Ddl(_) | Kind::DropTemporary | Kind::UnlockTables => Effect::Rows,
+        Kind::Ddl(_) | Kind::DropTemporary { .. } | Kind::UnlockTables => Effect::Rows,
         Kind::SetStatement(inner) => of(inner).max(Effect::Rows),
         _ => Effect::Anything,
     }

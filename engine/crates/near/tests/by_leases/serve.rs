@@ -208,6 +208,7 @@ fn what_a_session_is_decides_what_it_gets() {
     }
     ask(&mut client, "DROP TEMPORARY TABLE t");
     assert_eq!(ask(&mut client, short), "1");
+    assert_eq!(until_served(near, &mut client, short), "1");
 }
 
 #[test]

@@ -135,7 +135,7 @@ impl Session {
         if self.loses_track(engine, None, b"") {
             self.rest(engine);
         }
-        self.temporary.note_created();
+        self.temporary.note_hidden();
         self.identity.doubt_habits();
         self.forward(engine, &Reading::opaque().statement, Expect::Query, None);
         self.writes.announce(engine);

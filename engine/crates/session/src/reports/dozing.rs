@@ -163,7 +163,7 @@ pub(crate) fn shows_all(kind: &Kind) -> bool {
         Kind::Set(_) | Kind::SetTransaction(_) | Kind::Use(_) => true,
         Kind::SetStatement(inner) => matches!(inner.kind, Kind::Read(_) | Kind::Write),
         Kind::Show(_) | Kind::Explain | Kind::Do | Kind::Kill | Kind::Empty | Kind::Harmless => true,
-        Kind::CreateTemporary | Kind::DropTemporary | Kind::Ddl(DdlScope::Tables(_)) => true,
+        Kind::CreateTemporary | Kind::DropTemporary { .. } | Kind::Ddl(DdlScope::Tables(_)) => true,
         _ => false,
     }
 }

@@ -85,7 +85,7 @@ impl Session {
         self.close_for(engine, &statement.kind);
         self.statements.note_sent(&statement.kind);
         match statement.kind {
-            Kind::CreateTemporary => self.temporary.note_created(),
+            Kind::CreateTemporary => self.temporary.note_hidden(),
             Kind::Prepare(_) => self.note_temporary(&statement.kind, text),
             // With variables of a routine put in, the server's text may be garbled: then it may have set anything, too.
             kind if may_be_anything(&kind) || matches!(kind, Kind::Set(_) | Kind::SetTransaction(_)) => {

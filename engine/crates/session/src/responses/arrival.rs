@@ -61,6 +61,7 @@ impl Session {
         self.transaction.has_failed = has_failed;
         self.diagnostics.note_warnings(&running, &outcome, has_failed);
         self.transaction.note_set_once(&running, has_failed);
+        self.transaction.note_savepoints(&running, has_failed);
         self.transaction.note_branch(&running, has_failed);
         self.apply(engine, &running, &outcome, has_failed);
         self.doubt_granted(engine, &running);
@@ -132,6 +133,7 @@ impl Session {
     pub(crate) fn settle(&mut self, engine: &Engine) {
         let Some(running) = self.work.running.take() else { return };
         self.note_missed(engine, &running);
+        self.transaction.note_savepoints(&running, true);
         self.transaction.note_branch(&running, true);
         self.end_writes(engine, &running, true);
         if running.begins() {

@@ -124,6 +124,7 @@ impl Session {
             Kind::Set(assignments) if has_failed => self.lose_settings(engine, assignments),
             Kind::Set(assignments) => self.apply_settings(engine, running, statement, assignments),
             Kind::CreateTemporary => self.temporary.note_created(),
+            Kind::DropTemporary { may_be_missing: false } if !has_failed => self.temporary.note_dropped(),
             Kind::Prepare(_) => self.statements.end_naming(has_failed),
             Kind::AttachNear { name, protocol } if !has_failed => self.attach(engine, name, *protocol),
             Kind::Use(_) if !has_failed => self.choose_database(engine, running),

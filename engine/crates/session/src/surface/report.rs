@@ -87,7 +87,7 @@ fn verdict(session: &Session, engine: &Engine) -> String {
     } else if session.identity.cache_type() == 0 {
         "ON for new connections, OFF for this one: SET SESSION query_cache_type = 1"
     } else if session.temporary.may_exist() {
-        "ON, but not for this connection: it has used temporary tables"
+        "ON, but not for this connection: it may have temporary tables"
     } else if engine.catalogue().views().is_none() {
         "ON, but nothing is stored yet: the server's catalogue is being read"
     } else if settings.size() == 0 {

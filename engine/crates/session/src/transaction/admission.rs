@@ -22,7 +22,8 @@ pub enum Admission {
 impl Transaction {
     /// The client has begun a transaction that the server does not know of, or its first read begins one.
     fn is_due(&self) -> bool {
-        self.deferred_begin.is_some() || !self.autocommit && !self.is_open && !self.is_doubtful
+        let begins_with_read = !self.autocommit && !self.is_open && !self.is_doubtful && !self.may_have_savepoints;
+        self.deferred_begin.is_some() || begins_with_read
     }
 
     /// `opens_snapshot`: running the statement of this result would certainly open the server's snapshot, and the engine may

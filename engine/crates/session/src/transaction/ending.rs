@@ -11,7 +11,8 @@ impl Transaction {
     /// The flags of a response.
     pub fn take_flags(&mut self, flags: u16) {
         self.status = flags;
-        self.is_open = flags & status::IN_TRANS != 0;
+        let was_open = std::mem::replace(&mut self.is_open, flags & status::IN_TRANS != 0);
+        self.may_have_savepoints &= self.is_open || !was_open;
         self.is_unseen &= self.is_open;
         self.is_doubtful = false;
         self.autocommit = flags & status::AUTOCOMMIT != 0;
@@ -52,6 +53,18 @@ impl Transaction {
         };
         if ends_one && !self.is_open {
             self.is_set_once = false;
+        }
+    }
+
+    /// Savepoints last until their transaction ends, which the server may not have begun.
+    pub fn note_savepoints(&mut self, running: &Running, has_failed: bool) {
+        match running.kind() {
+            Some(Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_)) if !has_failed => {
+                self.may_have_savepoints = false
+            }
+            Some(Kind::Savepoint | Kind::Call) => self.may_have_savepoints = true,
+            Some(kind) if may_be_anything(kind) => self.may_have_savepoints = true,
+            _ => {}
         }
     }
 

@@ -53,6 +53,8 @@ pub struct Transaction {
     pub snapshot: Snapshot,
     /// With autocommit off a statement has failed, and nothing was told since: it may have opened a snapshot.
     pub is_doubtful: bool,
+    /// The server may know savepoints. With autocommit off it does so before a transaction is open, and a BEGIN removes them.
+    pub may_have_savepoints: bool,
     /// It may be open since a doze of the engine, and have written anything. Until the server says that none is open.
     pub is_unseen: bool,
     /// Tables that the open transaction has written.
@@ -75,6 +77,7 @@ impl Default for Transaction {
             is_own_branch: false,
             snapshot: Snapshot::Unknown,
             is_doubtful: false,
+            may_have_savepoints: false,
             is_unseen: false,
             written: Vec::new(),
             deferred_begin: None,

@@ -1,0 +1,1 @@
+"""Suites of frameworks, each from where a package manager has it: how it is fetched, and how its tests are started."""
