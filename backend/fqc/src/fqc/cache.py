@@ -214,7 +214,7 @@ def queries(
         int, typer.Option(min=0, max=168, help="How many hours to look back; 0: since the server started to count.")
     ] = 0,
 ) -> None:
-    """Show figures per statement: the engine's, or the server's digests."""
+    """Show figures per statement."""
     call.show(
         call.api.get(f"instances/{instance}/cache/queries", hours=hours),
         lambda it: (
