@@ -119,9 +119,8 @@ impl<M: Memory> Connection<M> {
 
 /// Returns the payload if these bytes are one whole query as text.
 fn lone_query(bytes: &[u8]) -> Option<&[u8]> {
-    let (header, payload) = bytes.split_at_checked(Header::SIZE)?;
-    let length = usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
-    let is_whole = length == payload.len() && header[3] == 0 && length <= LONGEST;
+    let (header, payload) = (Header::parse(bytes)?, &bytes[Header::SIZE..]);
+    let is_whole = header.length == payload.len() && header.sequence == 0 && header.length <= LONGEST;
     (is_whole && payload.first() == Some(&(Command::Query as u8))).then_some(payload)
 }
 

@@ -39,9 +39,9 @@ impl Login {
     fn greet<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], Foreign> {
         let before = self.greeting.len();
         self.greeting.extend_from_slice(&bytes[..bytes.len().min(LONGEST_GREETING - before)]);
-        let Some((header, payload)) = self.greeting.split_at_checked(Header::SIZE) else { return Ok(&[]) };
-        let length = usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
-        let is_greeting = header[3] == 0 && payload.first().is_none_or(|first| *first == PROTOCOL);
+        let Some(Header { length, sequence }) = Header::parse(&self.greeting) else { return Ok(&[]) };
+        let payload = &self.greeting[Header::SIZE..];
+        let is_greeting = sequence == 0 && payload.first().is_none_or(|first| *first == PROTOCOL);
         if !is_greeting || length == 0 || length + Header::SIZE > LONGEST_GREETING {
             return Err(Foreign);
         }

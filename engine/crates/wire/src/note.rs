@@ -32,10 +32,10 @@ pub enum Begins<'a> {
 
 impl<'a> Begins<'a> {
     pub fn with(bytes: &'a [u8]) -> Begins<'a> {
-        let Some((header, rest)) = bytes.split_at_checked(Header::SIZE) else { return Begins::Unknown };
-        let length = usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16;
+        let Some(Header { length, sequence }) = Header::parse(bytes) else { return Begins::Unknown };
+        let rest = &bytes[Header::SIZE..];
         let known = rest.len().min(1 + MAGIC.len());
-        let is_note = header[3] == 0 && rest[..known] == [&[COMMAND], MAGIC].concat()[..known] && length >= HEAD;
+        let is_note = sequence == 0 && rest[..known] == [&[COMMAND], MAGIC].concat()[..known] && length >= HEAD;
         match rest.split_at_checked(length) {
             _ if !is_note => Begins::Other,
             None => Begins::Unknown,

@@ -450,7 +450,7 @@ fn a_begin_is_deferred_or_not_from_the_moment_that_is_set() {
     }
 }
 
-/// With autocommit off the server knows a savepoint before it has begun a transaction.
+/// With autocommit off, the server accepts a savepoint before it starts a transaction.
 #[test]
 fn a_savepoint_before_the_first_read_outlives_a_served_one() {
     let (mut arena, mut other, mut client) = with_table("t_savepoints_first");

@@ -140,7 +140,7 @@ export function readableFigure(name: string, value: string, t: Translate): strin
   return format ? format(Number(value), t) : formatCompact(Number(value));
 }
 
-/** Tells how much a near cache could answer of a server without the engine. */
+/** The part of a server's reads that a near cache could answer, where the server has no engine. */
 export interface Estimate {
   read_time_ratio: number;
   sampled: number;

@@ -56,7 +56,7 @@ impl Transaction {
         }
     }
 
-    /// Savepoints last until their transaction ends, which the server may not have begun.
+    /// The server keeps savepoints until their transaction ends. With autocommit off they may be older than the transaction.
     pub fn note_savepoints(&mut self, running: &Running, has_failed: bool) {
         match running.kind() {
             Some(Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_)) if !has_failed => {
