@@ -36,6 +36,8 @@ struct Walk<'a> {
     depth: u32,
     /// One bit for each open parenthesis: the arguments of CONVERT.
     converts: u64,
+    /// One bit for each open parenthesis, and one for the statement itself: a SELECT is within it.
+    selects: u64,
     /// Between the WITH at the beginning and its statement.
     is_in_with: bool,
     has_table: bool,
@@ -53,6 +55,7 @@ pub(crate) fn walk(mut lexer: Lexer) -> Findings {
         before: nothing,
         depth: 0,
         converts: 0,
+        selects: 0,
         is_in_with,
         has_table: false,
         counts_found: false,
@@ -144,12 +147,15 @@ impl Walk<'_> {
     fn keyword(&mut self, word: &[u8]) {
         match word {
             b"set" if self.previous.kind == TokenKind::Semicolon => {}
-            b"from" => self.has_table = true,
+            b"from" => self.has_table |= self.is_in_select() && !self.lexer.peek().is("dual"),
             b"table" => {
                 self.has_table = true;
                 self.is_in_with &= self.depth > 0;
             }
-            b"select" | b"values" => self.is_in_with &= self.depth > 0,
+            b"select" | b"values" => {
+                self.is_in_with &= self.depth > 0;
+                self.selects |= self.bit();
+            }
             b"into" => self.refuse(Refusal::Into),
             b"procedure" => self.refuse(Refusal::Procedure),
             b"lock" => self.refuse(Refusal::LockingRead),
@@ -204,8 +210,19 @@ impl Walk<'_> {
         if self.depth > DEEPEST {
             self.refuse(Refusal::Unrecognised);
         }
-        let bit = 1u64.checked_shl(self.depth).unwrap_or(0);
+        let bit = self.bit();
         self.converts = if is_convert { self.converts | bit } else { self.converts & !bit };
+        self.selects &= !bit;
+    }
+
+    /// The one of the innermost open parenthesis.
+    fn bit(&self) -> u64 {
+        1u64.checked_shl(self.depth).unwrap_or(0)
+    }
+
+    /// Otherwise a FROM belongs to a function, such as TRIM.
+    fn is_in_select(&self) -> bool {
+        self.selects & self.bit() != 0
     }
 
     fn close(&mut self) {
@@ -265,7 +282,7 @@ impl Walk<'_> {
     }
 
     fn is_in_convert(&self) -> bool {
-        1u64.checked_shl(self.depth).is_some_and(|bit| self.converts & bit != 0)
+        self.converts & self.bit() != 0
     }
 
     fn dot(&mut self) {

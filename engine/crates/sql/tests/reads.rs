@@ -383,8 +383,21 @@ fn executable_comments_are_refused() {
 fn reads_without_a_table_are_refused() {
     assert_all_refused(
         Refusal::NoTable,
-        &["SELECT 1", "SELECT 1 + 1;", "SELECT VERSION()", "VALUES (1), (2)", "(SELECT 'FROM')"],
+        &[
+            "SELECT 1",
+            "SELECT 1 + 1;",
+            "SELECT VERSION()",
+            "VALUES (1), (2)",
+            "(SELECT 'FROM')",
+            "SELECT 1 FROM DUAL",
+            "SELECT 1 FROM/**/dual WHERE 1",
+            "SELECT EXTRACT(YEAR FROM '2020-01-01')",
+            "(SELECT TRIM(LEADING 'x' FROM ('xa')) FROM DUAL)",
+        ],
     );
+    for text in ["SELECT 1 FROM `dual`", "SELECT TRIM('x' FROM a) FROM t", "SELECT 1 FROM DUAL UNION SELECT a FROM t"] {
+        assert_eq!(read(text).refusal, None, "{text}");
+    }
 }
 
 #[test]

@@ -106,6 +106,27 @@ fn an_answer_from_memory_is_byte_for_byte_that_of_the_server() {
     }
 }
 
+/// MariaDB keeps the warnings of the statement before while a read names no table.
+#[test]
+fn warnings_outlive_a_read_without_a_table_before_which_the_server_could_be_asked_for_the_session() {
+    for (line, server) in servers() {
+        let near = ruled(&server, "[[rule]]\ntext = 'from'\ncache = 'always'\nttl = 3600\n");
+        let mut direct = Client::root(&server.endpoint()).expect("a connection");
+        for read in ["SELECT 1 FROM DUAL", "SELECT EXTRACT(YEAR FROM '2020-02-02')"] {
+            let mut client = near.client();
+            ask(&mut client, "USE d");
+            let [told, truth] = [&mut client, &mut direct].map(|client| {
+                ask(client, "SELECT CAST('x' AS SIGNED) FROM d.t");
+                assert!(!ask(client, "SHOW COUNT(*) WARNINGS").is_empty());
+                ask(client, "INSERT IGNORE INTO d.t SELECT * FROM d.t");
+                ask(client, read);
+                ask(client, "SHOW COUNT(*) WARNINGS")
+            });
+            assert_eq!(told, truth, "{line}: {read}");
+        }
+    }
+}
+
 /// MySQL counts in its answer to a ping what the statement before has warned of.
 #[test]
 fn a_ping_after_an_answer_from_memory_counts_no_older_warnings() {
