@@ -17,6 +17,8 @@ pub struct Answer {
     places: Option<Places>,
     /// The session that gets the answer may be in a transaction.
     may_be_inside: bool,
+    /// The server warns of so many words in the text.
+    warnings: u16,
     room: Room,
 }
 
@@ -24,8 +26,20 @@ impl Answer {
     /// To a command of this length; none if there is no room for it.
     pub fn to(results: &Arc<Results>, command: usize) -> Option<Answer> {
         let mut room = Room::new(results);
-        let (bytes, places) = (Vec::new(), None);
-        room.grow(command).then(|| Answer { bytes, rows: 0, is_complete: false, places, may_be_inside: false, room })
+        room.grow(command).then(|| Answer {
+            bytes: Vec::new(),
+            rows: 0,
+            is_complete: false,
+            places: None,
+            may_be_inside: false,
+            warnings: 0,
+            room,
+        })
+    }
+
+    /// The answer may also be kept if the server warns of so many words in the text.
+    pub fn with_warnings(self, warnings: u16) -> Answer {
+        Answer { warnings, ..self }
     }
 
     /// The answer may also be kept if its session is in a transaction. Its flags are then changed to those of a session outside
@@ -47,7 +61,7 @@ impl Answer {
         self.rows = if let OutcomeKind::ResultSet { rows, .. } = outcome.kind { rows } else { 0 };
         self.places = Places::describe(outcome.status_offsets.as_slice(), self.bytes.len());
         let flags = outcome.status.unwrap_or(0);
-        let is_storable = result_set::why_not_kept(outcome).is_none();
+        let is_storable = result_set::why_not_kept(outcome, self.warnings).is_none();
         is_storable && patched.is_some() && self.is_outside(flags) && self.bytes.get(3) == Some(&1)
     }
 
@@ -66,6 +80,6 @@ impl Answer {
 }
 
 /// Why an answer that ends so, or has not ended, cannot be kept.
-pub fn why_not_kept(outcome: Option<&Outcome>) -> Own {
-    outcome.map_or(Own::TooLarge, |outcome| result_set::why_not_kept(outcome).unwrap_or(Own::Response))
+pub fn why_not_kept(outcome: Option<&Outcome>, warnings: u16) -> Own {
+    outcome.map_or(Own::TooLarge, |outcome| result_set::why_not_kept(outcome, warnings).unwrap_or(Own::Response))
 }

@@ -96,7 +96,7 @@ impl ByRules {
 
     /// Looks in the store that near caches share.
     fn look(&self, here: &Here<'_>, asked: &Asked, known: &Known, terms: &Terms) -> Option<Wait<Looked>> {
-        let store = self.store.as_ref().filter(|_| here.may_stay_unseen)?;
+        let store = self.store.as_ref().filter(|_| here.may_stay_unseen && asked.may_be_shared())?;
         store.look([&asked.key, &known.identity], terms.ttl)
     }
 }

@@ -27,6 +27,8 @@ pub struct Arrival<'a> {
     pub may_stay_unseen: bool,
     /// The server has run every read that this client has received, and has the client's number of rows found.
     pub has_seen_all: bool,
+    /// The client's last read was answered from memory, and `FOUND_ROWS()` is this number. None if that is not certain.
+    pub found: Option<u64>,
     /// A time after the bytes have arrived.
     pub now_ns: u64,
 }
@@ -35,6 +37,8 @@ pub enum Verdict {
     Serve(Served),
     /// The command waits until [`Freshness::poll_wait`] is ready.
     Wait,
+    /// The command waits in the same way, after the server was sent the questions of [`Freshness::ahead`].
+    Ask,
     /// The server gets the command.
     Forward,
 }
@@ -43,6 +47,10 @@ pub enum Verdict {
 pub struct Served {
     pub answer: Vec<u8>,
     pub rows: u64,
+    /// The number of rows found, if it is not the number of rows.
+    pub found: Option<u64>,
+    /// The server warns of words in the text.
+    pub warns: bool,
     /// The places of its status flags; none if it may not be served in transactions.
     pub places: Option<Places>,
     /// Where the hit is counted.
@@ -56,16 +64,24 @@ pub struct Served {
 }
 
 impl Served {
-    pub fn of(entry: &cache::Entry) -> Served {
+    /// Builds a result that may be served outside of transactions, and of which nothing else is known.
+    pub fn new(answer: Vec<u8>, rows: u64) -> Served {
         Served {
-            answer: entry.value().to_vec(),
-            rows: entry.rows(),
-            places: Places::from_bits(entry.flags()),
-            used: Some(Use::of(entry)),
+            answer,
+            rows,
+            found: None,
+            warns: false,
+            places: None,
+            used: None,
             under: None,
             first_types: None,
             standing: None,
         }
+    }
+
+    pub fn of(entry: &cache::Entry) -> Served {
+        let (places, used) = (Places::from_bits(entry.flags()), Some(Use::of(entry)));
+        Served { places, used, ..Served::new(entry.value().to_vec(), entry.rows()) }
     }
 }
 
@@ -112,7 +128,7 @@ pub trait Freshness: Send {
 
     fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict;
 
-    /// After [`Verdict::Wait`], it is ready when `decide` is to be called again for the same command.
+    /// After [`Verdict::Wait`] or [`Verdict::Ask`], it is ready when `decide` is to be called again for the same command.
     fn poll_wait(&mut self, _context: &mut Context<'_>) -> Poll<()> {
         Poll::Ready(())
     }
@@ -154,7 +170,8 @@ pub trait Freshness: Send {
     /// Returns true if this command may evaluate `FOUND_ROWS()`.
     fn asks_for_found_rows(&mut self, payload: &[u8]) -> bool;
 
-    fn replaces(&mut self, unseen: &Unseen, payload: &[u8]) -> Replaces;
+    /// Returns which reads this command replaces. `has_warned`: the server may hold warnings of a statement before those reads.
+    fn replaces(&mut self, unseen: &Unseen, payload: &[u8], has_warned: bool) -> Replaces;
 
     /// Returns whether the statement that this command runs aggregates rows.
     fn aggregates(&self, payload: &[u8]) -> Aggregates;

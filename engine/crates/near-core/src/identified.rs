@@ -3,8 +3,10 @@
 //!
 //! The server's answer about a session is valid until a command may have changed the session: see `state`.
 
+mod asked;
 mod bound;
 mod effect;
+mod found_rows;
 mod prepared;
 pub mod question;
 mod state;
@@ -13,16 +15,16 @@ use crate::answer::{Answer, why_not_kept};
 use crate::clock;
 use crate::command::{LONGEST, begins_a_read};
 use crate::follow::Follower;
-use crate::freshness::{Arrival, Freshness, Replaces, Sent, Summary, Verdict};
+use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
 use crate::memory::Memory;
 use crate::payloads::Payloads;
-use crate::prepared::Execution;
 use crate::reason::{Own, Reason};
 use crate::result_set::ResultSet;
 use crate::results::Results;
 use crate::store::{Store, Wait};
 use crate::unseen::{Unseen, may_leave_found};
 use crate::uses::Source;
+use cache::Key;
 use flavour::Flavour;
 use insight::ShapeId;
 use sql::{Aggregates, Hint, Kind, LexMode, Read, Refusal, Statement, classify};
@@ -33,9 +35,11 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, ready};
 use wire::{Command, Expect, Outcome, Query, columns_of};
 
+use asked::{What, add_number};
 use prepared::{Prepared, Reading};
 use state::State;
 
+pub use asked::{Asked, Wording};
 pub use bound::{Answered, Bound, Decision, Found};
 pub use prepared::Identity;
 pub use question::Known;
@@ -77,6 +81,8 @@ pub struct Identified<B: Bound> {
     answer: Vec<u8>,
     values: Option<Vec<Vec<u8>>>,
     waiting: VecDeque<Waiting<B>>,
+    /// The last answer of the server, if it is to be kept together with the number of rows found.
+    counted: Option<Waiting<B>>,
     last: u64,
     pending: Pending<B>,
     /// The last moment at which the server had no transaction open, so that the snapshot of the present one is no older.
@@ -88,6 +94,8 @@ pub struct Identified<B: Bound> {
 /// The decision about the command that is not sent yet.
 enum Pending<B: Bound> {
     Nothing,
+    /// The command waits until the server has described the session.
+    Asked,
     /// The command waits for this.
     Wait(Wait<B::Tried>),
     /// The wait is over, and the command is to be decided about again.
@@ -103,37 +111,6 @@ struct Miss<B: Bound> {
     claim: B::Claim,
 }
 
-/// A read as it is looked for.
-pub struct Asked {
-    pub text: Arc<[u8]>,
-    pub key: Arc<[u8]>,
-    bound: Vec<Option<i128>>,
-    /// Is set for the execution of a prepared statement.
-    of_prepared: Option<OfPrepared>,
-    /// The server would run it in a transaction that is open, or that it begins.
-    pub is_inside: bool,
-}
-
-#[derive(Clone, Copy)]
-struct OfPrepared {
-    /// The command that prepared it.
-    preparation: u64,
-    /// The client knows that the answer has so many.
-    columns: Option<u64>,
-    /// The server need not see it for later ones to be understood.
-    may_be_served: bool,
-}
-
-/// The text of a read, its key and the values bound to it.
-#[derive(Clone, Copy)]
-pub struct Wording<'a> {
-    pub text: &'a [u8],
-    /// Two reads with the same key, in sessions with the same identity, have the same answer.
-    pub key: &'a [u8],
-    /// For each `?` the integer bound to it; none for a value of another type.
-    pub bound: &'a [Option<i128>],
-}
-
 /// A read whose answer may be kept.
 struct Waiting<B: Bound> {
     number: u64,
@@ -146,26 +123,10 @@ struct Waiting<B: Bound> {
     claim: B::Claim,
 }
 
-impl Asked {
-    fn text(text: &[u8]) -> Asked {
-        let text: Arc<[u8]> = text.into();
-        Asked { key: text.clone(), text, bound: Vec::new(), of_prepared: None, is_inside: false }
-    }
-
-    fn execution(execution: Execution, reading: Reading) -> Asked {
-        let may_be_served = execution.is_known();
-        let Execution { key, columns, prepared: preparation, bound, .. } = execution;
-        let of_prepared = Some(OfPrepared { preparation, columns, may_be_served });
-        Asked { text: reading.text, key: key.into(), bound, of_prepared, is_inside: false }
-    }
-
-    pub fn wording(&self) -> Wording<'_> {
-        Wording { text: &self.text, key: &self.key, bound: &self.bound }
-    }
-
-    /// The server need not see it for later ones to be understood.
-    pub fn may_be_served(&self) -> bool {
-        self.of_prepared.is_none_or(|of| of.may_be_served)
+impl<B: Bound> Waiting<B> {
+    /// No other command came between it and the one with this number.
+    fn comes_right_before(&self, number: u64) -> bool {
+        self.number + 1 == number
     }
 }
 
@@ -191,6 +152,10 @@ struct At {
 }
 
 impl At {
+    fn now() -> At {
+        At { may_stay_unseen: true, now_ns: clock::now() }
+    }
+
     fn of(arrival: &Arrival<'_>) -> At {
         At { may_stay_unseen: arrival.may_stay_unseen, now_ns: arrival.now_ns }
     }
@@ -250,6 +215,7 @@ impl<B: Bound> Identified<B> {
             answer: Vec::new(),
             values: None,
             waiting: VecDeque::new(),
+            counted: None,
             last: QUESTION,
             pending: Pending::Nothing,
             moment: B::Moment::default(),
@@ -267,9 +233,10 @@ impl<B: Bound> Identified<B> {
 
     /// Returns the read that this command runs, if its answer may be kept.
     fn read(&mut self, payload: &[u8], follower: &Follower) -> Option<Asked> {
-        let asked = match self.query(payload) {
+        let mut asked = match self.query(payload) {
             Some((query, statement)) => {
-                (!query.has_attributes && may_serve(&statement)).then(|| Asked::text(query.text))?
+                let what = What::of(&statement, query.text, self.state.mode).filter(|_| !query.has_attributes)?;
+                Asked::text(query.text, what, self.state.mode)
             }
             None => {
                 let runs = payload.len() <= LONGEST && payload[0] == Command::StmtExecute as u8;
@@ -277,7 +244,8 @@ impl<B: Bound> Identified<B> {
                 Asked::execution(execution, reading)
             }
         };
-        Some(Asked { is_inside: !follower.is_autonomous(), ..asked })
+        asked.is_inside = !follower.is_autonomous();
+        Some(asked)
     }
 
     /// Nothing in the way in which it came speaks against answering it from memory.
@@ -297,6 +265,43 @@ impl<B: Bound> Identified<B> {
         }
         let here = Here::new(&self.memory, &self.state, self.capabilities, at);
         Some((known.is_none(), self.bound.decide(&here, asked, known, tried)?))
+    }
+
+    /// The server is asked for the session before it gets this read, since its result may be here.
+    fn asks_first(&self, asked: &Asked) -> bool {
+        asked.of_prepared.is_none()
+            && !self.is_near_cache
+            && matches!(self.state.known_session(), Some(None))
+            && self.memory.results.recent.has(hash(&self.memory.results, asked))
+    }
+
+    fn decide_found(&mut self, arrival: &Arrival<'_>, asked: Asked) -> Verdict {
+        if let Some(served) = self.find_found(arrival, &asked) {
+            return Verdict::Serve(served);
+        }
+        self.memory.results.misses.fetch_add(1, Ordering::Relaxed);
+        self.count_why(arrival, None, false);
+        if !arrival.has_seen_all {
+            self.counted = None;
+        }
+        self.pending = Pending::Miss(Miss { asked, asks: false, claim: B::Claim::default() });
+        Verdict::Forward
+    }
+
+    /// It uses no table, so it is served only if the server holds no warnings that it would leave.
+    fn find_found(&self, arrival: &Arrival<'_>, asked: &Asked) -> Option<Served> {
+        let known = self.state.told_in(self.state.generation()).filter(|_| !self.is_near_cache)?;
+        let keeps_warnings = self.flavour.statements.keeps_warnings && arrival.follower.has_warned();
+        let may_be_inside = !asked.is_inside || self.bound.serves_inside();
+        let may_be_served = arrival.is_heard
+            && arrival.may_stay_unseen
+            && arrival.follower.is_quiet()
+            && self.state.may_serve_inside()
+            && may_be_inside
+            && !keeps_warnings;
+        let who = found_rows::Who::new(&known.identity, arrival.found.filter(|_| may_be_served)?);
+        let found = found_rows::find(&self.memory.results, &asked.text, &who)?;
+        (!asked.is_inside || found.places.is_some()).then(|| asked.served(found))
     }
 
     fn count_why(&mut self, arrival: &Arrival<'_>, asked: Option<&Asked>, is_candidate: bool) {
@@ -387,6 +392,7 @@ impl<B: Bound> Identified<B> {
     /// The answer to the read that was just sent may be kept. False if there is no room for it.
     fn note(&mut self, Miss { asked, claim, .. }: Miss<B>) -> bool {
         let Some(answer) = Answer::to(&self.memory.results, asked.key.len()) else { return false };
+        let answer = answer.with_warnings(asked.warnings);
         let answer = if asked.is_inside { answer.inside_or_outside() } else { answer };
         if self.waiting.len() == MOST_WAITING {
             self.waiting.pop_front();
@@ -422,15 +428,41 @@ impl<B: Bound> Identified<B> {
     /// Only now it is certain how the text is read, and for whom.
     fn keep(&mut self, waiting: Waiting<B>) {
         let Some(known) = self.state.told_in(waiting.generation) else { return };
-        let Waiting { asked, answer, sent_ns, moment, claim, .. } = waiting;
-        if !self.means_the_same(&asked, &known) || !may_serve(&self.state.classify(&asked.text, known.mode)) {
+        let statement = self.state.classify(&waiting.asked.text, known.mode);
+        if !self.means_the_same(&waiting.asked, &known) || !waiting.asked.is_same_in(&statement, known.mode) {
             return;
         }
-        let at = At { may_stay_unseen: true, now_ns: clock::now() };
-        let here = Here::new(&self.memory, &self.state, self.capabilities, at);
-        let source = Source { shape: here.shape(&asked, &known), cost_ns: here.now_ns.saturating_sub(sent_ns) };
-        let answered = Answered { asked: &asked, answer: &answer, known: &known, source, moment, claim };
+        match waiting.asked.what {
+            What::Rows => self.keep_rows(waiting, &known),
+            What::CountedRows => self.counted = Some(Waiting { claim: B::Claim::default(), ..waiting }),
+            What::FoundRows => self.keep_found(waiting, &known),
+        }
+    }
+
+    fn keep_rows(&mut self, waiting: Waiting<B>, known: &Known) {
+        let Waiting { asked, answer, sent_ns, moment, claim, .. } = waiting;
+        let here = Here::new(&self.memory, &self.state, self.capabilities, At::now());
+        let source = Source { shape: here.shape(&asked, known), cost_ns: here.now_ns.saturating_sub(sent_ns) };
+        let answered = Answered { asked: &asked, answer: &answer, known, source, moment, claim };
+        here.results.recent.note(hash(here.results, &asked));
         self.bound.keep(&here, answered);
+    }
+
+    /// Keeps the answer to `SELECT FOUND_ROWS()`, and with it that of the read whose number it tells.
+    fn keep_found(&mut self, waiting: Waiting<B>, known: &Known) {
+        let Waiting { asked, answer, sent_ns, number, .. } = waiting;
+        let counted = self.counted.take().filter(|counted| counted.comes_right_before(number));
+        let row = wire::only_row(&answer.bytes, self.capabilities).unwrap_or_default();
+        let found = row.first().and_then(|value| std::str::from_utf8(value).ok()?.parse().ok());
+        let Some(found) = found else { return };
+        let here = Here::new(&self.memory, &self.state, self.capabilities, At::now());
+        let source = Source { shape: here.shape(&asked, known), cost_ns: here.now_ns.saturating_sub(sent_ns) };
+        let who = found_rows::Who::new(&known.identity, found);
+        found_rows::store(&self.memory.results, &asked.text, &who, answer.result_set(), source);
+        if let Some(mut counted) = counted {
+            add_number(&mut counted.answer.bytes, found);
+            self.keep_rows(counted, known);
+        }
     }
 
     /// The number of rows found may be that of the read before this answer.
@@ -459,11 +491,22 @@ impl<B: Bound> Freshness for Identified<B> {
             _ => B::Tried::default(),
         };
         let asked = arrival.command.and_then(|payload| self.read(payload, follower));
+        let asked = match asked {
+            Some(asked) if asked.what == What::FoundRows => return self.decide_found(arrival, asked),
+            asked => asked,
+        };
         let candidate = asked.as_ref().filter(|asked| arrival.is_heard && self.may_be_answered(asked, follower));
         let is_candidate = candidate.is_some();
+        if candidate.is_some_and(|asked| arrival.may_stay_unseen && self.asks_first(asked)) {
+            self.pending = Pending::Asked;
+            return Verdict::Ask;
+        }
         let decision = candidate.and_then(|asked| self.decide_read(asked, At::of(arrival), tried));
         match decision {
-            Some((_, Decision::Serve(found))) => return Verdict::Serve(found.served()),
+            Some((_, Decision::Serve(found))) => {
+                self.counted = None;
+                return asked.map_or(Verdict::Forward, |asked| Verdict::Serve(asked.served(found)));
+            }
             Some((_, Decision::Wait(wait))) => {
                 self.pending = Pending::Wait(wait);
                 return Verdict::Wait;
@@ -479,6 +522,9 @@ impl<B: Bound> Freshness for Identified<B> {
     }
 
     fn poll_wait(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if matches!(self.pending, Pending::Asked) && self.state.is_asking() {
+            return Poll::Pending;
+        }
         if let Pending::Wait(wait) = &mut self.pending {
             self.pending = Pending::Tried(ready!(wait.as_mut().poll(context)));
         }
@@ -492,7 +538,12 @@ impl<B: Bound> Freshness for Identified<B> {
     }
 
     fn ahead(&mut self) -> Vec<(u64, Vec<u8>)> {
-        if !matches!(&self.pending, Pending::Miss(miss) if miss.asks) {
+        let asks = match &self.pending {
+            Pending::Asked => true,
+            Pending::Miss(miss) => miss.asks,
+            _ => false,
+        };
+        if !asks {
             return Vec::new();
         }
         self.state.ask();
@@ -511,10 +562,15 @@ impl<B: Bound> Freshness for Identified<B> {
             is_noted |= !sent.is_of_file && self.hear(payload, is_whole, sent.was_at_rest);
         });
         self.commands = commands;
+        self.counted.take_if(|counted| self.last > counted.number && !counted.comes_right_before(self.last));
         if let Pending::Miss(miss) = std::mem::replace(&mut self.pending, Pending::Nothing) {
             is_noted |= self.note(miss);
         }
         (sent.is_whole && is_noted).then_some(self.last)
+    }
+
+    fn forward_hidden(&mut self, _: &[u8]) {
+        self.counted = None;
     }
 
     fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, is_astray: bool) -> bool {
@@ -524,8 +580,9 @@ impl<B: Bound> Freshness for Identified<B> {
         }
         outcome.into_iter().for_each(|outcome| self.prepared.answered(number, outcome));
         let Some(at) = self.waiting.iter().position(|waiting| waiting.number == number) else { return false };
-        if !self.waiting[at].answer.take(bytes, outcome) {
-            self.memory.reasons.count(why_not_kept(outcome).into());
+        let Waiting { asked, answer, .. } = &mut self.waiting[at];
+        if !answer.take(bytes, outcome) {
+            self.memory.reasons.count(why_not_kept(outcome, asked.warnings).into());
             self.waiting.remove(at);
             return false;
         }
@@ -569,8 +626,12 @@ impl<B: Bound> Freshness for Identified<B> {
     }
 
     /// A read that goes to the server takes the place of those that did not.
-    fn replaces(&mut self, _: &Unseen, payload: &[u8]) -> Replaces {
-        let by_text = self.query(payload).is_some_and(|(_, statement)| replaces_what_reads_leave(&statement));
+    fn replaces(&mut self, _: &Unseen, payload: &[u8], has_warned: bool) -> Replaces {
+        let keeps_warnings = has_warned && self.flavour.statements.keeps_warnings;
+        let names_table = |statement: &Statement| matches!(statement.kind, Kind::Read(read) if read.names_table);
+        let by_text = self.query(payload).is_some_and(|(_, statement)| {
+            replaces_what_reads_leave(&statement) && (names_table(&statement) || !keeps_warnings)
+        });
         let by_command = self.prepared.reading(payload).is_some_and(|reading| reading.replaces);
         if by_text || by_command { Replaces::All } else { Replaces::Nothing }
     }
@@ -582,6 +643,11 @@ impl<B: Bound> Freshness for Identified<B> {
         }
         self.prepared.reading(payload).map_or(Aggregates::Perhaps, |reading| Aggregates::of(&reading.text))
     }
+}
+
+/// The same for a text whatever session sends it.
+fn hash(results: &Results, asked: &Asked) -> u64 {
+    results.cache().hash(&Key { context: 0, parts: [&asked.key, b""] })
 }
 
 /// Nothing in it speaks against keeping its result for a while.

@@ -129,7 +129,7 @@ impl Freshness for Leases {
     }
 
     /// An aggregate over nothing would leave the rows found as they were before that.
-    fn replaces(&mut self, unseen: &Unseen, payload: &[u8]) -> Replaces {
+    fn replaces(&mut self, unseen: &Unseen, payload: &[u8], _: bool) -> Replaces {
         let capabilities = lock(&self.leased).capabilities;
         let replaces = unseen.is_replaced_by(payload, capabilities) && self.aggregates(payload) == Aggregates::No;
         if unseen.is_same(payload) || replaces { Replaces::Last } else { Replaces::Nothing }

@@ -28,6 +28,7 @@ pub mod payloads;
 pub mod prepared;
 pub mod published;
 pub mod reason;
+mod recent;
 pub mod report;
 pub mod result_set;
 pub mod results;

@@ -11,7 +11,7 @@ sql::reasons! {
     StatementContext "statement_context" "the session's settings changed since the statement was prepared, or were not known then";
     Transaction "transaction" "the session is in a transaction or has autocommit off, and no rule or option lets such reads be served, or it has written something or its reads lock; or the client has sent something ahead";
     SessionState "session_settings" "the session's settings are not known, and cannot be asked for: it has used temporary tables, CALL or LOCK TABLES, for example";
-    FirstRead "first_read" "the first read of a connection, or after a write, a SET or a USE: the server is asked for the session's settings with it";
+    FirstRead "first_read" "the first read of a connection, or after a write, a SET or a USE, of which no result was kept lately: the server is asked for the session's settings with it";
     KeepAlive "keep_alive" "the server had not heard of the connection for ten seconds";
     NearCache "near_cache" "the client is a near cache itself, which keeps what it reads";
     NotFollowed "log_not_followed" "the server's log is not followed; fqc_near_obstacle says why";

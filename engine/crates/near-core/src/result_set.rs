@@ -19,15 +19,16 @@ impl<'a> ResultSet<'a> {
         let Progress::Done(outcome) = ResponseTracker::new(expect, capabilities).feed(bytes) else { return None };
         let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows: found, .. } if found == rows);
         let is_outside = session_flags::own(outcome.status.unwrap_or(0)) == session_flags::OUTSIDE;
-        let is_one = has_rows && is_outside && why_not_kept(&outcome).is_none() && bytes.get(3) == Some(&1);
+        let is_one = has_rows && is_outside && why_not_kept(&outcome, 0).is_none() && bytes.get(3) == Some(&1);
         let places = Places::describe(outcome.status_offsets.as_slice(), bytes.len());
         is_one.then_some(ResultSet { bytes, rows, places })
     }
 }
 
-/// Why an answer with this outcome may not be kept, as far as its session's transaction does not matter.
-pub fn why_not_kept(outcome: &Outcome) -> Option<Own> {
-    match outcome.unstorable(|| 0) {
+/// Why an answer with this outcome may not be kept, as far as its session's transaction does not matter. `warnings`: as many belong
+/// to the text.
+pub fn why_not_kept(outcome: &Outcome, warnings: u16) -> Option<Own> {
+    match outcome.unstorable(|| warnings) {
         Some(Unstorable::Failed) => Some(Own::Failed),
         Some(Unstorable::Warnings) => Some(Own::Warnings),
         Some(Unstorable::Response) => Some(Own::Response),

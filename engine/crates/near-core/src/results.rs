@@ -8,6 +8,7 @@
 //! - results, and answers on their way to become some, take no more than `size` bytes together.
 
 use crate::published::{Published, Served};
+use crate::recent::Recent;
 use crate::result_set::ResultSet;
 use crate::session_flags::Places;
 use crate::uses::{Source, Uses};
@@ -35,6 +36,8 @@ pub struct Results {
     pub misses: AtomicU64,
     /// In microseconds. By rules, no result that was read before is served: its account may be another one by now.
     pub accounts_changed: AtomicU64,
+    /// Where the server is asked for the session of each connection, by its texts the results that are worth to ask for at first.
+    pub recent: Recent,
 }
 
 impl Results {
@@ -56,6 +59,7 @@ impl Results {
             hits_inside: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             accounts_changed: AtomicU64::new(0),
+            recent: Recent::default(),
         }
     }
 

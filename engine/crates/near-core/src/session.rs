@@ -137,7 +137,7 @@ impl Session {
             hidden: VecDeque::new(),
             leaves: Leaves::Unknown,
             is_astray: false,
-            seen_ns: 0,
+            seen_ns: clock::now(),
             hits: 0,
             shared: None,
         }
@@ -199,7 +199,15 @@ impl Session {
             return;
         }
         let (packet, rows) = (note.packet.to_vec(), Some(note.rows));
-        self.unseen = Some(Unseen { packet, rows, under: None, first_types: None, before: Vec::new() });
+        self.unseen = Some(Unseen {
+            packet,
+            rows,
+            found: None,
+            warns: false,
+            under: None,
+            first_types: None,
+            before: Vec::new(),
+        });
     }
 
     /// Counts what the client is given from here, and says by what.
@@ -234,12 +242,17 @@ impl Session {
         let now_ns = clock::now();
         let may_stay_unseen = self.may_stay_unseen(command, follower.capabilities(), now_ns);
         let has_seen_all = self.unseen.is_none() && !self.is_astray;
-        let arrival = Arrival { command, follower, is_heard, may_stay_unseen, has_seen_all, now_ns };
+        let found = self.unseen.as_ref().and_then(|unseen| unseen.found);
+        let arrival = Arrival { command, follower, is_heard, may_stay_unseen, has_seen_all, found, now_ns };
         match self.freshness.decide(&arrival) {
             Verdict::Serve(served) => return Then::Answer(self.serve(follower, bytes, served)),
             Verdict::Wait => {
                 self.waiting = Some(bytes.to_vec());
                 return Then::Hold(Vec::new());
+            }
+            Verdict::Ask => {
+                self.waiting = Some(bytes.to_vec());
+                return Then::Hold(self.ask(follower, now_ns));
             }
             Verdict::Forward => {}
         }
@@ -255,6 +268,26 @@ impl Session {
         self.send(follower, bytes, command, asks, now_ns)
     }
 
+    /// Returns what the server gets before the command that waits: the reads that it has not seen, and questions.
+    fn ask(&mut self, follower: &mut Follower, now_ns: u64) -> Vec<u8> {
+        self.seen_ns = now_ns;
+        let unseen = self.unseen.take();
+        let mut packets = unseen.map(|unseen| self.forward_unseen(follower, unseen)).unwrap_or_default();
+        let questions = self.freshness.ahead();
+        self.put_ahead(follower, questions, &mut packets);
+        packets
+    }
+
+    /// The client does not receive the answers to these questions, and the number of rows found is not that of its last read any more.
+    fn put_ahead(&mut self, follower: &mut Follower, questions: Vec<(u64, Vec<u8>)>, packets: &mut Vec<u8>) {
+        self.is_astray |= !questions.is_empty();
+        for (number, packet) in questions {
+            self.hide(follower);
+            follower.note_last(number);
+            packets.extend(packet);
+        }
+    }
+
     fn may_stay_unseen(&self, command: Option<&[u8]>, capabilities: u64, now_ns: u64) -> bool {
         let may_be_forgotten =
             |unseen: &Unseen| command.is_some_and(|payload| unseen.may_be_forgotten_for(payload, capabilities));
@@ -263,7 +296,7 @@ impl Session {
     }
 
     fn serve(&mut self, follower: &Follower, packet: &[u8], served: Served) -> Vec<u8> {
-        let Served { mut answer, rows, places, used, under, first_types, standing } = served;
+        let Served { mut answer, rows, found, warns, places, used, under, first_types, standing } = served;
         let is_inside = !follower.is_autonomous();
         self.shared.iter_mut().for_each(|shared| shared.standing = standing.filter(|_| !is_inside));
         places.iter().filter(|_| is_inside).for_each(|places| places.give(&mut answer, follower.flags()));
@@ -277,17 +310,18 @@ impl Session {
         if let Some(same) = same {
             // The same read once more leaves what it left before.
             (same.rows, same.under, same.first_types) = (Some(rows), under, first_types);
+            same.found = same.found.and(found.or(Some(rows)));
             return answer;
         }
         let payload = &packet[Header::SIZE..];
         let is_binary = payload[0] == Command::StmtExecute as u8;
-        let may_leave = || {
-            rows <= 1
-                && may_leave_found(self.freshness.aggregates(payload), &answer, follower.capabilities(), is_binary)
-        };
-        let earlier = self.unseen.take().filter(|_| may_leave());
-        let rows = (earlier.is_some() || !self.is_astray || !may_leave()).then_some(rows);
-        let unseen = Unseen { packet: packet.to_vec(), rows, under, first_types, before: Vec::new() };
+        let may_leave = rows <= 1
+            && may_leave_found(self.freshness.aggregates(payload), &answer, follower.capabilities(), is_binary);
+        let earlier = self.unseen.take().filter(|_| may_leave);
+        let found = found.or(Some(rows)).filter(|_| !may_leave);
+        let rows = (earlier.is_some() || !self.is_astray || !may_leave).then_some(rows);
+        let packet = packet.to_vec();
+        let unseen = Unseen { packet, rows, found, warns, under, first_types, before: Vec::new() };
         self.unseen = Some(earlier.into_iter().fold(unseen, Unseen::after));
         answer
     }
@@ -298,7 +332,7 @@ impl Session {
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
         self.freshness.before_sending(follower, now_ns);
         let replaces = match unseen.as_ref().zip(command) {
-            Some((unseen, payload)) => self.freshness.replaces(unseen, payload),
+            Some((unseen, payload)) => self.freshness.replaces(unseen, payload, follower.has_warned()),
             None => Replaces::Nothing,
         };
         let may_be_astray = self.is_astray || unseen.is_some();
@@ -322,12 +356,8 @@ impl Session {
             return Then::Hold(packets);
         }
         let is_all_replaced = replaces == Replaces::All;
-        self.is_astray |= !ahead.is_empty() || is_all_replaced && matches!(self.leaves, Leaves::Aggregate { .. });
-        for (number, packet) in ahead {
-            self.hide(follower);
-            follower.note_last(number);
-            packets.extend(packet);
-        }
+        self.is_astray |= is_all_replaced && matches!(self.leaves, Leaves::Aggregate { .. });
+        self.put_ahead(follower, ahead, &mut packets);
         self.forward(follower, bytes);
         if packets.is_empty() { Then::Pass } else { Then::Instead([&packets, bytes].concat()) }
     }

@@ -17,6 +17,10 @@ pub struct Unseen {
     pub packet: Vec<u8>,
     /// Those found; none if they may be those of an older read.
     pub rows: Option<u64>,
+    /// What FOUND_ROWS() tells after it; none if that is not certain.
+    pub found: Option<u64>,
+    /// The server warns of words in its text.
+    pub warns: bool,
     /// The context in which it was answered; none if the server gives out no numbers of contexts.
     pub under: Option<Under>,
     /// It binds types that the server does not have, and that later executions may go by.
@@ -62,7 +66,8 @@ impl Unseen {
     pub fn may_follow(&self, payload: &[u8], follower: &Follower) -> bool {
         let has_execution = || self.before.iter().chain([self]).any(Unseen::is_execution);
         let is = |command: Command| payload[0] == command as u8;
-        let matters = is(Command::StmtClose) && has_execution() || is(Command::Ping) && follower.has_warned();
+        let matters =
+            is(Command::StmtClose) && has_execution() || is(Command::Ping) && (follower.has_warned() || self.warns);
         is(Command::Quit) || is_harmless(payload) && !matters
     }
 

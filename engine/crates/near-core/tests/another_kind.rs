@@ -30,7 +30,7 @@ impl Freshness for ForEver {
         let known = arrival.command.filter(|_| arrival.follower.is_quiet()).and_then(|read| self.results.get(read));
         let served = |Answer { bytes, rows, .. }: &Answer| {
             let (answer, rows) = (bytes.clone(), *rows);
-            Served { answer, rows, places: None, used: None, under: None, first_types: None, standing: None }
+            Served::new(answer, rows)
         };
         known.map_or(Verdict::Forward, |answer| Verdict::Serve(served(answer)))
     }
@@ -51,7 +51,7 @@ impl Freshness for ForEver {
         payload.ends_with(b"FOUND_ROWS()")
     }
 
-    fn replaces(&mut self, _: &Unseen, _: &[u8]) -> Replaces {
+    fn replaces(&mut self, _: &Unseen, _: &[u8], _: bool) -> Replaces {
         Replaces::Nothing
     }
 

@@ -174,6 +174,7 @@ pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, dra
         }
         let held = session.as_mut().and_then(|session| session.take_held(context, &mut follower));
         counts.commands.add(follower.take_commands() + usize::from(matches!(held, Some(Then::Answer(_)))));
+        let is_held_again = matches!(held, Some(Then::Hold(_)));
         let sent = match held {
             Some(Then::Answer(bytes)) => {
                 if matches!(to_client.deliver(context, &mut client, &bytes), Poll::Ready(Err(_))) {
@@ -213,7 +214,7 @@ pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, dra
             }
         }
         let holds = session.as_ref().is_some_and(Session::is_holding);
-        if holds && !is_holding {
+        if holds && (!is_holding || is_held_again) {
             // What it waits for has to know whom to wake.
             context.waker().wake_by_ref();
         }

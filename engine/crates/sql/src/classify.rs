@@ -116,7 +116,8 @@ fn after_written_table(lexer: Lexer) -> Lexer {
 }
 
 fn read(lexer: Lexer, found: &Findings) -> Read {
-    Read { refusal: found.refusal, hint: found.hint, leaves_found_rows: is_values_alone(lexer) }
+    let &Findings { refusal, hint, names_table, .. } = found;
+    Read { refusal, hint, leaves_found_rows: is_values_alone(lexer), names_table }
 }
 
 fn is_values_alone(mut lexer: Lexer) -> bool {

@@ -34,7 +34,7 @@ refusals! {
     LockingRead, "locking_read", "It locks the rows it reads.";
     Into, "into", "It writes its result into a file or variables.";
     Procedure, "procedure", "It passes its result through PROCEDURE.";
-    CalcFoundRows, "calc_found_rows", "SQL_CALC_FOUND_ROWS counts rows that are not in the result. It is kept only for a query as text, and not for a near cache.";
+    CalcFoundRows, "calc_found_rows", "SQL_CALC_FOUND_ROWS counts rows that are not in the result. It is kept only for a query as text, and not for a near cache in exact mode.";
     SystemSchema, "system_schema", "It reads a schema that the server maintains itself.";
     SequenceValue, "sequence_value", "It reads or advances a sequence.";
     SystemTime, "system_time", "It reads the history of a system-versioned table, and not that of all times or of a moment told by a literal (TIMESTAMP '...').";

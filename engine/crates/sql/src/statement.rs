@@ -85,6 +85,8 @@ pub struct Read {
     pub hint: Hint,
     /// VALUES with literals alone: the number of rows found stays what it was.
     pub leaves_found_rows: bool,
+    /// Without a table, the server may keep the warnings of the statement before.
+    pub names_table: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

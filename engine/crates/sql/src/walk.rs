@@ -20,6 +20,7 @@ pub(crate) struct Findings {
     pub ending: Ending,
     pub refusal: Option<Refusal>,
     pub hint: Hint,
+    pub names_table: bool,
     pub reads_diagnostics: bool,
     pub has_executable_comment: bool,
     pub calls_stored: bool,
@@ -40,7 +41,6 @@ struct Walk<'a> {
     selects: u64,
     /// Between the WITH at the beginning and its statement.
     is_in_with: bool,
-    has_table: bool,
     counts_found: bool,
     found: Findings,
 }
@@ -57,12 +57,12 @@ pub(crate) fn walk(mut lexer: Lexer) -> Findings {
         converts: 0,
         selects: 0,
         is_in_with,
-        has_table: false,
         counts_found: false,
         found: Findings {
             ending: Ending::Single,
             refusal: None,
             hint: Hint::None,
+            names_table: false,
             reads_diagnostics: false,
             has_executable_comment: false,
             calls_stored: false,
@@ -98,7 +98,7 @@ impl Walk<'_> {
             }
             self.before = std::mem::replace(&mut self.previous, token);
         }
-        if !self.has_table {
+        if !self.found.names_table {
             self.refuse(Refusal::NoTable);
         }
         // This reason comes last, because a caller that stores the number as well may ignore it.
@@ -147,9 +147,9 @@ impl Walk<'_> {
     fn keyword(&mut self, word: &[u8]) {
         match word {
             b"set" if self.previous.kind == TokenKind::Semicolon => {}
-            b"from" => self.has_table |= self.is_in_select() && !self.lexer.peek().is("dual"),
+            b"from" => self.found.names_table |= self.is_in_select() && !self.lexer.peek().is("dual"),
             b"table" => {
-                self.has_table = true;
+                self.found.names_table = true;
                 self.is_in_with &= self.depth > 0;
             }
             b"select" | b"values" => {

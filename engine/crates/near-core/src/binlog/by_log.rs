@@ -78,7 +78,9 @@ impl Bound for ByLog {
             return Some(Decision::Serve(found));
         }
         known.is_none_or(|known| log.may_keep(&asked.text, known)).then_some(())?;
-        let may_look = known_here.filter(|known| looked.is_none() && log.may_take(&asked.wording(), known, begun, now));
+        let may_look = known_here
+            .filter(|_| asked.may_be_shared())
+            .filter(|known| looked.is_none() && log.may_take(&asked.wording(), known, begun, now));
         if let Some(wait) = may_look.and_then(|known| self.store.as_ref()?.find([&asked.key, &known.common])) {
             return Some(Decision::Wait(Box::pin(async move { Some(wait.await) })));
         }
@@ -98,7 +100,7 @@ impl Bound for ByLog {
         let Some(noted) = moment else { return };
         let read = Read { wording: asked.wording(), result: answer.result_set(), noted, source };
         let shared = self.log.keep(here.results, &read, known);
-        if let Some((bytes, store)) = shared.zip(self.store.as_ref()) {
+        if let Some((bytes, store)) = shared.zip(self.store.as_ref().filter(|_| asked.may_be_shared())) {
             store.put([&asked.key, &known.common], &bytes, answer.rows);
         }
     }

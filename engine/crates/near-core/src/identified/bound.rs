@@ -30,7 +30,7 @@ impl Found {
 impl Found {
     pub fn served(self) -> Served {
         let Found { answer, rows, places, used, .. } = self;
-        Served { answer, rows, places, used: Some(used), under: None, first_types: None, standing: None }
+        Served { places, used: Some(used), ..Served::new(answer, rows) }
     }
 }
 
@@ -59,7 +59,7 @@ pub trait Bound: Send + Sized + 'static {
     /// The outcome of a wait, with which the read is decided about again.
     type Tried: Default + Send + 'static;
     /// Is held by a read while the server answers it.
-    type Claim: Send;
+    type Claim: Default + Send;
 
     /// Returns a question that is sent together with the one about the session.
     fn further_question(&self, _flavour: &'static Flavour) -> Option<&'static str> {

@@ -159,6 +159,11 @@ impl State {
         std::mem::take(&mut self.is_next_special)
     }
 
+    /// The server was asked, and has not answered.
+    pub fn is_asking(&self) -> bool {
+        self.asked.is_some() && self.told.as_ref().map(|(of, _)| *of) != self.asked
+    }
+
     pub fn ask(&mut self) {
         self.asked = Some(self.generation);
     }

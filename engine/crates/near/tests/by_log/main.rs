@@ -5,6 +5,7 @@ mod beside;
 mod binlog;
 mod differential;
 mod executions;
+mod found_rows;
 mod rows;
 mod transactions;
 mod unheard;

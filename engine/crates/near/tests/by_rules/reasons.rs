@@ -108,7 +108,7 @@ fn with_the_log_each_read_that_goes_to_the_server_has_a_reason() {
         assert_eq!(since(&near, &before), [("current_date".into(), 1)]);
         until_served(&near, &mut client, "SELECT COUNT(*) FROM d.t");
         assert_eq!(at_once(&near, &mut client, "SELECT SUM(v) FROM d.t"), ["absent"]);
-        assert_eq!(at_once(&near, &mut near.client(), READ), ["first_read"]);
+        assert_eq!(at_once(&near, &mut near.client(), "SELECT v FROM d.t"), ["first_read"]);
         until_served(&near, &mut client, "SELECT COUNT(*) FROM d.long_");
         assert_eq!(at_once(&near, &mut client, "SELECT t FROM d.long_"), ["absent", "too_large"]);
         assert_eq!(at_once(&near, &mut client, "SELECT v / 0 FROM d.t"), ["absent", "warnings"]);

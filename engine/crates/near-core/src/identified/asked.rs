@@ -1,0 +1,154 @@
+//! A read as it is looked for.
+
+use super::Found;
+use super::prepared::Reading;
+use crate::freshness::Served;
+use crate::prepared::Execution;
+use sql::{Aggregates, Hint, Kind, LexMode, Read, Refusal, Statement};
+use std::sync::Arc;
+
+/// What the answer to a read depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The rows of tables.
+    Rows,
+    /// The same. The text says SQL_CALC_FOUND_ROWS, so a kept answer ends with the number of rows found, which the client has asked for
+    /// right after it.
+    CountedRows,
+    /// The number of rows found by the read before.
+    FoundRows,
+}
+
+const NUMBER_BYTES: usize = size_of::<u64>();
+
+impl What {
+    /// None if the answer may not be kept.
+    pub fn of(statement: &Statement, text: &[u8], mode: LexMode) -> Option<What> {
+        let Kind::Read(Read { refusal, hint, .. }) = statement.kind else { return None };
+        match refusal {
+            _ if hint == Hint::SqlNoCache => None,
+            None => Some(What::Rows),
+            // An aggregate over nothing leaves the number of the read before.
+            Some(Refusal::CalcFoundRows) => (Aggregates::of(text) == Aggregates::No).then_some(What::CountedRows),
+            Some(_) => sql::asks_for_found_rows_alone(text, mode).then_some(What::FoundRows),
+        }
+    }
+}
+
+pub struct Asked {
+    pub text: Arc<[u8]>,
+    pub key: Arc<[u8]>,
+    pub what: What,
+    /// The server warns of so many words in the text.
+    pub warnings: u16,
+    bound: Vec<Option<i128>>,
+    /// Is set for the execution of a prepared statement.
+    pub of_prepared: Option<OfPrepared>,
+    /// The server would run it in a transaction that is open, or that it begins.
+    pub is_inside: bool,
+}
+
+#[derive(Clone, Copy)]
+pub struct OfPrepared {
+    /// The command that prepared it.
+    pub preparation: u64,
+    /// The client knows that the answer has so many.
+    pub columns: Option<u64>,
+    /// The server need not see it for later ones to be understood.
+    may_be_served: bool,
+}
+
+/// The text of a read, its key and the values bound to it.
+#[derive(Clone, Copy)]
+pub struct Wording<'a> {
+    pub text: &'a [u8],
+    /// Two reads with the same key, in sessions with the same identity, have the same answer.
+    pub key: &'a [u8],
+    /// For each `?` the integer bound to it; none for a value of another type.
+    pub bound: &'a [Option<i128>],
+}
+
+impl Asked {
+    pub fn text(text: &[u8], what: What, mode: LexMode) -> Asked {
+        let warnings = sql::deprecations(text, mode);
+        let text: Arc<[u8]> = text.into();
+        Asked { key: text.clone(), text, what, warnings, bound: Vec::new(), of_prepared: None, is_inside: false }
+    }
+
+    pub fn execution(execution: Execution, reading: Reading) -> Asked {
+        let may_be_served = execution.is_known();
+        let Execution { key, columns, prepared: preparation, bound, .. } = execution;
+        let of_prepared = Some(OfPrepared { preparation, columns, may_be_served });
+        let (text, what) = (reading.text, What::Rows);
+        Asked { text, key: key.into(), what, warnings: 0, bound, of_prepared, is_inside: false }
+    }
+
+    pub fn wording(&self) -> Wording<'_> {
+        Wording { text: &self.text, key: &self.key, bound: &self.bound }
+    }
+
+    /// The server need not see it for later ones to be understood.
+    pub fn may_be_served(&self) -> bool {
+        self.of_prepared.is_none_or(|of| of.may_be_served)
+    }
+
+    /// Other near caches may use its answer. They take only whole results without warnings.
+    pub fn may_be_shared(&self) -> bool {
+        self.what == What::Rows && self.warnings == 0
+    }
+
+    /// Returns true if the read means the same in this mode.
+    pub fn is_same_in(&self, statement: &Statement, mode: LexMode) -> bool {
+        match self.of_prepared {
+            Some(_) => What::of(statement, &self.text, mode) == Some(What::Rows),
+            None => {
+                What::of(statement, &self.text, mode) == Some(self.what)
+                    && sql::deprecations(&self.text, mode) == self.warnings
+            }
+        }
+    }
+
+    pub fn served(&self, mut found: Found) -> Served {
+        let number = match self.what {
+            What::CountedRows => found.answer.len().checked_sub(NUMBER_BYTES).and_then(|at| {
+                let number = found.answer.split_off(at);
+                number.first_chunk().copied().map(u64::from_le_bytes)
+            }),
+            _ => None,
+        };
+        Served { found: number, warns: self.warnings > 0, ..found.served() }
+    }
+}
+
+/// Adds the number of rows found to an answer that is about to be kept.
+pub fn add_number(answer: &mut Vec<u8>, found: u64) {
+    answer.extend(found.to_le_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flavour::MYSQL;
+    use sql::classify;
+
+    #[test]
+    fn what_an_answer_depends_on_is_known_from_the_text() {
+        let mode = LexMode::new(&MYSQL);
+        let cases = [
+            ("SELECT v FROM t", Some(What::Rows)),
+            ("SELECT SQL_CALC_FOUND_ROWS v FROM t LIMIT 1", Some(What::CountedRows)),
+            ("SELECT SQL_CALC_FOUND_ROWS MAX(v) FROM t LIMIT 1", None),
+            ("SELECT SQL_CALC_FOUND_ROWS SQL_NO_CACHE v FROM t LIMIT 1", None),
+            ("SELECT SQL_CALC_FOUND_ROWS NOW(), v FROM t LIMIT 1", None),
+            ("SELECT FOUND_ROWS()", Some(What::FoundRows)),
+            ("SELECT FOUND_ROWS(), 1", None),
+            ("SELECT FOUND_ROWS() FROM t", None),
+            ("SELECT NOW()", None),
+            ("UPDATE t SET v = 1", None),
+        ];
+        for (text, expected) in cases {
+            let text = text.as_bytes();
+            assert_eq!(What::of(&classify(text, mode), text, mode), expected, "{}", text.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The answers to `SELECT FOUND_ROWS()`. Such an answer is the same for all sessions with the same identity and the same number of rows
+//! found, so it is never outdated.
+
+use super::Identity;
+use crate::identified::Found;
+use crate::result_set::ResultSet;
+use crate::results::Results;
+use crate::session_flags::Places;
+use crate::uses::Source;
+use cache::{Key, Meta, Stamp};
+
+/// No other results have this context. It is the largest one that an entry has room for.
+const CONTEXT: u64 = u64::MAX >> 16;
+/// No change is later than this.
+const NEVER: Stamp = Stamp(u64::MAX);
+
+/// The identity of a session together with the number of rows found.
+pub struct Who([u8; 40]);
+
+impl Who {
+    pub fn new(identity: &Identity, found: u64) -> Who {
+        let mut bytes = [0; 40];
+        bytes[..32].copy_from_slice(identity);
+        bytes[32..].copy_from_slice(&found.to_le_bytes());
+        Who(bytes)
+    }
+
+    fn key<'a>(&'a self, text: &'a [u8]) -> Key<'a> {
+        Key { context: CONTEXT, parts: [text, &self.0] }
+    }
+}
+
+pub fn find(results: &Results, text: &[u8], who: &Who) -> Option<Found> {
+    let (key, pin) = (who.key(text), cache::pin());
+    let entry = results.cache().get(results.cache().hash(&key), &key, &pin)?;
+    Some(Found::of(&entry, false))
+}
+
+pub fn store(results: &Results, text: &[u8], who: &Who, result: ResultSet<'_>, source: Source) {
+    let Source { shape, cost_ns } = source;
+    let flags = result.places.map_or(0, Places::bits);
+    let meta = Meta { stamp: NEVER, rows: result.rows, cost_ns, flags, owner: shape.0 };
+    let is_kept = results.uses.keep(results.cache(), &who.key(text), meta, &[], result.bytes);
+    results.uses.missed(shape, result.bytes.len(), is_kept);
+}

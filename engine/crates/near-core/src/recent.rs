@@ -1,0 +1,29 @@
+//! The texts whose results were kept lately. A table of fixed size remembers them, and a later text may take the place of an earlier one.
+
+use std::array;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const PLACES: usize = 4096;
+
+pub struct Recent(Box<[AtomicU64; PLACES]>);
+
+impl Default for Recent {
+    fn default() -> Recent {
+        Recent(Box::new(array::from_fn(|_| AtomicU64::new(0))))
+    }
+}
+
+impl Recent {
+    fn place(&self, hash: u64) -> &AtomicU64 {
+        &self.0[hash as usize % PLACES]
+    }
+
+    /// Relaxed: whoever sees it too late only misses a hint.
+    pub fn note(&self, hash: u64) {
+        self.place(hash).store(hash, Ordering::Relaxed);
+    }
+
+    pub fn has(&self, hash: u64) -> bool {
+        self.place(hash).load(Ordering::Relaxed) == hash
+    }
+}

@@ -1,0 +1,110 @@
+//! What is answered from memory where the server's binary log is followed, besides reads that repeat on one connection.
+
+use crate::beside::followed::{LONG, direct, kinds, run, until_heard};
+use crate::beside::scene::{READ, ask, hits, until_served};
+use crate::beside::{Near, wait_until};
+use fqc_tests::client::Client;
+
+const COUNTING: &str = "SELECT SQL_CALC_FOUND_ROWS v FROM d.t ORDER BY id LIMIT 1";
+const FOUND: &str = "SELECT FOUND_ROWS()";
+
+/// Returns true if this many of the statements are answered from memory.
+fn hits_of(near: &Near, client: &mut Client, statements: &[&str]) -> u64 {
+    let before = hits(near);
+    statements.iter().for_each(|statement| drop(ask(client, statement)));
+    hits(near) - before
+}
+
+#[test]
+fn a_read_that_counts_all_rows_is_served_with_their_number() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut admin) = (near.client(), direct(&server));
+        wait_until("both are answered from memory", || hits_of(&near, &mut client, &[COUNTING, FOUND]) == 2);
+        // All that they leave behind is what it would be.
+        for further in [&["SHOW WARNINGS", FOUND][..], &[FOUND, "SHOW WARNINGS"], &["SELECT FOUND_ROWS() + 0"]] {
+            let [told, truth] = [&mut client, &mut admin].map(|client| {
+                let statements = [&[COUNTING, FOUND], further, &[COUNTING], further].concat();
+                let answer = |statement: &&str| client.query(statement).expect("an answer").bytes;
+                let mut answers: Vec<_> = statements.iter().map(answer).collect();
+                answers.push(client.ping().expect("an answer").bytes);
+                answers
+            });
+            assert_eq!(told, truth, "{further:?}");
+        }
+        run(&mut admin, &["INSERT INTO d.t VALUES (3, 3)"]);
+        until_heard(&near);
+        for _ in 0..5 {
+            assert_eq!([COUNTING, FOUND].map(|statement| ask(&mut client, statement)), ["1", "3"]);
+        }
+        assert_eq!(hits_of(&near, &mut client, &[COUNTING, FOUND]), 2, "{}", near.log());
+    }
+}
+
+#[test]
+fn the_number_of_rows_found_is_that_of_the_read_that_was_served() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let mut client = near.client();
+        let one = "SELECT v FROM d.t WHERE id = 1";
+        wait_until("all are answered from memory", || {
+            hits_of(&near, &mut client, &[READ, FOUND, one, FOUND, COUNTING, FOUND, FOUND]) == 7
+        });
+        for (read, expected) in [(READ, "1"), ("SELECT v FROM d.t", "2"), (COUNTING, "2"), (one, "1")] {
+            ask(&mut client, read);
+            assert_eq!(ask(&mut client, FOUND), expected, "{read}");
+            assert_eq!(ask(&mut client, FOUND), "1");
+        }
+        // Over nothing MariaDB leaves the number of the read before.
+        let nothing = "SELECT MIN(v) FROM d.t WHERE id BETWEEN 6 AND 5";
+        let mut admin = direct(&server);
+        until_served(&near, &mut client, nothing);
+        let [told, truth] = [&mut client, &mut admin]
+            .map(|client| ["SELECT v FROM d.t", nothing, FOUND].map(|statement| ask(client, statement)));
+        assert_eq!(told, truth);
+    }
+}
+
+#[test]
+fn a_read_that_counts_all_rows_is_not_kept_without_their_number() {
+    let kind = crate::beside::followed::mariadb();
+    let server = kind.logging();
+    let near = kind.following(&server, LONG);
+    let mut client = near.client();
+    until_served(&near, &mut client, READ);
+    assert_eq!(hits_of(&near, &mut client, &[COUNTING; 4]), 0);
+    // A statement in between has found rows of its own.
+    for between in ["SELECT 1", "DO 1", READ] {
+        let hits = hits_of(&near, &mut client, &[COUNTING, between, FOUND]);
+        assert!(hits <= u64::from(between == READ) * 2, "{between}");
+        assert_eq!(hits_of(&near, &mut client, &[COUNTING]), 0, "{between}");
+    }
+}
+
+#[test]
+fn the_first_read_of_a_connection_is_answered_from_memory() {
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        until_served(&near, &mut near.client(), READ);
+        for set in [&[][..], &["SET NAMES utf8mb4"], &["SET sql_mode = ''", "USE d"]] {
+            wait_until("the first read is served", || {
+                let mut client = near.client();
+                set.iter().for_each(|statement| drop(ask(&mut client, statement)));
+                hits_of(&near, &mut client, &[READ]) == 1
+            });
+        }
+        // It is not for who has other settings.
+        let mut client = near.client();
+        ask(&mut client, "SET sql_mode = 'ANSI_QUOTES'");
+        assert_eq!(hits_of(&near, &mut client, &[READ]), 0);
+        // What it waited for leaves nothing behind.
+        let [told, truth] = [near.client(), direct(&server)].map(|mut client| {
+            [READ, "SELECT ROW_COUNT()", READ, "SHOW WARNINGS", "SELECT 1", READ, "SELECT FOUND_ROWS() + 0"]
+                .map(|statement| ask(&mut client, statement))
+        });
+        assert_eq!(told, truth);
+    }
+}
