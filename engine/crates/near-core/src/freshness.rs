@@ -64,7 +64,7 @@ pub struct Served {
 }
 
 impl Served {
-    /// Builds a result that may be served outside of transactions, and of which nothing else is known.
+    /// Builds a result that may be served outside of transactions only.
     pub fn new(answer: Vec<u8>, rows: u64) -> Served {
         Served {
             answer,

@@ -18,7 +18,7 @@ impl Recent {
         &self.0[hash as usize % PLACES]
     }
 
-    /// Relaxed: whoever sees it too late only misses a hint.
+    /// The order is relaxed: a thread that sees the text too late only misses a hint.
     pub fn note(&self, hash: u64) {
         self.place(hash).store(hash, Ordering::Relaxed);
     }

@@ -7,13 +7,13 @@ use crate::prepared::Execution;
 use sql::{Aggregates, Hint, Kind, LexMode, Read, Refusal, Statement};
 use std::sync::Arc;
 
-/// What the answer to a read depends on.
+/// Says what the answer to a read depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// The rows of tables.
     Rows,
-    /// The same. The text says SQL_CALC_FOUND_ROWS, so a kept answer ends with the number of rows found, which the client has asked for
-    /// right after it.
+    /// The answer depends on the rows of tables, and the text says SQL_CALC_FOUND_ROWS. A kept answer ends with the number of rows found,
+    /// which the client has asked for right after it.
     CountedRows,
     /// The number of rows found by the read before.
     FoundRows,
@@ -22,7 +22,7 @@ pub enum What {
 const NUMBER_BYTES: usize = size_of::<u64>();
 
 impl What {
-    /// None if the answer may not be kept.
+    /// Returns none if the answer may not be kept.
     pub fn of(statement: &Statement, text: &[u8], mode: LexMode) -> Option<What> {
         let Kind::Read(Read { refusal, hint, .. }) = statement.kind else { return None };
         match refusal {

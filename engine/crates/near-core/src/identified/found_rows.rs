@@ -1,5 +1,5 @@
 //! The answers to `SELECT FOUND_ROWS()`. Such an answer is the same for all sessions with the same identity and the same number of rows
-//! found, so it is never outdated.
+//! found, so it never becomes stale.
 
 use super::Identity;
 use crate::identified::Found;

@@ -1,4 +1,4 @@
-//! What is answered from memory where the server's binary log is followed, besides reads that repeat on one connection.
+//! A near cache that follows the binary log serves the number of rows found, and the first read of a connection.
 
 use crate::beside::followed::{LONG, direct, kinds, run, until_heard};
 use crate::beside::scene::{READ, ask, hits, until_served};
@@ -96,11 +96,11 @@ fn the_first_read_of_a_connection_is_answered_from_memory() {
                 hits_of(&near, &mut client, &[READ]) == 1
             });
         }
-        // It is not for who has other settings.
+        // A session with other settings is not served.
         let mut client = near.client();
         ask(&mut client, "SET sql_mode = 'ANSI_QUOTES'");
         assert_eq!(hits_of(&near, &mut client, &[READ]), 0);
-        // What it waited for leaves nothing behind.
+        // The question that the read waited for leaves nothing behind.
         let [told, truth] = [near.client(), direct(&server)].map(|mut client| {
             [READ, "SELECT ROW_COUNT()", READ, "SHOW WARNINGS", "SELECT 1", READ, "SELECT FOUND_ROWS() + 0"]
                 .map(|statement| ask(&mut client, statement))
