@@ -110,7 +110,7 @@ fn tell(fd: c_int) {
         // SAFETY: the bytes are valid for the call to read.
         let sent = unsafe { real::send(fd, rest.as_ptr().cast(), rest.len(), MSG_NOSIGNAL | libc::MSG_MORE) };
         let taken = &rest[..usize::try_from(sent).unwrap_or_default()];
-        heed(fd, table::with(fd, |connection| connection.end_sending(taken, || None)));
+        table::with(fd, |connection| connection.end_note(taken));
         rest = &rest[taken.len()..];
         if sent < 0 && !may_try_again(fd) {
             // The caller's own call will say what is wrong. A part of a note is never completed, so the connection is of no use.

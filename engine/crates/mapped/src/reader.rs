@@ -4,7 +4,7 @@ use crate::entry::{HEAD, Head, Key, cells_of};
 use crate::layout::{
     GENERATION_AT, Layout, MAGIC, MAGIC_AT, OPENINGS_AT, RESERVED_AT, SEED_AT, SIZES_AT, Slot, UNTIL_AT,
 };
-use crate::place::{Connection, Place};
+use crate::place::{Connection, Context, Place};
 use crate::sync::{AtomicU64, Ordering, fence};
 use crate::writer::CLOSED;
 
@@ -68,10 +68,12 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         self.find_in(generation, key, [u64::MAX; 2], clock, into)
     }
 
-    /// The same for a read of this connection. Its circumstances were read before, and are compared with the memory in the same steps.
+    /// The same for a read of this connection, in one of its contexts. Its circumstances were read before, and are compared with the
+    /// memory in the same steps.
     pub fn find_for(
         &mut self,
         connection: &Connection,
+        context: &Context,
         parts: [&[u8]; 2],
         clock: impl FnOnce() -> u64,
         into: &mut Vec<u8>,
@@ -80,8 +82,11 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         if generation != connection.generation {
             return Err(Missed::NoLease);
         }
-        let key = Key { context: connection.context, parts };
-        self.find_in(generation, &key, [connection.stamp, connection.until], clock, into)
+        if context.number == 0 {
+            return Err(Missed::Absent);
+        }
+        let key = Key { context: context.number, parts };
+        self.find_in(generation, &key, [context.stamp, connection.until], clock, into)
     }
 
     /// Returns the place of the connection with this token.

@@ -142,6 +142,11 @@ pub trait Freshness: Send {
     /// has certainly set the number of rows found, which matters only if `is_astray`.
     fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, is_astray: bool) -> bool;
 
+    /// Returns true if this command may be a read that another process has answered.
+    fn may_be_for_others(&self, _payload: &[u8]) -> bool {
+        false
+    }
+
     /// Is called when the server has answered a read that was already served.
     fn answered_served(&mut self, _number: u64, _outcome: &Outcome) {}
 

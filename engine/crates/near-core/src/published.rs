@@ -6,10 +6,11 @@
 //! - a result is put there only while it may be served here, and only when it was asked for once more;
 //! - a connection is served there only as it was served here last, until it has sent or received anything else.
 
+use crate::prepared::Under;
 use crate::unseen::may_leave_found;
 use feed::{Attachment, Near};
 use locks::Mutex;
-use mapped::{Connection, Key, Layout, Map, Place, Record, Writer};
+use mapped::{Connection, Context, Key, Layout, Map, Place, Record, Statement, Writer};
 use sql::Aggregates;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -20,20 +21,37 @@ struct State {
     attachment: Option<Attachment>,
 }
 
-/// The context in which a connection was served last. Other processes may serve its next reads in the same context.
+/// The contexts in which a connection's reads would be answered when it was served last. Other processes may serve its next reads in
+/// the same contexts.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
     pub attachment: Attachment,
-    pub context: u64,
-    /// The context holds while nothing has changed everything since.
-    pub stamp: u64,
+    pub text: Context,
+    pub binary: Context,
+    /// Is set if the read was an execution of a prepared statement.
+    pub statement: Option<Statement>,
 }
 
-/// A read of a text for which a result was found.
+impl Standing {
+    /// Returns the number under which this read would be answered.
+    pub fn under(&self, payload: &[u8]) -> Under {
+        let context = if wire::execution(payload).is_some() { self.binary } else { self.text };
+        (self.attachment, context.number)
+    }
+
+    /// Returns the key, in the mapped memory, of the result of this command.
+    fn key<'p>(&'p self, payload: &'p [u8]) -> Key<'p> {
+        let of_execution = self.statement.as_ref().zip(wire::execution(payload));
+        let parts = of_execution.map_or([payload, b""], |(statement, (_, bound))| [&statement.scope, bound]);
+        Key { context: self.under(payload).1, parts }
+    }
+}
+
+/// A read for which a result was found.
 pub struct Served<'a> {
-    pub attachment: Attachment,
-    pub context: u64,
+    pub standing: &'a Standing,
     pub payload: &'a [u8],
+    pub aggregates: Aggregates,
     pub capabilities: u64,
 }
 
@@ -75,8 +93,8 @@ impl Published {
     pub fn publish(&self, read: &Served<'_>, entry: &cache::Entry) {
         const FOREVER: u64 = u64::MAX;
         let mut state = self.state();
-        let key = Key { context: read.context, parts: [read.payload, b""] };
-        if state.attachment != Some(read.attachment) || state.writer.has(&key, entry.stamp().0) {
+        let key = read.standing.key(read.payload);
+        if state.attachment != Some(read.standing.attachment) || state.writer.has(&key, entry.stamp().0) {
             return;
         }
         if !is_for_others(read, entry) {
@@ -98,8 +116,8 @@ impl Published {
 /// found. What the server must see after such reads, only the near cache itself keeps in mind.
 fn is_for_others(read: &Served<'_>, entry: &cache::Entry) -> bool {
     let may_leave_found = || {
-        let aggregates = Aggregates::of(&read.payload[1..]);
-        entry.rows() <= 1 && may_leave_found(aggregates, entry.value(), read.capabilities, false)
+        let is_binary = read.standing.statement.is_some();
+        entry.rows() <= 1 && may_leave_found(read.aggregates, entry.value(), read.capabilities, is_binary)
     };
     !entry.cells().is_empty() && !may_leave_found()
 }
@@ -115,11 +133,12 @@ impl Entered {
     /// The client was served by `standing`. It had sent `received` bytes since its login, and will have received `shown`. Other processes
     /// serve nothing after `until`, because the server has to see a command.
     pub fn serve(&self, standing: &Standing, [received, shown]: [u64; 2], until: u64) {
-        let Standing { attachment, context, stamp } = *standing;
+        let Standing { attachment, text, binary, statement } = *standing;
         let mut state = self.published.state();
         if state.attachment == Some(attachment) {
             let token = self.greeting;
-            let served = Connection { token, received, shown, context, stamp, until, ..Connection::default() };
+            let generation = 0;
+            let served = Connection { token, received, shown, text, binary, until, generation, statement };
             state.writer.serve(&self.place, &served);
         }
     }
