@@ -86,18 +86,27 @@ impl<M: Memory> Connection<M> {
         self.sending += 1;
     }
 
-    /// The socket has taken these bytes. `attach` gives the memory of the near cache once the login is over.
-    pub fn end_sending(&mut self, bytes: &[u8], attach: impl FnOnce() -> Option<Reader<M>>) -> Result<(), Foreign> {
+    /// The socket has taken these bytes. `attach` gives the memory of the near cache: once the login is over, and again while it has no
+    /// lease.
+    pub fn end_sending(
+        &mut self,
+        bytes: &[u8],
+        clock: impl FnOnce() -> u64,
+        attach: impl FnOnce() -> Option<Reader<M>>,
+    ) -> Result<(), Foreign> {
         self.sending -= 1;
         if let Phase::Login(login) = &mut self.phase
             && !bytes.is_empty()
             && let Some(token) = login.of_client(bytes)?
         {
-            self.phase = Phase::Commands { token, reader: attach(), place: None, prepared: Prepared::default() };
+            self.phase = Phase::Commands { token, reader: None, place: None, prepared: Prepared::default() };
         }
-        if let Phase::Commands { prepared, .. } = &mut self.phase {
+        if let Phase::Commands { reader, place, prepared, .. } = &mut self.phase {
             self.sent += bytes.len() as u64;
             prepared.forward(bytes);
+            if reader.as_ref().is_none_or(|reader| clock() >= reader.lease_ends()) {
+                (*reader, *place) = (attach(), None);
+            }
         }
         Ok(())
     }
@@ -192,7 +201,7 @@ mod tests {
         fn send(&mut self, bytes: &[u8], memory: Words) {
             assert!(!self.connection.answers(bytes, || 0));
             self.connection.begin_sending();
-            assert_eq!(self.connection.end_sending(bytes, || Reader::new(memory)), Ok(()));
+            assert_eq!(self.connection.end_sending(bytes, || 0, || Reader::new(memory)), Ok(()));
         }
 
         fn serve(&mut self, [received, shown]: [u64; 2]) {

@@ -31,6 +31,8 @@ pub struct Results {
     pub hits: AtomicU64,
     /// Hits of sessions in transactions, which `hits` includes.
     pub hits_inside: AtomicU64,
+    /// Hits in the processes of applications, as far as they have told. `hits` includes them.
+    pub hits_elsewhere: AtomicU64,
     /// Reads that could be kept, and went to the server.
     pub misses: AtomicU64,
     /// In microseconds. By rules, no result that was read before is served: its account may be another one by now.
@@ -54,6 +56,7 @@ impl Results {
             uses: Uses::default(),
             hits: AtomicU64::new(0),
             hits_inside: AtomicU64::new(0),
+            hits_elsewhere: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             accounts_changed: AtomicU64::new(0),
         }

@@ -193,7 +193,9 @@ impl Session {
     fn heed(&mut self, note: &Note<'_>) {
         let is_read = |payload: &&[u8]| payload.len() <= LONGEST && self.freshness.may_be_for_others(payload);
         self.hits = self.hits.wrapping_add(note.hits);
-        self.memory.results.hits.fetch_add(note.hits, Ordering::Relaxed);
+        let results = &self.memory.results;
+        results.hits.fetch_add(note.hits, Ordering::Relaxed);
+        results.hits_elsewhere.fetch_add(note.hits, Ordering::Relaxed);
         if lone_command(note.packet).filter(is_read).is_none() {
             self.is_astray = true;
             return;

@@ -1,7 +1,7 @@
 //! What all connections share: the configuration, the counts, and how many there are.
 
 use crate::config::Config;
-use crate::metrics::{Counts, tell_log, tell_memory, tell_reasons, tell_rules, tell_store};
+use crate::metrics::{Counts, tell_applications, tell_log, tell_memory, tell_reasons, tell_rules, tell_store};
 use crate::store::Store;
 use crate::unfinished::Unfinished;
 use near_core::binlog::{Log, Progress};
@@ -83,6 +83,9 @@ impl Shared {
         let is_proved = progress.as_ref().is_some_and(|progress| progress.staleness.is_some());
         let may_serve = rules.is_some() || is_proved || results.has_lease(clock::now());
         tell_memory(&mut out, &results.counted(), may_serve, &self.obstacle(progress.as_ref()));
+        if results.published.is_some() {
+            tell_applications(&mut out, results.hits_elsewhere.load(Ordering::Relaxed));
+        }
         tell_reasons(&mut out, &self.memory.reasons);
         if let Some(progress) = progress {
             tell_log(&mut out, &progress);

@@ -92,6 +92,8 @@ pub fn near_in(environment: &[(String, String)], arguments: &[&str]) -> Near {
     let child = Command::new(program())
         .args(["--listen", &listen, "--metrics", "127.0.0.1:0"])
         .args(arguments)
+        // A test itself may run with a library that is for applications.
+        .env_remove("LD_PRELOAD")
         .env("NOTIFY_SOCKET", folder.file("notify"))
         .envs(environment.iter().cloned())
         .stdin(Stdio::null())

@@ -1,14 +1,37 @@
 //! Unmodified clients read the near cache's results in their own process, and never a stale one.
 
-use crate::beside::scene::{READ, Scene, attached, caching, hits, prepare};
-use crate::beside::{Folder, Near, wait_until};
+use crate::beside::executions::{ELSEWHERE, Twins};
+use crate::beside::scene::{READ, Scene, attached, caching, prepare};
+use crate::beside::{Folder, Near, server, wait_until};
 use fqc_tests::checkout;
+use fqc_tests::client::Client;
 use fqc_tests::connectors::of_python_by_line;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+fn library() -> PathBuf {
+    let library = checkout::program("libfqc_in_process.so");
+    assert!(library.exists(), "no {}", library.display());
+    library
+}
+
+/// Runs a test again as a process of its own that has the library. `share` is given to it there.
+fn in_this_process(name: &str, test: impl FnOnce(&str)) {
+    if let Ok(share) = std::env::var("FQC_SHARE") {
+        return test(&share);
+    }
+    let folder = Folder::fresh();
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command.args(["--exact", &format!("in_process::{name}"), "--nocapture"]);
+    let output = command.env("LD_PRELOAD", library()).env("FQC_SHARE", folder.file("share")).output();
+    let output = output.expect("it starts");
+    let told = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    assert!(output.status.success() && told[0].contains("1 passed"), "{}{}", told[0], told[1]);
+    print!("{}", told[0]);
+}
 
 /// A client as a process of its own, which runs one statement at a time.
 struct Program {
@@ -19,10 +42,8 @@ struct Program {
 
 impl Program {
     fn start(mut command: Command, share: &str, near: &Near) -> Program {
-        let library = checkout::program("libfqc_in_process.so");
-        assert!(library.exists(), "no {}", library.display());
         let command = command.env("FQC_PORT", near.port().to_string()).env("FQC_SHARE", share);
-        let command = command.env("LD_PRELOAD", library).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let command = command.env("LD_PRELOAD", library()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("a client");
         let (statements, answers) = (child.stdin.take().expect("its input"), child.stdout.take().expect("its output"));
         Program { child, statements, answers: BufReader::new(answers) }
@@ -97,10 +118,13 @@ impl Shared {
         self.start(command)
     }
 
-    /// The number of hits that the near cache knows only from notes, less the commands that it did not answer itself.
-    fn hits_inside(&self) -> i64 {
-        hits(self.near()) as i64 - self.near().metric("commands_total") as i64
+    fn hits_inside(&self) -> u64 {
+        self.near().metric("application_hits_total")
     }
+}
+
+fn owned(statement: &str) -> String {
+    statement.into()
 }
 
 fn line(statement: &str) -> String {
@@ -110,12 +134,17 @@ fn line(statement: &str) -> String {
 /// Writes a statement as a client takes it.
 type Form = fn(&str) -> String;
 
-fn clients(shared: &Shared) -> [(Program, Form); 3] {
-    [
-        (shared.mariadb(), line),
-        (shared.python(), str::to_owned),
-        (shared.start(of_python_by_line("MySQLdb")), str::to_owned),
-    ]
+fn clients(shared: &Shared) -> Vec<(Program, Form)> {
+    let python = |arguments: &[&str]| {
+        let mut command = of_python_by_line(arguments[0]);
+        command.args(&arguments[1..]);
+        (shared.start(command), owned as Form)
+    };
+    const CONNECTOR: &str = "mysql.connector";
+    let libraries = [&["pymysql"][..], &["MySQLdb"], &[CONNECTOR], &[CONNECTOR, "pure"]];
+    let mut clients = vec![(shared.mariadb(), line as Form)];
+    clients.extend(libraries.map(python));
+    clients
 }
 
 const ROUNDS: usize = 40;
@@ -134,7 +163,7 @@ fn reads_are_answered_in_the_process_and_each_write_of_others_is_seen_at_once() 
             }
         }
         assert_eq!(client.ask(&statement("SELECT 2")), "2");
-        wait_until("the note of what was answered", || shared.hits_inside() - before > (ROUNDS * READS / 2) as i64);
+        wait_until("the note of what was answered", || shared.hits_inside() - before > (ROUNDS * READS / 2) as u64);
     }
 }
 
@@ -270,4 +299,23 @@ fn only_those_who_may_write_to_the_socket_get_the_results() {
         assert!(shared.scene.nears[0].ended().success());
         assert!(!Path::new(&shared.share()).exists());
     }
+}
+
+#[test]
+fn whatever_a_connection_does_it_gets_what_it_would_get_directly() {
+    in_this_process("whatever_a_connection_does_it_gets_what_it_would_get_directly", |share| {
+        let (cached, plain) = (caching(), server());
+        prepare(&cached);
+        prepare(&plain);
+        for server in [&cached, &plain] {
+            let mut admin = Client::root(&server.endpoint()).expect("a connection");
+            ELSEWHERE.iter().for_each(|one| drop(admin.must(one).expect(one)));
+        }
+        let near = attached(&cached, &["--share", share]);
+        let directly = || Client::root(&plain.endpoint()).expect("a connection");
+        Twins::new(near.client(), directly()).walk(&near, "walk");
+        Twins::new(near.client(), directly()).bind_anything(&near, "bind");
+        println!("{} of {} hits in this process", near.metric("application_hits_total"), near.metric("hits_total"));
+        assert!(near.metric("application_hits_total") > 50);
+    });
 }
