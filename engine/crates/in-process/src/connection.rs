@@ -206,7 +206,14 @@ mod tests {
 
         fn serve(&mut self, [received, shown]: [u64; 2]) {
             let token = feed::check_of(&GREETING[Header::SIZE..]);
-            let served = mapped::Connection { token, received, shown, text: mapped::Context { number: 4, stamp: 1 }, until: 9, ..Default::default() };
+            let served = mapped::Connection {
+                token,
+                received,
+                shown,
+                text: mapped::Context { number: 4, stamp: 1 },
+                until: 9,
+                ..Default::default()
+            };
             self.writer.serve(&self.place, &served);
         }
     }

@@ -96,7 +96,9 @@ fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t
     let sent = call();
     if is_begun {
         let taken = &bytes[..usize::try_from(sent).unwrap_or_default().min(bytes.len())];
-        quietly(|| heed(fd, table::with(fd, |connection| connection.end_sending(taken, attached::now, attached::reader))));
+        quietly(|| {
+            heed(fd, table::with(fd, |connection| connection.end_sending(taken, attached::now, attached::reader)))
+        });
     }
     sent
 }

@@ -58,9 +58,8 @@ impl Connection {
     fn words(&self) -> [u64; WORDS] {
         let id = self.statement.map_or(0, |statement| IS_STATEMENT | u64::from(statement.id));
         let scope = self.statement.map_or([0; 32], |statement| statement.scope);
-        let [first, second, third, fourth] = std::array::from_fn(|at| {
-            scope[8 * at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
-        });
+        let [first, second, third, fourth] =
+            std::array::from_fn(|at| scope[8 * at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)));
         let Connection { token, received, shown, text, binary, until, generation, .. } = *self;
         [
             token,

@@ -242,15 +242,12 @@ impl Leased {
     }
 
     /// The context of reads of this protocol, as other processes know it.
-    fn context_for_others(
-        &self,
-        view: &View,
-        attachment: Attachment,
-        protocol: Protocol,
-        now: u64,
-    ) -> mapped::Context {
+    fn context_for_others(&self, view: &View, attachment: Attachment, protocol: Protocol, now: u64) -> mapped::Context {
         let session = self.session_context(view, attachment, protocol, now);
-        session.map_or_else(mapped::Context::default, |session| mapped::Context { number: session.context, stamp: session.stamp })
+        session.map_or_else(mapped::Context::default, |session| mapped::Context {
+            number: session.context,
+            stamp: session.stamp,
+        })
     }
 
     /// The context in which the server would run this read.

@@ -149,7 +149,8 @@ impl Session {
     /// that the client got.
     pub fn share(&mut self, greeting: u64) {
         let entered = self.memory.results.published.as_ref().and_then(|published| published.enter(greeting));
-        let shared = |entered| Shared { entered, received: 0, shown: 0, standing: None, last: None, partial: Vec::new() };
+        let shared =
+            |entered| Shared { entered, received: 0, shown: 0, standing: None, last: None, partial: Vec::new() };
         self.shared = entered.map(shared);
     }
 

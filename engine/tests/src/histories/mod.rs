@@ -153,7 +153,8 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
         admin.must("DROP FUNCTION h.defined")?;
         admin.must("SET GLOBAL fqc_doze = ON")?;
     }
-    let mut beside = plan.beside.as_ref().map(|program| Beside::start(server, program, plan.share.as_deref())).transpose()?;
+    let mut beside =
+        plan.beside.as_ref().map(|program| Beside::start(server, program, plan.share.as_deref())).transpose()?;
     let mut endpoints = match &plan.through {
         Some(endpoint) => vec![endpoint.clone()],
         None => vec![server.unix_endpoint(), server.endpoint()],
