@@ -5,7 +5,7 @@ use crate::beside::scene::{READ, Scene, attached, caching, prepare};
 use crate::beside::{Folder, Near, server, wait_until};
 use fqc_tests::checkout;
 use fqc_tests::client::Client;
-use fqc_tests::connectors::of_python_by_line;
+use fqc_tests::connectors::{of_c_by_line, of_java_by_line, of_python_by_line, of_system_by_line};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -149,6 +149,69 @@ fn clients(shared: &Shared) -> Vec<(Program, Form)> {
 
 const ROUNDS: usize = 40;
 const READS: usize = 100;
+
+/// What a program is told.
+type Words = [&'static str];
+
+/// Languages of the system, with what to tell the programs.
+const OF_SYSTEM: [(&str, &Words); 8] = [
+    ("php", &["mysqli"]),
+    ("php", &["mysqli", "prepared"]),
+    ("php", &["pdo"]),
+    ("php", &["pdo", "prepared"]),
+    ("perl", &[]),
+    ("perl", &["prepared"]),
+    ("ruby", &[]),
+    ("ruby", &["prepared"]),
+];
+
+/// Repeated reads are answered in this client's process, and writes of others and its own are seen at once.
+fn judge(shared: &Shared, name: &str, mut client: Program) {
+    let mut writer = shared.scene.direct();
+    let before = shared.hits_inside();
+    for round in 1..=ROUNDS {
+        writer.must(&format!("UPDATE d.t SET v = {round} WHERE id = 1")).expect("it writes");
+        assert_eq!(client.ask(&format!("repeat {READS} {READ}")), round.to_string(), "{name}");
+        assert_eq!(client.ask(&format!("UPDATE d.t SET v = {round} + 100 WHERE id = 1")), "-", "{name}");
+        assert_eq!(client.ask(&format!("repeat {READS} {READ}")), (round + 100).to_string(), "{name}");
+    }
+    client.ask("SELECT 2");
+    wait_until("the note of what was answered", || shared.hits_inside() > before);
+    let answered = shared.hits_inside() - before;
+    println!("{name}: {answered} of {} reads in the process", 2 * READS * ROUNDS);
+    assert!(answered > (READS * ROUNDS) as u64, "{name}: {answered}");
+}
+
+fn judge_both_ways(shared: &Shared, name: &str, command: impl Fn() -> Command) {
+    judge(shared, name, shared.start(command()));
+    let mut by_socket = command();
+    by_socket.env("FQC_SOCKET", shared.near().socket());
+    judge(shared, &format!("{name} by a socket"), shared.start(by_socket));
+}
+
+#[test]
+fn programs_in_php_perl_ruby_and_c_are_answered_in_their_process_and_see_each_write_at_once() {
+    let shared = Shared::new(&[]);
+    for (language, words) in OF_SYSTEM {
+        if of_system_by_line(language, words).is_some() {
+            let name = format!("{language} {}", words.join(" "));
+            judge_both_ways(&shared, &name, || of_system_by_line(language, words).expect("it was there"));
+        }
+    }
+    for words in [&[][..], &["prepared"]] {
+        if of_c_by_line(words).is_some() {
+            judge_both_ways(&shared, &format!("c {}", words.join(" ")), || of_c_by_line(words).expect("it was there"));
+        }
+    }
+}
+
+#[test]
+fn programs_in_java_are_answered_in_their_process_and_see_each_write_at_once() {
+    let shared = Shared::new(&[]);
+    for words in [&["mariadb"][..], &["mariadb", "prepared"], &["mysql"], &["mysql", "prepared"]] {
+        judge(&shared, &format!("java {}", words.join(" ")), shared.start(of_java_by_line(words)));
+    }
+}
 
 #[test]
 fn reads_are_answered_in_the_process_and_each_write_of_others_is_seen_at_once() {
