@@ -21,7 +21,8 @@ class Lines {
     public static void main(String[] arguments) throws IOException, SQLException {
         isPrepared = arguments.length > 1 && arguments[1].equals("prepared");
         String place = "://127.0.0.1:" + System.getenv("FQC_PORT") + "/?user=root&sslMode=";
-        String mode = arguments[0].equals("mariadb") ? "disable" : "DISABLED&allowPublicKeyRetrieval=true";
+        // An execution that is sent together with its preparation names no statement, so a near cache passes all of them on from there.
+        String mode = arguments[0].equals("mariadb") ? "disable&disablePipeline=true" : "DISABLED&allowPublicKeyRetrieval=true";
         line = DriverManager.getConnection("jdbc:" + arguments[0] + place + mode + "&useServerPrepStmts=" + isPrepared);
         BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
         for (String text = input.readLine(); text != null; text = input.readLine()) {
