@@ -163,7 +163,9 @@ pub fn of_java_by_line(words: &[&str]) -> Command {
 /// The same in other languages, whose interpreters and libraries come from the system: none, with a word on it, where they are missing.
 pub fn of_system_by_line(language: &str, words: &[&str]) -> Option<Command> {
     let (interpreter, program, proof): (_, _, &[&str]) = match language {
-        "php" => ("php", "lines.php", &["-r", "exit(extension_loaded('mysqli') && extension_loaded('pdo_mysql') ? 0 : 1);"]),
+        "php" => {
+            ("php", "lines.php", &["-r", "exit(extension_loaded('mysqli') && extension_loaded('pdo_mysql') ? 0 : 1);"])
+        }
         "perl" => ("perl", "lines.pl", &["-MDBD::mysql", "-e", "1"]),
         _ => ("ruby", "lines.rb", &["-rmysql2", "-e", "1"]),
     };

@@ -13,6 +13,8 @@ pub struct Connection {
     pub received: u64,
     /// Bytes after the login.
     pub shown: u64,
+    /// Results with an earlier stamp are not for this connection.
+    pub since: u64,
     /// The contexts of the results that are for this connection: those of queries as text, and those of executions.
     pub text: Context,
     pub binary: Context,
@@ -49,7 +51,7 @@ pub type Scope = [u8; 32];
 pub struct Place(usize);
 
 /// All but the first word, and those that are not used.
-const WORDS: usize = 14;
+const WORDS: usize = 15;
 const _: () = assert!(WORDS < PLACE);
 /// Of the word with a statement's number: there is one.
 const IS_STATEMENT: u64 = 1 << 32;
@@ -60,11 +62,12 @@ impl Connection {
         let scope = self.statement.map_or([0; 32], |statement| statement.scope);
         let [first, second, third, fourth] =
             std::array::from_fn(|at| scope[8 * at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)));
-        let Connection { token, received, shown, text, binary, until, generation, .. } = *self;
+        let Connection { token, received, shown, since, text, binary, until, generation, .. } = *self;
         [
             token,
             received,
             shown,
+            since,
             text.number,
             text.stamp,
             binary.number,
@@ -80,14 +83,14 @@ impl Connection {
     }
 
     fn read(words: [u64; WORDS]) -> Connection {
-        let [token, received, shown, rest @ ..] = words;
+        let [token, received, shown, since, rest @ ..] = words;
         let [text, stamp, binary, stamp_of_binary, until, generation, id, rest @ ..] = rest;
         let mut scope = [0; 32];
         scope.chunks_exact_mut(8).zip(rest).for_each(|(to, word)| to.copy_from_slice(&word.to_le_bytes()));
         let statement = (id & IS_STATEMENT != 0).then_some(Statement { id: id as u32, scope });
         let text = Context { number: text, stamp };
         let binary = Context { number: binary, stamp: stamp_of_binary };
-        Connection { token, received, shown, text, binary, until, generation, statement }
+        Connection { token, received, shown, since, text, binary, until, generation, statement }
     }
 }
 

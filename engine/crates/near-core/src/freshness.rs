@@ -143,7 +143,7 @@ pub trait Freshness: Send {
     fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, is_astray: bool) -> bool;
 
     /// Returns true if this command may be a read that another process has answered.
-    fn may_be_for_others(&self, _payload: &[u8]) -> bool {
+    fn may_be_for_others(&mut self, _payload: &[u8]) -> bool {
         false
     }
 

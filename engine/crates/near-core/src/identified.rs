@@ -17,6 +17,7 @@ use crate::freshness::{Arrival, Freshness, Replaces, Sent, Summary, Verdict};
 use crate::memory::Memory;
 use crate::payloads::Payloads;
 use crate::prepared::Execution;
+use crate::published::Asking;
 use crate::reason::{Own, Reason};
 use crate::result_set::ResultSet;
 use crate::results::Results;
@@ -112,6 +113,8 @@ pub struct Asked {
     of_prepared: Option<OfPrepared>,
     /// The server would run it in a transaction that is open, or that it begins.
     pub is_inside: bool,
+    /// The command, and the statement that it runs; none if other processes may not answer it.
+    for_others: Option<(Vec<u8>, Option<mapped::Statement>)>,
 }
 
 #[derive(Clone, Copy)]
@@ -149,14 +152,14 @@ struct Waiting<B: Bound> {
 impl Asked {
     fn text(text: &[u8]) -> Asked {
         let text: Arc<[u8]> = text.into();
-        Asked { key: text.clone(), text, bound: Vec::new(), of_prepared: None, is_inside: false }
+        Asked { key: text.clone(), text, bound: Vec::new(), of_prepared: None, is_inside: false, for_others: None }
     }
 
     fn execution(execution: Execution, reading: Reading) -> Asked {
         let may_be_served = execution.is_known();
         let Execution { key, columns, prepared: preparation, bound, .. } = execution;
         let of_prepared = Some(OfPrepared { preparation, columns, may_be_served });
-        Asked { text: reading.text, key: key.into(), bound, of_prepared, is_inside: false }
+        Asked { text: reading.text, key: key.into(), bound, of_prepared, is_inside: false, for_others: None }
     }
 
     pub fn wording(&self) -> Wording<'_> {
@@ -200,6 +203,13 @@ impl<'a> Here<'a> {
     fn new(memory: &'a Memory, state: &State, capabilities: u64, at: At) -> Here<'a> {
         let (mode, wrote_at, At { may_stay_unseen, now_ns }) = (state.mode, state.wrote_at(), at);
         Here { results: &memory.results, capabilities, mode, wrote_at, may_stay_unseen, now_ns }
+    }
+
+    /// Returns none if no other process may answer this read.
+    pub fn asking(&self, asked: &'a Asked) -> Option<Asking<'a>> {
+        let (payload, statement) = asked.for_others.as_ref()?;
+        let (published, aggregates) = (self.results.published.as_deref()?, Aggregates::of(&asked.text));
+        Some(Asking { published, payload, statement: *statement, aggregates, capabilities: self.capabilities })
     }
 
     /// Where a read is counted.
@@ -267,17 +277,21 @@ impl<B: Bound> Identified<B> {
 
     /// Returns the read that this command runs, if its answer may be kept.
     fn read(&mut self, payload: &[u8], follower: &Follower) -> Option<Asked> {
-        let asked = match self.query(payload) {
+        let is_shared = self.memory.results.published.is_some();
+        let (asked, statement) = match self.query(payload) {
             Some((query, statement)) => {
-                (!query.has_attributes && may_serve(&statement)).then(|| Asked::text(query.text))?
+                let is_kept = !query.has_attributes && may_serve(&statement);
+                is_kept.then(|| (Asked::text(query.text), is_shared.then_some(None)))?
             }
             None => {
                 let runs = payload.len() <= LONGEST && payload[0] == Command::StmtExecute as u8;
                 let (execution, reading) = runs.then(|| self.prepared.execution(payload)).flatten()?;
-                Asked::execution(execution, reading)
+                let statement = (is_shared && execution.is_known()).then(|| Some(execution.statement()));
+                (Asked::execution(execution, reading), statement)
             }
         };
-        Some(Asked { is_inside: !follower.is_autonomous(), ..asked })
+        let for_others = statement.map(|statement| (payload.to_vec(), statement));
+        Some(Asked { is_inside: !follower.is_autonomous(), for_others, ..asked })
     }
 
     /// Nothing in the way in which it came speaks against answering it from memory.
@@ -369,8 +383,9 @@ impl<B: Bound> Identified<B> {
     /// Both before and after the server runs what may make an old name another account's: a session that reads in between may be either.
     fn note_accounts(&self) {
         if self.state.may_change_accounts() {
-            let changed = &self.memory.results.accounts_changed;
-            changed.fetch_max(clock::microseconds(clock::now()), Ordering::AcqRel);
+            let (results, now) = (&self.memory.results, clock::microseconds(clock::now()));
+            results.accounts_changed.fetch_max(now, Ordering::AcqRel);
+            results.published.iter().for_each(|published| published.outdate(now + 1));
         }
     }
 
@@ -533,6 +548,13 @@ impl<B: Bound> Freshness for Identified<B> {
         let sets_found = is_astray && number == self.last && !self.may_leave_found(&waiting.asked, &waiting.answer);
         self.keep(waiting);
         sets_found
+    }
+
+    fn may_be_for_others(&mut self, payload: &[u8]) -> bool {
+        match self.query(payload) {
+            Some((query, statement)) => !query.has_attributes && may_serve(&statement),
+            None => self.prepared.execution(payload).is_some_and(|(execution, _)| execution.is_known()),
+        }
     }
 
     fn answered(&mut self, outcome: &Outcome) {

@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use crate::clock;
 use crate::command::begins_a_read;
 use crate::prepared::{Execution, Statements, Under};
-use crate::published::{Served, Standing};
+use crate::published::{Kept, Served, Standing};
 use crate::reason::Own;
 use crate::results::{Results, View};
 use crate::uses::Source;
@@ -227,13 +227,16 @@ impl Leased {
         let statement = if results.published.is_some() { read.for_others() } else { None };
         let standing = statement.map(|statement| {
             let of = |protocol| self.context_for_others(&view, attachment, protocol, now);
-            Standing { attachment, text: of(Protocol::Text), binary: of(Protocol::Binary), statement }
+            let (text, binary) = (of(Protocol::Text), of(Protocol::Binary));
+            Standing { attachment, text, binary, since: 0, statement }
         });
         let (aggregates, capabilities) = (read.aggregates(), self.capabilities);
         let answer = view.find(attachment, context, read.key(), (now, snapshot), |entry| {
             is_expected(entry).then(|| {
                 if let Some(standing) = &standing {
-                    view.publish(&Served { standing, payload, aggregates, capabilities }, entry);
+                    let cells: Vec<u32> = entry.cells().iter().map(|cell| cell.0).collect();
+                    let result = Kept { entry, cells: &cells, reads_tables: false, until: u64::MAX };
+                    view.publish(&Served { standing, payload, aggregates, capabilities, result });
                 }
                 with(entry)
             })

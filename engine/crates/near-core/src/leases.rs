@@ -119,7 +119,7 @@ impl Freshness for Leases {
         false
     }
 
-    fn may_be_for_others(&self, payload: &[u8]) -> bool {
+    fn may_be_for_others(&mut self, payload: &[u8]) -> bool {
         lock(&self.leased).read(payload).is_some_and(|read| match read {
             Read::Text(payload) => begins_a_read(&payload[1..]),
             Read::Execution(execution) => execution.is_known(),

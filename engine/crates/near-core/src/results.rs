@@ -184,8 +184,8 @@ pub struct View<'a> {
 
 impl View<'_> {
     /// Puts a result that was found for this read where other processes find it.
-    pub fn publish(&self, read: &Served<'_>, entry: &cache::Entry) {
-        self.published.iter().for_each(|published| published.publish(read, entry));
+    pub fn publish(&self, read: &Served<'_>) {
+        self.published.iter().for_each(|published| published.publish(read));
     }
 
     /// Nothing has changed everything since.

@@ -192,12 +192,12 @@ impl Session {
 
     /// Takes over what the client was served in its own process.
     fn heed(&mut self, note: &Note<'_>) {
-        let is_read = |payload: &&[u8]| payload.len() <= LONGEST && self.freshness.may_be_for_others(payload);
         self.hits = self.hits.wrapping_add(note.hits);
         let results = &self.memory.results;
         results.hits.fetch_add(note.hits, Ordering::Relaxed);
         results.hits_elsewhere.fetch_add(note.hits, Ordering::Relaxed);
-        if lone_command(note.packet).filter(is_read).is_none() {
+        let payload = lone_command(note.packet).filter(|payload| payload.len() <= LONGEST);
+        if !payload.is_some_and(|payload| self.freshness.may_be_for_others(payload)) {
             self.is_astray = true;
             return;
         }

@@ -36,11 +36,13 @@ pub struct Shared {
 impl Shared {
     /// `published`: what other processes read, if they may.
     pub fn new(config: Config, published: Option<Published>) -> Shared {
+        let published = published.map(Arc::new);
+        let of_log = published.clone();
         Shared {
             memory: memory(&config, published),
             flights: Arc::default(),
             store: config.fixed.store.clone().map(|options| Arc::new(Store::new(options))),
-            log: config.fixed.follows.as_ref().map(|follows| Arc::new(Log::new(follows.max_staleness))),
+            log: config.fixed.follows.as_ref().map(|follows| Arc::new(Log::new(follows.max_staleness, of_log))),
             config: watch::channel(Arc::new(config)).0,
             draining: watch::channel(false).0,
             counts: Counts::default(),
@@ -126,8 +128,8 @@ impl Shared {
     }
 }
 
-fn memory(config: &Config, published: Option<Published>) -> Arc<Memory> {
-    let memory = Memory::of(Results::published(config.fixed.size, published.map(Arc::new)));
+fn memory(config: &Config, published: Option<Arc<Published>>) -> Arc<Memory> {
+    let memory = Memory::of(Results::published(config.fixed.size, published));
     memory.change_settings(config.settings());
     Arc::new(memory)
 }

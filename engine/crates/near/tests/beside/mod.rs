@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
+pub mod applications;
 pub mod cluster;
 pub mod executions;
 pub mod followed;

@@ -1,76 +1,15 @@
 //! Unmodified clients read the near cache's results in their own process, and never a stale one.
 
-use crate::beside::executions::{ELSEWHERE, Twins};
+use crate::beside::applications::{Program, in_this_process, twins};
+use crate::beside::executions::ELSEWHERE;
 use crate::beside::scene::{READ, Scene, attached, caching, prepare};
 use crate::beside::{Folder, Near, server, wait_until};
-use fqc_tests::checkout;
 use fqc_tests::client::Client;
 use fqc_tests::connectors::{of_c_by_line, of_java_by_line, of_python_by_line, of_system_by_line};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
-fn library() -> PathBuf {
-    let library = checkout::program("libfqc_in_process.so");
-    assert!(library.exists(), "no {}", library.display());
-    library
-}
-
-/// Runs a test again as a process of its own that has the library. `share` is given to it there.
-fn in_this_process(name: &str, test: impl FnOnce(&str)) {
-    if let Ok(share) = std::env::var("FQC_SHARE") {
-        return test(&share);
-    }
-    let folder = Folder::fresh();
-    let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.args(["--exact", &format!("in_process::{name}"), "--nocapture"]);
-    let output = command.env("LD_PRELOAD", library()).env("FQC_SHARE", folder.file("share")).output();
-    let output = output.expect("it starts");
-    let told = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    assert!(output.status.success() && told[0].contains("1 passed"), "{}{}", told[0], told[1]);
-    print!("{}", told[0]);
-}
-
-/// A client as a process of its own, which runs one statement at a time.
-struct Program {
-    child: Child,
-    statements: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Program {
-    fn start(mut command: Command, share: &str, near: &Near) -> Program {
-        let command = command.env("FQC_PORT", near.port().to_string()).env("FQC_SHARE", share);
-        let command = command.env("LD_PRELOAD", library()).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("a client");
-        let (statements, answers) = (child.stdin.take().expect("its input"), child.stdout.take().expect("its output"));
-        Program { child, statements, answers: BufReader::new(answers) }
-    }
-
-    fn send(&mut self, statement: &str) {
-        writeln!(self.statements, "{statement}").expect("it reads");
-    }
-
-    fn hear(&mut self) -> String {
-        let mut line = String::new();
-        self.answers.read_line(&mut line).expect("it writes");
-        line.trim_end().to_owned()
-    }
-
-    fn ask(&mut self, statement: &str) -> String {
-        self.send(statement);
-        self.hear()
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use std::path::Path;
+use std::process::Command;
 
 struct Shared {
     folder: Folder,
@@ -366,7 +305,7 @@ fn only_those_who_may_write_to_the_socket_get_the_results() {
 
 #[test]
 fn whatever_a_connection_does_it_gets_what_it_would_get_directly() {
-    in_this_process("whatever_a_connection_does_it_gets_what_it_would_get_directly", |share| {
+    in_this_process("in_process::whatever_a_connection_does_it_gets_what_it_would_get_directly", |share| {
         let (cached, plain) = (caching(), server());
         prepare(&cached);
         prepare(&plain);
@@ -375,10 +314,6 @@ fn whatever_a_connection_does_it_gets_what_it_would_get_directly() {
             ELSEWHERE.iter().for_each(|one| drop(admin.must(one).expect(one)));
         }
         let near = attached(&cached, &["--share", share]);
-        let directly = || Client::root(&plain.endpoint()).expect("a connection");
-        Twins::new(near.client(), directly()).walk(&near, "walk");
-        Twins::new(near.client(), directly()).bind_anything(&near, "bind");
-        println!("{} of {} hits in this process", near.metric("application_hits_total"), near.metric("hits_total"));
-        assert!(near.metric("application_hits_total") > 50);
+        twins(&near, || Client::root(&plain.endpoint()).expect("a connection"), "by leases");
     });
 }

@@ -5,6 +5,7 @@ mod beside;
 mod binlog;
 mod differential;
 mod executions;
+mod in_process;
 mod rows;
 mod transactions;
 mod unheard;
