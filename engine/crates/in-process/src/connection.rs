@@ -4,7 +4,7 @@ use crate::login::{Foreign, Login};
 use crate::prepared::Prepared;
 use mapped::{Place, Reader};
 use wire::note::Note;
-use wire::{Command, Header};
+use wire::{Command, lone_command};
 
 /// Longer commands are not kept by the near cache.
 const LONGEST: usize = 16 << 10;
@@ -144,12 +144,6 @@ impl<M: Memory> Connection<M> {
 fn lone_read(bytes: &[u8]) -> Option<&[u8]> {
     let is_read = |payload: &&[u8]| [Command::Query as u8, Command::StmtExecute as u8].contains(&payload[0]);
     lone_command(bytes).filter(|payload| payload.len() <= LONGEST).filter(is_read)
-}
-
-/// Returns the payload if these bytes are one whole command. It is not empty.
-pub fn lone_command(bytes: &[u8]) -> Option<&[u8]> {
-    let (header, payload) = (Header::parse(bytes)?, &bytes[Header::SIZE..]);
-    (header.length == payload.len() && header.sequence == 0 && !payload.is_empty()).then_some(payload)
 }
 
 #[cfg(test)]

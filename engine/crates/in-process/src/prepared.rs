@@ -3,10 +3,9 @@
 //! The near cache names a statement in the connection's place once it has served one of its executions from its memory. From then on
 //! it would serve other executions, too, in the same context, until it gets a command that concerns the statement.
 
-use crate::connection::lone_command;
 use mapped::{Connection, Context, Statement};
 use std::collections::BTreeMap;
-use wire::{Command, LAST_STATEMENT};
+use wire::{Command, LAST_STATEMENT, lone_command};
 
 /// Executions of further statements are answered by the near cache.
 const MOST: usize = 256;

@@ -52,7 +52,7 @@ pub struct Served {
     /// The types that the read binds, if the server does not have them yet.
     pub first_types: Option<Vec<u8>>,
     /// The context of the read; none if no process that reads the mapped memory may serve this connection's next reads.
-    pub standing: Option<Standing>,
+    pub standing: Option<Box<Standing>>,
 }
 
 impl Served {

@@ -62,7 +62,7 @@ impl Waiting {
 /// A command that may be a read.
 pub enum Read<'p> {
     Text(Cow<'p, [u8]>),
-    Execution(Execution),
+    Execution(Box<Execution>),
 }
 
 impl Read<'_> {
@@ -215,7 +215,7 @@ impl Leased {
         (payload, read): (&[u8], &Read),
         Instant { now_ns: now, is_inside }: Instant,
         with: impl FnOnce(&cache::Entry) -> T,
-    ) -> Option<(T, Under, Option<Standing>)> {
+    ) -> Option<(T, Under, Option<Box<Standing>>)> {
         let attachment = self.attachment?;
         let snapshot = self.connection.snapshot();
         (snapshot.is_some() == is_inside).then_some(())?;
@@ -241,7 +241,7 @@ impl Leased {
                 with(entry)
             })
         })?;
-        Some((answer?, (attachment, context), standing))
+        Some((answer?, (attachment, context), standing.map(Box::new)))
     }
 
     /// The context of reads of this protocol, as other processes know it.
@@ -298,7 +298,7 @@ impl Leased {
     /// What this command asks, if its answer may be kept.
     pub fn read<'p>(&self, payload: &'p [u8]) -> Option<Read<'p>> {
         match Protocol::of(payload) {
-            Protocol::Binary => self.statements.execution(payload).map(Read::Execution),
+            Protocol::Binary => self.statements.execution(payload).map(Box::new).map(Read::Execution),
             Protocol::Text => (payload[0] == Command::Query as u8).then(|| Read::Text(payload.into())),
         }
     }

@@ -6,7 +6,7 @@
 //! rows as it had here, and is refused where the server's number is another one.
 
 use crate::clock;
-use crate::command::{LONGEST, first_command, lone_command};
+use crate::command::LONGEST;
 use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Verdict};
 use crate::inquiry::Inquiry;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use wire::note::{Begins, Note};
-use wire::{Command, ErrPacket, Expect, Header, Outcome, Query};
+use wire::{Command, ErrPacket, Expect, Header, Outcome, Query, first_command, lone_command};
 
 /// A connection that is served all the time would look idle to the server, which ends such ones: in this time it gets one command.
 const SEEN_EVERY_NS: u64 = 10_000_000_000;
@@ -112,9 +112,9 @@ struct Shared {
     received: u64,
     shown: u64,
     /// The context of the read that is being served.
-    standing: Option<Standing>,
+    standing: Option<Box<Standing>>,
     /// That of the read that was served last.
-    last: Option<Standing>,
+    last: Option<Box<Standing>>,
     /// The beginning of what may be a note.
     partial: Vec<u8>,
 }
@@ -202,7 +202,7 @@ impl Session {
             return;
         }
         let (packet, rows) = (note.packet.to_vec(), Some(note.rows));
-        let last = self.shared.as_ref().and_then(|shared| shared.last);
+        let last = self.shared.as_ref().and_then(|shared| shared.last.as_ref());
         let under = last.map(|last| last.under(&packet[Header::SIZE..]));
         self.unseen = Some(Unseen { packet, rows, under, first_types: None, before: Vec::new() });
     }
@@ -213,8 +213,8 @@ impl Session {
             shared.shown += answer.len() as u64;
             if let Some(standing) = shared.standing.take() {
                 let until = self.seen_ns.saturating_add(SEEN_EVERY_NS);
-                shared.last = Some(standing);
                 shared.entered.serve(&standing, [shared.received, shared.shown], until);
+                shared.last = Some(standing);
             }
         }
         then
@@ -273,7 +273,9 @@ impl Session {
     fn serve(&mut self, follower: &Follower, packet: &[u8], served: Served) -> Vec<u8> {
         let Served { mut answer, rows, places, used, under, first_types, standing } = served;
         let is_inside = !follower.is_autonomous();
-        self.shared.iter_mut().for_each(|shared| shared.standing = standing.filter(|_| !is_inside));
+        if let Some(shared) = &mut self.shared {
+            shared.standing = standing.filter(|_| !is_inside);
+        }
         places.iter().filter(|_| is_inside).for_each(|places| places.give(&mut answer, follower.flags()));
         let results = &self.memory.results;
         results.hits.fetch_add(1, Ordering::Relaxed);

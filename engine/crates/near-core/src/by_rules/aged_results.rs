@@ -34,7 +34,7 @@ pub fn find(
     key: &Key,
     (now_ns, after): (u64, u64),
     terms: &Terms,
-    publish: impl FnOnce(&cache::Entry, u64) -> Option<Standing>,
+    publish: impl FnOnce(&cache::Entry, u64) -> Option<Box<Standing>>,
 ) -> Option<Found> {
     let (pin, hash) = (cache::pin(), cache.hash(key));
     let entry = cache.get(hash, key, &pin);

@@ -20,7 +20,7 @@ pub struct Found {
     pub is_due: bool,
     pub used: Use,
     /// Other processes may serve the connection's next reads.
-    pub standing: Option<Standing>,
+    pub standing: Option<Box<Standing>>,
 }
 
 impl Found {
