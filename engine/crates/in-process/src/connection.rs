@@ -151,6 +151,7 @@ mod tests {
     use super::*;
     use mapped::{AtomicU64, Key, Layout, Record, Writer};
     use std::sync::Arc;
+    use wire::Header;
 
     const READ: &[u8] = b"\x09\0\0\0\x03SELECT 1";
     const GREETING: &[u8] = b"\x05\0\0\0\x0a11.4";

@@ -98,7 +98,13 @@ pub struct Asking<'a> {
 impl Asking<'_> {
     /// Puts its result where others find it. The caller keeps the attachment from changing. Results with an earlier stamp than `since` are
     /// not for this connection. Returns none if the attachment is another one.
-    pub fn publish(&self, attachment: Attachment, whose: &Whose, result: Kept<'_>, since: u64) -> Option<Box<Standing>> {
+    pub fn publish(
+        &self,
+        attachment: Attachment,
+        whose: &Whose,
+        result: Kept<'_>,
+        since: u64,
+    ) -> Option<Box<Standing>> {
         let Asking { published, payload, statement, aggregates, capabilities } = *self;
         let context = published.context_of(attachment, whose)?;
         let standing = Standing { attachment, text: context, binary: context, since, statement };

@@ -24,6 +24,8 @@ use wire::{Command, ErrPacket, Expect, Header, Outcome, Query, first_command, lo
 
 /// A connection that is served all the time would look idle to the server, which ends such ones: in this time it gets one command.
 const SEEN_EVERY_NS: u64 = 10_000_000_000;
+/// No process answers more reads in that time, so a note that says so is wrong.
+const MOST_NOTED: u64 = 100_000_000;
 const NOT_SUPPORTED: u16 = 1235;
 
 /// Says where bytes of a client go.
@@ -192,10 +194,10 @@ impl Session {
 
     /// Takes over what the client was served in its own process.
     fn heed(&mut self, note: &Note<'_>) {
-        self.hits = self.hits.wrapping_add(note.hits);
-        let results = &self.memory.results;
-        results.hits.fetch_add(note.hits, Ordering::Relaxed);
-        results.hits_elsewhere.fetch_add(note.hits, Ordering::Relaxed);
+        let (results, hits) = (&self.memory.results, note.hits.min(MOST_NOTED));
+        self.hits += hits;
+        results.hits.fetch_add(hits, Ordering::Relaxed);
+        results.hits_elsewhere.fetch_add(hits, Ordering::Relaxed);
         let payload = lone_command(note.packet).filter(|payload| payload.len() <= LONGEST);
         if !payload.is_some_and(|payload| self.freshness.may_be_for_others(payload)) {
             self.is_astray = true;

@@ -80,7 +80,7 @@ impl Beside {
         let mut random = Random::new(stage.plan.seed ^ 0x6e65_6172);
         while stage.goes_on() && server.is_running() {
             // How long there is no trouble is part of the plan. A near cache that is often in trouble is kept out by the server for long.
-            let longest_ms = if stage.plan.share.is_some() { 12_000 } else { 1500 };
+            let longest_ms = if stage.plan.share.is_some() { 5000 } else { 1500 };
             thread::sleep(Duration::from_millis(random.below(longest_ms) as u64));
             if stage.plan.kills && self.has_served(stage) && random.percent(25) {
                 self.kill(stage, server)?;

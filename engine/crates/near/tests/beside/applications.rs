@@ -48,6 +48,11 @@ impl Program {
         Program { child, statements, answers: BufReader::new(answers) }
     }
 
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: the process is this one's own and has not been waited for.
+        unsafe { libc::kill(self.child.id() as i32, signal) };
+    }
+
     pub fn send(&mut self, statement: &str) {
         writeln!(self.statements, "{statement}").expect("it reads");
     }

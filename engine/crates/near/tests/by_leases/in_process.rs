@@ -2,14 +2,18 @@
 
 use crate::beside::applications::{Program, in_this_process, twins};
 use crate::beside::executions::ELSEWHERE;
-use crate::beside::scene::{READ, Scene, attached, caching, prepare};
+use crate::beside::scene::{READ, Scene, ask, attached, caching, prepare};
 use crate::beside::{Folder, Near, server, wait_until};
 use fqc_tests::client::Client;
 use fqc_tests::connectors::{of_c_by_line, of_java_by_line, of_python_by_line, of_system_by_line};
+use fqc_tests::random::Random;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
+use wire::note::Note;
 
 struct Shared {
     folder: Folder,
@@ -316,4 +320,87 @@ fn whatever_a_connection_does_it_gets_what_it_would_get_directly() {
         let near = attached(&cached, &["--share", share]);
         twins(&near, || Client::root(&plain.endpoint()).expect("a connection"), "by leases");
     });
+}
+
+fn open_files(near: &Near) -> usize {
+    fs::read_dir(format!("/proc/{}/fd", near.id())).expect("it runs").count()
+}
+
+#[test]
+fn programs_that_flood_the_share_socket_and_take_nothing_hold_nobody_up() {
+    let shared = Shared::new(&[]);
+    let before = open_files(shared.near());
+    let held: Vec<_> = (0..400).map(|_| UnixStream::connect(shared.share()).expect("it listens")).collect();
+    judge(&shared, "beside a flood", shared.python());
+    drop(held);
+    wait_until("the end of what was opened", || open_files(shared.near()) <= before);
+}
+
+#[test]
+fn processes_that_are_stopped_or_killed_while_they_read_hold_nobody_up() {
+    let shared = Shared::new(&[]);
+    let mut writer = shared.scene.direct();
+    for end in [libc::SIGSTOP, libc::SIGKILL] {
+        let mut readers: Vec<_> = (0..3).map(|_| shared.python()).collect();
+        readers.iter_mut().for_each(|reader| reader.send(&format!("repeat 1000000 {READ}")));
+        for value in 0..60 {
+            writer.must(&format!("UPDATE d.t SET v = {value} WHERE id = 1")).expect("it writes");
+            if value % 20 == 10 {
+                readers[value / 20].signal(end);
+            }
+        }
+        judge(&shared, "beside processes in trouble", shared.python());
+        drop(readers);
+    }
+    wait_until("the end of their connections", || shared.near().metric("connections") == 0);
+}
+
+/// What a process sends that has its connection's library replaced by nonsense.
+fn nonsense(random: &mut Random) -> Vec<u8> {
+    let mut packet = |length: usize| (0..length).map(|_| random.below(256) as u8).collect::<Vec<u8>>();
+    let (any, short) = (packet(40), packet(3));
+    let commands: [&[u8]; 6] = [
+        b"\x1d\0\0\0\x03SELECT v FROM d.t WHERE id = 1",
+        b"\x23\0\0\0\x03UPDATE d.t SET v = 666 WHERE id = 1",
+        b"\x0a\0\0\0\x17\x01\0\0\0\0\x01\0\0\0",
+        b"",
+        &any,
+        &short,
+    ];
+    let packet = commands[random.below(commands.len())];
+    let [hits, rows] = [0; 2].map(|_| [0, 1, u64::MAX][random.below(3)]);
+    let mut note = Note { hits, rows, packet }.write();
+    match random.below(4) {
+        0 => note.truncate(random.below(note.len())),
+        1 => {
+            let at = random.below(note.len());
+            note[at] ^= 1 << random.below(8);
+        }
+        _ => {}
+    }
+    note
+}
+
+#[test]
+fn notes_that_are_nonsense_harm_their_own_connection_alone() {
+    let shared = Shared::new(&[]);
+    let (mut random, mut writer) = (Random::new(5), shared.scene.direct());
+    let mut other = shared.python();
+    for value in 0..300 {
+        writer.must(&format!("UPDATE d.t SET v = {value} WHERE id = 1")).expect("it writes");
+        let mut hostile = shared.near().client();
+        hostile.set_timeout(Some(Duration::from_millis(20))).expect("a limit");
+        for _ in 0..random.below(4) {
+            let _ = hostile.query(READ);
+        }
+        // What it gets, if anything, is its own affair.
+        let _ = hostile.send_raw(&nonsense(&mut random)).and_then(|()| hostile.query("SELECT FOUND_ROWS()"));
+        drop(hostile);
+        let mut now = shared.scene.direct();
+        let expected = ask(&mut now, READ);
+        assert_eq!(other.ask(READ), expected);
+    }
+    judge(&shared, "after nonsense", shared.python());
+    assert!(shared.hits_inside() < 1 << 40, "one connection has spoilt the counters");
+    wait_until("the end of connections", || shared.near().metric("connections") == 1);
 }
