@@ -309,7 +309,10 @@ impl Board {
     fn read_again_and_again(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
         let statement = self.read_statement(voice);
         let most = if stage.plan.share.is_some() { 400 } else { 12 };
-        (0..=voice.random.below(most)).try_for_each(|_| self.check(voice, stage, &statement))
+        (0..=voice.random.below(most)).try_for_each(|_| {
+            stage.linger(&mut voice.random);
+            self.check(voice, stage, &statement)
+        })
     }
 
     fn read(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {

@@ -60,6 +60,13 @@ impl Stage {
         }
     }
 
+    /// Reads in this process take so little time that they have to be spread to fall into trouble of a near cache.
+    pub fn linger(&self, random: &mut Random) {
+        if self.plan.share.is_some() && random.percent(20) {
+            thread::sleep(Duration::from_millis(random.below(10) as u64));
+        }
+    }
+
     /// Lets the run end with its time: near caches have answered enough reads, or will answer no more.
     pub fn end_patience(&self) {
         self.is_patient.store(false, Ordering::Relaxed);
