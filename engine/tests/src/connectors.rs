@@ -138,6 +138,10 @@ pub fn go_sql_driver() -> Command {
 }
 
 pub fn connector_j() -> Command {
+    of_java("Scenario.java")
+}
+
+fn of_java(program: &str) -> Command {
     let install = |place: &Path| {
         let copy = ["-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=jars"];
         fetch(Command::new("mvn").args(copy).current_dir(place));
@@ -145,6 +149,50 @@ pub fn connector_j() -> Command {
     let jars = ready("java", &["pom.xml"], install).join("jars/*");
     let mut command = Command::new("java");
     command.args(["-Dfile.encoding=UTF-8", "-Dstdout.encoding=UTF-8", "-cp"]).arg(jars);
-    command.arg(programs().join("java/Scenario.java"));
+    command.arg(programs().join("java").join(program));
     command
+}
+
+/// As [`of_python_by_line`], by Connector/J. `words`: `mariadb` or `mysql`, then perhaps `prepared`.
+pub fn of_java_by_line(words: &[&str]) -> Command {
+    let mut command = of_java("Lines.java");
+    command.args(words);
+    command
+}
+
+/// The same in other languages, whose interpreters and libraries come from the system: none, with a word on it, where they are missing.
+pub fn of_system_by_line(language: &str, words: &[&str]) -> Option<Command> {
+    let (interpreter, program, proof): (_, _, &[&str]) = match language {
+        "php" => {
+            ("php", "lines.php", &["-r", "exit(extension_loaded('mysqli') && extension_loaded('pdo_mysql') ? 0 : 1);"])
+        }
+        "perl" => ("perl", "lines.pl", &["-MDBD::mysql", "-e", "1"]),
+        _ => ("ruby", "lines.rb", &["-rmysql2", "-e", "1"]),
+    };
+    let output = Command::new(interpreter).args(proof).output();
+    if !output.is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: {interpreter} with a library for MySQL is not installed");
+        return None;
+    }
+    let mut command = Command::new(interpreter);
+    command.arg(programs().join(language).join(program)).args(words);
+    Some(command)
+}
+
+/// The same by the client library of C that is installed.
+pub fn of_c_by_line(words: &[&str]) -> Option<Command> {
+    let flags = Command::new("mariadb_config").args(["--cflags", "--libs"]).output();
+    let Some(flags) = flags.ok().filter(|output| output.status.success()) else {
+        eprintln!("SKIPPED: the client library of C is not installed");
+        return None;
+    };
+    let flags = String::from_utf8_lossy(&flags.stdout).into_owned();
+    let build = |place: &Path| {
+        let mut compiler = Command::new("cc");
+        compiler.args(["-Wall", "-Werror", "-o"]).arg(place.join("lines")).arg(place.join("lines.c"));
+        run(compiler.args(flags.split_whitespace()));
+    };
+    let mut command = Command::new(ready("c", &["lines.c"], build).join("lines"));
+    command.args(words);
+    Some(command)
 }

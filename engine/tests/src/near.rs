@@ -4,7 +4,7 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -65,7 +65,22 @@ pub fn wait_until_served(client: &mut Client) -> io::Result<()> {
 impl Near {
     /// Starts one that is attached as this user, or will be. `port`: the server's, or of a way there.
     pub fn start(program: PathBuf, server: &Server, port: u16, user: &str, name: &str) -> io::Result<Near> {
-        let arguments = ["--server", &format!("127.0.0.1:{port}"), "--feed-user", user];
+        Self::sharing(program, server, port, user, name, None)
+    }
+
+    /// The same where processes of this machine get its results at this socket.
+    pub fn sharing(
+        program: PathBuf,
+        server: &Server,
+        port: u16,
+        user: &str,
+        name: &str,
+        share: Option<&Path>,
+    ) -> io::Result<Near> {
+        let address = format!("127.0.0.1:{port}");
+        let share = share.map(Path::to_string_lossy);
+        let mut arguments = vec!["--server", &address, "--feed-user", user];
+        arguments.extend(share.iter().flat_map(|share| ["--share", share]));
         Self::start_with(program, &arguments, server.scratch().join(name))
     }
 
@@ -170,6 +185,8 @@ pub fn hits(server: &Server) -> io::Result<u64> {
 fn spawn(program: &PathBuf, arguments: &[String], socket: &PathBuf) -> io::Result<Child> {
     let log = File::options().create(true).append(true).open(socket.with_extension("log"))?;
     let mut command = Command::new(program);
+    // A test itself may run with a library that is for applications.
+    command.env_remove("LD_PRELOAD");
     command.args(arguments).args(["--metrics", "off", "--listen"]).arg(socket);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()
 }

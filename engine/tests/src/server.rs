@@ -320,6 +320,8 @@ impl Server {
         if self.judges_another_line() {
             command.arg("--loose-fqc-allow-untested-server=ON");
         }
+        // A test itself may run with a library that is for applications.
+        command.env_remove("LD_PRELOAD");
         command.envs(self.options.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         self.child = Some(command.spawn()?);

@@ -1,9 +1,10 @@
 //! One connection of the application: how many bytes it has sent and received, and what of an answer given here it has not read yet.
 
 use crate::login::{Foreign, Login};
+use crate::prepared::Prepared;
 use mapped::{Place, Reader};
 use wire::note::Note;
-use wire::{Command, Header};
+use wire::{Command, lone_command};
 
 /// Longer commands are not kept by the near cache.
 const LONGEST: usize = 16 << 10;
@@ -14,7 +15,7 @@ impl<M: AsRef<[mapped::AtomicU64]>> Memory for M {}
 
 enum Phase<M> {
     Login(Login),
-    Commands { token: u64, reader: Option<Reader<M>>, place: Option<Place> },
+    Commands { token: u64, reader: Option<Reader<M>>, place: Option<Place>, prepared: Prepared },
 }
 
 pub struct Connection<M> {
@@ -51,15 +52,21 @@ impl<M: Memory> Connection<M> {
     pub fn answers(&mut self, bytes: &[u8], clock: impl FnOnce() -> u64) -> bool {
         let is_settled = self.sending == 0 && self.pending().is_empty();
         let counted = [self.sent, self.received];
-        let Phase::Commands { token, reader: Some(reader), place } = &mut self.phase else { return false };
-        let Some(payload) = lone_query(bytes).filter(|_| is_settled) else { return false };
+        let Phase::Commands { token, reader: Some(reader), place, prepared } = &mut self.phase else { return false };
+        let Some(payload) = lone_read(bytes).filter(|_| is_settled) else { return false };
         let Some(at) = place.clone().or_else(|| reader.place(*token)) else { return false };
         let known = reader.connection(&at, *token);
         *place = Some(at);
         let Some(known) = known.filter(|known| [known.received, known.shown] == counted) else { return false };
+        prepared.learn(&known);
+        let found = match payload[0] == Command::Query as u8 {
+            true => Some((known.text, [payload, b""])),
+            false => prepared.find(payload, &known),
+        };
+        let Some((context, parts)) = found else { return false };
         self.answer.clear();
         self.taken = 0;
-        let Ok(found) = reader.find_for(&known, [payload, b""], clock, &mut self.answer) else { return false };
+        let Ok(found) = reader.find_for(&known, &context, parts, clock, &mut self.answer) else { return false };
         self.hits += 1;
         self.rows = found.rows;
         if self.packet != bytes {
@@ -79,19 +86,35 @@ impl<M: Memory> Connection<M> {
         self.sending += 1;
     }
 
-    /// The socket has taken these bytes. `attach` gives the memory of the near cache once the login is over.
-    pub fn end_sending(&mut self, bytes: &[u8], attach: impl FnOnce() -> Option<Reader<M>>) -> Result<(), Foreign> {
+    /// The socket has taken these bytes. `attach` gives the memory of the near cache: once the login is over, and again while it has no
+    /// lease.
+    pub fn end_sending(
+        &mut self,
+        bytes: &[u8],
+        clock: impl FnOnce() -> u64,
+        attach: impl FnOnce() -> Option<Reader<M>>,
+    ) -> Result<(), Foreign> {
         self.sending -= 1;
         if let Phase::Login(login) = &mut self.phase
             && !bytes.is_empty()
             && let Some(token) = login.of_client(bytes)?
         {
-            self.phase = Phase::Commands { token, reader: attach(), place: None };
+            self.phase = Phase::Commands { token, reader: None, place: None, prepared: Prepared::default() };
         }
-        if let Phase::Commands { .. } = self.phase {
+        if let Phase::Commands { reader, place, prepared, .. } = &mut self.phase {
             self.sent += bytes.len() as u64;
+            prepared.forward(bytes);
+            if reader.as_ref().is_none_or(|reader| clock() >= reader.lease_ends()) {
+                (*reader, *place) = (attach(), None);
+            }
         }
         Ok(())
+    }
+
+    /// The same for a part of a note, which the client does not know of.
+    pub fn end_note(&mut self, part: &[u8]) {
+        self.sending -= 1;
+        self.sent += part.len() as u64;
     }
 
     /// The client has received these bytes from the socket.
@@ -117,11 +140,10 @@ impl<M: Memory> Connection<M> {
     }
 }
 
-/// Returns the payload if these bytes are one whole query as text.
-fn lone_query(bytes: &[u8]) -> Option<&[u8]> {
-    let (header, payload) = (Header::parse(bytes)?, &bytes[Header::SIZE..]);
-    let is_whole = header.length == payload.len() && header.sequence == 0 && header.length <= LONGEST;
-    (is_whole && payload.first() == Some(&(Command::Query as u8))).then_some(payload)
+/// Returns the payload if these bytes are one whole query as text, or one whole execution.
+fn lone_read(bytes: &[u8]) -> Option<&[u8]> {
+    let is_read = |payload: &&[u8]| [Command::Query as u8, Command::StmtExecute as u8].contains(&payload[0]);
+    lone_command(bytes).filter(|payload| payload.len() <= LONGEST).filter(is_read)
 }
 
 #[cfg(test)]
@@ -129,6 +151,7 @@ mod tests {
     use super::*;
     use mapped::{AtomicU64, Key, Layout, Record, Writer};
     use std::sync::Arc;
+    use wire::Header;
 
     const READ: &[u8] = b"\x09\0\0\0\x03SELECT 1";
     const GREETING: &[u8] = b"\x05\0\0\0\x0a11.4";
@@ -173,12 +196,19 @@ mod tests {
         fn send(&mut self, bytes: &[u8], memory: Words) {
             assert!(!self.connection.answers(bytes, || 0));
             self.connection.begin_sending();
-            assert_eq!(self.connection.end_sending(bytes, || Reader::new(memory)), Ok(()));
+            assert_eq!(self.connection.end_sending(bytes, || 0, || Reader::new(memory)), Ok(()));
         }
 
         fn serve(&mut self, [received, shown]: [u64; 2]) {
             let token = feed::check_of(&GREETING[Header::SIZE..]);
-            let served = mapped::Connection { token, received, shown, context: 4, stamp: 1, until: 9, generation: 0 };
+            let served = mapped::Connection {
+                token,
+                received,
+                shown,
+                text: mapped::Context { number: 4, stamp: 1 },
+                until: 9,
+                ..Default::default()
+            };
             self.writer.serve(&self.place, &served);
         }
     }
@@ -196,9 +226,15 @@ mod tests {
         assert_eq!([line.connection.take(&mut read, true), line.connection.take(&mut read[..2], false)], [9, 2]);
         assert_eq!(line.connection.take(&mut read[2..], false), ANSWER.len() - 2);
         assert_eq!(&read[..ANSWER.len()], ANSWER);
-        assert!(line.connection.take_note().is_some_and(|note| note.ends_with(READ)));
+        let note = line.connection.take_note().expect("a note");
+        assert!(note.ends_with(READ));
         assert_eq!(line.connection.take_note(), None);
         assert!(!line.connection.answers(READ, || 9), "the server has to see a command");
+        line.connection.begin_sending();
+        line.connection.end_note(&note);
+        assert!(!line.connection.answers(READ, || 8), "the near cache counts the note, too");
+        line.serve([counts[0] + note.len() as u64, counts[1]]);
+        assert!(line.connection.answers(READ, || 8) && line.connection.take(&mut [0; 20], false) > 0);
         for other in [
             &READ[..8],
             b"\x09\0\0\x01\x03SELECT 1",

@@ -4,8 +4,8 @@ use crate::login::Foreign;
 use crate::{attached, real, table};
 use libc::{
     EINPROGRESS, MSG_CMSG_CLOEXEC, MSG_DONTWAIT, MSG_NOSIGNAL, MSG_PEEK, MSG_WAITALL, POLLIN, POLLRDNORM, c_int,
-    c_short, c_void, fd_set, iovec, msghdr, nfds_t, pollfd, sigset_t, size_t, sockaddr, socklen_t, ssize_t, timespec,
-    timeval,
+    c_short, c_uint, c_ulong, c_void, fd_set, iovec, msghdr, nfds_t, pollfd, sigset_t, size_t, sockaddr, socklen_t,
+    ssize_t, timespec, timeval,
 };
 use std::slice;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -96,7 +96,9 @@ fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t
     let sent = call();
     if is_begun {
         let taken = &bytes[..usize::try_from(sent).unwrap_or_default().min(bytes.len())];
-        quietly(|| heed(fd, table::with(fd, |connection| connection.end_sending(taken, attached::reader))));
+        quietly(|| {
+            heed(fd, table::with(fd, |connection| connection.end_sending(taken, attached::now, attached::reader)))
+        });
     }
     sent
 }
@@ -110,7 +112,7 @@ fn tell(fd: c_int) {
         // SAFETY: the bytes are valid for the call to read.
         let sent = unsafe { real::send(fd, rest.as_ptr().cast(), rest.len(), MSG_NOSIGNAL | libc::MSG_MORE) };
         let taken = &rest[..usize::try_from(sent).unwrap_or_default()];
-        heed(fd, table::with(fd, |connection| connection.end_sending(taken, || None)));
+        table::with(fd, |connection| connection.end_note(taken));
         rest = &rest[taken.len()..];
         if sent < 0 && !may_try_again(fd) {
             // The caller's own call will say what is wrong. A part of a note is never completed, so the connection is of no use.
@@ -253,6 +255,33 @@ hooks! {
             table::forget(fd);
         }
         real::close(fd)
+    }
+
+    closefrom(first: c_int) -> () {
+        if table::is_own() {
+            table::forget_range(first, c_int::MAX);
+        }
+        real::closefrom(first);
+    }
+
+    close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
+        if flags & libc::CLOSE_RANGE_CLOEXEC as c_int == 0 && table::is_own() {
+            let [first, last] = [first, last].map(|fd| c_int::try_from(fd).unwrap_or(c_int::MAX));
+            table::forget_range(first, last);
+        }
+        real::close_range(first, last, flags)
+    }
+
+    ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int {
+        let is_count = request == libc::FIONREAD && !argument.is_null() && table::has_answers() && table::has_answer(fd);
+        let pending = if is_count { table::with(fd, |connection| connection.pending().len()) } else { None };
+        match pending.filter(|count| *count > 0) {
+            Some(count) => {
+                argument.cast::<c_int>().write(count as c_int);
+                0
+            }
+            None => real::ioctl(fd, request, argument),
+        }
     }
 
     dup2(from: c_int, to: c_int) -> c_int {

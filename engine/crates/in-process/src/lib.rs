@@ -11,7 +11,7 @@
 //! - before the client's next command, a note to the near cache names the last read that was answered here;
 //! - a process that was forked follows none of its parent's connections.
 //!
-//! Deliberately absent: TLS, compression, prepared statements, and clients that wait by `epoll`. They pass.
+//! Deliberately absent: TLS, compression, and clients that wait by `epoll`. They pass.
 
 #[cfg(not(test))]
 mod attached;
@@ -21,6 +21,7 @@ mod hooks;
 #[cfg(not(test))]
 mod lock;
 mod login;
+mod prepared;
 #[cfg(not(test))]
 mod real;
 #[cfg(not(test))]

@@ -1,8 +1,8 @@
 //! The C library's own functions, which this library replaces.
 
 use libc::{
-    c_int, c_void, fd_set, iovec, msghdr, nfds_t, pollfd, sigset_t, size_t, sockaddr, socklen_t, ssize_t, timespec,
-    timeval,
+    c_int, c_uint, c_ulong, c_void, fd_set, iovec, msghdr, nfds_t, pollfd, sigset_t, size_t, sockaddr, socklen_t,
+    ssize_t, timespec, timeval,
 };
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -34,6 +34,9 @@ real! {
     connect(fd: c_int, address: *const sockaddr, length: socklen_t) -> c_int;
     socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int;
     close(fd: c_int) -> c_int;
+    closefrom(first: c_int) -> ();
+    close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int;
+    ioctl(fd: c_int, request: c_ulong, argument: *mut c_void) -> c_int;
     dup2(from: c_int, to: c_int) -> c_int;
     dup3(from: c_int, to: c_int, flags: c_int) -> c_int;
     shutdown(fd: c_int, how: c_int) -> c_int;

@@ -63,6 +63,11 @@ pub fn forget(fd: i32) {
     note_answer(entry, false);
 }
 
+/// The same for all of these descriptors.
+pub fn forget_range(first: i32, last: i32) {
+    (first.max(0)..=last.min(TOP.load(Ordering::Relaxed) as i32)).for_each(forget);
+}
+
 fn note_answer(entry: &Entry, has_answer: bool) {
     match (entry.has_answer.swap(has_answer, Ordering::Relaxed), has_answer) {
         (false, true) => _ = ANSWERS.fetch_add(1, Ordering::Relaxed),

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 /// Says which layout this is. Another layout has another word.
-pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"FQCmap01");
+pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"FQCmap02");
 
 /// The words of the head.
 pub(crate) const MAGIC_AT: usize = 0;
@@ -29,7 +29,7 @@ const HEAD: usize = 8;
 pub(crate) const WAYS: usize = 8;
 const POSITION_BITS: u32 = 48;
 /// The words of a connection's place.
-pub(crate) const PLACE: usize = 8;
+pub(crate) const PLACE: usize = 16;
 
 /// The sizes of the parts: each is a power of two, given by its exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

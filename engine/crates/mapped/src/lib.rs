@@ -28,7 +28,7 @@ pub use entry::{Key, Record};
 pub use layout::Layout;
 #[cfg(not(loom))]
 pub use map::{Map, map, share};
-pub use place::{Connection, Place};
+pub use place::{Connection, Context, Place, Scope, Statement};
 pub use reader::{Found, Missed, Reader};
 pub use sync::AtomicU64;
 pub use writer::Writer;

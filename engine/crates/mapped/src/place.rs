@@ -13,29 +13,84 @@ pub struct Connection {
     pub received: u64,
     /// Bytes after the login.
     pub shown: u64,
-    /// The context of the results that are for this connection.
-    pub context: u64,
-    /// The context holds while nothing has changed everything since this version.
-    pub stamp: u64,
+    /// Results with an earlier stamp are not for this connection.
+    pub since: u64,
+    /// The contexts of the results that are for this connection: those of queries as text, and those of executions.
+    pub text: Context,
+    pub binary: Context,
     /// Nothing is found after this moment, because the server must see a command before the connection looks idle to it.
     pub until: u64,
     /// The attachment that all of this belongs to. The writer sets it itself.
     pub generation: u64,
+    /// Is set if the connection was last served an execution of a prepared statement.
+    pub statement: Option<Statement>,
 }
+
+/// Stands for all that can change a result but the read itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// Zero: it is not known, and nothing is found.
+    pub number: u64,
+    /// The number holds while nothing has changed everything since this version.
+    pub stamp: u64,
+}
+
+/// A prepared statement whose executions may be answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Statement {
+    pub id: u32,
+    /// Begins the key of each result of this statement.
+    pub scope: Scope,
+}
+
+/// Two statements with the same scope mean the same, and go by the same types of their parameters.
+pub type Scope = [u8; 32];
 
 /// Where a connection stands in the memory. The first word counts changes, and is odd while one is under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place(usize);
 
-const WORDS: usize = PLACE - 1;
+/// All but the first word, and those that are not used.
+const WORDS: usize = 15;
+const _: () = assert!(WORDS < PLACE);
+/// Of the word with a statement's number: there is one.
+const IS_STATEMENT: u64 = 1 << 32;
 
 impl Connection {
     fn words(&self) -> [u64; WORDS] {
-        [self.token, self.received, self.shown, self.context, self.stamp, self.until, self.generation]
+        let id = self.statement.map_or(0, |statement| IS_STATEMENT | u64::from(statement.id));
+        let scope = self.statement.map_or([0; 32], |statement| statement.scope);
+        let [first, second, third, fourth] =
+            std::array::from_fn(|at| scope[8 * at..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes)));
+        let Connection { token, received, shown, since, text, binary, until, generation, .. } = *self;
+        [
+            token,
+            received,
+            shown,
+            since,
+            text.number,
+            text.stamp,
+            binary.number,
+            binary.stamp,
+            until,
+            generation,
+            id,
+            first,
+            second,
+            third,
+            fourth,
+        ]
     }
 
-    fn read([token, received, shown, context, stamp, until, generation]: [u64; WORDS]) -> Connection {
-        Connection { token, received, shown, context, stamp, until, generation }
+    fn read(words: [u64; WORDS]) -> Connection {
+        let [token, received, shown, since, rest @ ..] = words;
+        let [text, stamp, binary, stamp_of_binary, until, generation, id, rest @ ..] = rest;
+        let mut scope = [0; 32];
+        scope.chunks_exact_mut(8).zip(rest).for_each(|(to, word)| to.copy_from_slice(&word.to_le_bytes()));
+        let statement = (id & IS_STATEMENT != 0).then_some(Statement { id: id as u32, scope });
+        let text = Context { number: text, stamp };
+        let binary = Context { number: binary, stamp: stamp_of_binary };
+        Connection { token, received, shown, since, text, binary, until, generation, statement }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::entry::{HEAD, Head, Key, cells_of};
 use crate::layout::{
     GENERATION_AT, Layout, MAGIC, MAGIC_AT, OPENINGS_AT, RESERVED_AT, SEED_AT, SIZES_AT, Slot, UNTIL_AT,
 };
-use crate::place::{Connection, Place};
+use crate::place::{Connection, Context, Place};
 use crate::sync::{AtomicU64, Ordering, fence};
 use crate::writer::CLOSED;
 
@@ -38,6 +38,15 @@ pub enum Missed {
     Outdated,
 }
 
+/// The circumstances of a connection that a result has to agree with.
+struct Bounds {
+    /// The result has no earlier stamp.
+    since: u64,
+    /// Everything has changed after no stamp later than this.
+    newest: u64,
+    until: u64,
+}
+
 impl<M: AsRef<[AtomicU64]>> Reader<M> {
     /// Returns none if the memory was not made by a writer of this layout.
     pub fn new(memory: M) -> Option<Reader<M>> {
@@ -65,13 +74,15 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
     /// 5. The clock is read last. If the lease of step 1 still runs, it ran at step 3, too, however long this thread was stopped.
     pub fn find(&mut self, key: &Key, clock: impl FnOnce() -> u64, into: &mut Vec<u8>) -> Result<Found, Missed> {
         let generation = self.word(GENERATION_AT).load(Ordering::Acquire);
-        self.find_in(generation, key, [u64::MAX; 2], clock, into)
+        self.find_in(generation, key, Bounds { since: 0, newest: u64::MAX, until: u64::MAX }, clock, into)
     }
 
-    /// The same for a read of this connection. Its circumstances were read before, and are compared with the memory in the same steps.
+    /// The same for a read of this connection, in one of its contexts. Its circumstances were read before, and are compared with the
+    /// memory in the same steps.
     pub fn find_for(
         &mut self,
         connection: &Connection,
+        context: &Context,
         parts: [&[u8]; 2],
         clock: impl FnOnce() -> u64,
         into: &mut Vec<u8>,
@@ -80,8 +91,12 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         if generation != connection.generation {
             return Err(Missed::NoLease);
         }
-        let key = Key { context: connection.context, parts };
-        self.find_in(generation, &key, [connection.stamp, connection.until], clock, into)
+        if context.number == 0 {
+            return Err(Missed::Absent);
+        }
+        let key = Key { context: context.number, parts };
+        let Connection { since, until, .. } = *connection;
+        self.find_in(generation, &key, Bounds { since, newest: context.stamp, until }, clock, into)
     }
 
     /// Returns the place of the connection with this token.
@@ -104,7 +119,7 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         &mut self,
         generation: u64,
         key: &Key,
-        [newest, last]: [u64; 2],
+        bounds: Bounds,
         clock: impl FnOnce() -> u64,
         into: &mut Vec<u8>,
     ) -> Result<Found, Missed> {
@@ -113,7 +128,7 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
             return Err(Missed::NoLease);
         }
         let head = self.copy_of(key, generation).ok_or(Missed::Absent)?;
-        if !self.are_unchanged(&head, newest) {
+        if head.stamp < bounds.since || !self.are_unchanged(&head, bounds.newest) {
             return Err(Missed::Outdated);
         }
         if self.word(GENERATION_AT).load(Ordering::Acquire) != generation {
@@ -123,7 +138,7 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         if now >= until {
             return Err(Missed::NoLease);
         }
-        if now >= head.until.min(last) {
+        if now >= head.until.min(bounds.until) {
             return Err(Missed::Outdated);
         }
         into.extend_from_slice(head.texts(&self.copy)[2]);

@@ -62,11 +62,17 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         self.word(GENERATION_AT).store(self.generation, Ordering::Release);
     }
 
-    /// Results may be served until this moment, and no longer. It never goes back but by [`detach`](Self::detach).
+    /// Results may be served until this moment, and no longer. It never goes back but by
+    /// [`detach`](Self::detach) and [`revoke`](Self::revoke).
     pub fn grant(&mut self, until: u64) {
         if self.word(UNTIL_AT).load(Ordering::Relaxed) < until {
             self.word(UNTIL_AT).store(until, Ordering::Release);
         }
+    }
+
+    /// When this has returned, no reader that begins finds anything before the next [`grant`](Self::grant).
+    pub fn revoke(&mut self) {
+        self.word(UNTIL_AT).store(0, Ordering::Release);
     }
 
     /// When this has returned, no reader that begins finds a result that depends on this cell. Returns false if there can be no such cell.

@@ -7,7 +7,7 @@
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread;
-use mapped::{Connection, Key, Layout, Reader, Record, Writer};
+use mapped::{Connection, Context, Key, Layout, Reader, Record, Writer};
 
 /// Room for two records at a time: the third one overwrites the first.
 const LAYOUT: Layout = Layout::new(1, 0, 5);
@@ -175,7 +175,8 @@ fn a_connection_is_read_whole_or_not_at_all() {
         let memory = Memory(Arc::new((0..layout.words()).map(|_| mapped::AtomicU64::new(0)).collect()));
         let mut writer = Writer::new(memory.clone(), layout, 7).expect("it is large enough");
         let place = writer.enter(5).expect("there is room");
-        let served = |number| Connection { token: 5, received: number, context: number, ..Connection::default() };
+        let text = |number| Context { number, stamp: 0 };
+        let served = |number| Connection { token: 5, received: number, text: text(number), ..Connection::default() };
         writer.serve(&place, &served(1));
         let reader = Reader::new(memory).expect("a writer's memory");
         let found = reader.place(5).expect("it is there");
@@ -189,7 +190,7 @@ fn a_connection_is_read_whole_or_not_at_all() {
         // Without this load loom explores one order alone.
         changed.load(Ordering::Acquire);
         if let Some(connection) = reader.connection(&found, 5) {
-            assert_eq!(connection.received, connection.context);
+            assert_eq!(connection.received, connection.text.number);
         }
         other.join().unwrap();
         assert_eq!(reader.connection(&found, 5), None);

@@ -7,6 +7,7 @@ use crate::clock;
 use crate::freshness::Summary;
 use crate::identified::{Answered, Asked, Bound, Decision, Found, Here, Identity, Known};
 use crate::memory::Memory;
+use crate::published::{BY_RULES, Kept};
 use crate::reason::Own;
 use crate::rules::{Rules, Subject, Terms};
 use crate::store::{Looked, Place, Store, Wait};
@@ -30,6 +31,8 @@ pub struct ByRules {
     store: Option<Arc<dyn Store>>,
     sleep: Sleep,
     ruled: Option<Ruled>,
+    /// The number of the settings that were looked at last.
+    settings: u64,
 }
 
 /// The last answer of the rules. One command is looked at several times on its way, and the rules are asked once.
@@ -67,11 +70,13 @@ pub struct Claim {
 
 impl ByRules {
     pub fn new(memory: &Arc<Memory>, flights: &Arc<Flights>, store: Option<Arc<dyn Store>>, sleep: Sleep) -> ByRules {
-        ByRules { memory: memory.clone(), flights: flights.clone(), store, sleep, ruled: None }
+        ByRules { memory: memory.clone(), flights: flights.clone(), store, sleep, ruled: None, settings: 0 }
     }
 
     fn terms(&mut self, here: &Here<'_>, text: &[u8], known: Option<&Known>) -> Option<Terms> {
-        let rules = self.memory.settings().rules.clone()?;
+        let settings = self.memory.settings();
+        self.settings = settings.number;
+        let rules = settings.rules.clone()?;
         let (mode, identity) = (known.map_or(here.mode, |known| known.mode), known.map(|known| known.identity));
         let same = self.ruled.as_ref().filter(|ruled| {
             Arc::ptr_eq(&ruled.rules, &rules)
@@ -101,10 +106,25 @@ impl ByRules {
     }
 }
 
-fn find(here: &Here<'_>, asked: &Asked, is_first: bool, known: &Known, terms: &Terms) -> Option<Found> {
+/// `settings`: the number of those that the terms come from.
+fn find(
+    here: &Here<'_>,
+    asked: &Asked,
+    is_first: bool,
+    known: &Known,
+    (terms, settings): (&Terms, u64),
+) -> Option<Found> {
     let uses = Some(&here.results.uses).filter(|_| is_first);
     let key = aged_results::key(&asked.key, &known.identity);
-    let find = || aged_results::find(here.results.cache(), uses, &key, here.now_ns, outdated_at(here), terms);
+    let publish = |entry: &cache::Entry, until| {
+        let mut whose = [0; 40];
+        whose[..32].copy_from_slice(&known.identity);
+        let reads_tables = sql::sources(&asked.text, known.mode).is_some_and(|tables| !tables.is_empty());
+        let result = Kept { entry, cells: &[], reads_tables, until };
+        here.asking(asked)?.publish([BY_RULES, settings], &whose, result, here.wrote_at + 1)
+    };
+    let times = (here.now_ns, outdated_at(here));
+    let find = || aged_results::find(here.results.cache(), uses, &key, times, terms, publish);
     let found = here.may_stay_unseen.then(find).flatten()?;
     here.is_for(asked, &found).then_some(found)
 }
@@ -173,7 +193,7 @@ impl Bound for ByRules {
             let source = Source::of_store(here.shape(asked, known));
             aged_results::store(here.results, &key, result, source, found.read_at);
         }
-        let found = known_here.and_then(|known| find(here, asked, may_wait, known, &terms));
+        let found = known_here.and_then(|known| find(here, asked, may_wait, known, (&terms, self.settings)));
         let is_here = found.is_some();
         // A result that is read in a transaction may be older than clients expect that wait for it, or find it in the store.
         let may_claim = !asked.is_inside

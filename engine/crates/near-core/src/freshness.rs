@@ -60,7 +60,7 @@ pub struct Served {
     /// The types that the read binds, if the server does not have them yet.
     pub first_types: Option<Vec<u8>>,
     /// The context of the read; none if no process that reads the mapped memory may serve this connection's next reads.
-    pub standing: Option<Standing>,
+    pub standing: Option<Box<Standing>>,
 }
 
 impl Served {
@@ -157,6 +157,11 @@ pub trait Freshness: Send {
     /// Receives the bytes of the answer to the command with this number. The outcome comes with the last bytes. Returns true if the answer
     /// has certainly set the number of rows found, which matters only if `is_astray`.
     fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, is_astray: bool) -> bool;
+
+    /// Returns true if this command may be a read that another process has answered.
+    fn may_be_for_others(&mut self, _payload: &[u8]) -> bool {
+        false
+    }
 
     /// Is called when the server has answered a read that was already served.
     fn answered_served(&mut self, _number: u64, _outcome: &Outcome) {}

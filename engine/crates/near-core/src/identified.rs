@@ -18,6 +18,7 @@ use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Summary, Verdict};
 use crate::memory::Memory;
 use crate::payloads::Payloads;
+use crate::published::Asking;
 use crate::reason::{Own, Reason};
 use crate::result_set::ResultSet;
 use crate::results::Results;
@@ -167,6 +168,13 @@ impl<'a> Here<'a> {
         Here { results: &memory.results, capabilities, mode, wrote_at, may_stay_unseen, now_ns }
     }
 
+    /// Returns none if no other process may answer this read.
+    pub fn asking(&self, asked: &'a Asked) -> Option<Asking<'a>> {
+        let (payload, statement) = asked.for_others.as_ref()?;
+        let (published, aggregates) = (self.results.published.as_deref()?, Aggregates::of(&asked.text));
+        Some(Asking { published, payload, statement: *statement, aggregates, capabilities: self.capabilities })
+    }
+
     /// Where a read is counted.
     pub fn shape(&self, asked: &Asked, known: &Known) -> ShapeId {
         match asked.of_prepared {
@@ -233,18 +241,22 @@ impl<B: Bound> Identified<B> {
 
     /// Returns the read that this command runs, if its answer may be kept.
     fn read(&mut self, payload: &[u8], follower: &Follower) -> Option<Asked> {
-        let mut asked = match self.query(payload) {
+        let is_shared = self.memory.results.published.is_some();
+        let (mut asked, statement) = match self.query(payload) {
             Some((query, statement)) => {
                 let what = What::of(&statement, query.text, self.state.mode).filter(|_| !query.has_attributes)?;
-                Asked::text(query.text, what, self.state.mode)
+                (Asked::text(query.text, what, self.state.mode), is_shared.then_some(None))
             }
             None => {
                 let runs = payload.len() <= LONGEST && payload[0] == Command::StmtExecute as u8;
                 let (execution, reading) = runs.then(|| self.prepared.execution(payload)).flatten()?;
-                Asked::execution(execution, reading)
+                let statement = (is_shared && execution.is_known()).then(|| Some(execution.statement()));
+                (Asked::execution(execution, reading), statement)
             }
         };
         asked.is_inside = !follower.is_autonomous();
+        let statement = statement.filter(|_| asked.may_be_shared());
+        asked.for_others = statement.map(|statement| (payload.to_vec(), statement));
         Some(asked)
     }
 
@@ -374,8 +386,9 @@ impl<B: Bound> Identified<B> {
     /// Both before and after the server runs what may make an old name another account's: a session that reads in between may be either.
     fn note_accounts(&self) {
         if self.state.may_change_accounts() {
-            let changed = &self.memory.results.accounts_changed;
-            changed.fetch_max(clock::microseconds(clock::now()), Ordering::AcqRel);
+            let (results, now) = (&self.memory.results, clock::microseconds(clock::now()));
+            results.accounts_changed.fetch_max(now, Ordering::AcqRel);
+            results.published.iter().for_each(|published| published.outdate(now + 1));
         }
     }
 
@@ -590,6 +603,13 @@ impl<B: Bound> Freshness for Identified<B> {
         let sets_found = is_astray && number == self.last && !self.may_leave_found(&waiting.asked, &waiting.answer);
         self.keep(waiting);
         sets_found
+    }
+
+    fn may_be_for_others(&mut self, payload: &[u8]) -> bool {
+        match self.query(payload) {
+            Some((query, statement)) => !query.has_attributes && may_serve(&statement),
+            None => self.prepared.execution(payload).is_some_and(|(execution, _)| execution.is_known()),
+        }
     }
 
     fn answered(&mut self, outcome: &Outcome) {

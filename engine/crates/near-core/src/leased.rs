@@ -4,7 +4,7 @@ use crate::answer::Answer;
 use crate::clock;
 use crate::command::begins_a_read;
 use crate::prepared::{Execution, Statements, Under};
-use crate::published::{Served, Standing};
+use crate::published::{Kept, Served, Standing};
 use crate::reason::Own;
 use crate::results::{Results, View};
 use crate::uses::Source;
@@ -62,7 +62,7 @@ impl Waiting {
 /// A command that may be a read.
 pub enum Read<'p> {
     Text(Cow<'p, [u8]>),
-    Execution(Execution),
+    Execution(Box<Execution>),
 }
 
 impl Read<'_> {
@@ -123,6 +123,14 @@ impl Read<'_> {
         match self {
             Read::Execution(execution) if execution.is_first => Some(execution.types.clone()),
             _ => None,
+        }
+    }
+
+    /// What a process that reads the mapped memory has to know to answer the same command; none if it may not.
+    fn for_others(&self) -> Option<Option<mapped::Statement>> {
+        match self {
+            Read::Text(_) => Some(None),
+            Read::Execution(execution) => execution.is_known().then(|| Some(execution.statement())),
         }
     }
 
@@ -198,15 +206,16 @@ impl Leased {
         });
     }
 
-    /// The answer to this read and by what it was served; `None` if the read may not be served now. The feed must agree on
-    /// whether the session is in a transaction: it has sent a snapshot if and only if that is so.
+    /// The answer to this read, which is this command, and under which number it was served; `None` if the read may not be served now.
+    /// Other processes may answer the read's connection if there is a standing. The feed must agree on whether the session is in a
+    /// transaction: it has sent a snapshot if and only if that is so.
     pub fn serve<T>(
         &self,
         results: &Results,
-        read: &Read,
+        (payload, read): (&[u8], &Read),
         Instant { now_ns: now, is_inside }: Instant,
         with: impl FnOnce(&cache::Entry) -> T,
-    ) -> Option<(T, Standing)> {
+    ) -> Option<(T, Under, Option<Box<Standing>>)> {
         let attachment = self.attachment?;
         let snapshot = self.connection.snapshot();
         (snapshot.is_some() == is_inside).then_some(())?;
@@ -215,19 +224,48 @@ impl Leased {
         view.holds(attachment, session.stamp, now).then_some(())?;
         let is_expected = |entry: &cache::Entry| read.expects(columns_of(entry.value(), self.capabilities));
         let context = session.context;
+        let statement = if results.published.is_some() { read.for_others() } else { None };
+        let standing = statement.map(|statement| {
+            let of = |protocol| self.context_for_others(&view, attachment, protocol, now);
+            let (text, binary) = (of(Protocol::Text), of(Protocol::Binary));
+            Standing { attachment, text, binary, since: 0, statement }
+        });
+        let (aggregates, capabilities) = (read.aggregates(), self.capabilities);
         let answer = view.find(attachment, context, read.key(), (now, snapshot), |entry| {
             is_expected(entry).then(|| {
-                if let Read::Text(payload) = read {
-                    view.publish(&Served { attachment, context, payload, capabilities: self.capabilities }, entry);
+                if let Some(standing) = &standing {
+                    let cells: Vec<u32> = entry.cells().iter().map(|cell| cell.0).collect();
+                    let result = Kept { entry, cells: &cells, reads_tables: false, until: u64::MAX };
+                    view.publish(&Served { standing, payload, aggregates, capabilities, result });
                 }
                 with(entry)
             })
         })?;
-        Some((answer?, Standing { attachment, context, stamp: session.stamp }))
+        Some((answer?, (attachment, context), standing.map(Box::new)))
+    }
+
+    /// The context of reads of this protocol, as other processes know it.
+    fn context_for_others(&self, view: &View, attachment: Attachment, protocol: Protocol, now: u64) -> mapped::Context {
+        let session = self.session_context(view, attachment, protocol, now);
+        session.map_or_else(mapped::Context::default, |session| mapped::Context {
+            number: session.context,
+            stamp: session.stamp,
+        })
     }
 
     /// The context in which the server would run this read.
     fn session(&self, view: &View, attachment: Attachment, read: &Read, now: u64) -> Option<SessionContext> {
+        self.session_context(view, attachment, read.protocol(), now).filter(|session| read.is_of(attachment, *session))
+    }
+
+    /// The context in which the server would run reads of this protocol.
+    fn session_context(
+        &self,
+        view: &View,
+        attachment: Attachment,
+        protocol: Protocol,
+        now: u64,
+    ) -> Option<SessionContext> {
         let is_known = |command, session: SessionContext| {
             let waiting = self.waiting.iter().find(|waiting| waiting.command == command);
             let is_of = |read: &Read| match read {
@@ -239,9 +277,7 @@ impl Leased {
             let read = waiting.map(|waiting| &waiting.read).filter(|read| is_of(read));
             read.is_some_and(|read| view.has(attachment, session.context, read.key(), now))
         };
-        self.connection
-            .session_context_through(read.protocol(), is_known)
-            .filter(|session| read.is_of(attachment, *session))
+        self.connection.session_context_through(protocol, is_known)
     }
 
     /// Returns the reason why this read was not served.
@@ -262,7 +298,7 @@ impl Leased {
     /// What this command asks, if its answer may be kept.
     pub fn read<'p>(&self, payload: &'p [u8]) -> Option<Read<'p>> {
         match Protocol::of(payload) {
-            Protocol::Binary => self.statements.execution(payload).map(Read::Execution),
+            Protocol::Binary => self.statements.execution(payload).map(Box::new).map(Read::Execution),
             Protocol::Text => (payload[0] == Command::Query as u8).then(|| Read::Text(payload.into())),
         }
     }

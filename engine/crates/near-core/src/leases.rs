@@ -42,10 +42,9 @@ impl Leases {
         // A read without a table leaves the server's warnings as they are, so it is served only where those are the client's.
         let may_serve = |entry: &cache::Entry| arrival.has_seen_all || !entry.cells().is_empty();
         let served = |entry: &cache::Entry| may_serve(entry).then(|| Served::of(entry));
-        let (served, standing) = leased.serve(&self.memory.results, &read, instant(arrival), served)?;
-        let under = Some((standing.attachment, standing.context));
-        let standing = Some(standing).filter(|_| matches!(read, Read::Text(_)));
-        Some(Served { under, standing, first_types: read.first_types(), ..served? })
+        let results = &self.memory.results;
+        let (served, under, standing) = leased.serve(results, (payload, &read), instant(arrival), served)?;
+        Some(Served { under: Some(under), standing, first_types: read.first_types(), ..served? })
     }
 
     /// Returns the reason why this command was not answered from memory, or none if it is no read.
@@ -118,6 +117,13 @@ impl Freshness for Leases {
     fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, _: bool) -> bool {
         lock(&self.leased).take(&self.memory.results, number, bytes, outcome);
         false
+    }
+
+    fn may_be_for_others(&mut self, payload: &[u8]) -> bool {
+        lock(&self.leased).read(payload).is_some_and(|read| match read {
+            Read::Text(payload) => begins_a_read(&payload[1..]),
+            Read::Execution(execution) => execution.is_known(),
+        })
     }
 
     fn answered_served(&mut self, number: u64, outcome: &Outcome) {

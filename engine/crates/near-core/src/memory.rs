@@ -3,6 +3,7 @@
 use crate::bell::Bell;
 use crate::leased::{Leased, lock};
 use crate::obstacle::Obstacle;
+use crate::published::LENT_NS;
 use crate::reason::Reasons;
 use crate::results::Results;
 use crate::rules::Rules;
@@ -18,6 +19,8 @@ pub struct Settings {
     pub rules: Option<Arc<Rules>>,
     /// With the server's log, reads in transactions are served, too.
     pub in_transactions: bool,
+    /// Counts the changes of settings.
+    pub number: u64,
 }
 
 pub struct Memory {
@@ -58,7 +61,18 @@ impl Memory {
     }
 
     pub fn change_settings(&self, settings: Settings) {
-        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+        let mut present = self.settings.write().unwrap_or_else(PoisonError::into_inner);
+        *present = Arc::new(Settings { number: present.number + 1, ..settings });
+        // What other processes have is by the rules of before.
+        self.results.published.iter().for_each(|published| published.leave_rules());
+    }
+
+    /// Other processes may serve results by the present rules for a while. Must be called again and again.
+    pub fn lend_by_rules(&self, now: u64) {
+        let (settings, until) = (self.settings(), now.saturating_add(LENT_NS));
+        if let (Some(published), true) = (&self.results.published, settings.rules.is_some()) {
+            published.follow_rules(settings.number, until);
+        }
     }
 
     /// Relaxed: a hint, whether it is of use to note answers.

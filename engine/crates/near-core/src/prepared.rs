@@ -105,6 +105,8 @@ pub struct Execution {
     pub shape: ShapeId,
     /// What it has in common with those that get the same answer.
     pub key: Vec<u8>,
+    /// So many bytes of the key are the same for all executions of the statement that bind these types.
+    of_statement: usize,
     pub columns: Option<u64>,
     pub under: Option<Under>,
     /// The command that prepared its statement.
@@ -126,6 +128,12 @@ pub struct Execution {
 }
 
 impl Execution {
+    /// The statement, as other processes have to know it to answer its executions.
+    pub fn statement(&self) -> mapped::Statement {
+        let columns = self.columns.unwrap_or(u64::MAX).to_le_bytes();
+        mapped::Statement { id: self.id, scope: digest::of([&self.key[..self.of_statement], &columns].into_iter()) }
+    }
+
     /// Returns true if it is known what the server takes the values for.
     fn is_clear(&self) -> bool {
         matches!(self.taken, Taken::Alike | Taken::Reprepared(_))
@@ -172,10 +180,14 @@ impl Statements {
         let history = &given.as_ref().unwrap_or(&statement.given).history;
         let head = [&[Command::StmtExecute as u8][..], &statement.text, &statement.count.to_le_bytes()].concat();
         let taken_for: Vec<_> = statement.taken_for.iter().flat_map(TakenFor::parameter_bytes).collect();
+        let mut key = [&head, &taken_for, params.types, history].concat();
+        let of_statement = key.len();
+        key.extend([params.nulls, params.values].concat());
         Some(Execution {
             id: execute.id,
             shape: statement.shape,
-            key: [&head, &taken_for, params.nulls, params.types, history, params.values].concat(),
+            key,
+            of_statement,
             columns: statement.columns,
             under: statement.under,
             prepared: statement.prepared,

@@ -121,6 +121,8 @@ fn status(memory: &Memory, summary: &Summary, asker: &Asker) -> Rows {
         row("Not cached", not_cached(memory)),
         row("Hits of this connection", asker.hits),
     ];
+    let in_applications = row("Hits in applications", memory.results.hits_elsewhere.load(Ordering::Relaxed));
+    rows.extend(memory.results.published.iter().map(|_| in_applications.clone()));
     rows.extend(summary.rows.iter().cloned());
     rows
 }

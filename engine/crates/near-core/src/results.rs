@@ -32,6 +32,8 @@ pub struct Results {
     pub hits: AtomicU64,
     /// Hits of sessions in transactions, which `hits` includes.
     pub hits_inside: AtomicU64,
+    /// Hits in the processes of applications, as far as they have told. `hits` includes them.
+    pub hits_elsewhere: AtomicU64,
     /// Reads that could be kept, and went to the server.
     pub misses: AtomicU64,
     /// In microseconds. By rules, no result that was read before is served: its account may be another one by now.
@@ -57,6 +59,7 @@ impl Results {
             uses: Uses::default(),
             hits: AtomicU64::new(0),
             hits_inside: AtomicU64::new(0),
+            hits_elsewhere: AtomicU64::new(0),
             misses: AtomicU64::new(0),
             accounts_changed: AtomicU64::new(0),
             recent: Recent::default(),
@@ -185,8 +188,8 @@ pub struct View<'a> {
 
 impl View<'_> {
     /// Puts a result that was found for this read where other processes find it.
-    pub fn publish(&self, read: &Served<'_>, entry: &cache::Entry) {
-        self.published.iter().for_each(|published| published.publish(read, entry));
+    pub fn publish(&self, read: &Served<'_>) {
+        self.published.iter().for_each(|published| published.publish(read));
     }
 
     /// Nothing has changed everything since.

@@ -6,7 +6,7 @@
 //! rows as it had here, and is refused where the server's number is another one.
 
 use crate::clock;
-use crate::command::{LONGEST, begins_a_read, first_command, lone_command};
+use crate::command::LONGEST;
 use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Verdict};
 use crate::inquiry::Inquiry;
@@ -20,10 +20,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use wire::note::{Begins, Note};
-use wire::{Command, ErrPacket, Expect, Header, Outcome, Query};
+use wire::{Command, ErrPacket, Expect, Header, Outcome, Query, first_command, lone_command};
 
 /// A connection that is served all the time would look idle to the server, which ends such ones: in this time it gets one command.
 const SEEN_EVERY_NS: u64 = 10_000_000_000;
+/// No process answers more reads in that time, so a note that says so is wrong.
+const MOST_NOTED: u64 = 100_000_000;
 const NOT_SUPPORTED: u16 = 1235;
 
 /// Says where bytes of a client go.
@@ -112,7 +114,9 @@ struct Shared {
     received: u64,
     shown: u64,
     /// The context of the read that is being served.
-    standing: Option<Standing>,
+    standing: Option<Box<Standing>>,
+    /// That of the read that was served last.
+    last: Option<Box<Standing>>,
     /// The beginning of what may be a note.
     partial: Vec<u8>,
 }
@@ -147,7 +151,8 @@ impl Session {
     /// that the client got.
     pub fn share(&mut self, greeting: u64) {
         let entered = self.memory.results.published.as_ref().and_then(|published| published.enter(greeting));
-        let shared = |entered| Shared { entered, received: 0, shown: 0, standing: None, partial: Vec::new() };
+        let shared =
+            |entered| Shared { entered, received: 0, shown: 0, standing: None, last: None, partial: Vec::new() };
         self.shared = entered.map(shared);
     }
 
@@ -189,25 +194,20 @@ impl Session {
 
     /// Takes over what the client was served in its own process.
     fn heed(&mut self, note: &Note<'_>) {
-        let is_read = |payload: &&[u8]| {
-            payload.len() <= LONGEST && payload[0] == Command::Query as u8 && begins_a_read(&payload[1..])
-        };
-        self.hits += note.hits;
-        self.memory.results.hits.fetch_add(note.hits, Ordering::Relaxed);
-        if lone_command(note.packet).filter(is_read).is_none() {
+        let (results, hits) = (&self.memory.results, note.hits.min(MOST_NOTED));
+        self.hits += hits;
+        results.hits.fetch_add(hits, Ordering::Relaxed);
+        results.hits_elsewhere.fetch_add(hits, Ordering::Relaxed);
+        let payload = lone_command(note.packet).filter(|payload| payload.len() <= LONGEST);
+        if !payload.is_some_and(|payload| self.freshness.may_be_for_others(payload)) {
             self.is_astray = true;
             return;
         }
         let (packet, rows) = (note.packet.to_vec(), Some(note.rows));
-        self.unseen = Some(Unseen {
-            packet,
-            rows,
-            found: None,
-            warns: false,
-            under: None,
-            first_types: None,
-            before: Vec::new(),
-        });
+        let last = self.shared.as_ref().and_then(|shared| shared.last.as_ref());
+        let under = last.map(|last| last.under(&packet[Header::SIZE..]));
+        let (found, warns, first_types, before) = (None, false, None, Vec::new());
+        self.unseen = Some(Unseen { packet, rows, found, warns, under, first_types, before });
     }
 
     /// Counts what the client is given from here, and says by what.
@@ -217,6 +217,7 @@ impl Session {
             if let Some(standing) = shared.standing.take() {
                 let until = self.seen_ns.saturating_add(SEEN_EVERY_NS);
                 shared.entered.serve(&standing, [shared.received, shared.shown], until);
+                shared.last = Some(standing);
             }
         }
         then
@@ -291,14 +292,18 @@ impl Session {
     fn may_stay_unseen(&self, command: Option<&[u8]>, capabilities: u64, now_ns: u64) -> bool {
         let may_be_forgotten =
             |unseen: &Unseen| command.is_some_and(|payload| unseen.may_be_forgotten_for(payload, capabilities));
+        // Other processes answer executions of a statement only once the server has their types.
+        let is_short_of_types = self.shared.is_some() && self.unseen.as_ref().is_some_and(Unseen::brings_types);
         let is_seen = now_ns.saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
-        is_seen && self.unseen.as_ref().is_none_or(may_be_forgotten)
+        is_seen && !is_short_of_types && self.unseen.as_ref().is_none_or(may_be_forgotten)
     }
 
     fn serve(&mut self, follower: &Follower, packet: &[u8], served: Served) -> Vec<u8> {
         let Served { mut answer, rows, found, warns, places, used, under, first_types, standing } = served;
         let is_inside = !follower.is_autonomous();
-        self.shared.iter_mut().for_each(|shared| shared.standing = standing.filter(|_| !is_inside));
+        if let Some(shared) = &mut self.shared {
+            shared.standing = standing.filter(|_| !is_inside);
+        }
         places.iter().filter(|_| is_inside).for_each(|places| places.give(&mut answer, follower.flags()));
         let results = &self.memory.results;
         results.hits.fetch_add(1, Ordering::Relaxed);
@@ -628,10 +633,14 @@ mod tests {
 
         /// The server runs this read and reports it on the feed. `told.command` is the number of the read on this connection.
         fn read(&mut self, payload: &[u8], flags: u16, told: CommandReport) {
+            self.read_in(3, payload, flags, told);
+        }
+
+        fn read_in(&mut self, context: u64, payload: &[u8], flags: u16, told: CommandReport) {
             assert!(self.served(payload).is_none());
             self.answer(&one_row(flags));
             let check = command_check(GREETING, payload);
-            self.hear(vec![ToNear::Report(CommandReport { connection: self.number, check, context: 3, ..told })]);
+            self.hear(vec![ToNear::Report(CommandReport { connection: self.number, check, context, ..told })]);
         }
     }
 
@@ -741,8 +750,14 @@ mod tests {
     impl Other {
         fn find(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
             let connection = self.reader.connection(&self.place, SHOWN_GREETING)?;
+            let bound = wire::execution(payload).map(|(_, bound)| bound);
+            let scope = connection.statement.map(|statement| statement.scope);
+            let (context, parts) = match (&scope, bound) {
+                (Some(scope), Some(bound)) => (connection.binary, [&scope[..], bound]),
+                _ => (connection.text, [payload, b""]),
+            };
             let mut answer = Vec::new();
-            self.reader.find_for(&connection, [payload, b""], || 0, &mut answer).ok().map(|_| answer)
+            self.reader.find_for(&connection, &context, parts, || 0, &mut answer).ok().map(|_| answer)
         }
 
         fn counts(&self) -> Option<[u64; 2]> {
@@ -751,6 +766,12 @@ mod tests {
     }
 
     impl Line {
+        fn prepare(&mut self, id: u8) {
+            assert!(self.served(b"\x16SELECT v FROM t WHERE id = ?").is_none());
+            let prepared = packet(1, &[0, id, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0]);
+            self.answer(&[prepared, packet(2, &[0; 8]), packet(3, &[0; 8])].concat());
+        }
+
         fn attach(&self, attachment: u64) {
             let begin = ToNear::Attached { version: 3, attachment: [attachment, 2], lease_ns: u64::MAX / 2 };
             self.hear(vec![begin, ToNear::Granted { sent: u64::MAX / 2 }]);
@@ -791,6 +812,82 @@ mod tests {
         assert_eq!(other.counts(), Some(counted), "it holds for as many bytes as before");
         drop(line);
         assert_eq!(other.counts(), None);
+    }
+
+    /// An execution, whose parameter has its type along or not.
+    fn execute(id: u8, kind: Option<u8>, value: u64) -> Vec<u8> {
+        let types = kind.map_or(vec![0], |kind| vec![1, kind, 0]);
+        [&[23, id, 0, 0, 0, 0, 1, 0, 0, 0, 0][..], &types, &value.to_le_bytes()].concat()
+    }
+
+    const INTEGER: Option<u8> = Some(8);
+
+    /// The line has prepared statement 7, and the server has told of its first execution.
+    fn executed() -> (Line, Other) {
+        let (mut line, other) = shared();
+        line.prepare(7);
+        let told = CommandReport { holds_over_preparations: true, ..inside(2, None) };
+        line.read(&execute(7, INTEGER, 1), status::AUTOCOMMIT, told);
+        (line, other)
+    }
+
+    /// The numbers of the contexts of both protocols differ.
+    #[test]
+    fn other_processes_know_the_contexts_of_texts_and_of_executions() {
+        let (mut line, mut other) = executed();
+        line.read_in(4, READ, status::AUTOCOMMIT, inside(3, None));
+        for read in [READ, &execute(7, INTEGER, 1), READ] {
+            assert!(line.served(read).is_some());
+            let connection = other.reader.connection(&other.place, SHOWN_GREETING).expect("it was served");
+            assert_eq!([connection.text.number, connection.binary.number], [4, 3]);
+            assert!(other.find(read).is_some());
+        }
+        assert_eq!(other.find(OTHER), None);
+    }
+
+    #[test]
+    fn other_processes_find_executions_of_a_statement_that_was_served_with_the_types_that_the_server_has() {
+        for kind in [INTEGER, None] {
+            let (mut line, mut other) = executed();
+            assert_eq!(other.find(&execute(7, kind, 1)), None, "it was not asked for again");
+            assert!(line.served(&execute(7, kind, 1)).is_some());
+            assert_eq!(other.find(&execute(7, kind, 1)), Some(one_row(status::AUTOCOMMIT)));
+            for different in [execute(7, kind, 2), execute(7, Some(3), 1)] {
+                assert_eq!(other.find(&different), None);
+            }
+            line.hear(vec![ToNear::Closed { cells: vec![1] }]);
+            assert_eq!(other.find(&execute(7, kind, 1)), None);
+        }
+    }
+
+    #[test]
+    fn the_server_gets_the_types_of_a_statement_at_its_second_execution_so_that_other_processes_may_answer_it() {
+        for is_shared in [true, false] {
+            let (mut line, _) = executed();
+            line.session.shared = line.session.shared.take().filter(|_| is_shared);
+            line.prepare(8);
+            assert!(line.served(&execute(8, INTEGER, 1)).is_some());
+            assert_eq!(line.served(&execute(8, INTEGER, 1)).is_none(), is_shared);
+        }
+    }
+
+    #[test]
+    fn the_server_sees_an_execution_that_another_process_answered_before_the_next_command() {
+        let (mut line, mut other) = executed();
+        assert!(line.served(&execute(7, INTEGER, 1)).is_some() && other.find(&execute(7, INTEGER, 1)).is_some());
+        for (execution, is_sent) in [(execute(7, INTEGER, 1), true), (execute(7, Some(3), 1), false)] {
+            let read = packet(0, &execution);
+            let note = Note { hits: 1, rows: 1, packet: &read }.write();
+            let bytes = [note, packet(0, b"\x03SELECT FOUND_ROWS()")].concat();
+            let Then::Hold(sent) = line.session.of_client(&mut line.follower, &bytes, true) else {
+                assert!(!is_sent);
+                continue;
+            };
+            assert!(is_sent && sent == read);
+            line.answer(&one_row(status::AUTOCOMMIT));
+            line.session.take_held(&mut Context::from_waker(std::task::Waker::noop()), &mut line.follower);
+            line.answer(&one_row(status::AUTOCOMMIT));
+        }
     }
 
     #[test]

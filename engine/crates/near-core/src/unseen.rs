@@ -53,6 +53,10 @@ impl Unseen {
         self.before.len() + 1
     }
 
+    pub fn brings_types(&self) -> bool {
+        self.first_types.is_some()
+    }
+
     fn is_execution(&self) -> bool {
         self.packet[Header::SIZE] == Command::StmtExecute as u8
     }

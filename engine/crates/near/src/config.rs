@@ -93,7 +93,7 @@ impl Display for Address {
 
 impl Config {
     pub fn settings(&self) -> Settings {
-        Settings { rules: self.rules.clone(), in_transactions: self.in_transactions }
+        Settings { rules: self.rules.clone(), in_transactions: self.in_transactions, ..Settings::default() }
     }
 
     pub fn of(options: &Options) -> Result<Config, String> {
@@ -147,8 +147,8 @@ impl Config {
     }
 
     fn check(&self, options: &Options) -> Result<(), String> {
-        if self.fixed.share.is_some() && self.feed.is_none() {
-            return Err(options.error("share", "needs feed-user"));
+        if self.fixed.share.is_some() && !self.answers() {
+            return Err(options.error("share", "needs feed-user, binlog-user, rules or hints"));
         }
         let has_secure_server = self.connector.is_some() || matches!(self.server, Server::Unix(_));
         if self.acceptor.is_some() && !has_secure_server {
@@ -463,7 +463,10 @@ mod tests {
     #[test]
     fn an_error_says_which_value_is_wrong_and_what_to_do() {
         let cases: [(&[&str], &str); 22] = [
-            (&["--server=db", "--share=/s"], "share = \"/s\" (from --share): needs feed-user"),
+            (
+                &["--server=db", "--share=/s"],
+                "share = \"/s\" (from --share): needs feed-user, binlog-user, rules or hints",
+            ),
             (&["--server=db", "--share=s"], "must be the path of a unix socket, from the root"),
             (&["--server=db", "--share=/s", "--share-group=no such"], "is no group of this machine"),
             (&[], "server: must be given: HOST:PORT, or the path of a unix socket"),

@@ -63,6 +63,12 @@ pub fn tell_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, ob
     tell(out, "memory_bytes", "gauge", "Memory that results take, of the option size.", &one(counted.bytes));
 }
 
+/// The part that applications have answered in their own processes.
+pub fn tell_applications(out: &mut String, hits: u64) {
+    let help = "Hits in processes of applications, as far as they have told.";
+    tell(out, "application_hits_total", "counter", help, &[("", hits as usize)]);
+}
+
 /// Why reads were not answered from memory, as far as any were not.
 pub fn tell_reasons(out: &mut String, reasons: &Reasons) {
     let listed: Vec<_> = reasons.list().iter().map(|(name, count, _)| (label(&[("reason", name)]), *count)).collect();

@@ -34,7 +34,7 @@ options! {
     "socket-mode" "MODE" = Some("0660"), false,
         "The permissions of these unix sockets, in octal. Whoever may write to one may try to log in.";
     "share" "PATH" = Some(""), false,
-        "With feed-user: a unix socket where programs of this machine get the results to read them in their own memory (see fqc-run). Whoever may write to the socket can read every result, of all accounts. It takes up to as much memory as size once more.";
+        "With feed-user, binlog-user, rules or hints: a unix socket where programs of this machine get the results to read them in their own memory (see fqc-run). Whoever may write to the socket can read every result, of all accounts. It takes up to as much memory as size once more.";
     "share-mode" "MODE" = Some("0600"), false,
         "The permissions of that socket, in octal.";
     "share-group" "GROUP" = Some(""), false,

@@ -77,7 +77,7 @@ async fn log_in_if(is_due: bool, config: &Config) {
 fn session(config: &Config, agreed: &Agreed, shared: &Shared, privileges: Option<Privileges>) -> Session {
     let memory = &shared.memory;
     let server = config.server.to_string();
-    match &shared.log {
+    let mut session = match &shared.log {
         Some(log) => {
             let begun = log.begin(privileges);
             let by_log = ByLog { log: log.clone(), begun, store: shared.shared_store(), memory: memory.clone() };
@@ -90,11 +90,11 @@ fn session(config: &Config, agreed: &Agreed, shared: &Shared, privileges: Option
         None => {
             let Agreed { number, greeting, capabilities, .. } = *agreed;
             let leases = Leases::new(memory, number, greeting, capabilities, config.feed.is_some());
-            let mut session = Session::new(memory, leases);
-            agreed.shown_greeting.into_iter().for_each(|greeting| session.share(greeting));
-            session
+            Session::new(memory, leases)
         }
-    }
+    };
+    agreed.shown_greeting.into_iter().for_each(|greeting| session.share(greeting));
+    session
 }
 
 async fn refuse(mut client: Stream, sequence: u8, error: &Refusal, shared: &Shared) {

@@ -1,7 +1,7 @@
 //! What all connections share: the configuration, the counts, and how many there are.
 
 use crate::config::Config;
-use crate::metrics::{Counts, tell_log, tell_memory, tell_reasons, tell_rules, tell_store};
+use crate::metrics::{Counts, tell_applications, tell_log, tell_memory, tell_reasons, tell_rules, tell_store};
 use crate::store::Store;
 use crate::unfinished::Unfinished;
 use near_core::binlog::{Log, Progress};
@@ -36,11 +36,13 @@ pub struct Shared {
 impl Shared {
     /// `published`: what other processes read, if they may.
     pub fn new(config: Config, published: Option<Published>) -> Shared {
+        let published = published.map(Arc::new);
+        let of_log = published.clone();
         Shared {
             memory: memory(&config, published),
             flights: Arc::default(),
             store: config.fixed.store.clone().map(|options| Arc::new(Store::new(options))),
-            log: config.fixed.follows.as_ref().map(|follows| Arc::new(Log::new(follows.max_staleness))),
+            log: config.fixed.follows.as_ref().map(|follows| Arc::new(Log::new(follows.max_staleness, of_log))),
             config: watch::channel(Arc::new(config)).0,
             draining: watch::channel(false).0,
             counts: Counts::default(),
@@ -83,6 +85,9 @@ impl Shared {
         let is_proved = progress.as_ref().is_some_and(|progress| progress.staleness.is_some());
         let may_serve = rules.is_some() || is_proved || results.has_lease(clock::now());
         tell_memory(&mut out, &results.counted(), may_serve, &self.obstacle(progress.as_ref()));
+        if results.published.is_some() {
+            tell_applications(&mut out, results.hits_elsewhere.load(Ordering::Relaxed));
+        }
         tell_reasons(&mut out, &self.memory.reasons);
         if let Some(progress) = progress {
             tell_log(&mut out, &progress);
@@ -123,8 +128,8 @@ impl Shared {
     }
 }
 
-fn memory(config: &Config, published: Option<Published>) -> Arc<Memory> {
-    let memory = Memory::of(Results::published(config.fixed.size, published.map(Arc::new)));
+fn memory(config: &Config, published: Option<Arc<Published>>) -> Arc<Memory> {
+    let memory = Memory::of(Results::published(config.fixed.size, published));
     memory.change_settings(config.settings());
     Arc::new(memory)
 }

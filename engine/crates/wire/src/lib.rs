@@ -27,11 +27,11 @@ pub use fit::{Taken, TakenFor};
 pub use flavour::capability;
 pub use greeting::{Challenge, Greeting};
 pub use hello::ClientHello;
-pub use packet::{Framed, Header, MAX_PAYLOAD, Packet, packets, push_packet};
+pub use packet::{Framed, Header, MAX_PAYLOAD, Packet, first_command, lone_command, packets, push_packet};
 pub use pieces::{Piece, Pieces};
 pub use prepared::{
-    Bound, BoundType, Execute, LAST_STATEMENT, NO_TYPE, Param, ParamIter, Params, have_time, statement_id, types_alone,
-    types_refused, with_types,
+    Bound, BoundType, Execute, LAST_STATEMENT, NO_TYPE, Param, ParamIter, Params, execution, have_time, statement_id,
+    types_alone, types_refused, with_types,
 };
 pub use query::{NO_ATTRIBUTES, Query};
 pub use reply::{ErrPacket, OkPacket, column_count, columns_of, first_value, ok_packet, only_row, patch_status, value};

@@ -39,6 +39,17 @@ impl<'a> Packet<'a> {
     }
 }
 
+/// The payload of a command that these bytes are, the whole of it and nothing else.
+pub fn lone_command(bytes: &[u8]) -> Option<&[u8]> {
+    first_command(bytes).filter(|payload| payload.len() + Header::SIZE == bytes.len())
+}
+
+/// The payload of the command that these bytes begin with, if it is whole.
+pub fn first_command(bytes: &[u8]) -> Option<&[u8]> {
+    let packet = Packet::parse(bytes).filter(|packet| packet.header.sequence == 0)?;
+    (!packet.payload.is_empty() && !packet.header.is_continued()).then_some(packet.payload)
+}
+
 /// The packets of a buffer; stops at the first incomplete one, see [`Framed::rest`].
 pub fn packets(bytes: &[u8]) -> Framed<'_> {
     Framed { rest: bytes }

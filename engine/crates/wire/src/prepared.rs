@@ -14,6 +14,12 @@ pub fn statement_id(payload: &[u8]) -> Option<u32> {
     payload.get(1..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
+/// The number of the statement that a COM_STMT_EXECUTE runs, and all that follows it. None if the payload is another command's.
+pub fn execution(payload: &[u8]) -> Option<(u32, &[u8])> {
+    let (id, rest) = payload.strip_prefix(&[Command::StmtExecute as u8])?.split_first_chunk()?;
+    Some((u32::from_le_bytes(*id), rest))
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Execute<'a> {
     pub id: u32,

@@ -1,6 +1,8 @@
 """Runs statements from standard input, one a line, and prints the first value of the first row of each, or an error's number.
 
 `fork` forks a child that uses the connection no more; `run` runs another program; `repeat COUNT STATEMENT` runs one statement so often.
+The first argument names the library. A second one, `pure`, takes the library's part in Python.
+`FQC_SOCKET` names a unix socket to connect to, in place of `FQC_PORT`.
 """
 
 import importlib
@@ -8,18 +10,23 @@ import os
 import subprocess
 import sys
 
-module = importlib.import_module(sys.argv[1])
-connection = module.connect(host="127.0.0.1", port=int(os.environ["FQC_PORT"]), user="root", autocommit=True)
+module, ways = importlib.import_module(sys.argv[1]), sys.argv[2:]
+options = {"user": "root", "autocommit": True}
+socket = os.environ.get("FQC_SOCKET")
+options |= {"unix_socket": socket} if socket else {"host": "127.0.0.1", "port": int(os.environ["FQC_PORT"])}
+if module.__name__ == "mysql.connector":
+    options |= {"ssl_disabled": True, "use_pure": "pure" in ways, "collation": "utf8mb4_general_ci"}
+connection = module.connect(**options)
 cursor = connection.cursor()
 
 
 def answer(statement: str) -> str:
     try:
         cursor.execute(statement)
-        row = cursor.fetchone()
+        rows = cursor.fetchall() if cursor.description else []
     except module.Error as error:
         return f"error {error.args[0]}"
-    return "-" if row is None else str(row[0])
+    return str(rows[0][0]) if rows else "-"
 
 
 for line in sys.stdin:

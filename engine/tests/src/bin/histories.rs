@@ -9,7 +9,7 @@ use fqc_tests::histories::{self, Plan};
 use fqc_tests::server::{Options, Server};
 
 const USAGE: &str = "histories [--seed N] [--seconds S] [--threads N] [--reinstalls 0|1] [--kills 0|1] [--redefines 0|1] \
-    [--naps 0|1] [--dozes 0|1] [--plugin PATH] [--beside PATH_OF_FQC_NEAR] [--product mariadb|mysql] [--mariadbd PATH] \
+    [--naps 0|1] [--dozes 0|1] [--plugin PATH] [--beside PATH_OF_FQC_NEAR] [--share SOCKET] [--product mariadb|mysql] [--mariadbd PATH] \
     [--option k=v]...";
 
 fn main() -> ExitCode {
@@ -37,6 +37,7 @@ fn judge() -> io::Result<ExitCode> {
         dozes: arguments.number("dozes", 0)? == 1,
         through: None,
         beside: arguments.path("beside"),
+        share: arguments.path("share"),
     };
     let has_counter = !plan.reinstalls && !plan.kills;
     let mut options = Options {

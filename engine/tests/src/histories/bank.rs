@@ -26,6 +26,7 @@ pub fn setup() -> Vec<String> {
 
 pub fn writer(voice: &mut Voice, stage: &Stage) -> io::Result<()> {
     while stage.goes_on() {
+        stage.pause(&mut voice.random);
         let outcome = if voice.random.percent(60) { transfer(voice) } else { step_both(voice) };
         if let Err(trouble) = outcome {
             voice.recover(&trouble)?;

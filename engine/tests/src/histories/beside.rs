@@ -25,6 +25,7 @@ pub struct Beside {
     /// Of those that were killed.
     hits: u64,
     hits_inside: u64,
+    hits_in_applications: u64,
     life: Life,
 }
 
@@ -36,17 +37,21 @@ struct Life {
 }
 
 impl Beside {
-    pub fn start(server: &Server, program: &Path) -> io::Result<Beside> {
+    /// `share`: where the first one hands its results to processes.
+    pub fn start(server: &Server, program: &Path, share: Option<&Path>) -> io::Result<Beside> {
         near::prepare(&mut server.admin()?)?;
         let start = |number| {
             let wire = Wire::to(server.port())?;
-            let near = Near::start(program.into(), server, wire.port(), near::USER, &format!("near{number}"))?;
+            let share = share.filter(|_| number == 0);
+            let name = format!("near{number}");
+            let near = Near::sharing(program.into(), server, wire.port(), near::USER, &name, share)?;
             Ok((near, wire))
         };
         Ok(Beside {
             nears: (0..COUNT).map(start).collect::<io::Result<_>>()?,
             hits: 0,
             hits_inside: 0,
+            hits_in_applications: 0,
             life: Life::default(),
         })
     }
@@ -65,12 +70,18 @@ impl Beside {
         self.hits_inside + self.nears.iter().map(|(near, _)| hits_inside(near)).sum::<u64>()
     }
 
+    /// Reads that sessions have answered in their own process.
+    pub fn hits_in_applications(&self) -> u64 {
+        self.hits_in_applications + self.nears.iter().map(|(near, _)| hits_in_applications(near)).sum::<u64>()
+    }
+
     /// Until the run is over.
     pub fn trouble(&mut self, stage: &Stage, server: &mut Server) -> io::Result<()> {
         let mut random = Random::new(stage.plan.seed ^ 0x6e65_6172);
         while stage.goes_on() && server.is_running() {
-            // How long there is no trouble is part of the plan.
-            thread::sleep(Duration::from_millis(random.below(1500) as u64));
+            // How long there is no trouble is part of the plan. A near cache that is often in trouble is kept out by the server for long.
+            let longest_ms = if stage.plan.share.is_some() { 5000 } else { 1500 };
+            thread::sleep(Duration::from_millis(random.below(longest_ms) as u64));
             if stage.plan.kills && self.has_served(stage) && random.percent(25) {
                 self.kill(stage, server)?;
             }
@@ -82,6 +93,7 @@ impl Beside {
                 5..=6 => {
                     self.hits += near.hits().unwrap_or(0);
                     self.hits_inside += hits_inside(near);
+                    self.hits_in_applications += hits_in_applications(near);
                     near.replace()?;
                     stage.count("near caches killed");
                 }
@@ -129,6 +141,10 @@ impl Beside {
 
 fn hits_inside(near: &Near) -> u64 {
     near.told("Hits in transactions").unwrap_or(0)
+}
+
+fn hits_in_applications(near: &Near) -> u64 {
+    near.told("Hits in applications").unwrap_or(0)
 }
 
 fn stop(near: &Near, stage: &Stage, time: Duration) {

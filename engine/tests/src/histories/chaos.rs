@@ -24,6 +24,7 @@ pub fn setup(with_event: bool) -> Vec<String> {
 pub fn worker(voice: &mut Voice, stage: &Stage) -> io::Result<()> {
     let (mut ticks, mut presence) = (0, Presence::default());
     while stage.goes_on() {
+        stage.pause(&mut voice.random);
         let outcome = if voice.random.percent(25) {
             stir(voice, stage, &mut presence)
         } else {

@@ -42,6 +42,9 @@ const SERVED_ANEW: &str = "reinstallations, with near caches that served afterwa
 /// The same of a server that was killed.
 const SERVED_AGAIN: &str = "server kills, with near caches that served afterwards";
 
+/// Reads that this process has answered itself, of those that near caches count.
+pub const ANSWERED_HERE: &str = "reads answered in this process";
+
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub seed: u64,
@@ -63,6 +66,8 @@ pub struct Plan {
     pub through: Option<Endpoint>,
     /// The program `fqc-near`: sessions connect through two of it, too, and both get into trouble.
     pub beside: Option<PathBuf>,
+    /// Where the first of them hands its results to processes. This one must have been started with the library that reads them.
+    pub share: Option<PathBuf>,
 }
 
 impl Default for Plan {
@@ -79,6 +84,7 @@ impl Default for Plan {
             dozes: false,
             through: None,
             beside: None,
+            share: None,
         }
     }
 }
@@ -147,11 +153,15 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
         admin.must("DROP FUNCTION h.defined")?;
         admin.must("SET GLOBAL fqc_doze = ON")?;
     }
-    let mut beside = plan.beside.as_ref().map(|program| Beside::start(server, program)).transpose()?;
+    let mut beside =
+        plan.beside.as_ref().map(|program| Beside::start(server, program, plan.share.as_deref())).transpose()?;
     let mut endpoints = match &plan.through {
         Some(endpoint) => vec![endpoint.clone()],
         None => vec![server.unix_endpoint(), server.endpoint()],
     };
+    // Most sessions go by the near cache whose results they read in this process.
+    let sharing = beside.iter().filter(|_| plan.share.is_some()).flat_map(|beside| beside.endpoints().next());
+    endpoints.extend(sharing.flat_map(|endpoint| vec![endpoint; 4]));
     endpoints.extend(beside.iter().flat_map(Beside::endpoints));
     let stage = Stage::new(endpoints, plan, server.product());
     let outcomes: Vec<io::Result<()>> = thread::scope(|scope| {
@@ -181,7 +191,9 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
     let hits = hits(server);
     let hits_beside = beside.as_ref().map(Beside::hits);
     let hits_inside = beside.as_ref().map(Beside::hits_inside);
+    let in_applications = beside.as_ref().filter(|_| stage.plan.share.is_some()).map(Beside::hits_in_applications);
     let (violations, mut counts) = stage.into_outcome();
+    counts.extend(in_applications.map(|hits| (ANSWERED_HERE, hits)));
     counts.extend(hits_inside.map(|hits| ("reads in transactions, answered by near caches", hits)));
     Ok(Report { violations, counts, hits, hits_beside })
 }

@@ -12,6 +12,7 @@ pub fn setup() -> Vec<String> {
 pub fn worker(voice: &mut Voice, stage: &Stage, id: usize) -> io::Result<()> {
     let mut n = 0;
     while stage.goes_on() {
+        stage.pause(&mut voice.random);
         n += 10;
         if let Err(trouble) = round(voice, stage, id, n) {
             voice.recover(&trouble)?;

@@ -195,6 +195,7 @@ impl Board {
     /// Writes the keys of one writer, round and round.
     pub fn writer(&self, voice: &mut Voice, stage: &Stage, share: (usize, usize)) -> io::Result<()> {
         while stage.goes_on() {
+            stage.pause(&mut voice.random);
             let key = voice.random.below(KEYS / share.1) * share.1 + share.0;
             let value = self.registers[key].attempt();
             match self.write(voice, stage, key, value) {
@@ -307,7 +308,11 @@ impl Board {
     /// A near cache answers what comes again before it is written.
     fn read_again_and_again(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
         let statement = self.read_statement(voice);
-        (0..=voice.random.below(12)).try_for_each(|_| self.check(voice, stage, &statement))
+        let most = if stage.plan.share.is_some() { 400 } else { 12 };
+        (0..=voice.random.below(most)).try_for_each(|_| {
+            stage.linger(&mut voice.random);
+            self.check(voice, stage, &statement)
+        })
     }
 
     fn read(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::Plan;
 use crate::client::Endpoint;
+use crate::random::Random;
 use crate::server::Product;
 
 const ENOUGH: usize = 5;
@@ -48,6 +50,21 @@ impl Stage {
     pub fn goes_on(&self) -> bool {
         let patience = if self.is_patient.load(Ordering::Relaxed) { self.plan.patience } else { Duration::ZERO };
         !self.is_over.load(Ordering::Relaxed) && self.begun.elapsed() < self.plan.time + patience
+    }
+
+    /// Sessions that write do so less often if this process is to answer reads itself, which it does only between writes.
+    pub fn pause(&self, random: &mut Random) {
+        const LONGEST_MS: usize = 400;
+        if self.plan.share.is_some() {
+            thread::sleep(Duration::from_millis(random.below(LONGEST_MS) as u64));
+        }
+    }
+
+    /// Reads in this process take so little time that they have to be spread to fall into trouble of a near cache.
+    pub fn linger(&self, random: &mut Random) {
+        if self.plan.share.is_some() && random.percent(20) {
+            thread::sleep(Duration::from_millis(random.below(10) as u64));
+        }
     }
 
     /// Lets the run end with its time: near caches have answered enough reads, or will answer no more.

@@ -72,7 +72,9 @@ impl Bound for ByLog {
         let shared = looked.as_ref().and_then(Option::as_ref).zip(known_here);
         let is_of_store = shared.is_some_and(|(shared, known)| self.take(here, asked, known, shared));
         let uses = Some(&here.results.uses).filter(|_| looked.is_none());
-        let found = known_here.and_then(|known| log.find(here.results.cache(), uses, &asked.key, known, begun, now));
+        let found = known_here.and_then(|known| {
+            log.find(here.results.cache(), uses, &asked.key, known, begun, (now, here.asking(asked)))
+        });
         if let Some(found) = found.filter(|found| here.is_for(asked, found)) {
             self.store.iter().filter(|_| is_of_store).for_each(|store| store.count_hit());
             return Some(Decision::Serve(found));

@@ -195,6 +195,13 @@ pub struct Changes {
     marks: VecDeque<Mark>,
     /// Everything that could be seen at this time has been heard.
     proved: Option<u64>,
+    /// Cells that have changed since they were taken, and at which moment.
+    changed: Vec<(u32, u64)>,
+}
+
+/// The number of the word, if this is a cell of rows.
+pub fn rows_of(cell: u32) -> Option<u32> {
+    (cell & cell::WORD != 0).then_some(cell & !cell::WORD)
 }
 
 impl Changes {
@@ -357,6 +364,7 @@ impl Changes {
         let mapped = self.numbers.get(&name).map(|&number| {
             let followed = &mut self.versions[number as usize];
             followed.any = moment;
+            self.changed.push((cell::any(number), moment));
             let layout = followed.key.as_ref().and_then(|key| Some((Layout::of(described, key)?, key.clone())));
             Mapped { number, layout }
         });
@@ -372,8 +380,16 @@ impl Changes {
         let followed = &mut self.versions[*number as usize];
         let layout = layout.as_ref().filter(|(_, key)| followed.key.as_ref() == Some(key));
         match layout.and_then(|(layout, key)| layout.keys(rows, key)) {
-            Some(keys) => keys.into_iter().for_each(|key| self.words.change(*number, key, moment)),
-            None => followed.whole = moment,
+            Some(keys) => {
+                for key in keys {
+                    self.words.change(*number, key, moment);
+                    self.changed.push((cell::WORD | self.words.of(*number, key), moment));
+                }
+            }
+            None => {
+                followed.whole = moment;
+                self.changed.push((cell::whole(*number), moment));
+            }
         }
     }
 
@@ -381,7 +397,13 @@ impl Changes {
     fn change_open(&mut self, moment: u64) {
         for number in self.open.iter().filter_map(|name| self.numbers.get(name)) {
             self.versions[*number as usize].whole = moment;
+            self.changed.push((cell::whole(*number), moment));
         }
+    }
+
+    /// Returns the cells that have changed since the last call.
+    pub fn take_changed(&mut self) -> Vec<(u32, u64)> {
+        std::mem::take(&mut self.changed)
     }
 
     fn end(&mut self) {
@@ -411,6 +433,7 @@ impl Changes {
         self.numbers.clear();
         self.versions.clear();
         self.mapped.clear();
+        self.changed.clear();
     }
 
     /// What the server said some time after `asked`.

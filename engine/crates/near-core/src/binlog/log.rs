@@ -1,23 +1,26 @@
 //! What all connections share of the log: whether a result may be served, and with what it is kept.
 
-use super::changes::{Changes, Meaning, Name, Privileges, Said};
+use super::changes::{Changes, Meaning, Name, Privileges, Said, rows_of};
 use super::event::{Event, PlacedEvent};
 use super::gtid::Gtids;
 use super::packed;
 use super::place::{Absolute, Place};
 use super::rows::RowKey;
 use crate::bell::Bell;
+use crate::clock;
 use crate::identified::{Found, Known, Wording};
+use crate::published::{Asking, BY_LOG, Kept, LENT_NS, Published};
 use crate::reason::Own;
 use crate::result_set::ResultSet;
 use crate::results::Results;
 use crate::session_flags::Places;
 use crate::uses::{Source, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp};
+use feed::Attachment;
 use locks::RwLock;
 use sql::touched;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::sync::{RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
@@ -30,6 +33,8 @@ pub struct Log {
     wrote: AtomicU64,
     /// The server is to be asked soon: for the place of a write, or about a table.
     pub has_to_ask: Bell,
+    /// What other processes read, if they may.
+    published: Option<Arc<Published>>,
 }
 
 /// What was known when a read was sent.
@@ -75,13 +80,14 @@ pub struct Asked {
 }
 
 impl Log {
-    pub fn new(bound: Duration) -> Log {
+    pub fn new(bound: Duration, published: Option<Arc<Published>>) -> Log {
         Log {
             changes: RwLock::default(),
             sessions: AtomicU64::new(ALL),
             bound_ns: bound.as_nanos() as u64,
             wrote: AtomicU64::new(0),
             has_to_ask: Bell::default(),
+            published,
         }
     }
 
@@ -97,9 +103,27 @@ impl Log {
         self.changes.write().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Changes what is known, and tells other processes of it before anything else can be served.
+    fn follow<T>(&self, with: impl FnOnce(&mut Changes) -> T) -> T {
+        let mut changes = self.change();
+        let outcome = with(&mut changes);
+        let changed = changes.take_changed();
+        if let Some(published) = &self.published {
+            let changed: Vec<_> = changed.iter().filter_map(|(cell, at)| Some((for_others(*cell)?, *at))).collect();
+            published.follow_log(attachment_of(&changes), &changed, || self.lease(&changes));
+        }
+        outcome
+    }
+
+    /// The first moment at which other processes serve no result that nothing heard so far has changed; none if they may serve none now.
+    fn lease(&self, changes: &Changes) -> Option<u64> {
+        let too_old = self.proved(changes)?.saturating_add(self.bound_ns).saturating_add(1);
+        Some(too_old.min(clock::now().saturating_add(LENT_NS)))
+    }
+
     /// See [`Changes::attach`].
     pub fn attach(&self, server: Vec<u8>, from: Place, shown: Option<Gtids>) {
-        self.change().attach(server, from, shown);
+        self.follow(|changes| changes.attach(server, from, shown));
     }
 
     pub fn has_xa(&self) -> bool {
@@ -107,19 +131,20 @@ impl Log {
     }
 
     pub fn lose(&self) {
-        self.change().lose();
+        self.follow(Changes::lose);
     }
 
     pub fn hear(&self, told: &PlacedEvent) -> Result<(), &'static str> {
-        let Event::Packed(packed) = told.event else { return self.change().hear(told) };
+        let Event::Packed(packed) = told.event else { return self.follow(|changes| changes.hear(told)) };
         let plain = packed::unpack(packed).unwrap_or_default();
         let events = packed::events(&plain).filter(|events| !events.is_empty());
-        self.change().hear_all(told.end, &events.unwrap_or(vec![Event::Everything]))
+        let events = events.unwrap_or(vec![Event::Everything]);
+        self.follow(|changes| changes.hear_all(told.end, &events))
     }
 
     /// The server was asked at this time.
     pub fn mark(&self, asked: u64, said: Said) -> Result<(), &'static str> {
-        self.change().mark(asked, said)
+        self.follow(|changes| changes.mark(asked, said))
     }
 
     pub fn heard(&self) -> Place {
@@ -148,6 +173,8 @@ impl Log {
     /// A write was answered, or may have been.
     pub fn wrote(&self, now: u64) {
         self.wrote.fetch_max(now, Ordering::SeqCst);
+        // After that, so that the log's thread grants nothing that it has computed before.
+        self.published.iter().for_each(|published| published.revoke());
         self.has_to_ask.ring();
     }
 
@@ -184,9 +211,13 @@ impl Log {
         })
     }
 
+    /// All that could be seen at this time has been heard, and so has each write through this program.
+    fn proved(&self, changes: &Changes) -> Option<u64> {
+        changes.proved().filter(|proved| *proved > self.wrote.load(Ordering::SeqCst))
+    }
+
     fn staleness_in(&self, changes: &Changes, now: u64) -> Option<u64> {
-        let proved = changes.proved().filter(|proved| *proved > self.wrote.load(Ordering::SeqCst))?;
-        now.checked_sub(proved).filter(|age| *age <= self.bound_ns)
+        now.checked_sub(self.proved(changes)?).filter(|age| *age <= self.bound_ns)
     }
 
     /// `now`: after the read has arrived. `uses`: where it counts, if it is looked for at first.
@@ -197,7 +228,7 @@ impl Log {
         key: &[u8],
         known: &Known,
         begun: &Begun,
-        now: u64,
+        (now, asking): (u64, Option<Asking<'_>>),
     ) -> Option<Found> {
         let changes = self.look();
         self.staleness_in(&changes, now)?;
@@ -211,7 +242,13 @@ impl Log {
         let is_like = |stamp: u64, cells: &[CellId]| changes.is_fresh(cells.iter().map(|cell| cell.0), stamp);
         uses.iter().for_each(|uses| uses.requested(hash, entry.as_ref(), is_like));
         let entry = entry.filter(|entry| is_fresh(&changes, entry))?;
-        Some(Found::of(&entry, false))
+        let found = Found::of(&entry, false);
+        let standing = asking.and_then(|asking| {
+            let cells: Option<Vec<_>> = entry.cells().iter().map(|cell| for_others(cell.0)).collect();
+            let result = Kept { entry: &entry, cells: &cells?, reads_tables: false, until: u64::MAX };
+            asking.publish(attachment_of(&changes)?, &identity, result, 0)
+        });
+        Some(Found { standing, ..found })
     }
 
     /// For a read that is about to be sent.
@@ -302,13 +339,27 @@ impl Log {
         put(&changes, results, &Read { wording: *wording, result, noted, source }, known).is_some()
     }
 
-    /// Drops what cannot be served any more, and what is to be asked for again.
+    /// Drops what cannot be served any more, and what is to be asked for again. Must be called every second, so that other processes serve.
     pub fn tidy(&self, cache: &Cache, now: u64) {
         const SEGMENTS: usize = 4;
-        self.change().forget_unfit(now);
+        self.follow(|changes| changes.forget_unfit(now));
         cache.make_ready();
         // Locked for each one, so that no change waits for long.
         cache.sweep(|entry| is_fresh(&self.look(), entry), SEGMENTS);
+    }
+}
+
+/// Numbers of cells and of changes begin anew when everything has changed, so that is another attachment to other processes.
+fn attachment_of(changes: &Changes) -> Option<Attachment> {
+    changes.attachment().map(|_| [BY_LOG, changes.definitions()])
+}
+
+/// The number of a cell in the memory of other processes, where the first one has a meaning of its own. None: it has no room for it.
+fn for_others(cell: u32) -> Option<u32> {
+    const OF_ROWS: u32 = 1 << 23;
+    match rows_of(cell) {
+        Some(word) => (word < OF_ROWS).then_some(OF_ROWS + word),
+        None => (cell + 1 < OF_ROWS).then_some(cell + 1),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Results with the time that they were read at, in the memory that leases use, too.
 
 use crate::identified::Found;
+use crate::published::Standing;
 use crate::result_set::ResultSet;
 use crate::results::Results;
 use crate::rules::Terms;
@@ -25,8 +26,16 @@ pub fn store(results: &Results, key: &Key, result: ResultSet<'_>, source: Source
 }
 
 /// What was read after `after`, in microseconds, and is still to be served.
-/// `uses`: where the read counts, if it is looked for at first.
-pub fn find(cache: &Cache, uses: Option<&Uses>, key: &Key, now_ns: u64, after: u64, terms: &Terms) -> Option<Found> {
+/// `uses`: where the read counts, if it is looked for at first. `publish` puts it where other processes find it, until the moment that it is
+/// given.
+pub fn find(
+    cache: &Cache,
+    uses: Option<&Uses>,
+    key: &Key,
+    (now_ns, after): (u64, u64),
+    terms: &Terms,
+    publish: impl FnOnce(&cache::Entry, u64) -> Option<Box<Standing>>,
+) -> Option<Found> {
     let (pin, hash) = (cache::pin(), cache.hash(key));
     let entry = cache.get(hash, key, &pin);
     let is_fresh = |read_at: u64, _: &[CellId]| is_younger(read_at, now_ns, terms.ttl);
@@ -34,7 +43,11 @@ pub fn find(cache: &Cache, uses: Option<&Uses>, key: &Key, now_ns: u64, after: u
     let entry = entry?;
     let read_at = entry.stamp().0;
     let is_served = read_at > after && is_younger(read_at, now_ns, terms.ttl);
-    is_served.then(|| Found::of(&entry, !is_younger(read_at, now_ns, terms.soft_ttl)))
+    is_served.then(|| {
+        let found = Found::of(&entry, !is_younger(read_at, now_ns, terms.soft_ttl));
+        let standing = if found.is_due { None } else { publish(&entry, over(read_at, terms.soft_ttl.min(terms.ttl))) };
+        Found { standing, ..found }
+    })
 }
 
 /// Returns true if there is a result, whether it may be served or not.
@@ -45,8 +58,12 @@ pub fn has(cache: &Cache, key: &Key) -> bool {
 
 /// `read_at`: in microseconds.
 pub fn is_younger(read_at: u64, now_ns: u64, ttl: Duration) -> bool {
-    let over = read_at.saturating_mul(1000).saturating_add(ttl.as_nanos() as u64);
-    now_ns < over
+    now_ns < over(read_at, ttl)
+}
+
+/// The first moment, in nanoseconds, at which what was read then is too old.
+fn over(read_at: u64, ttl: Duration) -> u64 {
+    read_at.saturating_mul(1000).saturating_add(ttl.as_nanos() as u64)
 }
 
 /// Drops what cannot be served any more.
@@ -73,7 +90,9 @@ mod tests {
         let source = Source { shape: NOBODY, cost_ns: 0 };
         assert!(store(&results, &key(b"SELECT 1", &[1; 32]), result, source, AT));
         let of = |text: &[u8], identity: u8, now_us: u64, after| {
-            let found = find(results.cache(), None, &key(text, &[identity; 32]), now_us * 1000, after, &terms);
+            let whose = [identity; 32];
+            let key = key(text, &whose);
+            let found = find(results.cache(), None, &key, (now_us * 1000, after), &terms, |_, _| None);
             found.map(|found| (found.answer, found.rows, found.is_due))
         };
         let text = b"SELECT 1";

@@ -46,6 +46,8 @@ pub struct Asked {
     pub of_prepared: Option<OfPrepared>,
     /// The server would run it in a transaction that is open, or that it begins.
     pub is_inside: bool,
+    /// The command, and the statement that it runs; none if other processes may not answer it.
+    pub for_others: Option<(Vec<u8>, Option<mapped::Statement>)>,
 }
 
 #[derive(Clone, Copy)]
@@ -72,7 +74,16 @@ impl Asked {
     pub fn text(text: &[u8], what: What, mode: LexMode) -> Asked {
         let warnings = sql::deprecations(text, mode);
         let text: Arc<[u8]> = text.into();
-        Asked { key: text.clone(), text, what, warnings, bound: Vec::new(), of_prepared: None, is_inside: false }
+        Asked {
+            key: text.clone(),
+            text,
+            what,
+            warnings,
+            bound: Vec::new(),
+            of_prepared: None,
+            is_inside: false,
+            for_others: None,
+        }
     }
 
     pub fn execution(execution: Execution, reading: Reading) -> Asked {
@@ -80,7 +91,7 @@ impl Asked {
         let Execution { key, columns, prepared: preparation, bound, .. } = execution;
         let of_prepared = Some(OfPrepared { preparation, columns, may_be_served });
         let (text, what) = (reading.text, What::Rows);
-        Asked { text, key: key.into(), what, warnings: 0, bound, of_prepared, is_inside: false }
+        Asked { text, key: key.into(), what, warnings: 0, bound, of_prepared, is_inside: false, for_others: None }
     }
 
     pub fn wording(&self) -> Wording<'_> {
@@ -92,7 +103,7 @@ impl Asked {
         self.of_prepared.is_none_or(|of| of.may_be_served)
     }
 
-    /// Other near caches may use its answer. They take only whole results without warnings.
+    /// Other near caches and other processes may use its answer. They take only whole results without warnings.
     pub fn may_be_shared(&self) -> bool {
         self.what == What::Rows && self.warnings == 0
     }

@@ -4,6 +4,7 @@ use super::{Asked, Here, Known};
 use crate::answer::Answer;
 use crate::freshness::{Served, Summary};
 use crate::memory::Memory;
+use crate::published::Standing;
 use crate::reason::Own;
 use crate::session_flags::Places;
 use crate::store::Wait;
@@ -18,19 +19,21 @@ pub struct Found {
     /// The result is older than its `soft_ttl`.
     pub is_due: bool,
     pub used: Use,
+    /// Other processes may serve the connection's next reads.
+    pub standing: Option<Box<Standing>>,
 }
 
 impl Found {
     pub fn of(entry: &cache::Entry, is_due: bool) -> Found {
         let (answer, rows, used) = (entry.value().to_vec(), entry.rows(), Use::of(entry));
-        Found { answer, rows, places: Places::from_bits(entry.flags()), is_due, used }
+        Found { answer, rows, places: Places::from_bits(entry.flags()), is_due, used, standing: None }
     }
 }
 
 impl Found {
     pub fn served(self) -> Served {
-        let Found { answer, rows, places, used, .. } = self;
-        Served { places, used: Some(used), ..Served::new(answer, rows) }
+        let Found { answer, rows, places, used, standing, .. } = self;
+        Served { places, used: Some(used), standing, ..Served::new(answer, rows) }
     }
 }
 

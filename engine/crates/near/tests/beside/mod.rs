@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
+pub mod applications;
 pub mod cluster;
 pub mod executions;
 pub mod followed;
@@ -92,6 +93,8 @@ pub fn near_in(environment: &[(String, String)], arguments: &[&str]) -> Near {
     let child = Command::new(program())
         .args(["--listen", &listen, "--metrics", "127.0.0.1:0"])
         .args(arguments)
+        // A test itself may run with a library that is for applications.
+        .env_remove("LD_PRELOAD")
         .env("NOTIFY_SOCKET", folder.file("notify"))
         .envs(environment.iter().cloned())
         .stdin(Stdio::null())
@@ -178,6 +181,10 @@ impl Near {
     pub fn signal(&self, signal: i32) {
         // SAFETY: the process is this test's own and has not been waited for.
         assert_eq!(unsafe { libc::kill(self.child.id() as i32, signal) }, 0);
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     pub fn is_running(&mut self) -> bool {

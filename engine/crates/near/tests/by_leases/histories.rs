@@ -2,7 +2,8 @@
 //! `FQC_TEST_SECONDS` (5, for each test) and `FQC_TEST_SEED` shape the run.
 
 use crate::beside;
-use fqc_tests::histories::{self, Plan};
+use crate::beside::applications::in_this_process;
+use fqc_tests::histories::{self, ANSWERED_HERE, Plan, Report};
 use fqc_tests::server::{Options, Server};
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ fn number(name: &str, default: u64) -> u64 {
 /// Only a fault takes so long.
 const PATIENCE: Duration = Duration::from_secs(1200);
 
-fn judge(plan: Plan) {
+fn judge(plan: Plan) -> Report {
     let arguments = histories::ARGUMENTS.iter().map(|one| one.to_string()).collect();
     let plugin = Some(beside::plugin());
     let mut server = Server::start(Options { plugin, arguments, ..Options::default() }).expect("a cached server");
@@ -21,6 +22,7 @@ fn judge(plan: Plan) {
     print!("{report}");
     assert!(report.violations.is_empty(), "{report}");
     assert!(report.proves_something_beside(&plan), "so few hits of near caches prove nothing: {report}");
+    report
 }
 
 fn plan() -> Plan {
@@ -48,4 +50,14 @@ fn nobody_sees_the_past_through_near_caches_while_the_plugin_comes_and_goes() {
 #[test]
 fn nobody_sees_the_past_through_near_caches_while_the_server_is_killed() {
     judge(Plan { kills: true, ..plan() });
+}
+
+#[test]
+fn nobody_sees_the_past_in_a_process_that_reads_the_results_of_a_near_cache_in_trouble() {
+    const NAME: &str = "histories::nobody_sees_the_past_in_a_process_that_reads_the_results_of_a_near_cache_in_trouble";
+    in_this_process(NAME, |share| {
+        let time = Duration::from_secs(2 * number("FQC_TEST_SECONDS", 5));
+        let report = judge(Plan { time, share: Some(share.into()), ..plan() });
+        assert!(report.counts[ANSWERED_HERE] > 100, "{report}");
+    });
 }

@@ -1,55 +1,19 @@
 //! Unmodified clients read the near cache's results in their own process, and never a stale one.
 
-use crate::beside::scene::{READ, Scene, attached, caching, hits, prepare};
-use crate::beside::{Folder, Near, wait_until};
-use fqc_tests::checkout;
-use fqc_tests::connectors::of_python_by_line;
+use crate::beside::applications::{Program, in_this_process, twins};
+use crate::beside::executions::ELSEWHERE;
+use crate::beside::scene::{READ, Scene, ask, attached, caching, prepare};
+use crate::beside::{Folder, Near, server, wait_until};
+use fqc_tests::client::Client;
+use fqc_tests::connectors::{of_c_by_line, of_java_by_line, of_python_by_line, of_system_by_line};
+use fqc_tests::random::Random;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-
-/// A client as a process of its own, which runs one statement at a time.
-struct Program {
-    child: Child,
-    statements: ChildStdin,
-    answers: BufReader<ChildStdout>,
-}
-
-impl Program {
-    fn start(mut command: Command, share: &str, near: &Near) -> Program {
-        let library = checkout::program("libfqc_in_process.so");
-        assert!(library.exists(), "no {}", library.display());
-        let command = command.env("FQC_PORT", near.port().to_string()).env("FQC_SHARE", share);
-        let command = command.env("LD_PRELOAD", library).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("a client");
-        let (statements, answers) = (child.stdin.take().expect("its input"), child.stdout.take().expect("its output"));
-        Program { child, statements, answers: BufReader::new(answers) }
-    }
-
-    fn send(&mut self, statement: &str) {
-        writeln!(self.statements, "{statement}").expect("it reads");
-    }
-
-    fn hear(&mut self) -> String {
-        let mut line = String::new();
-        self.answers.read_line(&mut line).expect("it writes");
-        line.trim_end().to_owned()
-    }
-
-    fn ask(&mut self, statement: &str) -> String {
-        self.send(statement);
-        self.hear()
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use std::process::Command;
+use std::time::Duration;
+use wire::note::Note;
 
 struct Shared {
     folder: Folder,
@@ -97,10 +61,13 @@ impl Shared {
         self.start(command)
     }
 
-    /// The number of hits that the near cache knows only from notes, less the commands that it did not answer itself.
-    fn hits_inside(&self) -> i64 {
-        hits(self.near()) as i64 - self.near().metric("commands_total") as i64
+    fn hits_inside(&self) -> u64 {
+        self.near().metric("application_hits_total")
     }
+}
+
+fn owned(statement: &str) -> String {
+    statement.into()
 }
 
 fn line(statement: &str) -> String {
@@ -110,16 +77,84 @@ fn line(statement: &str) -> String {
 /// Writes a statement as a client takes it.
 type Form = fn(&str) -> String;
 
-fn clients(shared: &Shared) -> [(Program, Form); 3] {
-    [
-        (shared.mariadb(), line),
-        (shared.python(), str::to_owned),
-        (shared.start(of_python_by_line("MySQLdb")), str::to_owned),
-    ]
+fn clients(shared: &Shared) -> Vec<(Program, Form)> {
+    let python = |arguments: &[&str]| {
+        let mut command = of_python_by_line(arguments[0]);
+        command.args(&arguments[1..]);
+        (shared.start(command), owned as Form)
+    };
+    const CONNECTOR: &str = "mysql.connector";
+    let libraries = [&["pymysql"][..], &["MySQLdb"], &[CONNECTOR], &[CONNECTOR, "pure"]];
+    let mut clients = vec![(shared.mariadb(), line as Form)];
+    clients.extend(libraries.map(python));
+    clients
 }
 
 const ROUNDS: usize = 40;
 const READS: usize = 100;
+
+/// What a program is told.
+type Words = [&'static str];
+
+/// Languages of the system, with what to tell the programs.
+const OF_SYSTEM: [(&str, &Words); 8] = [
+    ("php", &["mysqli"]),
+    ("php", &["mysqli", "prepared"]),
+    ("php", &["pdo"]),
+    ("php", &["pdo", "prepared"]),
+    ("perl", &[]),
+    ("perl", &["prepared"]),
+    ("ruby", &[]),
+    ("ruby", &["prepared"]),
+];
+
+/// Repeated reads are answered in this client's process, and writes of others and its own are seen at once.
+fn judge(shared: &Shared, name: &str, mut client: Program) {
+    let mut writer = shared.scene.direct();
+    let before = shared.hits_inside();
+    for round in 1..=ROUNDS {
+        writer.must(&format!("UPDATE d.t SET v = {round} WHERE id = 1")).expect("it writes");
+        assert_eq!(client.ask(&format!("repeat {READS} {READ}")), round.to_string(), "{name}");
+        assert_eq!(client.ask(&format!("UPDATE d.t SET v = {round} + 100 WHERE id = 1")), "-", "{name}");
+        assert_eq!(client.ask(&format!("repeat {READS} {READ}")), (round + 100).to_string(), "{name}");
+    }
+    client.ask("SELECT 2");
+    wait_until("the note of what was answered", || shared.hits_inside() > before);
+    let answered = shared.hits_inside() - before;
+    println!("{name}: {answered} of {} reads in the process", 2 * READS * ROUNDS);
+    assert!(answered > (READS * ROUNDS) as u64, "{name}: {answered}");
+}
+
+fn judge_both_ways(shared: &Shared, name: &str, command: impl Fn() -> Command) {
+    judge(shared, name, shared.start(command()));
+    let mut by_socket = command();
+    by_socket.env("FQC_SOCKET", shared.near().socket());
+    judge(shared, &format!("{name} by a socket"), shared.start(by_socket));
+}
+
+#[test]
+fn programs_in_php_perl_ruby_and_c_are_answered_in_their_process_and_see_each_write_at_once() {
+    let shared = Shared::new(&[]);
+    for (language, words) in OF_SYSTEM {
+        if of_system_by_line(language, words).is_some() {
+            let name = format!("{language} {}", words.join(" "));
+            judge_both_ways(&shared, &name, || of_system_by_line(language, words).expect("it was there"));
+        }
+    }
+    for words in [&[][..], &["prepared"]] {
+        if of_c_by_line(words).is_some() {
+            judge_both_ways(&shared, &format!("c {}", words.join(" ")), || of_c_by_line(words).expect("it was there"));
+        }
+    }
+}
+
+#[test]
+fn programs_in_java_are_answered_in_their_process_and_see_each_write_at_once() {
+    let shared = Shared::new(&[]);
+    for words in [&["mariadb"][..], &["mariadb", "prepared"], &["mysql"], &["mysql", "prepared"]] {
+        judge(&shared, &format!("java {}", words.join(" ")), shared.start(of_java_by_line(words)));
+    }
+}
 
 #[test]
 fn reads_are_answered_in_the_process_and_each_write_of_others_is_seen_at_once() {
@@ -134,7 +169,7 @@ fn reads_are_answered_in_the_process_and_each_write_of_others_is_seen_at_once() 
             }
         }
         assert_eq!(client.ask(&statement("SELECT 2")), "2");
-        wait_until("the note of what was answered", || shared.hits_inside() - before > (ROUNDS * READS / 2) as i64);
+        wait_until("the note of what was answered", || shared.hits_inside() - before > (ROUNDS * READS / 2) as u64);
     }
 }
 
@@ -270,4 +305,102 @@ fn only_those_who_may_write_to_the_socket_get_the_results() {
         assert!(shared.scene.nears[0].ended().success());
         assert!(!Path::new(&shared.share()).exists());
     }
+}
+
+#[test]
+fn whatever_a_connection_does_it_gets_what_it_would_get_directly() {
+    in_this_process("in_process::whatever_a_connection_does_it_gets_what_it_would_get_directly", |share| {
+        let (cached, plain) = (caching(), server());
+        prepare(&cached);
+        prepare(&plain);
+        for server in [&cached, &plain] {
+            let mut admin = Client::root(&server.endpoint()).expect("a connection");
+            ELSEWHERE.iter().for_each(|one| drop(admin.must(one).expect(one)));
+        }
+        let near = attached(&cached, &["--share", share]);
+        twins(&near, || Client::root(&plain.endpoint()).expect("a connection"), "by leases");
+    });
+}
+
+fn open_files(near: &Near) -> usize {
+    fs::read_dir(format!("/proc/{}/fd", near.id())).expect("it runs").count()
+}
+
+#[test]
+fn programs_that_flood_the_share_socket_and_take_nothing_hold_nobody_up() {
+    let shared = Shared::new(&[]);
+    let before = open_files(shared.near());
+    let held: Vec<_> = (0..400).map(|_| UnixStream::connect(shared.share()).expect("it listens")).collect();
+    judge(&shared, "beside a flood", shared.python());
+    drop(held);
+    wait_until("the end of what was opened", || open_files(shared.near()) <= before);
+}
+
+#[test]
+fn processes_that_are_stopped_or_killed_while_they_read_hold_nobody_up() {
+    let shared = Shared::new(&[]);
+    let mut writer = shared.scene.direct();
+    for end in [libc::SIGSTOP, libc::SIGKILL] {
+        let mut readers: Vec<_> = (0..3).map(|_| shared.python()).collect();
+        readers.iter_mut().for_each(|reader| reader.send(&format!("repeat 1000000 {READ}")));
+        for value in 0..60 {
+            writer.must(&format!("UPDATE d.t SET v = {value} WHERE id = 1")).expect("it writes");
+            if value % 20 == 10 {
+                readers[value / 20].signal(end);
+            }
+        }
+        judge(&shared, "beside processes in trouble", shared.python());
+        drop(readers);
+    }
+    wait_until("the end of their connections", || shared.near().metric("connections") == 0);
+}
+
+/// What a process sends that has its connection's library replaced by nonsense.
+fn nonsense(random: &mut Random) -> Vec<u8> {
+    let mut packet = |length: usize| (0..length).map(|_| random.below(256) as u8).collect::<Vec<u8>>();
+    let (any, short) = (packet(40), packet(3));
+    let commands: [&[u8]; 6] = [
+        b"\x1d\0\0\0\x03SELECT v FROM d.t WHERE id = 1",
+        b"\x23\0\0\0\x03UPDATE d.t SET v = 666 WHERE id = 1",
+        b"\x0a\0\0\0\x17\x01\0\0\0\0\x01\0\0\0",
+        b"",
+        &any,
+        &short,
+    ];
+    let packet = commands[random.below(commands.len())];
+    let [hits, rows] = [0; 2].map(|_| [0, 1, u64::MAX][random.below(3)]);
+    let mut note = Note { hits, rows, packet }.write();
+    match random.below(4) {
+        0 => note.truncate(random.below(note.len())),
+        1 => {
+            let at = random.below(note.len());
+            note[at] ^= 1 << random.below(8);
+        }
+        _ => {}
+    }
+    note
+}
+
+#[test]
+fn notes_that_are_nonsense_harm_their_own_connection_alone() {
+    let shared = Shared::new(&[]);
+    let (mut random, mut writer) = (Random::new(5), shared.scene.direct());
+    let mut other = shared.python();
+    for value in 0..300 {
+        writer.must(&format!("UPDATE d.t SET v = {value} WHERE id = 1")).expect("it writes");
+        let mut hostile = shared.near().client();
+        hostile.set_timeout(Some(Duration::from_millis(20))).expect("a limit");
+        for _ in 0..random.below(4) {
+            let _ = hostile.query(READ);
+        }
+        // What it gets, if anything, is its own affair.
+        let _ = hostile.send_raw(&nonsense(&mut random)).and_then(|()| hostile.query("SELECT FOUND_ROWS()"));
+        drop(hostile);
+        let mut now = shared.scene.direct();
+        let expected = ask(&mut now, READ);
+        assert_eq!(other.ask(READ), expected);
+    }
+    judge(&shared, "after nonsense", shared.python());
+    assert!(shared.hits_inside() < 1 << 40, "one connection has spoilt the counters");
+    wait_until("the end of connections", || shared.near().metric("connections") == 1);
 }

@@ -6,6 +6,7 @@ mod binlog;
 mod differential;
 mod executions;
 mod found_rows;
+mod in_process;
 mod rows;
 mod transactions;
 mod unheard;

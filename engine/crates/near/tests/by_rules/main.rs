@@ -2,6 +2,7 @@
 
 #[path = "../beside/mod.rs"]
 mod beside;
+mod in_process;
 mod reasons;
 mod rules;
 mod stores;

@@ -1,0 +1,145 @@
+//! Applications that read a near cache's results in their own process: programs, and this one.
+
+use super::executions::Twins;
+use super::scene::{READ, ask};
+use super::{Folder, Near, wait_until};
+use fqc_tests::checkout;
+use fqc_tests::client::Client;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+fn library() -> PathBuf {
+    let library = checkout::program("libfqc_in_process.so");
+    assert!(library.exists(), "no {}", library.display());
+    library
+}
+
+/// Runs the test with this name again as a process of its own that has the library, and gives it the path of the socket there.
+pub fn in_this_process(name: &str, test: impl FnOnce(&str)) {
+    if let Ok(share) = std::env::var("FQC_SHARE") {
+        return test(&share);
+    }
+    let folder = Folder::fresh();
+    let mut command = Command::new(std::env::current_exe().expect("this program"));
+    command.args(["--exact", name, "--nocapture"]);
+    let output = command.env("LD_PRELOAD", library()).env("FQC_SHARE", folder.file("share")).output();
+    let output = output.expect("it starts");
+    let told = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    assert!(output.status.success() && told[0].contains("1 passed"), "{}{}", told[0], told[1]);
+    print!("{}", told[0]);
+}
+
+/// A client as a process of its own, which runs one statement at a time.
+pub struct Program {
+    child: Child,
+    statements: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Program {
+    pub fn start(mut command: Command, share: &str, near: &Near) -> Program {
+        let command = command.env("FQC_PORT", near.port().to_string()).env("FQC_SHARE", share);
+        let command = command.env("LD_PRELOAD", library()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("a client");
+        let (statements, answers) = (child.stdin.take().expect("its input"), child.stdout.take().expect("its output"));
+        Program { child, statements, answers: BufReader::new(answers) }
+    }
+
+    pub fn signal(&self, signal: i32) {
+        // SAFETY: the process is this one's own and has not been waited for.
+        unsafe { libc::kill(self.child.id() as i32, signal) };
+    }
+
+    pub fn send(&mut self, statement: &str) {
+        writeln!(self.statements, "{statement}").expect("it reads");
+    }
+
+    pub fn hear(&mut self) -> String {
+        let mut line = String::new();
+        self.answers.read_line(&mut line).expect("it writes");
+        line.trim_end().to_owned()
+    }
+
+    pub fn ask(&mut self, statement: &str) -> String {
+        self.send(statement);
+        self.hear()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads again and again until some reads were answered in this process.
+pub fn until_served_here(near: &Near, client: &mut Client, read: &str) {
+    wait_until("answers in this process", || {
+        let before = near.metric("application_hits_total");
+        (0..50).for_each(|_| drop(ask(client, read)));
+        // Its note goes ahead of this one.
+        ask(client, "SELECT 2 FROM d.t");
+        near.metric("application_hits_total") > before
+    });
+}
+
+/// Does the same as a connection to `there` does, which is given anew each time, and gets the same; some of it is answered in this process.
+pub fn twins(near: &Near, there: impl Fn() -> Client, line: &str) {
+    until_served_here(near, &mut near.client(), READ);
+    // The server gives a connection that follows another one its numbers of statements, too.
+    let [walking, binding] = [(); 2].map(|()| Twins::new(near.client(), there()));
+    let counted = || ["application_hits_total", "hits_total"].map(|name| near.metric(name));
+    let before = counted();
+    walking.walk(near, line);
+    binding.bind_anything(near, line);
+    let [answered, hits] = [0, 1].map(|at| counted()[at] - before[at]);
+    println!("{line}: {answered} of {hits} hits in this process");
+    assert!(answered > 100, "{line}: {answered}");
+}
+
+/// How a near cache comes to be of no use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Stopped,
+    Killed,
+}
+
+/// `client` reads in this process while the near cache ends. Meanwhile `write` changes what `read` reads to this value. Once the bound is over
+/// after that, the old value is never read. Returns how many reads have shown it before.
+pub fn reads_of_the_past(
+    near: &Near,
+    mut client: Client,
+    (read, value): (&str, &str),
+    (end, bound): (End, Duration),
+    write: impl FnOnce(),
+) -> usize {
+    until_served_here(near, &mut client, read);
+    // So that the near cache has served the connection last.
+    (0..3).for_each(|_| drop(ask(&mut client, read)));
+    let read = read.to_owned();
+    near.signal(if end == End::Stopped { libc::SIGSTOP } else { libc::SIGKILL });
+    write();
+    let written = Instant::now();
+    let reader = thread::spawn(move || {
+        let mut reads = Vec::new();
+        while written.elapsed() < 3 * bound {
+            let begun = Instant::now();
+            let Ok(response) = client.query(&read) else { break };
+            reads.push((begun, super::scene::said(&response)));
+        }
+        reads
+    });
+    // The bound has to pass before anything can be wrong.
+    thread::sleep(2 * bound);
+    if end == End::Stopped {
+        near.signal(libc::SIGCONT);
+    }
+    let reads = reader.join().expect("it reads");
+    let late: Vec<_> = reads.iter().filter(|(begun, said)| *begun > written + bound && said != value).collect();
+    assert!(late.is_empty(), "{end:?}: {} reads are older than {bound:?}, such as {:?}", late.len(), late[0]);
+    reads.iter().filter(|(_, said)| said != value).count()
+}
