@@ -6,7 +6,7 @@
 mod asked;
 mod bound;
 mod effect;
-mod found_rows;
+mod lasting;
 mod prepared;
 pub mod question;
 mod state;
@@ -287,8 +287,8 @@ impl<B: Bound> Identified<B> {
             && self.memory.results.recent.has(hash(&self.memory.results, asked))
     }
 
-    fn decide_found(&mut self, arrival: &Arrival<'_>, asked: Asked) -> Verdict {
-        if let Some(served) = self.find_found(arrival, &asked) {
+    fn decide_lasting(&mut self, arrival: &Arrival<'_>, asked: Asked) -> Verdict {
+        if let Some(served) = self.find_lasting(arrival, &asked) {
             return Verdict::Serve(served);
         }
         self.memory.results.misses.fetch_add(1, Ordering::Relaxed);
@@ -301,7 +301,7 @@ impl<B: Bound> Identified<B> {
     }
 
     /// It uses no table, so it is served only if the server holds no warnings that it would leave.
-    fn find_found(&self, arrival: &Arrival<'_>, asked: &Asked) -> Option<Served> {
+    fn find_lasting(&self, arrival: &Arrival<'_>, asked: &Asked) -> Option<Served> {
         let known = self.state.told_in(self.state.generation()).filter(|_| !self.is_near_cache)?;
         let keeps_warnings = self.flavour.statements.keeps_warnings && arrival.follower.has_warned();
         let may_be_inside = !asked.is_inside || self.bound.serves_inside();
@@ -311,8 +311,10 @@ impl<B: Bound> Identified<B> {
             && self.state.may_serve_inside()
             && may_be_inside
             && !keeps_warnings;
-        let who = found_rows::Who::new(&known.identity, arrival.found.filter(|_| may_be_served)?);
-        let found = found_rows::find(&self.memory.results, &asked.text, &who)?;
+        may_be_served.then_some(())?;
+        let number = if asked.what == What::FoundRows { Some(arrival.found?) } else { None };
+        let who = lasting::Who::new(&known.identity, number);
+        let found = lasting::find(&self.memory.results, &asked.text, &who)?;
         (!asked.is_inside || found.places.is_some()).then(|| asked.served(found))
     }
 
@@ -449,6 +451,7 @@ impl<B: Bound> Identified<B> {
             What::Rows => self.keep_rows(waiting, &known),
             What::CountedRows => self.counted = Some(Waiting { claim: B::Claim::default(), ..waiting }),
             What::FoundRows => self.keep_found(waiting, &known),
+            What::Setting => self.keep_lasting(&waiting, &known, None),
         }
     }
 
@@ -463,19 +466,23 @@ impl<B: Bound> Identified<B> {
 
     /// Keeps the answer to `SELECT FOUND_ROWS()`, and with it that of the read whose number it tells.
     fn keep_found(&mut self, waiting: Waiting<B>, known: &Known) {
-        let Waiting { asked, answer, sent_ns, number, .. } = waiting;
-        let counted = self.counted.take().filter(|counted| counted.comes_right_before(number));
-        let row = wire::only_row(&answer.bytes, self.capabilities).unwrap_or_default();
+        let counted = self.counted.take().filter(|counted| counted.comes_right_before(waiting.number));
+        let row = wire::only_row(&waiting.answer.bytes, self.capabilities).unwrap_or_default();
         let found = row.first().and_then(|value| std::str::from_utf8(value).ok()?.parse().ok());
         let Some(found) = found else { return };
-        let here = Here::new(&self.memory, &self.state, self.capabilities, At::now());
-        let source = Source { shape: here.shape(&asked, known), cost_ns: here.now_ns.saturating_sub(sent_ns) };
-        let who = found_rows::Who::new(&known.identity, found);
-        found_rows::store(&self.memory.results, &asked.text, &who, answer.result_set(), source);
+        self.keep_lasting(&waiting, known, Some(found));
         if let Some(mut counted) = counted {
             add_number(&mut counted.answer.bytes, found);
             self.keep_rows(counted, known);
         }
+    }
+
+    fn keep_lasting(&self, waiting: &Waiting<B>, known: &Known, found: Option<u64>) {
+        let Waiting { asked, answer, sent_ns, .. } = waiting;
+        let here = Here::new(&self.memory, &self.state, self.capabilities, At::now());
+        let source = Source { shape: here.shape(asked, known), cost_ns: here.now_ns.saturating_sub(*sent_ns) };
+        let who = lasting::Who::new(&known.identity, found);
+        lasting::store(here.results, &asked.text, &who, answer.result_set(), source);
     }
 
     /// The number of rows found may be that of the read before this answer.
@@ -505,7 +512,7 @@ impl<B: Bound> Freshness for Identified<B> {
         };
         let asked = arrival.command.and_then(|payload| self.read(payload, follower));
         let asked = match asked {
-            Some(asked) if asked.what == What::FoundRows => return self.decide_found(arrival, asked),
+            Some(asked) if asked.what.is_of_session() => return self.decide_lasting(arrival, asked),
             asked => asked,
         };
         let candidate = asked.as_ref().filter(|asked| arrival.is_heard && self.may_be_answered(asked, follower));

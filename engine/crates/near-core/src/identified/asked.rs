@@ -17,6 +17,8 @@ pub enum What {
     CountedRows,
     /// The number of rows found by the read before.
     FoundRows,
+    /// A setting of the session by which sessions are told apart.
+    Setting,
 }
 
 const NUMBER_BYTES: usize = size_of::<u64>();
@@ -30,8 +32,13 @@ impl What {
             None => Some(What::Rows),
             // An aggregate over nothing leaves the number of the read before.
             Some(Refusal::CalcFoundRows) => (Aggregates::of(text) == Aggregates::No).then_some(What::CountedRows),
+            Some(Refusal::SystemVariable) => sql::shows_setting_alone(text, mode).then_some(What::Setting),
             Some(_) => sql::asks_for_found_rows_alone(text, mode).then_some(What::FoundRows),
         }
+    }
+
+    pub fn is_of_session(self) -> bool {
+        matches!(self, What::FoundRows | What::Setting)
     }
 }
 
@@ -154,6 +161,9 @@ mod tests {
             ("SELECT FOUND_ROWS()", Some(What::FoundRows)),
             ("SELECT FOUND_ROWS(), 1", None),
             ("SELECT FOUND_ROWS() FROM t", None),
+            ("SELECT @@SESSION.sql_mode", Some(What::Setting)),
+            ("SELECT @@GLOBAL.sql_mode", None),
+            ("SELECT @@wait_timeout", None),
             ("SELECT NOW()", None),
             ("UPDATE t SET v = 1", None),
         ];

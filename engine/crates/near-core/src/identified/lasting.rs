@@ -1,5 +1,5 @@
-//! The answers to `SELECT FOUND_ROWS()`. Such an answer is the same for all sessions with the same identity and the same number of rows
-//! found, so it never becomes stale.
+//! Answers that depend on nothing but the session: those to `SELECT FOUND_ROWS()` and to `SELECT @@sql_mode`. Such an answer is the same for
+//! all sessions with the same identity and, if it tells it, the same number of rows found. So it never becomes stale.
 
 use super::Identity;
 use crate::identified::Found;
@@ -14,14 +14,15 @@ const CONTEXT: u64 = u64::MAX >> 16;
 /// No change is later than this.
 const NEVER: Stamp = Stamp(u64::MAX);
 
-/// The identity of a session together with the number of rows found.
-pub struct Who([u8; 40]);
+/// The identity of a session together with the number of rows found, if the answer tells it.
+pub struct Who([u8; 41]);
 
 impl Who {
-    pub fn new(identity: &Identity, found: u64) -> Who {
-        let mut bytes = [0; 40];
+    pub fn new(identity: &Identity, found: Option<u64>) -> Who {
+        let mut bytes = [0; 41];
         bytes[..32].copy_from_slice(identity);
-        bytes[32..].copy_from_slice(&found.to_le_bytes());
+        bytes[32] = u8::from(found.is_some());
+        bytes[33..].copy_from_slice(&found.unwrap_or_default().to_le_bytes());
         Who(bytes)
     }
 

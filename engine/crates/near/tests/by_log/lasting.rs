@@ -1,4 +1,4 @@
-//! A near cache that follows the binary log serves the number of rows found, and the first read of a connection.
+//! A near cache that follows the binary log serves the number of rows found, settings, and the first read of a connection.
 
 use crate::beside::followed::{LONG, direct, kinds, run, until_heard};
 use crate::beside::scene::{READ, ask, hits, until_served};
@@ -106,5 +106,28 @@ fn the_first_read_of_a_connection_is_answered_from_memory() {
                 .map(|statement| ask(&mut client, statement))
         });
         assert_eq!(told, truth);
+    }
+}
+
+#[test]
+fn a_setting_is_shown_from_memory_where_the_session_is_known() {
+    const MODE: &str = "SELECT @@SESSION.sql_mode";
+    for kind in kinds() {
+        let server = kind.logging();
+        let near = kind.following(&server, LONG);
+        let (mut client, mut admin) = (near.client(), direct(&server));
+        for mode in ["", "ANSI_QUOTES", ""] {
+            for client in [&mut client, &mut admin] {
+                ask(client, &format!("SET sql_mode = '{mode}'"));
+                assert_eq!(ask(client, MODE), mode);
+            }
+            wait_until("both are answered from memory", || hits_of(&near, &mut client, &[READ, MODE]) == 2);
+            for before in ["SELECT CAST('x' AS SIGNED)", READ, "DO 1"] {
+                let statements = [before, MODE, "SHOW WARNINGS", before, READ, MODE, "SHOW WARNINGS", FOUND];
+                let [told, truth] = [&mut client, &mut admin]
+                    .map(|client| statements.map(|statement| client.query(statement).expect("an answer").bytes));
+                assert_eq!(told, truth, "{before}");
+            }
+        }
     }
 }
