@@ -63,12 +63,12 @@ def _address(name: str, default: str) -> str:
 
 
 def _issuer(name: str) -> str:
-    """As the provider spells it: tokens name it in the same spelling, to the last slash."""
+    """It is kept as it is spelled, since tokens must name the same issuer to the last slash."""
     value = _text(name, "")
     parts = urlsplit(value)
     is_here = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "::1", "localhost"}
     if value and not (parts.scheme == "https" and parts.hostname) and not is_here:
-        raise BadEnvironment(f"{name}={value!r}: write https:// and the issuer's address; http:// is for loopback alone")
+        raise BadEnvironment(f"{name}={value!r}: write https:// and the issuer; http:// is for loopback alone")
     return value
 
 
@@ -131,7 +131,7 @@ def _sqlite(path: str) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class IdentityProvider:
-    """By which people sign in, beside passwords or in their place."""
+    """People sign in with it in addition to passwords, or instead of them."""
 
     issuer: str  # empty: there is none
     client_id: str
@@ -152,7 +152,11 @@ def _identity_provider() -> IdentityProvider:
         name=_text("FQC_OIDC_NAME", "single sign-on"),
         scopes=_text("FQC_OIDC_SCOPES", "openid profile email").split(),
         groups_claim=_text("FQC_OIDC_GROUPS_CLAIM", "groups"),
-        groups={role: _words(f"FQC_OIDC_{role.upper()}_GROUPS", "") for role in ("admin", "operator", "viewer")},
+        groups={
+            "admin": _words("FQC_OIDC_ADMIN_GROUPS", ""),
+            "operator": _words("FQC_OIDC_OPERATOR_GROUPS", ""),
+            "viewer": _words("FQC_OIDC_VIEWER_GROUPS", ""),
+        },
         refresh_seconds=_number("FQC_OIDC_REFRESH_SECONDS", 300, 10, 1800),
         token_hours=_number("FQC_OIDC_TOKEN_HOURS", 24, 1, 8760),
     )

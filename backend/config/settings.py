@@ -128,7 +128,7 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_RATES": {
         "caller": "6000/min",
         "login": "20/min",
-        # What an identity provider tells of the end of sessions: all from one address.
+        # An identity provider reports the end of all its sessions from one address.
         "provider_logout": "3000/min",
         "endpoint_check": "30/min",
         # Of one token: as many near caches as an instance may have, each as often as servers are polled at most.

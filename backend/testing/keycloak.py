@@ -1,4 +1,4 @@
-"""A real identity provider: Keycloak, on a database of its own in a file. One realm for a run, a client for each test."""
+"""A real identity provider: Keycloak, with its database in a file. One realm for a run, a client for each test."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from testing.ports import free_port
 from testing.workers import BACKEND, until
 
 sys.path.append(str(BACKEND.parent / "engine" / "apps"))
-from lab.keycloak_program import keycloak_environment, keycloak_home  # noqa: E402
-from lab.packages import Unavailable  # noqa: E402
+from lab.keycloak_program import keycloak_environment, keycloak_home
+from lab.packages import Unavailable
 
 PASSWORD = "a password at the provider"
 SECRET = "a secret of the client"
@@ -124,7 +124,9 @@ class Keycloak:
             return False
 
     def admin(self, path: str, body: Any = None, method: str | None = None) -> Page:
-        page = self._visitor.api(f"{self.url}/admin/realms{path}", body, method, Authorization=f"Bearer {self._token()}")
+        page = self._visitor.api(
+            f"{self.url}/admin/realms{path}", body, method, Authorization=f"Bearer {self._token()}"
+        )
         assert page.status < 400, f"{path}: {page.status} {page.text[:500]}"
         return page
 
@@ -147,7 +149,7 @@ class Keycloak:
         self.admin("/company/clients", {**made, "attributes": attributes, "protocolMappers": [MAPPER]}, "POST")
 
     def person(self, username: str, *groups: str, email: str = "") -> str:
-        """Who it is there: the subject."""
+        """Returns the subject of this person."""
         about = {"username": username, "enabled": True, "groups": [f"/{group}" for group in groups]}
         about |= {"firstName": "A", "lastName": "Person", "email": email or f"{username}@company.test"}
         about |= {"emailVerified": True, "credentials": [{"type": "password", "value": PASSWORD}]}

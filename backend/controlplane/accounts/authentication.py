@@ -51,7 +51,7 @@ class ConsoleSessionAuthentication(SessionAuthentication):
 
 
 def _stands(user: User, session_key: str | None) -> bool:
-    """Whether the way by which the session was begun is still one."""
+    """Whether this user may still log in the way that started the session."""
     if user.is_local:
         return services.may_use_password(user.username)
     return selectors.session_standing().filter(session_key=session_key).exists()

@@ -1,4 +1,4 @@
-"""Whom a password or a session may still let in."""
+"""This decides which users a password or a session may let in."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class User(AbstractBaseUser):
     email = models.EmailField(blank=True)
     role = models.CharField(max_length=8, choices=Role.choices, default=Role.VIEWER)
     is_active = models.BooleanField(default=True)
-    # Empty: a local user. Who somebody is at the identity provider is said by both together and by nothing else.
+    # Both are empty for a local user. Together, and nothing else, they identify a person at the identity provider.
     issuer = models.CharField(max_length=500, default="", blank=True)
     subject = models.CharField(max_length=255, default="", blank=True)
     confirmed_until = models.DateTimeField(
@@ -50,7 +50,9 @@ class User(AbstractBaseUser):
     class Meta:
         constraints = [
             models.UniqueConstraint(Lower("username"), name="one_user_per_name_without_case"),
-            models.UniqueConstraint(fields=["issuer", "subject"], condition=~Q(subject=""), name="one_user_per_subject"),
+            models.UniqueConstraint(
+                fields=["issuer", "subject"], condition=~Q(subject=""), name="one_user_per_subject"
+            ),
         ]
 
     @property
@@ -75,11 +77,13 @@ class Session(AbstractBaseSession):
 
 
 class SignIn(models.Model):
-    """By the identity provider. Its refresh token asks whether the provider still stands by it."""
+    """A sign-in at the identity provider. Its refresh token is used to ask whether the provider still confirms it."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sign_ins")
     session = models.OneToOneField(Session, null=True, on_delete=models.SET_NULL, related_name="sign_in")
-    provider_session = models.CharField(max_length=255, blank=True, db_index=True, help_text="As the provider calls it.")
+    provider_session = models.CharField(
+        max_length=255, blank=True, db_index=True, help_text="As the provider calls it."
+    )
     refresh_sealed = models.TextField(blank=True)
     is_offline = models.BooleanField(default=False, help_text="The refresh token outlives the provider's session.")
     expires_at = models.DateTimeField(help_text="When the session here ends unless the provider confirms it.")
@@ -91,7 +95,9 @@ class SignIn(models.Model):
 
     @property
     def refresh_token(self) -> str:
-        return open_sealed(self.refresh_sealed, settings.SEALING_KEYS, self.secret_context) if self.refresh_sealed else ""
+        return (
+            open_sealed(self.refresh_sealed, settings.SEALING_KEYS, self.secret_context) if self.refresh_sealed else ""
+        )
 
     @refresh_token.setter
     def refresh_token(self, plain: str) -> None:

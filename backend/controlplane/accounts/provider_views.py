@@ -1,4 +1,4 @@
-"""Sign-in by the identity provider: where a browser goes, what it comes back to, and what the provider itself tells."""
+"""Sign-in by the identity provider: the way there, the way back, and log-outs that the provider reports."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class ProviderSignInView(ApiView):
             raise NotFound("No identity provider is configured here: log in with a password.", code="no_provider")
         place = given.validated_data.get("next", "")
         request.session[NEXT] = place if PLACE.fullmatch(place) else "/fleet"
-        return Response({"url": identity_provider.sign_in_url(request._request, f"{settings.PUBLIC_URL}/oidc/callback")})
+        return Response(
+            {"url": identity_provider.sign_in_url(request._request, f"{settings.PUBLIC_URL}/oidc/callback")}
+        )
 
 
 def _with_provider(view: View) -> View:
@@ -61,7 +63,7 @@ def _with_provider(view: View) -> View:
 @require_GET
 @_with_provider
 def callback(request: HttpRequest) -> HttpResponse:
-    """A browser comes back, by the provider's address of it. Whatever fails is told by the log-in page."""
+    """The provider sends the browser back to here. If anything fails, the log-in page says what."""
     try:
         proof = identity_provider.signed_in(request)
         user = sign_ins.sign_in(proof)
@@ -90,7 +92,7 @@ def end(_: HttpRequest) -> HttpResponse:
 @require_POST
 @_with_provider
 def logout(request: HttpRequest) -> HttpResponse:
-    """The provider tells that a session is over (back-channel log-out). Its token is the proof."""
+    """The provider reports that a session has ended (back-channel log-out). Its signed token is the proof."""
     if not ProviderLogoutThrottle().allow_request(request, None):
         return HttpResponse(status=429)
     try:

@@ -34,7 +34,7 @@ def admin_list() -> QuerySet[User]:
 
 
 def session_standing() -> QuerySet[Session]:
-    """Of local users, and those for which the identity provider still stands."""
+    """Sessions of local users, and sessions that the identity provider still confirms."""
     now = timezone.now()
     is_confirmed = Q(user__subject="") | Q(sign_in__expires_at__gt=now)
     return Session.objects.filter(is_confirmed, expire_date__gt=now)

@@ -113,7 +113,7 @@ def _ended_facts(ended: Ended) -> dict[str, int]:
 
 
 def _refuse_what_the_provider_says(user: User, changes: dict[str, Any]) -> None:
-    said = sorted({"role", "email", "password"} & changes.keys())
+    said = [name for name in ("email", "password", "role") if name in changes and changes[name] != getattr(user, name)]
     if said and not user.is_local:
         raise Conflict(
             f"{user.username} signs in by the identity provider, which decides: {', '.join(said)}. Change it there.",

@@ -55,7 +55,7 @@ def sign_in(proof: Proof) -> User:
 
 @transaction.atomic
 def sign_in_keep(user: User, session_key: str, proof: Proof) -> None:
-    """What the session now depends on. Earlier sign-ins without a session have had their use: this one confirms."""
+    """The session now depends on this sign-in. It replaces earlier ones that have no session any more."""
     user.sign_ins.filter(session=None).delete()
     sign_in = SignIn(user=user, session_id=session_key, provider_session=proof.session_id)
     _take(sign_in, proof)
@@ -63,7 +63,7 @@ def sign_in_keep(user: User, session_key: str, proof: Proof) -> None:
 
 
 def sign_ins_confirm() -> None:
-    """Of those that are due, until the provider cannot be asked."""
+    """Asks the provider about each sign-in that is due, and stops when the provider cannot be asked."""
     if settings.IDENTITY_PROVIDER.issuer:
         due = SignIn.objects.select_related("user", "session").filter(due_at__lte=timezone.now()).order_by("due_at")
         with acting_as(PROVIDER):
@@ -115,7 +115,7 @@ def _new(proof: Proof, role: str) -> User:
 
 
 def _free_name(proof: Proof) -> str:
-    """Names are for people to read. Whose name is taken here gets one that nobody can choose."""
+    """Names are for people to read. If the name is taken here, the new one has a part that cannot be chosen."""
     name = OTHER_CHARACTERS.sub("-", proof.username).strip("-_.@")[:48] or "user"
     if len(name) > 1 and not User.objects.filter(username__iexact=name).exists():
         return name
@@ -173,14 +173,14 @@ def _renew(sign_in: SignIn, proof: Proof) -> None:
         return
     _take(sign_in, proof)
     kept = ("refresh_sealed", "is_offline", "expires_at", "due_at")
-    # No row: its session has ended meanwhile.
+    # There is no row if the session has ended in the meantime.
     SignIn.objects.filter(pk=sign_in.pk).update(**{name: getattr(sign_in, name) for name in kept})
     _confirmed(_agreeing(user, proof, role))
 
 
 @transaction.atomic
 def _over(sign_in: SignIn, reason: str) -> None:
-    """Of a token that outlives sessions, it is not the session that has ended, but what the provider gave the user."""
+    """If an offline token is refused and no other sign-in is left, the user's tokens and access keys stop, too."""
     user, is_offline = sign_in.user, sign_in.is_offline
     _session_end(sign_in, reason, is_kept=False)
     if is_offline and not user.sign_ins.exists():
@@ -198,7 +198,7 @@ def _session_end(sign_in: SignIn, reason: str, *, is_kept: bool) -> None:
 
 
 def _access_end(user: User, reason: str) -> None:
-    """Sessions go. Tokens and access keys let nobody in until the provider confirms the user again."""
+    """Sessions are deleted. Tokens and access keys are refused until the provider confirms the user again."""
     was_standing = user.is_standing
     user.confirmed_until = timezone.now()
     user.save(update_fields=["confirmed_until"])

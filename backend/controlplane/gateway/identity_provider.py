@@ -1,4 +1,4 @@
-"""The identity provider by which people sign in, over OpenID Connect.
+"""The client of the identity provider, over OpenID Connect.
 
 Authlib does what the protocol asks of a client: PKCE, state and nonce, the token's signature, issuer and audience, and
 the provider's keys, also new ones. Here is only what the control plane wants to know, as values. Nothing that a token
@@ -33,6 +33,8 @@ log = structlog.get_logger(__name__)
 KEPT_SECONDS = 600  # after this, addresses and keys are asked for again: a key that was taken back is trusted no longer
 LEEWAY_SECONDS = 60
 LONGEST_SUBJECT = 255  # by the standard
+# Signed by a key that the provider alone has. The library takes what the provider lists, which may be `none`.
+SIGNED_BY_ITS_KEY = {f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)} | {"EdDSA", "Ed25519"}
 LOGGED_OUT = "http://schemas.openid.net/event/backchannel-logout"
 
 
@@ -86,7 +88,7 @@ def sign_in_url(request: HttpRequest, back: str) -> str:
 
 
 def signed_in(request: HttpRequest) -> Proof:
-    """Who has come back."""
+    """Returns what the provider proves about the person who has come back."""
     with _asking():
         token = _app().authorize_access_token(request, claims_options=_required(), leeway=LEEWAY_SECONDS)
         if "userinfo" not in token:
@@ -95,7 +97,7 @@ def signed_in(request: HttpRequest) -> Proof:
 
 
 def confirmed(refresh_token: str) -> Proof:
-    """Who it still is, in which groups now. NoLonger if the provider has ended it."""
+    """Returns the same proof with the present groups. Raises NoLonger if the provider has ended the session."""
     with _asking():
         app = _app()
         token = dict(_session().refresh_token(app.load_server_metadata()["token_endpoint"], refresh_token))
@@ -106,7 +108,7 @@ def confirmed(refresh_token: str) -> Proof:
 
 
 def logged_out(logout_token: str) -> LoggedOut:
-    """Of which session, or of whom all, the provider tells the end."""
+    """Returns the session that the provider has ended; without a session, all of that subject have ended."""
     required = {**_required(), "exp": {"essential": True}, "events": {"essential": True, "validate": _tells_log_out}}
     with _asking():
         claims = _app().parse_id_token({"id_token": logout_token}, None, required, _LogoutToken, LEEWAY_SECONDS)
@@ -130,7 +132,7 @@ def _tells_log_out(_: Any, events: Any) -> bool:
 
 
 def _required() -> dict[str, Any]:
-    """Made anew each time, since the library takes its functions out."""
+    """Each call returns a new value, since the library removes the functions from it."""
     provider = settings.IDENTITY_PROVIDER
     return {
         "iss": {"essential": True, "value": provider.issuer},
@@ -140,7 +142,11 @@ def _required() -> dict[str, Any]:
 
 def _app() -> DjangoOAuth2App:
     provider = settings.IDENTITY_PROVIDER
-    return _made(provider.issuer, provider.client_id, provider.client_secret, int(time.time() / KEPT_SECONDS))
+    app = _made(provider.issuer, provider.client_id, provider.client_secret, int(time.time() / KEPT_SECONDS))
+    metadata = app.load_server_metadata()
+    listed = metadata.get("id_token_signing_alg_values_supported", ["RS256"])
+    metadata["id_token_signing_alg_values_supported"] = [each for each in listed if each in SIGNED_BY_ITS_KEY]
+    return app
 
 
 @lru_cache(maxsize=1)

@@ -29,6 +29,18 @@ def test_a_dry_login_asks_for_no_password_and_keeps_nothing(stack: Stack, bare: 
     assert config.read_text() == kept
 
 
+def test_a_token_of_the_console_is_kept_and_its_log_out_revokes_it(
+    stack: Stack, fqc: Fqc, bare: Fqc, tmp_path: Path
+) -> None:
+    made = fqc("token", "create", "from the console", "--scope", "viewer", "-o", "json").json
+    here = {"FQC_CONFIG": str(tmp_path / "config.json")}
+    words = ("login", "--url", stack.url, "--token-stdin", "-o", "json")
+    assert bare(*words, stdin=f"{made['token']}\n", **here).json["scope"] == "viewer"
+    assert bare("whoami", "-o", "json", **here).json["username"] == stack.username
+    assert bare("logout", **here).code == 0
+    assert bare(*words, stdin=f"{made['token']}\n", **here).code == 5
+
+
 def test_a_wrong_password_is_denied(stack: Stack, bare: Fqc) -> None:
     wrong = bare("login", "--url", stack.url, "-u", "nobody", "--password-stdin", stdin="guessed-1\n")
     assert wrong.code == 5

@@ -187,6 +187,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/provider": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Begin to sign in by the identity provider. Takes a CSRF token, as log-in does. */
+        post: operations["auth_provider_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/session": {
         parameters: {
             query?: never;
@@ -3708,6 +3725,14 @@ export interface components {
          * @enum {string}
          */
         Provider: "external" | "local";
+        ProviderSignInRequest: {
+            /** @description The console's place to go to afterwards. */
+            next?: string;
+        };
+        ProviderUrl: {
+            /** @description At the identity provider: where the browser goes now. */
+            url: string;
+        };
         ProxyRequest: {
             /** @default now */
             when: components["schemas"]["When"];
@@ -3941,6 +3966,10 @@ export interface components {
             csrf_token: string;
             /** @description Longest lifetime of a token. */
             token_lifetime_days: number;
+            /** @description What the identity provider is called; null: nobody can sign in by one. */
+            provider: string | null;
+            /** @description False: only the local administrator logs in with a password. */
+            has_passwords: boolean;
         };
         SessionsEnded: {
             /** @description How many were ended. */
@@ -4517,6 +4546,15 @@ export interface components {
             readonly email: string;
             readonly role: components["schemas"]["Role"];
             readonly is_active: boolean;
+            /** @description The identity provider's address; empty: a local user. */
+            readonly issuer: string;
+            /** @description Who this is there; empty: a local user. */
+            readonly subject: string;
+            /**
+             * Format: date-time
+             * @description Of a user of the identity provider: until when its last word lets anything let him in.
+             */
+            readonly confirmed_until: string | null;
             readonly version: number;
             /** Format: date-time */
             readonly last_login: string | null;
@@ -4537,6 +4575,15 @@ export interface components {
             readonly email: string;
             readonly role: components["schemas"]["Role"];
             readonly is_active: boolean;
+            /** @description The identity provider's address; empty: a local user. */
+            readonly issuer: string;
+            /** @description Who this is there; empty: a local user. */
+            readonly subject: string;
+            /**
+             * Format: date-time
+             * @description Of a user of the identity provider: until when its last word lets anything let him in.
+             */
+            readonly confirmed_until: string | null;
             readonly version: number;
             /** Format: date-time */
             readonly last_login: string | null;
@@ -5185,6 +5232,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PasswordChanged"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    auth_provider_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ProviderSignInRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderUrl"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */

@@ -50,7 +50,7 @@ def console(web, keycloak, settings):
 
 
 def ask_the_provider():
-    """As the scheduler does when it is time."""
+    """The scheduler does the same when a sign-in is due."""
     SignIn.objects.update(due_at=timezone.now())
     sign_ins_confirm()
 

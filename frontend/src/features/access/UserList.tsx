@@ -13,6 +13,7 @@ import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { useUserDelete, usersQuery, type User } from './api';
 import { UserForm } from './UserForm';
+import classes from './UserList.module.css';
 
 type Dialog = { kind: 'form'; user?: User } | { kind: 'delete'; user: User };
 
@@ -63,7 +64,12 @@ function columnsOf(t: Translate, open: (dialog: Dialog) => void): Column<User>[]
     {
       key: 'user',
       header: t('access.user'),
-      render: (row) => <strong>{row.username}</strong>,
+      render: (row) => (
+        <>
+          <strong>{row.username}</strong>
+          {row.subject && <span className={classes.source}> {t('access.byProvider')}</span>}
+        </>
+      ),
       sortValue: (row) => row.username,
     },
     { key: 'email', header: t('access.email'), render: (row) => row.email || '–', isSecondary: true },

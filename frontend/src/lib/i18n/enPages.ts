@@ -26,6 +26,17 @@ export const enPages = {
   'login.username': 'User name',
   'login.password': 'Password',
   'login.submit': 'Log in',
+  'login.byProvider': 'Sign in with {name}',
+  'login.or': 'or with a password',
+  'login.asLocalAdmin': 'Log in as the local administrator',
+  'login.failed.noRole':
+    'You are signed in at the identity provider, but none of your groups there gives you a role here. Ask an administrator.',
+  'login.failed.disabled': 'Your user is disabled here. Ask an administrator.',
+  'login.failed.expired': 'This sign-in was begun too long ago, or in another browser. Begin again.',
+  'login.failed.unavailable':
+    'The identity provider cannot be reached, or refuses this control plane. Try again later; the log of the control plane says more.',
+  'login.failed.refused':
+    'The identity provider did not let you in. Try again; the log of the control plane says why.',
   'chart.noData': 'No data in this range.',
   'chart.export': 'Export {title}',
   'chart.exportPng': 'Image (PNG)',
@@ -59,6 +70,9 @@ export const enPages = {
   'audit.exportLines': 'JSON lines, for programs',
   'audit.exportDownload': 'Download',
   'access.title': 'Access',
+  'access.byProvider': 'by the identity provider',
+  'access.byProviderHint':
+    'This user signs in by the identity provider, which decides role and e-mail address. There it is {subject} at {issuer}.',
   'access.description':
     'Who may do what: users for the console, tokens for the API, command line and Terraform, keys for signed requests.',
   'access.users': 'Users',

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from controlplane.accounts.admin_services import admin_ensure
 from controlplane.core.request_context import acting_as
 
+
 class Command(BaseCommand):
     help = "Make sure that there is an active administrator. Prints the name and the file that holds the password."
 
@@ -27,7 +28,9 @@ class Command(BaseCommand):
             facts = {"username": settings.LOCAL_ADMIN, "password": password, "password_file": str(file)}
             self.stdout.write(json.dumps(facts))
         else:
-            self.stdout.write(f"{settings.LOCAL_ADMIN}: the password is in {file}" if password else "there is an administrator")
+            self.stdout.write(
+                f"{settings.LOCAL_ADMIN}: the password is in {file}" if password else "there is an administrator"
+            )
 
 
 def _keep(file: Path, password: str) -> None:
