@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.cookiejar
 import json
+import os
 import re
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from testing.guard import MARK
 from testing.ports import free_port
 from testing.workers import BACKEND, until
 
@@ -105,10 +107,9 @@ class Keycloak:
         options = ["--cache=local", f"--hostname={self.url}", "--http-enabled=true", "--http-host=127.0.0.1"]
         options += [f"--http-port={self.port}", f"--db-url=jdbc:h2:file:{folder}/h2/keycloak;NON_KEYWORDS=VALUE"]
         first = {"KC_BOOTSTRAP_ADMIN_USERNAME": ADMIN, "KC_BOOTSTRAP_ADMIN_PASSWORD": PASSWORD}
-        # Replaced by the program of Java, which `kc.sh` would otherwise leave behind.
         program = ["bash", str(keycloak_home("dev-file") / "bin" / "kc.sh"), "start", "--optimized", *options]
         self._log = (folder / "log").open("wb")
-        environment = {**keycloak_environment(), **first}
+        environment = {**keycloak_environment(), **first, MARK: os.environ[MARK]}
         self.process = subprocess.Popen(program, env=environment, stdout=self._log, stderr=subprocess.STDOUT)
         self._visitor = Visitor()
 

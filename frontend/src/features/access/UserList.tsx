@@ -59,6 +59,11 @@ export function UserList() {
   );
 }
 
+function statusOf({ is_active, confirmed_until }: User): 'active' | 'inactive' | 'unconfirmed' {
+  if (!is_active) return 'inactive';
+  return confirmed_until && Date.parse(confirmed_until) <= Date.now() ? 'unconfirmed' : 'active';
+}
+
 function columnsOf(t: Translate, open: (dialog: Dialog) => void): Column<User>[] {
   return [
     {
@@ -77,11 +82,12 @@ function columnsOf(t: Translate, open: (dialog: Dialog) => void): Column<User>[]
     {
       key: 'status',
       header: t('access.status'),
-      render: (row) => (
-        <StatusBadge tone={row.is_active ? 'ok' : 'neutral'}>
-          {t(row.is_active ? 'access.active' : 'access.inactive')}
-        </StatusBadge>
-      ),
+      render: (row) => {
+        const status = statusOf(row);
+        return (
+          <StatusBadge tone={status === 'active' ? 'ok' : 'neutral'}>{t(`access.${status}`)}</StatusBadge>
+        );
+      },
     },
     {
       key: 'login',

@@ -1,5 +1,5 @@
 import favicon from '@/components/favicon.svg?inline';
-import { Alert, Button, Divider, PasswordInput, Stack, Switch, TextInput } from '@mantine/core';
+import { Alert, Button, PasswordInput, Stack, Switch, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState, type FormEvent } from 'react';
@@ -37,7 +37,7 @@ function WaysIn() {
     <Stack gap="md">
       {failed && <Alert color="red">{t(failureOf(failed))}</Alert>}
       {data?.provider && <ProviderButton name={data.provider} />}
-      {data?.provider && hasForm && <Divider label={t('login.or')} />}
+      {data?.provider && data.has_passwords && <p className={classes.or}>{t('login.or')}</p>}
       {data?.provider && !data.has_passwords && (
         <Switch
           label={t('login.asLocalAdmin')}
@@ -46,7 +46,7 @@ function WaysIn() {
           onChange={(event) => setWantsPassword(event.currentTarget.checked)}
         />
       )}
-      {hasForm && <LoginForm />}
+      {hasForm && <LoginForm isSecond={Boolean(data?.provider)} />}
     </Stack>
   );
 }
@@ -74,7 +74,7 @@ function ProviderButton({ name }: { name: string }) {
   );
 }
 
-function LoginForm() {
+function LoginForm({ isSecond }: { isSecond: boolean }) {
   const t = useT();
   const { next } = useSearch({ from: '/login' });
   const navigate = useNavigate();
@@ -113,7 +113,14 @@ function LoginForm() {
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
         />
-        <Button type="submit" size="sm" loading={attempt.isPending} fullWidth mt={4}>
+        <Button
+          type="submit"
+          size="sm"
+          variant={isSecond ? 'default' : 'filled'}
+          loading={attempt.isPending}
+          fullWidth
+          mt={4}
+        >
           {t('login.submit')}
         </Button>
       </Stack>

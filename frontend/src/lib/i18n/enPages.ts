@@ -70,6 +70,7 @@ export const enPages = {
   'audit.exportLines': 'JSON lines, for programs',
   'audit.exportDownload': 'Download',
   'access.title': 'Access',
+  'access.unconfirmed': 'Not confirmed by the provider',
   'access.byProvider': 'by the identity provider',
   'access.byProviderHint':
     'This user signs in by the identity provider, which decides role and e-mail address. There it is {subject} at {issuer}.',

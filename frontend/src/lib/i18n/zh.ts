@@ -108,6 +108,7 @@ export const zh: Messages = {
   'audit.exportLines': 'JSON Lines，用于程序',
   'audit.exportDownload': '下载',
   'access.title': '访问权限',
+  'access.unconfirmed': '身份提供方未确认',
   'access.byProvider': '经身份提供方',
   'access.byProviderHint': '此用户通过身份提供方登录，角色和邮箱由其决定。在 {issuer} 处为 {subject}。',
   'access.description': '谁可以做什么：用户用于控制台，令牌用于 API、命令行与 Terraform，密钥用于签名请求。',
