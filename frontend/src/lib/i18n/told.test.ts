@@ -113,7 +113,7 @@ const NAMES: Record<string, () => string[]> = {
     [
       ...listOf(source('insight/src/report.rs'), 'QUERIES: [&str; 20] = ['),
       ...listOf(source('insight/src/report.rs'), 'REASONS: [&str; 6] = ['),
-      ...named(source('prerequisites/digests.py'), /^ {4}"(\w+)",$/gm),
+      ...named(source('gateway/reports.py'), /^ {4}"(\w+)",$/gm),
     ].sort(),
 };
 
