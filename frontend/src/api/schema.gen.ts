@@ -964,6 +964,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/instances/{id}/cache/queries/{digest}/hours": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What the statement with this digest did in each hour of the last day, as the hourly notes tell. */
+        get: operations["instances_cache_query_hours"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/instances/{id}/cache/rules": {
         parameters: {
             query?: never;
@@ -4110,6 +4127,22 @@ export interface components {
             /** @description Statements to run, or lines for the server's option file. */
             remedy: string[];
         };
+        StatementHour: {
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until: string;
+            /** @description Null: not known. */
+            executions: number | null;
+            /** @description 0 without the engine. */
+            hits: number | null;
+            /** @description Of a server without the engine; else 0. */
+            server_time_us: number | null;
+        };
+        StatementHours: {
+            /** @description Oldest first; an hour without a note is missing. */
+            items: components["schemas"]["StatementHour"][];
+        };
         StepAtWork: {
             kind: string;
             /** @description Of the parameter; empty: the step is of none. */
@@ -7240,6 +7273,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatementExample"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_cache_query_hours: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                digest: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementHours"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */

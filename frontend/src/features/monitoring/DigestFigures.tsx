@@ -5,18 +5,20 @@ import { Statements } from '@/components/Statements';
 import { useT, useTold } from '@/lib/i18n/context';
 import { columnNames, isNumeric, readableColumn, readableFigure, type QueryRow } from './queryRows';
 import { QueryTable } from './QueryTable';
+import { StatementHours } from './StatementHours';
 import classes from './queries.module.css';
 
 const SERVER_TIME = 'Server_time_us';
 
 interface DigestFiguresProps {
+  instanceId: string;
   items: QueryRow[];
   /** The digest of the statement whose details are shown. */
   open?: string;
   onOpen: (digest: string | undefined) => void;
 }
 
-export function DigestFigures({ items, open, onOpen }: DigestFiguresProps) {
+export function DigestFigures({ instanceId, items, open, onOpen }: DigestFiguresProps) {
   const t = useT();
   return (
     <div className={classes.figures}>
@@ -28,6 +30,7 @@ export function DigestFigures({ items, open, onOpen }: DigestFiguresProps) {
         onOpen={(row) => onOpen(row.Digest ?? undefined)}
       />
       <DigestDrawer
+        instanceId={instanceId}
         items={items}
         row={items.find((row) => open !== undefined && row.Digest === open)}
         onClose={() => onOpen(undefined)}
@@ -37,10 +40,12 @@ export function DigestFigures({ items, open, onOpen }: DigestFiguresProps) {
 }
 
 function DigestDrawer({
+  instanceId,
   items,
   row,
   onClose,
 }: {
+  instanceId: string;
   items: QueryRow[];
   row: QueryRow | undefined;
   onClose: () => void;
@@ -52,6 +57,7 @@ function DigestDrawer({
       {row && (
         <Stack gap="md">
           <Statements lines={[row.Query ?? '']} />
+          <StatementHours instanceId={instanceId} digest={row.Digest ?? ''} />
           <FactList
             facts={columnNames(items)
               .filter((name) => name !== 'Query')

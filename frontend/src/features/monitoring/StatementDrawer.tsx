@@ -12,6 +12,7 @@ import { useT, useTold } from '@/lib/i18n/context';
 import { formatCompact, formatDuration, formatPercent } from '@/lib/number';
 import { cacheTablesQuery } from './queriesApi';
 import { factsOf, reasonsOf, schemaOf, tablesOf, type QueryRow } from './queryRows';
+import { StatementHours } from './StatementHours';
 import { StatementExample } from './StatementExample';
 import classes from './queries.module.css';
 
@@ -37,6 +38,7 @@ export function StatementDrawer({ instanceId, row, since, onClose }: StatementDr
           </div>
           <StatementExample key={row.Digest} instanceId={instanceId} row={row} />
           <Figures row={row} since={since} />
+          <StatementHours instanceId={instanceId} digest={row.Digest ?? ''} />
           <Reasons instanceId={instanceId} row={row} />
           <Tables instanceId={instanceId} row={row} />
           <Actions instanceId={instanceId} row={row} />

@@ -673,6 +673,9 @@ export const enPages = {
   'ruleEdit.withoutTables': 'Of these, without known tables because no result was cached: {count}.',
   'ruleEdit.review': 'Review the change',
   'ruleEdit.discard': 'Discard',
+  'statement.byHour': 'Executions by the hour',
+  'statement.perHour': '{low} to {high} in an hour, since',
+  'statement.noHours': 'The figures are noted each hour. There are not two notes of it yet.',
   'statement.title': 'Statement',
   'statement.literals': 'Literals are shown as ?. The engine keeps none.',
   'statement.literalsHidden':
