@@ -21,7 +21,7 @@ interface DigestFiguresProps {
 export function DigestFigures({ instanceId, items, open, onOpen }: DigestFiguresProps) {
   const t = useT();
   return (
-    <div className={classes.figures}>
+    <>
       <QueryTable
         items={items}
         label={t('queries.byServerTime')}
@@ -35,7 +35,7 @@ export function DigestFigures({ instanceId, items, open, onOpen }: DigestFigures
         row={items.find((row) => open !== undefined && row.Digest === open)}
         onClose={() => onOpen(undefined)}
       />
-    </div>
+    </>
   );
 }
 

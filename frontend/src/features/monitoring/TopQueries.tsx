@@ -81,10 +81,10 @@ export function TopQueries({
       <QueryView query={queries}>
         {(data) =>
           data.is_available && data.source === 'digests' ? (
-            <>
+            <div className={classes.figures}>
               {span && <SpanNote since={data.since} />}
               <DigestFigures instanceId={instanceId} items={data.items} open={open} onOpen={onOpen} />
-            </>
+            </div>
           ) : data.is_available ? (
             <div className={classes.figures}>
               {span && <SpanNote since={data.since} />}
