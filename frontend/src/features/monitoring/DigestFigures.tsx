@@ -63,11 +63,14 @@ function DigestDrawer({
               .filter((name) => name !== 'Query')
               .map((name) => ({
                 label: told(`column.${name}`, readableColumn(name)),
-                value: isNumeric(items, name) ? (
-                  readableFigure(name, row[name] ?? '', t)
-                ) : (
-                  <code className={classes.digest}>{row[name]}</code>
-                ),
+                value:
+                  row[name] == null ? (
+                    '–'
+                  ) : isNumeric(items, name) ? (
+                    readableFigure(name, row[name] ?? '', t)
+                  ) : (
+                    <code className={classes.digest}>{row[name]}</code>
+                  ),
               }))}
           />
         </Stack>
