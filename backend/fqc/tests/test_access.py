@@ -201,6 +201,26 @@ def test_an_admin_resets_a_password_and_reads_what_ended(person: tuple[str, Fqc]
     assert run("whoami").code == 5
 
 
+def test_an_admin_makes_a_user_gives_another_role_and_deletes_the_user(fqc: Fqc) -> None:
+    name = f"new-{uuid4().hex[:8]}"
+    words = ("user", "create", name, "--role", "viewer", "--password-stdin")
+    assert "would send POST" in fqc(*words, "--dry-run").out
+    assert fqc(*words, "-o", "json", stdin="seven green bicycles\n").json["role"] == "viewer"
+    assert fqc("user", "role", name, "operator", "-o", "json").json["role"] == "operator"
+    assert fqc("user", "delete", name, "--yes").code == 0
+    assert fqc("user", "delete", name, "--yes").code == 3
+
+
+def test_an_admin_reads_and_changes_settings(fqc: Fqc) -> None:
+    before = fqc("settings", "show", "-o", "json").json
+    changed = fqc("settings", "set", "raw_retention_hours=30", 'mail_to=["dba@example.com"]', "-o", "json").json
+    assert (changed["raw_retention_hours"], changed["mail_to"]) == (30, ["dba@example.com"])
+    back = f"raw_retention_hours={before['raw_retention_hours']}"
+    assert fqc("settings", "set", back, f"mail_to={json.dumps(before['mail_to'])}").code == 0
+    for wrong in ("raw_retention_hours=many", "nonsense=1", "version=1", "raw_retention_hours"):
+        assert fqc("settings", "set", wrong).code == 2
+
+
 def test_a_user_is_disabled_and_enabled(person: tuple[str, Fqc], fqc: Fqc) -> None:
     name, run = person
     kept = fqc("user", "disable", name, "--keep-tokens", "--yes", "-o", "json").json
