@@ -17,6 +17,10 @@ export const enPages = {
   'form.startOver': 'Start over',
   'tags.hint': 'name:value, separated by commas',
   'tags.wrong': 'Write each tag as name:value, for example env:prod.',
+  'addInstance.statements': 'Statements that make the account, and the command for scripts',
+  'addInstance.statementsHint':
+    'Run them on the server. Instead of %, write the address from which the control plane connects. Once the server is added, its prerequisites say what else the account needs.',
+  'addInstance.command': 'The same step by the command line:',
   'addInstance.provider': 'Server type',
   'state.on': 'on',
   'state.off': 'off',

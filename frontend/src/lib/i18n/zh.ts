@@ -46,6 +46,10 @@ export const zh: Messages = {
   'form.startOver': '重新开始',
   'tags.hint': '名称:值，以逗号分隔',
   'tags.wrong': '请将每个标签写成“名称:值”，例如 env:prod。',
+  'addInstance.statements': '创建账号的语句，以及用于脚本的命令',
+  'addInstance.statementsHint':
+    '在服务器上执行。请将 % 换成控制面连接所用的地址。添加服务器后，其前提条件会说明账号还需要哪些权限。',
+  'addInstance.command': '用命令行完成同一步：',
   'addInstance.provider': '服务器类型',
   'unit.d': '天',
   'unit.h': '小时',
