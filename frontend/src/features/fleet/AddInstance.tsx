@@ -1,4 +1,4 @@
-import { SegmentedControl, Select, Switch, TextInput } from '@mantine/core';
+import { SegmentedControl, Select, Switch, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -119,13 +119,13 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
       />
       {draft.provider === 'external' && (
         <>
-          <details>
+          <Text component="details" size="xs">
             <summary>{t('addInstance.statements')}</summary>
             <p>{t('addInstance.statementsHint')}</p>
             <Statements lines={accountStatements(draft.username, '%')} />
             <p>{t('addInstance.command')}</p>
             <Statements lines={[addCommand(draft)]} />
-          </details>
+          </Text>
           <EndpointFields endpoint={draft} error={error} onChange={set} />
         </>
       )}
