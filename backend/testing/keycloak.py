@@ -191,7 +191,7 @@ def keycloak() -> Iterator[Keycloak]:
             pytest.skip(f"{ABSENT}: {reason}")
         provider = Keycloak(Path(folder))
         try:
-            until(provider.is_up, "Keycloak answers, or has ended")
+            until(provider.is_up, "Keycloak answers, or has ended", seconds=600)
             assert provider.process.poll() is None, (Path(folder) / "log").read_text()[-2000:]
             provider.make_realm()
             yield provider
