@@ -13,6 +13,7 @@ pytest_plugins = [
     "testing.database",
     "testing.faults",
     "testing.garbage",
+    "testing.keycloak",
     "testing.slices",
     "testing.statements",
     "testing.web",

@@ -62,6 +62,16 @@ def _address(name: str, default: str) -> str:
     return value.rstrip("/")
 
 
+def _issuer(name: str) -> str:
+    """It is kept as it is spelled, since tokens must name the same issuer to the last slash."""
+    value = _text(name, "")
+    parts = urlsplit(value)
+    is_here = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "::1", "localhost"}
+    if value and not (parts.scheme == "https" and parts.hostname) and not is_here:
+        raise BadEnvironment(f"{name}={value!r}: write https:// and the issuer; http:// is for loopback alone")
+    return value
+
+
 def _words(name: str, default: str) -> list[str]:
     return [word.strip() for word in _text(name, default).split(",") if word.strip()]
 
@@ -120,6 +130,44 @@ def _sqlite(path: str) -> dict[str, object]:
 
 
 @dataclass(frozen=True)
+class IdentityProvider:
+    """People sign in with it in addition to passwords, or instead of them."""
+
+    issuer: str  # empty: there is none
+    client_id: str
+    client_secret: str  # empty: a public client, which PKCE alone protects
+    name: str
+    scopes: list[str]
+    groups_claim: str
+    groups: dict[str, list[str]]  # of each role
+    refresh_seconds: int
+    token_hours: int
+
+
+def _identity_provider() -> IdentityProvider:
+    provider = IdentityProvider(
+        issuer=_issuer("FQC_OIDC_ISSUER"),
+        client_id=_text("FQC_OIDC_CLIENT_ID", "fqc"),
+        client_secret=_text("FQC_OIDC_CLIENT_SECRET", ""),
+        name=_text("FQC_OIDC_NAME", "single sign-on"),
+        scopes=_text("FQC_OIDC_SCOPES", "openid profile email").split(),
+        groups_claim=_text("FQC_OIDC_GROUPS_CLAIM", "groups"),
+        groups={
+            "admin": _words("FQC_OIDC_ADMIN_GROUPS", ""),
+            "operator": _words("FQC_OIDC_OPERATOR_GROUPS", ""),
+            "viewer": _words("FQC_OIDC_VIEWER_GROUPS", ""),
+        },
+        refresh_seconds=_number("FQC_OIDC_REFRESH_SECONDS", 300, 10, 1800),
+        token_hours=_number("FQC_OIDC_TOKEN_HOURS", 24, 1, 8760),
+    )
+    if provider.issuer and not any(provider.groups.values()):
+        raise BadEnvironment("FQC_OIDC_ISSUER: nobody would get a role; set FQC_OIDC_ADMIN_GROUPS, for instance")
+    if "openid" not in provider.scopes:
+        raise BadEnvironment("FQC_OIDC_SCOPES: without openid the provider does not say who signs in")
+    return provider
+
+
+@dataclass(frozen=True)
 class Environment:
     debug: bool
     run_dir: Path
@@ -155,6 +203,9 @@ class Environment:
     trusted_proxies: int
     is_hsts_for_subdomains: bool
     is_hsts_preloaded: bool
+    identity_provider: IdentityProvider
+    has_passwords: bool  # false: only the local administrator logs in with one
+    local_admin: str
 
     @property
     def is_tls(self) -> bool:
@@ -166,6 +217,9 @@ def read() -> Environment:
     is_for_subdomains, is_preloaded = _flag("FQC_HSTS_SUBDOMAINS", False), _flag("FQC_HSTS_PRELOAD", False)
     if is_preloaded and not is_for_subdomains:
         raise BadEnvironment("FQC_HSTS_PRELOAD=true: a list of whole domains; set FQC_HSTS_SUBDOMAINS too")
+    provider, has_passwords = _identity_provider(), _flag("FQC_PASSWORD_LOGIN", True)
+    if not has_passwords and not provider.issuer:
+        raise BadEnvironment("FQC_PASSWORD_LOGIN=false: nobody could log in; set FQC_OIDC_ISSUER too")
     return Environment(
         debug=_flag("FQC_DEBUG", False),
         run_dir=_path("FQC_RUN_DIR", REPOSITORY / ".run"),
@@ -201,4 +255,7 @@ def read() -> Environment:
         trusted_proxies=_number("FQC_TRUSTED_PROXIES", 0, 0, 10),
         is_hsts_for_subdomains=is_for_subdomains,
         is_hsts_preloaded=is_preloaded,
+        identity_provider=provider,
+        has_passwords=has_passwords,
+        local_admin=_text("FQC_LOCAL_ADMIN", "admin"),
     )

@@ -70,6 +70,8 @@ DATABASE_POOL = environment.pool(ENV)
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}  # nothing is cached outside rows
 
 AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["controlplane.accounts.backend.AccountBackend"]
+IDENTITY_PROVIDER, HAS_PASSWORDS, LOCAL_ADMIN = ENV.identity_provider, ENV.has_passwords, ENV.local_admin
 PASSWORD_HASHERS = [
     "controlplane.accounts.hashing.BoundedArgon2PasswordHasher",
     "controlplane.accounts.hashing.BoundedPBKDF2PasswordHasher",
@@ -126,6 +128,8 @@ REST_FRAMEWORK = {
     "DEFAULT_THROTTLE_RATES": {
         "caller": "6000/min",
         "login": "20/min",
+        # An identity provider reports the end of all its sessions from one address.
+        "provider_logout": "3000/min",
         "endpoint_check": "30/min",
         # Of one token: as many near caches as an instance may have, each as often as servers are polled at most.
         "near_report": "12000/min",

@@ -74,12 +74,13 @@ def process_at(url: str) -> str:
 
 @pytest.fixture
 def web(transactional_db: None) -> Iterator[Callable[..., str]]:
-    """Starts one and waits until it answers; its address."""
+    """Starts one and waits until it answers; its address. `{port}` in a variable stands for the port that it gets."""
     started: list[subprocess.Popen[bytes]] = []
 
     def answers(port: int, environment: dict[str, str]) -> bool:
         words = [sys.executable, "-m", "config.web", "--port", str(port), "--log-level", "critical"]
-        process = subprocess.Popen(words, cwd=BACKEND, env=environment_of(**environment))
+        here = {name: value.replace("{port}", str(port)) for name, value in environment.items()}
+        process = subprocess.Popen(words, cwd=BACKEND, env=environment_of(**here))
         started.append(process)
         until(lambda: process.poll() is not None or _is_up(_url(port)), "the web process answers, or has ended")
         return process.poll() is None

@@ -87,7 +87,7 @@ async function isWithin(part: Locator, whole: Locator): Promise<boolean> {
 async function expectFirstColumnToStay(page: Page, table: Locator, words: string): Promise<void> {
   const scroller = table.locator('..');
   const first = table.getByRole('cell', { name: words }).first();
-  for (const width of [1280, 390]) {
+  for (const width of [900, 390]) {
     await page.setViewportSize({ width, height: 900 });
     await expect(scroller).toHaveAttribute('data-beyond');
     await expect(scroller).not.toHaveAttribute('data-before');

@@ -14,6 +14,12 @@ test('a log-in returns to the page that asked for it', async ({ page }) => {
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Templates');
 });
 
+test('without an identity provider, nothing leads to one', async ({ page }) => {
+  await page.goto('/login');
+  await expect(page.getByLabel('User name')).toBeVisible();
+  await expect(page.getByRole('button', { name: /Sign in with/ })).toHaveCount(0);
+});
+
 test('a refused log-in shows the reason and the request, and keeps what was typed', async ({ page }) => {
   await page.goto('/login');
   await page.getByLabel('User name').fill('nobody-of-that-name');

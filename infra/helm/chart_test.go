@@ -31,7 +31,7 @@ var (
 	update = flag.Bool("update", false, "write what the chart renders now into golden/")
 	// Each of these has its values in golden/NAME.values.yaml, and what they render to in golden/NAME.yaml.
 	cases   = []string{"small", "full"}
-	secrets = []string{"FQC_DATABASE_URL", "FQC_BROKER_URL", "FQC_SECRET_KEY", "FQC_SEALING_KEYS"}
+	secrets = []string{"FQC_DATABASE_URL", "FQC_BROKER_URL", "FQC_SECRET_KEY", "FQC_SEALING_KEYS", "FQC_OIDC_CLIENT_SECRET"}
 	strict  = serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
 )
 

@@ -24,6 +24,11 @@ BACKEND = Path(__file__).parents[2]
         ("FQC_HSTS_PRELOAD", "true"),
         ("FQC_OTLP_ENDPOINT", "collector:4318"),
         ("FQC_LOG_LEVEL", "loud"),
+        ("FQC_OIDC_ISSUER", "http://login.example.com"),
+        ("FQC_OIDC_ISSUER", "https://login.example.com"),  # and no group of any role
+        ("FQC_OIDC_SCOPES", "profile"),
+        ("FQC_OIDC_REFRESH_SECONDS", "1801"),
+        ("FQC_PASSWORD_LOGIN", "false"),
         ("FQC_AUDIT_RETENTION_DAYS", "-1"),
         ("FQC_INCIDENT_RETENTION_DAYS", "36501"),
         ("FQC_MAIL_RETENTION_DAYS", "0"),

@@ -43,10 +43,18 @@ class ReporterAuthentication(BearerAuthentication):
 class ConsoleSessionAuthentication(SessionAuthentication):
     def authenticate(self, request: Request) -> tuple[User, None] | None:
         found: Any = super().authenticate(request)
-        if found is not None:
-            session = selectors.secret_hash(request._request.session.session_key or "")
-            caller_is(found[0].username, found[0].pk, found[0].role, authority=f"{session[:32]} {found[0].role}")
+        if found is None or not _stands(found[0], request._request.session.session_key):
+            return None
+        session = selectors.secret_hash(request._request.session.session_key or "")
+        caller_is(found[0].username, found[0].pk, found[0].role, authority=f"{session[:32]} {found[0].role}")
         return found
+
+
+def _stands(user: User, session_key: str | None) -> bool:
+    """Whether this user may still log in the way that started the session."""
+    if user.is_local:
+        return services.may_use_password(user.username)
+    return selectors.session_standing().filter(session_key=session_key).exists()
 
 
 class BearerScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

@@ -30,6 +30,7 @@ NONE_ASKING = Asking()
 def access_end(user: User, *, keep_tokens: bool, but: Asking = NONE_ASKING) -> Ended:
     """Inside the transaction of the change that is the reason, whose audit event tells the numbers."""
     sessions, _ = user.sessions.exclude(session_key=but.session_key or "").delete()
+    user.sign_ins.filter(session=None).delete()
     if keep_tokens:
         return Ended(sessions)
     now = timezone.now()

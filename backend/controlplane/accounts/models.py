@@ -1,4 +1,4 @@
-"""Users, their sessions, tokens and access keys, and failed log-ins.
+"""Users, their sessions, tokens and access keys, sign-ins by the identity provider, and failed log-ins.
 
 A token's secret is kept as a hash. An access key's is kept sealed, since checking a signature takes the secret itself.
 Both are shown once.
@@ -12,7 +12,9 @@ from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
+from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils import timezone
 
 from controlplane.accounts.access_key_ids import ACCESS_KEY_ID_LENGTH, new_access_key_id
 from controlplane.accounts.roles import Role, Scope
@@ -33,6 +35,12 @@ class User(AbstractBaseUser):
     email = models.EmailField(blank=True)
     role = models.CharField(max_length=8, choices=Role.choices, default=Role.VIEWER)
     is_active = models.BooleanField(default=True)
+    # Both are empty for a local user. Together, and nothing else, they identify a person at the identity provider.
+    issuer = models.CharField(max_length=500, default="", blank=True)
+    subject = models.CharField(max_length=255, default="", blank=True)
+    confirmed_until = models.DateTimeField(
+        null=True, help_text="Of a user of the identity provider: until when its last word lets anything let him in."
+    )
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -40,7 +48,22 @@ class User(AbstractBaseUser):
     objects: UserManager = UserManager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(Lower("username"), name="one_user_per_name_without_case")]
+        constraints = [
+            models.UniqueConstraint(Lower("username"), name="one_user_per_name_without_case"),
+            models.UniqueConstraint(
+                fields=["issuer", "subject"], condition=~Q(subject=""), name="one_user_per_subject"
+            ),
+        ]
+
+    @property
+    def is_local(self) -> bool:
+        return not self.subject
+
+    @property
+    def is_standing(self) -> bool:
+        """Whether anything may let this user in: not disabled, and still confirmed if the identity provider's."""
+        is_confirmed = self.is_local or (self.confirmed_until is not None and self.confirmed_until > timezone.now())
+        return self.is_active and is_confirmed
 
 
 class Session(AbstractBaseSession):
@@ -51,6 +74,34 @@ class Session(AbstractBaseSession):
     @classmethod
     def get_session_store_class(cls) -> type[SessionStore]:
         return SessionStore
+
+
+class SignIn(models.Model):
+    """A sign-in at the identity provider. Its refresh token is used to ask whether the provider still confirms it."""
+
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="sign_ins")
+    session = models.OneToOneField(Session, null=True, on_delete=models.SET_NULL, related_name="sign_in")
+    provider_session = models.CharField(
+        max_length=255, blank=True, db_index=True, help_text="As the provider calls it."
+    )
+    refresh_sealed = models.TextField(blank=True)
+    is_offline = models.BooleanField(default=False, help_text="The refresh token outlives the provider's session.")
+    expires_at = models.DateTimeField(help_text="When the session here ends unless the provider confirms it.")
+    due_at = models.DateTimeField(db_index=True, help_text="When the provider is asked next.")
+
+    @property
+    def secret_context(self) -> str:
+        return f"sign-in of {self.user_id}"
+
+    @property
+    def refresh_token(self) -> str:
+        return (
+            open_sealed(self.refresh_sealed, settings.SEALING_KEYS, self.secret_context) if self.refresh_sealed else ""
+        )
+
+    @refresh_token.setter
+    def refresh_token(self, plain: str) -> None:
+        self.refresh_sealed = seal(plain, settings.SEALING_KEYS, self.secret_context) if plain else ""
 
 
 class Token(models.Model):

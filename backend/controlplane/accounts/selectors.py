@@ -4,10 +4,10 @@ import hashlib
 import hmac
 import re
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from controlplane.accounts.models import Token, User
+from controlplane.accounts.models import Session, Token, User
 from controlplane.accounts.roles import Role
 
 # fqc_<8 characters that find the row>_<secret>: one pattern that leak scanners can look for.
@@ -25,11 +25,19 @@ def token_find(text: str) -> Token | None:
     token = shape and Token.objects.select_related("user").filter(prefix=shape[1], revoked_at=None).first()
     if not shape or not token or not hmac.compare_digest(token.secret_hash, secret_hash(shape[2])):
         return None
-    return token if token.user.is_active and token.expires_at > timezone.now() else None
+    return token if token.user.is_standing and token.expires_at > timezone.now() else None
 
 
 def admin_list() -> QuerySet[User]:
-    return User.objects.filter(role=Role.ADMIN, is_active=True)
+    """Local ones: who signs in by the identity provider cannot help where that fails."""
+    return User.objects.filter(role=Role.ADMIN, is_active=True, subject="")
+
+
+def session_standing() -> QuerySet[Session]:
+    """Sessions of local users, and sessions that the identity provider still confirms."""
+    now = timezone.now()
+    is_confirmed = Q(user__subject="") | Q(sign_in__expires_at__gt=now)
+    return Session.objects.filter(is_confirmed, expire_date__gt=now)
 
 
 def user_list() -> QuerySet[User]:

@@ -27,6 +27,8 @@ def password_field(**options: Any) -> serializers.CharField:
 
 class UserSerializer(serializers.ModelSerializer[User]):
     email = serializers.CharField(read_only=True, help_text="May be empty.")
+    issuer = serializers.CharField(read_only=True, help_text="The identity provider's address; empty: a local user.")
+    subject = serializers.CharField(read_only=True, help_text="Who this is there; empty: a local user.")
 
     class Meta:
         model = User
@@ -36,6 +38,9 @@ class UserSerializer(serializers.ModelSerializer[User]):
             "email",
             "role",
             "is_active",
+            "issuer",
+            "subject",
+            "confirmed_until",
             "version",
             "last_login",
             "created_at",
@@ -160,6 +165,16 @@ class LoginSerializer(serializers.Serializer[User]):
     password = serializers.CharField(max_length=LONGEST_PASSWORD, write_only=True, trim_whitespace=False)
 
 
+class ProviderSignInSerializer(serializers.Serializer[Any]):
+    next = serializers.CharField(
+        max_length=2000, required=False, allow_blank=True, help_text="The console's place to go to afterwards."
+    )
+
+
+class ProviderUrlSerializer(serializers.Serializer[Any]):
+    url = serializers.CharField(help_text="At the identity provider: where the browser goes now.")
+
+
 # Of a choice that may be null the generator forgets the null.
 @extend_schema_field({"$ref": "#/components/schemas/Role"})
 class NullableRoleField(serializers.ChoiceField):
@@ -174,3 +189,7 @@ class SessionSerializer(serializers.Serializer[User]):
     )
     csrf_token = serializers.CharField(help_text="Send as X-CSRFToken with every write of a session.")
     token_lifetime_days = serializers.IntegerField(help_text="Longest lifetime of a token.")
+    provider = serializers.CharField(
+        allow_null=True, help_text="What the identity provider is called; null: nobody can sign in by one."
+    )
+    has_passwords = serializers.BooleanField(help_text="False: only the local administrator logs in with a password.")

@@ -36,7 +36,8 @@ PREFIX_ALPHABET = string.ascii_lowercase + string.digits
 
 
 def _facts(user: User) -> dict[str, Any]:
-    return {"username": user.username, "email": user.email, "role": user.role, "is_active": user.is_active}
+    facts = {"username": user.username, "email": user.email, "role": user.role, "is_active": user.is_active}
+    return facts if user.is_local else {**facts, "issuer": user.issuer, "subject": user.subject}
 
 
 def user_create(*, username: str, password: str, role: str, email: str = "") -> User:
@@ -57,14 +58,15 @@ def user_insert(user: User) -> User:
 
 
 def _refuse_last_admin(user: User) -> None:
-    if user.role == Role.ADMIN and user.is_active and not admin_list().exclude(pk=user.pk).exists():
-        raise Conflict(f"{user.username} is the last administrator: create another one first.", code="last_admin")
+    if user.is_local and user.role == Role.ADMIN and user.is_active and not admin_list().exclude(pk=user.pk).exists():
+        raise Conflict(f"{user.username} is the last local administrator: create another one first.", code="last_admin")
 
 
 def user_update(
     user: User, changes: dict[str, Any], expected: IfMatch = ANY_VERSION, *, keep_tokens: bool = False
 ) -> tuple[User, Ended]:
     """A new password and disabling end what the user is logged in with; only tokens and access keys may be kept."""
+    _refuse_what_the_provider_says(user, changes)
     others = {name: value for name, value in changes.items() if name != "password"}
     hashed = None
     if "password" in changes:
@@ -108,6 +110,15 @@ def user_change(
 
 def _ended_facts(ended: Ended) -> dict[str, int]:
     return {f"ended_{name}": count for name, count in asdict(ended).items() if count}
+
+
+def _refuse_what_the_provider_says(user: User, changes: dict[str, Any]) -> None:
+    said = [name for name in ("email", "password", "role") if name in changes and changes[name] != getattr(user, name)]
+    if said and not user.is_local:
+        raise Conflict(
+            f"{user.username} signs in by the identity provider, which decides: {', '.join(said)}. Change it there.",
+            code="provider_user",
+        )
 
 
 def _refuse_own_password(user: User) -> None:
@@ -193,11 +204,20 @@ def token_touch(token: Token) -> None:
 
 def login_check(username: str, password: str, address: str) -> User:
     """The user, or Denied. After five failures in a row a name is locked for the address that failed."""
+    if not may_use_password(username):
+        raise Denied(
+            f"Log-in with a password is switched off: use {settings.IDENTITY_PROVIDER.name}.", code="passwords_off"
+        )
     user = _proven(username, password, address, "login.failed")
     if user is None:
         raise Denied("The user name or password is wrong.", code="wrong_credentials")
     _log_in(user)
     return user
+
+
+def may_use_password(username: str) -> bool:
+    """The local administrator always may, since the identity provider can fail."""
+    return settings.HAS_PASSWORDS or username.lower() == settings.LOCAL_ADMIN.lower()
 
 
 def _proven(username: str, password: str, address: str, failed: str) -> User | None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils import timezone
 
-from controlplane.accounts.models import Session, Token, User
+from controlplane.accounts.models import Token, User
+from controlplane.accounts.selectors import session_standing
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -30,10 +31,10 @@ def holder_of(request: Request) -> Holder:
 def still_standing(holders: Collection[Any]) -> set[Any]:
     """Asked often and of many at once: three queries, whatever their number."""
     now = timezone.now()
-    users = User.objects.filter(pk__in={each.user_id for each in holders}, is_active=True)
+    users = User.objects.filter(pk__in={each.user_id for each in holders})
     tokens = Token.objects.filter(pk__in={each.token_id for each in holders}, revoked_at=None, expires_at__gt=now)
-    sessions = Session.objects.filter(session_key__in={each.session_key for each in holders}, expire_date__gt=now)
-    roles = set(users.values_list("pk", "role"))
+    sessions = session_standing().filter(session_key__in={each.session_key for each in holders})
+    roles = {(user.pk, user.role) for user in users if user.is_standing}
     keys = set(tokens.values_list("pk", flat=True)) | set(sessions.values_list("session_key", flat=True))
     return {
         each for each in holders if (each.user_id, each.role) in roles and (each.token_id or each.session_key) in keys

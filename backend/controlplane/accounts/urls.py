@@ -2,6 +2,7 @@ from django.urls import path
 from rest_framework.routers import SimpleRouter
 
 from controlplane.accounts.access_key_views import AccessKeyViewSet
+from controlplane.accounts.provider_views import ProviderSignInView
 from controlplane.accounts.views import OwnSessionViewSet, PasswordView, SessionView, TokenViewSet, UserViewSet
 
 router = SimpleRouter(trailing_slash=False)
@@ -11,6 +12,7 @@ router.register("tokens", TokenViewSet)
 router.register("access-keys", AccessKeyViewSet)
 urlpatterns = [
     path("auth/session", SessionView.as_view()),
+    path("auth/provider", ProviderSignInView.as_view()),
     path("auth/password", PasswordView.as_view()),
     *router.urls,
 ]

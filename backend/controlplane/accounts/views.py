@@ -70,6 +70,8 @@ class SessionView(PasswordLineView):
             "role": role_in_force(request),
             "csrf_token": get_token(request._request),
             "token_lifetime_days": settings.TOKEN_LIFETIME_DAYS,
+            "provider": settings.IDENTITY_PROVIDER.name if settings.IDENTITY_PROVIDER.issuer else None,
+            "has_passwords": settings.HAS_PASSWORDS,
         }
 
     @extend_schema(responses=SessionSerializer)

@@ -73,6 +73,21 @@ ADVICE: Mapping[str, Advice] = {
         "The cache is too small for the results that are asked for.",
         "See the predicted hit ratio of other sizes in Fast Query Cache. Enlarge query_cache_size if it would rise.",
     ),
+    "connections_used_ratio": Advice(
+        "An application opens more connections than before, or does not give them back.",
+        "Run SHOW PROCESSLIST on the server and see whose connections sleep. Limit the application's pool, or raise "
+        "max_connections if the memory suffices.",
+        "connections",
+    ),
+    "deadlocks_per_second": Advice(
+        "Transactions lock the same rows in different orders.",
+        "Read the newest one in SHOW ENGINE INNODB STATUS, and let both transactions lock in the same order.",
+    ),
+    "temporary_disk_ratio": Advice(
+        "Statements sort or group more than fits into memory, or read columns of type BLOB or TEXT.",
+        "Find them in Statements and tables by the rows that they examine. Add an index for their order, or raise "
+        "tmp_table_size and max_heap_table_size together.",
+    ),
     "memory_used_ratio": Advice(
         "The cache holds as many results as fit.",
         "A full cache is normal. Enlarge query_cache_size only if evictions are high and hits would rise.",

@@ -30,7 +30,7 @@ from controlplane.metrics.models import Sample
 from controlplane.settings.selectors import settings_get
 
 WINDOW_SECONDS = 60
-LOOK_SECONDS = 15  # a state that is seen is taken to last until the next look
+LOOK_SECONDS = 5  # a state that is seen is taken to last until the next look
 BATCH = 500
 
 

@@ -46,3 +46,10 @@ class LoginThrottle(SharedThrottle):
 
     def ident(self, request: Request) -> str | None:
         return counted_as(caller().address) if request.method == "POST" else None
+
+
+class ProviderLogoutThrottle(SharedThrottle):
+    scope = "provider_logout"
+
+    def ident(self, request: Any) -> str:
+        return counted_as(caller().address)

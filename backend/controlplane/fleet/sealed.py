@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import models
 
-from controlplane.accounts.models import AccessKey
+from controlplane.accounts.models import AccessKey, SignIn
 from controlplane.core.hooks import Hook
 from controlplane.core.models import KeptAnswer
 from controlplane.fleet.models import Instance
@@ -21,6 +21,7 @@ COLUMNS: list[Column] = [
     (Instance, "password_sealed", attrgetter("secret_context")),
     (Instance, "trial_password_sealed", attrgetter("trial_secret_context")),
     (AccessKey, "secret_sealed", attrgetter("secret_context")),
+    (SignIn, "refresh_sealed", attrgetter("secret_context")),
     (KeptAnswer, "answer_sealed", attrgetter("secret_context")),
     (Settings, "smtp_password_sealed", lambda _: SMTP_CONTEXT),
 ]

@@ -28,6 +28,27 @@ QUERY_COUNTERS = (
     "Stale_hits", OBSERVED_REQUESTS, OBSERVED_HITS, "Observed_time_saved_us",
 )  # fmt: skip
 
+# Figures per statement of a server without the engine, from its performance schema.
+DIGEST_FIGURES = (
+    "Server_time_us",
+    "Rows_sent",
+    "Rows_examined",
+    "Mean_time_us",
+    "Sampled",
+    "Repeated_ratio",
+)
+SERVER_TIME, ROWS_SENT, ROWS_EXAMINED, MEAN_TIME, SAMPLED, REPEATED_RATIO = DIGEST_FIGURES
+DIGEST_COUNTERS = (SERVER_TIME, ROWS_SENT, ROWS_EXAMINED)  # those that only grow
+DIGESTS = """
+SELECT DIGEST AS Digest, MIN(DIGEST_TEXT) AS Query, SUM(COUNT_STAR) AS Executions,
+CAST(SUM(SUM_TIMER_WAIT) / 1000000 AS UNSIGNED) AS Server_time_us,
+CAST(SUM(SUM_TIMER_WAIT) / 1000000 / SUM(COUNT_STAR) AS UNSIGNED) AS Mean_time_us,
+SUM(SUM_ROWS_SENT) AS Rows_sent, SUM(SUM_ROWS_EXAMINED) AS Rows_examined
+FROM performance_schema.events_statements_summary_by_digest
+WHERE DIGEST IS NOT NULL AND SCHEMA_NAME NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema')
+GROUP BY DIGEST ORDER BY SUM(SUM_TIMER_WAIT) DESC LIMIT 300
+"""
+
 TABLE_SCHEMA, TABLE_NAME = "Table_schema", "Table_name"
 TABLE_NUMBERS = {
     "entries": "Entries",

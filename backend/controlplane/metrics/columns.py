@@ -36,6 +36,13 @@ COUNTERS: dict[str, tuple[str, ...]] = {
     "observed_microseconds": ("Fqc_observed_time_saved_us",),
     "pool_reads": ("Innodb_buffer_pool_reads",),
     "pool_read_requests": ("Innodb_buffer_pool_read_requests",),
+    "deadlocks": ("Innodb_deadlocks",),
+    "row_lock_waits": ("Innodb_row_lock_waits",),
+    "temporary_tables": ("Created_tmp_tables",),
+    "temporary_disk_tables": ("Created_tmp_disk_tables",),
+    "refused_connections": ("Connection_errors_max_connections",),
+    "disk_reads": ("Innodb_data_reads",),
+    "disk_writes": ("Innodb_data_writes",),
 }
 
 ANSWERED_WITHIN: dict[int, str] = {
@@ -68,6 +75,7 @@ GAUGES: dict[str, str] = {
     "near_caches_detached": "Fqc_near_detached",
     "connections": "Threads_connected",
     "running_threads": "Threads_running",
+    "lock_waiters": "Innodb_row_lock_current_waits",
     "uptime_seconds": "Uptime",
 }
 
@@ -75,6 +83,7 @@ VARIABLES: dict[str, tuple[str, ...]] = {
     # gauge: global variables, the first one that the server has; the engine's own name comes first
     "cache_size_bytes": ("fqc_size", "query_cache_size"),
     "pool_size_bytes": ("innodb_buffer_pool_size",),
+    "most_connections": ("max_connections",),
 }
 
 # Counters made of others: see `intervals`. The second is the p95 of each interval times the statements in it, so that

@@ -105,6 +105,15 @@ _ALL = (
         {"writes": 1}, {"writes": 1, "selects": 1}, "questions_per_second",
     ),
     _ratio(
+        "connections_used_ratio", "Connections in use", "Threads_connected / max_connections",
+        "At 100 %, the server refuses further clients.", {"connections": 1}, {"most_connections": 1},
+    ),
+    _ratio(
+        "temporary_disk_ratio", "Temporary tables on disk", "Created_tmp_disk_tables / Created_tmp_tables",
+        "Of the temporary tables that statements needed, those that the server wrote to disk.",
+        {"temporary_disk_tables": 1}, {"temporary_tables": 1}, "temporary_tables_per_second",
+    ),
+    _ratio(
         "observed_hit_ratio", "Hit ratio while observing", "Fqc_observed_hits / Fqc_observed_requests",
         "Of the reads that could be cached, those that the cache would have answered if it were on.",
         {"observed_hits": 1}, {"observed_requests": 1},
@@ -188,6 +197,19 @@ _ALL = (
     _rate("selects_per_second", "selects", "Reads that the server ran", "Com_select"),
     _rate("writes_per_second", "writes", "Writes", "Com_insert, _update, _delete, _replace and multi-table forms"),
     _rate("slow_queries_per_second", "slow_queries", "Slow statements", "Slow_queries"),
+    _rate("temporary_tables_per_second", "temporary_tables", "Temporary tables", "Created_tmp_tables"),
+    _rate("row_lock_waits_per_second", "row_lock_waits", "Waits for row locks", "Innodb_row_lock_waits"),
+    MetricDefinition(
+        "deadlocks_per_second", "Deadlocks", "per second", "rate", "growth of Innodb_deadlocks / seconds",
+        "MariaDB and Percona Server count them. MySQL has no such counter, so its figure stays at 0.",
+        {"deadlocks": 1}, {SECONDS: 1},
+    ),
+    _rate(
+        "refused_connections_per_second", "refused_connections", "Connections refused at the limit",
+        "Connection_errors_max_connections",
+    ),
+    _rate("disk_reads_per_second", "disk_reads", "Reads from disk", "Innodb_data_reads"),
+    _rate("disk_writes_per_second", "disk_writes", "Writes to disk", "Innodb_data_writes"),
     _rate("buffer_pool_reads_per_second", "pool_reads", "Page reads from disk", "Innodb_buffer_pool_reads"),
     _rate(
         "buffer_pool_requests_per_second", "pool_read_requests", "Page reads", "Innodb_buffer_pool_read_requests"
@@ -204,6 +226,11 @@ _ALL = (
     ),
     _gauge("connections", "connections", "Connections", "Threads_connected", "count"),
     _gauge("running_threads", "running_threads", "Running threads", "Threads_running", "count"),
+    _gauge(
+        "lock_waiters", "lock_waiters", "Transactions that wait for a row lock", "Innodb_row_lock_current_waits",
+        "count",
+    ),
+    _gauge("most_connections", "most_connections", "Limit of connections", "max_connections", "count"),
     _gauge("uptime_seconds", "uptime_seconds", "Uptime", "Uptime", "seconds"),
 )  # fmt: skip
 

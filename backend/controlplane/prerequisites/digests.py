@@ -7,34 +7,16 @@ their values, and left out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from controlplane.catalogue.normal import is_off
 from controlplane.gateway.errors import PrivilegeMissing
 from controlplane.gateway.numbers import whole
 from controlplane.gateway.privileges import grant_statements
-from controlplane.gateway.reports import DIGEST, QUERY
+from controlplane.gateway.reports import DIGEST, DIGESTS, QUERY, REPEATED_RATIO, SAMPLED, SERVER_TIME
 from controlplane.gateway.server import Server
 
-# Columns that the console names, besides those that the engine's figures have, too.
-FIGURES = (
-    "Server_time_us",
-    "Mean_time_us",
-    "Rows_sent",
-    "Rows_examined",
-    "Sampled",
-    "Repeated_ratio",
-)
-SERVER_TIME, *_, SAMPLED, REPEATED_RATIO = FIGURES
-_DIGESTS = """
-SELECT DIGEST AS Digest, MIN(DIGEST_TEXT) AS Query, SUM(COUNT_STAR) AS Executions,
-CAST(SUM(SUM_TIMER_WAIT) / 1000000 AS UNSIGNED) AS Server_time_us,
-CAST(SUM(SUM_TIMER_WAIT) / 1000000 / SUM(COUNT_STAR) AS UNSIGNED) AS Mean_time_us,
-SUM(SUM_ROWS_SENT) AS Rows_sent, SUM(SUM_ROWS_EXAMINED) AS Rows_examined
-FROM performance_schema.events_statements_summary_by_digest
-WHERE DIGEST IS NOT NULL AND SCHEMA_NAME NOT IN ('mysql', 'sys', 'performance_schema', 'information_schema')
-GROUP BY DIGEST ORDER BY SUM(SUM_TIMER_WAIT) DESC LIMIT 300
-"""
 # A server remembers only the beginning of a longer text, so two of those may look the same.
 _TEXTS = """
 SELECT DIGEST, COUNT(*) AS sampled, COUNT(DISTINCT CURRENT_SCHEMA, SQL_TEXT) AS different
@@ -55,10 +37,11 @@ class Estimate(NamedTuple):
 
 
 class Digests(NamedTuple):
-    """`note`: why there are no rows, and `reason`: its stable word."""
+    """`texts`: by digest, how many recent reads the server remembers, and how many texts they have. `note` says why
+    there are no rows, and `reason` is its stable word."""
 
     rows: list[dict[str, str | None]]
-    estimate: Estimate | None = None
+    texts: dict[str, tuple[int, int]] = {}
     note: str = ""
     reason: str = ""
 
@@ -67,7 +50,7 @@ def digests_of(server: Server) -> Digests:
     if is_off(server.variable("performance_schema")):
         return Digests([], note=f"The server keeps no figures per statement. {DIGESTS_OFF}", reason="digests_off")
     try:
-        rows = server.named_rows(_DIGESTS)
+        rows = server.named_rows(DIGESTS)
         texts = {str(digest): (int(sampled), int(different)) for digest, sampled, different in server.rows(_TEXTS)}
     except PrivilegeMissing as error:
         [statement] = grant_statements([("SELECT", TABLE)], server.account)
@@ -77,10 +60,10 @@ def digests_of(server: Server) -> Digests:
         row[SAMPLED] = str(sampled)
         row[REPEATED_RATIO] = f"{(sampled - different) / sampled:.4f}" if sampled else None
         row[DIGEST] = row.pop(DIGEST)  # long, and of use to machines alone
-    return Digests(rows, estimate(rows, texts))
+    return Digests(rows, texts)
 
 
-def estimate(rows: list[dict[str, str | None]], texts: dict[str, tuple[int, int]]) -> Estimate | None:
+def estimate(rows: Sequence[Mapping[str, str | None]], texts: Mapping[str, tuple[int, int]]) -> Estimate | None:
     times = [(is_read(row[QUERY] or ""), whole(row[SERVER_TIME]) or 0) for row in rows]
     every = sum(time for _, time in times)
     if not every:

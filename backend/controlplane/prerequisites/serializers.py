@@ -177,6 +177,18 @@ class CacheQueriesSerializer(serializers.Serializer[Any]):
     items = serializers.ListField(child=serializers.DictField(child=serializers.CharField(allow_null=True)))
 
 
+class StatementHourSerializer(serializers.Serializer[Any]):
+    since = serializers.DateTimeField()
+    until = serializers.DateTimeField()
+    executions = serializers.IntegerField(allow_null=True, help_text="Null: not known.")
+    hits = serializers.IntegerField(allow_null=True, help_text="0 without the engine.")
+    server_time_us = serializers.IntegerField(allow_null=True, help_text="Of a server without the engine; else 0.")
+
+
+class StatementHoursSerializer(serializers.Serializer[Any]):
+    items = StatementHourSerializer(many=True, help_text="Oldest first; an hour without a note is missing.")
+
+
 class StatementExampleSerializer(serializers.Serializer[Any]):
     statement = serializers.CharField(allow_null=True, help_text="As it was executed, with its literals.")
     database = serializers.CharField(allow_null=True, help_text="In which it was executed.")

@@ -16,7 +16,7 @@ from controlplane.gateway.numbers import decimal, whole
 from controlplane.gateway.privileges import grant_statements
 from controlplane.gateway.server import Server
 from controlplane.metrics.headlines import instance_headlines
-from controlplane.prerequisites.digests import digests_of
+from controlplane.prerequisites.digests import digests_of, estimate
 from controlplane.prerequisites.readings import NOT_TABLES, SYSTEM_SCHEMAS
 from controlplane.statements.selectors import statements_since
 
@@ -102,19 +102,20 @@ def report(server: Server, name: str) -> Report:
 
 
 def cache_queries(instance: Instance, hours: int = 0) -> dict[str, Any]:
-    """0 hours: since the server began to count. Of a server without the engine there is nothing else."""
+    """0 hours: since the server began to count."""
     with connected(instance) as server:
         found = report(server, reports.QUERIES)
         if found.reason == "no_engine":
-            return _digests(server)
+            return _digests(instance, server, hours)
     since, rows = statements_since(instance, found.rows, hours) if hours else (None, found.rows)
     return {**_reported(found, rows), "since": since, "source": "engine", "estimate": None}
 
 
-def _digests(server: Server) -> dict[str, Any]:
+def _digests(instance: Instance, server: Server, hours: int) -> dict[str, Any]:
     found = digests_of(server)
-    told = _reported(Report(note=found.note, reason=found.reason), found.rows)
-    return {**told, "since": None, "source": "digests", "estimate": found.estimate}
+    since, rows = statements_since(instance, found.rows, hours) if hours else (None, found.rows)
+    told = _reported(Report(note=found.note, reason=found.reason), rows)
+    return {**told, "since": since, "source": "digests", "estimate": estimate(rows, found.texts)}
 
 
 def cache_tables(instance: Instance) -> dict[str, Any]:

@@ -9,6 +9,7 @@ urlpatterns = [
     path("instances/<str:pk>/cache/status", views.CacheStatusView.as_view()),
     path("instances/<str:pk>/cache/advice", views.CacheAdviceView.as_view()),
     path("instances/<str:pk>/cache/queries", views.CacheQueriesView.as_view()),
+    path("instances/<str:pk>/cache/queries/<str:digest>/hours", views.StatementHoursView.as_view()),
     path("instances/<str:pk>/cache/queries/<str:digest>/example", views.StatementExampleView.as_view()),
     path("instances/<str:pk>/cache/tables", views.CacheTablesView.as_view()),
     path("instances/<str:pk>/cache/trial", views.CacheTrialView.as_view()),

@@ -21,9 +21,11 @@ from controlplane.prerequisites.serializers import (
     NearPrerequisitesSerializer,
     PrerequisitesSerializer,
     StatementExampleSerializer,
+    StatementHoursSerializer,
     TrialRequestSerializer,
     TrialSerializer,
 )
+from controlplane.statements.selectors import statement_hours
 
 
 class MinorVersionsView(ApiView):
@@ -73,6 +75,13 @@ class CacheQueriesView(ApiView):
         asked.is_valid(raise_exception=True)
         found = status.cache_queries(instance_get(pk), asked.validated_data["hours"])
         return Response(CacheQueriesSerializer(found).data)
+
+
+class StatementHoursView(ApiView):
+    @extend_schema(operation_id="instances_cache_query_hours", responses=StatementHoursSerializer)
+    def get(self, request: Request, pk: str, digest: str) -> Response:
+        """What the statement with this digest did in each hour of the last day, as the hourly notes tell."""
+        return Response(StatementHoursSerializer({"items": statement_hours(instance_get(pk), digest)}).data)
 
 
 class StatementExampleView(ApiView):

@@ -10,20 +10,25 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 
 from controlplane.gateway.reports import (
     DIGEST,
+    DIGEST_COUNTERS,
     EXECUTIONS,
     HIT_RATIO,
     HITS,
+    MEAN_TIME,
     OBSERVED_HITS,
     OBSERVED_RATIO,
     OBSERVED_REQUESTS,
     QUERY_COUNTERS,
     REASONS_TOLD,
+    SERVER_TIME,
 )
 
 MOST_STATEMENTS = 300
+COUNTED = (*QUERY_COUNTERS, *DIGEST_COUNTERS)
 # Whatever a server says, a note stays small, and its numbers are some.
 MOST_REASONS = 64
 _DIGEST, _NUMBER = re.compile(r"\w{0,64}"), re.compile(r"[0-9]{1,18}")
@@ -41,6 +46,16 @@ def counts_of(rows: Iterable[Row]) -> Counts:
     return {digest: found[digest] for digest in most}
 
 
+def grown_between(notes: Sequence[Counts], digest: str) -> list[dict[str, int] | None]:
+    """What one statement grew by from each note to the next. None: the earlier note does not tell."""
+    return [
+        _growth(before.get(digest, {}), after.get(digest, {}))
+        if digest in before or len(before) < MOST_STATEMENTS
+        else None
+        for before, after in pairwise(notes)
+    ]
+
+
 def grown(notes: Sequence[Counts], rows: Sequence[Row]) -> list[dict[str, str | None]]:
     """The rows with what was counted since the first note; without those of which nothing was."""
     total: dict[str, Counter[str]] = {}
@@ -54,7 +69,7 @@ def grown(notes: Sequence[Counts], rows: Sequence[Row]) -> list[dict[str, str | 
 
 
 def _counts(row: Row) -> dict[str, int]:
-    told = {name: row.get(name) or "" for name in QUERY_COUNTERS}
+    told = {name: row.get(name) or "" for name in COUNTED}
     told |= {f"={name}": count for name, count in _REASON.findall(row.get(REASONS_TOLD) or "")[:MOST_REASONS]}
     return {name: int(text) for name, text in told.items() if _NUMBER.fullmatch(text) and text != "0"}
 
@@ -69,11 +84,12 @@ def _row(row: Row, counts: Counter[str]) -> dict[str, str | None]:
     reasons = [(name[1:], count) for name, count in counts.most_common() if name.startswith("=")]
     return {
         **row,
-        **{name: str(counts[name]) for name in QUERY_COUNTERS if name in row},
+        **{name: str(counts[name]) for name in COUNTED if name in row},
+        **({MEAN_TIME: str(counts[SERVER_TIME] // max(counts[EXECUTIONS], 1))} if MEAN_TIME in row else {}),
         **{
             name: f"{counts[hits] / max(counts[requests], 1):.4f}"
             for name, (hits, requests) in _RATIOS.items()
             if name in row
         },
-        REASONS_TOLD: ", ".join(f"{name}={count}" for name, count in reasons),
+        **({REASONS_TOLD: ", ".join(f"{name}={count}" for name, count in reasons)} if REASONS_TOLD in row else {}),
     }

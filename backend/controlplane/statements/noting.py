@@ -1,5 +1,7 @@
-"""Each hour every server with an engine is asked once what it has counted for each statement. A few at a time, so that
-polls do not wait long behind it. A server that does not answer leaves no note.
+"""Each hour every server is asked once what it has counted for each statement: its engine, or its performance schema.
+
+A few servers are asked at a time, so that polls do not wait long behind it. A server that does not answer leaves no
+note.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from controlplane.fleet.kept_connections import PROCESS, Connections, answered
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import endpoint_list
 from controlplane.fleet.states import Duty
-from controlplane.gateway.reports import QUERIES
+from controlplane.gateway.reports import DIGESTS, QUERIES
 from controlplane.statements.counting import counts_of
 from controlplane.statements.models import StatementNote
 
@@ -43,15 +45,18 @@ class Noting:
         self._hour = hour
         StatementNote.objects.filter(at__lt=hour * HOUR - KEPT_SECONDS).delete()
         noted = StatementNote.objects.filter(at__gte=hour * HOUR).values("instance")
-        with_engine = endpoint_list().filter(minor_version__isnull=False)
-        self._due = list(with_engine.exclude(pk__in=noted).values_list("pk", flat=True))
+        self._due = list(endpoint_list().exclude(pk__in=noted).values_list("pk", flat=True))
 
     def _note(self, instances: list[Instance], at: int) -> None:
         within = replace(limits(), connect_seconds=CONNECT_SECONDS, statement_seconds=STATEMENT_SECONDS)
         asked = self._connections.in_time(instances)
+        with_engine = [each for each in asked if each.minor_version is not None]
+        without = [each for each in asked if each.minor_version is None]
+        told = self._connections.rows_all(with_engine, within, f"SHOW FQC {QUERIES}")
+        told |= self._connections.rows_all(without, within, DIGESTS)
         notes = {}
         with isolated(Duty.STATEMENTS) as work:
-            for pk, rows in self._connections.rows_all(asked, within, f"SHOW FQC {QUERIES}").items():
+            for pk, rows in told.items():
                 with work.on(pk):
                     notes[pk] = StatementNote(instance_id=pk, at=at, counts=counts_of(answered(rows)))
             work.together(notes, _keep)

@@ -8,10 +8,13 @@ from typing import Any
 
 from controlplane.core import clock
 from controlplane.fleet.models import Instance
-from controlplane.statements.counting import Row, grown
+from controlplane.gateway.reports import EXECUTIONS, HITS, SERVER_TIME
+from controlplane.statements.counting import Row, grown, grown_between
 from controlplane.statements.models import StatementNote
 
 HOUR = 3600
+DAY = 24 * HOUR
+_HOURLY = {"executions": EXECUTIONS, "hits": HITS, "server_time_us": SERVER_TIME}
 
 
 def statements_since(instance: Instance, rows: Sequence[Row], hours: int) -> tuple[datetime | None, list[Any]]:
@@ -23,3 +26,18 @@ def statements_since(instance: Instance, rows: Sequence[Row], hours: int) -> tup
         return None, list(rows)
     notes = StatementNote.objects.filter(instance=instance, at__gte=first).order_by("at")
     return datetime.fromtimestamp(first, UTC), list(grown(list(notes.values_list("counts", flat=True)), rows))
+
+
+def statement_hours(instance: Instance, digest: str) -> list[dict[str, Any]]:
+    """What one statement did between the notes of the last day, which are an hour apart. Null: it is not known."""
+    found = StatementNote.objects.filter(instance=instance, at__gte=clock.shared_time() - DAY - HOUR).order_by("at")
+    notes = list(found.values_list("at", "counts"))
+    growths = grown_between([counts for _, counts in notes], digest)
+    return [
+        {
+            "since": datetime.fromtimestamp(since, UTC),
+            "until": datetime.fromtimestamp(until, UTC),
+            **{name: None if growth is None else growth.get(column, 0) for name, column in _HOURLY.items()},
+        }
+        for (since, _), (until, _), growth in zip(notes, notes[1:], growths, strict=False)
+    ]

@@ -29,6 +29,18 @@ def test_a_dry_login_asks_for_no_password_and_keeps_nothing(stack: Stack, bare: 
     assert config.read_text() == kept
 
 
+def test_a_token_of_the_console_is_kept_and_its_log_out_revokes_it(
+    stack: Stack, fqc: Fqc, bare: Fqc, tmp_path: Path
+) -> None:
+    made = fqc("token", "create", "from the console", "--scope", "viewer", "-o", "json").json
+    here = {"FQC_CONFIG": str(tmp_path / "config.json")}
+    words = ("login", "--url", stack.url, "--token-stdin", "-o", "json")
+    assert bare(*words, stdin=f"{made['token']}\n", **here).json["scope"] == "viewer"
+    assert bare("whoami", "-o", "json", **here).json["username"] == stack.username
+    assert bare("logout", **here).code == 0
+    assert bare(*words, stdin=f"{made['token']}\n", **here).code == 5
+
+
 def test_a_wrong_password_is_denied(stack: Stack, bare: Fqc) -> None:
     wrong = bare("login", "--url", stack.url, "-u", "nobody", "--password-stdin", stdin="guessed-1\n")
     assert wrong.code == 5
@@ -187,6 +199,26 @@ def test_an_admin_resets_a_password_and_reads_what_ended(person: tuple[str, Fqc]
     assert run("whoami").code == 0
     assert fqc(*reset, "--yes", "-o", "json", stdin=f"{NEW}\n").json["ended"]["tokens"] == 1
     assert run("whoami").code == 5
+
+
+def test_an_admin_makes_a_user_gives_another_role_and_deletes_the_user(fqc: Fqc) -> None:
+    name = f"new-{uuid4().hex[:8]}"
+    words = ("user", "create", name, "--role", "viewer", "--password-stdin")
+    assert "would send POST" in fqc(*words, "--dry-run").out
+    assert fqc(*words, "-o", "json", stdin="seven green bicycles\n").json["role"] == "viewer"
+    assert fqc("user", "role", name, "operator", "-o", "json").json["role"] == "operator"
+    assert fqc("user", "delete", name, "--yes").code == 0
+    assert fqc("user", "delete", name, "--yes").code == 3
+
+
+def test_an_admin_reads_and_changes_settings(fqc: Fqc) -> None:
+    before = fqc("settings", "show", "-o", "json").json
+    changed = fqc("settings", "set", "raw_retention_hours=30", 'mail_to=["dba@example.com"]', "-o", "json").json
+    assert (changed["raw_retention_hours"], changed["mail_to"]) == (30, ["dba@example.com"])
+    back = f"raw_retention_hours={before['raw_retention_hours']}"
+    assert fqc("settings", "set", back, f"mail_to={json.dumps(before['mail_to'])}").code == 0
+    for wrong in ("raw_retention_hours=many", "nonsense=1", "version=1", "raw_retention_hours"):
+        assert fqc("settings", "set", wrong).code == 2
 
 
 def test_a_user_is_disabled_and_enabled(person: tuple[str, Fqc], fqc: Fqc) -> None:

@@ -5,12 +5,8 @@ It is a program of Java with Hibernate. It keeps much in its own memory, and doe
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import re
-import shutil
-import zipfile
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -21,16 +17,10 @@ from driver.product import MARIADB, MYSQL, Product
 from driver.server import USER
 from lab.application import Extent, Site, Step, Visitors, guest
 from lab.browser import HOST, Browser, Page
-from lab.packages import Unavailable, kept, ran
+from lab.keycloak_program import keycloak_environment, keycloak_home
 from lab.web import WebServer
 
-VERSION = "26.5.6"
-ARTIFACT = f"org.keycloak:keycloak-quarkus-dist:{VERSION}:zip"
-SHA256 = "490189d9dff05272432d51f71a069462eeca97f2920a694d539a1e6c26a5a347"
-# Options that Keycloak fixes when `kc.sh build` prepares its code for one database.
-BUILT = ("--health-enabled=false", "--metrics-enabled=false")
 PROPERTIES = {MARIADB.name: "?sslMode=disable", MYSQL.name: "?sslMode=DISABLED"}
-HEAP = "-Xms64m -Xmx384m"
 ADMIN, READER, PASSWORD = "admin", "reader", "a password of the lab"
 REALM, ADMINISTRATION = "/realms/lab", "/admin/realms/lab"
 BACK = f"http://{HOST}/back"
@@ -55,8 +45,7 @@ class Keycloak:
 
     def prepare(self, folder: Path, product: Product) -> None:
         folder.mkdir()
-        name = f"keycloak-{VERSION}-{product.name.lower()}"
-        self._home, self._folder, self._product = kept(name, lambda draft: _unpack(draft, product)), folder, product
+        self._home, self._folder, self._product = keycloak_home(product.name.lower()), folder, product
 
     def install(self, database: int, extent: Extent) -> None:
         site = self.serve(database, "install")
@@ -78,7 +67,7 @@ class Keycloak:
             program = self._home / "bin" / "kc.sh"
             return ["bash", program, "start", "--optimized", *options, f"--http-port={port}"]
 
-        return WebServer(command, {**_environment(), **first}, place, place)
+        return WebServer(command, {**keycloak_environment(), **first}, place, place)
 
     def log_in(self, visitors: Visitors) -> Page:
         page = _token(visitors.member, {"grant_type": "password", "username": ADMIN, "password": PASSWORD})
@@ -131,29 +120,6 @@ class Keycloak:
 
 def administration(name: str, path: str) -> Step:
     return Step(f"{name}, administration", lambda each: each.member.get(ADMINISTRATION + path, _as_admin(each)))
-
-
-def _unpack(draft: Path, product: Product) -> None:
-    for program in ("java", "mvn"):
-        if not shutil.which(program):
-            raise Unavailable(f"this system has no {program}")
-    ran(["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={ARTIFACT}", f"-DoutputDirectory={draft}"], draft)
-    archive = next(draft.glob("*.zip"))
-    if hashlib.sha256(archive.read_bytes()).hexdigest() != SHA256:
-        raise Unavailable("its archive is another one than the one that is known")
-    with zipfile.ZipFile(archive) as content:
-        content.extractall(draft)
-    archive.unlink()
-    home = next(draft.glob("keycloak-*"))
-    for part in home.iterdir():
-        part.rename(draft / part.name)
-    home.rmdir()
-    ran(["bash", draft / "bin" / "kc.sh", "build", f"--db={product.name.lower()}", *BUILT], draft)
-
-
-def _environment() -> dict[str, str]:
-    names = ("PATH", "HOME", "TMPDIR", "JAVA_HOME")
-    return {**{name: os.environ[name] for name in names if name in os.environ}, "JAVA_OPTS_KC_HEAP": HEAP}
 
 
 def _fill(browser: Browser, size: int) -> None:

@@ -187,6 +187,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/provider": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** @description Begin to sign in by the identity provider. Takes a CSRF token, as log-in does. */
+        post: operations["auth_provider_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/auth/session": {
         parameters: {
             query?: never;
@@ -939,6 +956,23 @@ export interface paths {
         };
         /** @description A recent execution of the statement with this digest, with its literals. Takes the role that trials take. */
         get: operations["instances_cache_query_example"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances/{id}/cache/queries/{digest}/hours": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What the statement with this digest did in each hour of the last day, as the hourly notes tell. */
+        get: operations["instances_cache_query_hours"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3060,8 +3094,12 @@ export interface components {
          *     * `cached_queries` - cached_queries
          *     * `change_failed` - change_failed
          *     * `connections` - connections
+         *     * `connections_used_ratio` - connections_used_ratio
          *     * `contained_errors_per_second` - contained_errors_per_second
+         *     * `deadlocks_per_second` - deadlocks_per_second
          *     * `differences_per_second` - differences_per_second
+         *     * `disk_reads_per_second` - disk_reads_per_second
+         *     * `disk_writes_per_second` - disk_writes_per_second
          *     * `drifted_parameters` - drifted_parameters
          *     * `engine_lost` - engine_lost
          *     * `evictions_per_second` - evictions_per_second
@@ -3072,9 +3110,11 @@ export interface components {
          *     * `inserts_per_second` - inserts_per_second
          *     * `invalidations_avoided_per_second` - invalidations_avoided_per_second
          *     * `invalidations_per_second` - invalidations_per_second
+         *     * `lock_waiters` - lock_waiters
          *     * `lookups_per_second` - lookups_per_second
          *     * `memory_used_ratio` - memory_used_ratio
          *     * `misses_per_second` - misses_per_second
+         *     * `most_connections` - most_connections
          *     * `near_caches` - near_caches
          *     * `near_caches_detached` - near_caches_detached
          *     * `near_hit_ratio` - near_hit_ratio
@@ -3091,6 +3131,8 @@ export interface components {
          *     * `prunes_per_second` - prunes_per_second
          *     * `questions_per_second` - questions_per_second
          *     * `reads_per_second` - reads_per_second
+         *     * `refused_connections_per_second` - refused_connections_per_second
+         *     * `row_lock_waits_per_second` - row_lock_waits_per_second
          *     * `running_threads` - running_threads
          *     * `samples_missing` - samples_missing
          *     * `saved_bytes_per_second` - saved_bytes_per_second
@@ -3102,6 +3144,8 @@ export interface components {
          *     * `slow_queries_per_second` - slow_queries_per_second
          *     * `stale_hits_per_second` - stale_hits_per_second
          *     * `statements_per_second` - statements_per_second
+         *     * `temporary_disk_ratio` - temporary_disk_ratio
+         *     * `temporary_tables_per_second` - temporary_tables_per_second
          *     * `unreachable` - unreachable
          *     * `uptime_seconds` - uptime_seconds
          *     * `used_bytes` - used_bytes
@@ -3110,7 +3154,7 @@ export interface components {
          *     * `writes_per_second` - writes_per_second
          * @enum {string}
          */
-        MetricEnum: "answered_per_second" | "answers_unusable" | "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "change_failed" | "connections" | "contained_errors_per_second" | "differences_per_second" | "drifted_parameters" | "engine_lost" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lookups_per_second" | "memory_used_ratio" | "misses_per_second" | "near_caches" | "near_caches_detached" | "near_hit_ratio" | "near_hits_per_second" | "near_misses_per_second" | "near_waits_per_second" | "near_writer_wait" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "p95_answer_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "reads_per_second" | "running_threads" | "samples_missing" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "served_per_second" | "server_reads_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "statements_per_second" | "unreachable" | "uptime_seconds" | "used_bytes" | "verified_per_second" | "write_share" | "writes_per_second";
+        MetricEnum: "answered_per_second" | "answers_unusable" | "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "change_failed" | "connections" | "connections_used_ratio" | "contained_errors_per_second" | "deadlocks_per_second" | "differences_per_second" | "disk_reads_per_second" | "disk_writes_per_second" | "drifted_parameters" | "engine_lost" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lock_waiters" | "lookups_per_second" | "memory_used_ratio" | "misses_per_second" | "most_connections" | "near_caches" | "near_caches_detached" | "near_hit_ratio" | "near_hits_per_second" | "near_misses_per_second" | "near_waits_per_second" | "near_writer_wait" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "p95_answer_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "reads_per_second" | "refused_connections_per_second" | "row_lock_waits_per_second" | "running_threads" | "samples_missing" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "served_per_second" | "server_reads_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "statements_per_second" | "temporary_disk_ratio" | "temporary_tables_per_second" | "unreachable" | "uptime_seconds" | "used_bytes" | "verified_per_second" | "write_share" | "writes_per_second";
         MetricSeries: {
             name: string;
             title: string;
@@ -3708,6 +3752,14 @@ export interface components {
          * @enum {string}
          */
         Provider: "external" | "local";
+        ProviderSignInRequest: {
+            /** @description The console's place to go to afterwards. */
+            next?: string;
+        };
+        ProviderUrl: {
+            /** @description At the identity provider: where the browser goes now. */
+            url: string;
+        };
         ProxyRequest: {
             /** @default now */
             when: components["schemas"]["When"];
@@ -3941,6 +3993,10 @@ export interface components {
             csrf_token: string;
             /** @description Longest lifetime of a token. */
             token_lifetime_days: number;
+            /** @description What the identity provider is called; null: nobody can sign in by one. */
+            provider: string | null;
+            /** @description False: only the local administrator logs in with a password. */
+            has_passwords: boolean;
         };
         SessionsEnded: {
             /** @description How many were ended. */
@@ -4080,6 +4136,22 @@ export interface components {
             note: string;
             /** @description Statements to run, or lines for the server's option file. */
             remedy: string[];
+        };
+        StatementHour: {
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until: string;
+            /** @description Null: not known. */
+            executions: number | null;
+            /** @description 0 without the engine. */
+            hits: number | null;
+            /** @description Of a server without the engine; else 0. */
+            server_time_us: number | null;
+        };
+        StatementHours: {
+            /** @description Oldest first; an hour without a note is missing. */
+            items: components["schemas"]["StatementHour"][];
         };
         StepAtWork: {
             kind: string;
@@ -4517,6 +4589,15 @@ export interface components {
             readonly email: string;
             readonly role: components["schemas"]["Role"];
             readonly is_active: boolean;
+            /** @description The identity provider's address; empty: a local user. */
+            readonly issuer: string;
+            /** @description Who this is there; empty: a local user. */
+            readonly subject: string;
+            /**
+             * Format: date-time
+             * @description Of a user of the identity provider: until when its last word lets anything let him in.
+             */
+            readonly confirmed_until: string | null;
             readonly version: number;
             /** Format: date-time */
             readonly last_login: string | null;
@@ -4537,6 +4618,15 @@ export interface components {
             readonly email: string;
             readonly role: components["schemas"]["Role"];
             readonly is_active: boolean;
+            /** @description The identity provider's address; empty: a local user. */
+            readonly issuer: string;
+            /** @description Who this is there; empty: a local user. */
+            readonly subject: string;
+            /**
+             * Format: date-time
+             * @description Of a user of the identity provider: until when its last word lets anything let him in.
+             */
+            readonly confirmed_until: string | null;
             readonly version: number;
             /** Format: date-time */
             readonly last_login: string | null;
@@ -5185,6 +5275,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PasswordChanged"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    auth_provider_create: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key again within a day gets the first answer again, without acting twice; if a secret was in it, 409 `secret_shown_once`, which names what was made. A key is good for the token or session that sent it. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ProviderSignInRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderUrl"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */
@@ -7158,6 +7283,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StatementExample"];
+                };
+            };
+            /** @description The request failed; the body says what, on what, and what to do next. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    instances_cache_query_hours: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                digest: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StatementHours"];
                 };
             };
             /** @description The request failed; the body says what, on what, and what to do next. */

@@ -23,6 +23,18 @@ export async function logIn(username: string, password: string): Promise<Session
   return session;
 }
 
+/** How to log in here; this needs no session. */
+export const waysInQuery = queryOptions({
+  queryKey: ['waysIn'],
+  queryFn: () => unwrap(api.GET('/api/v1/auth/session')),
+});
+
+/** Where the browser goes to sign in by the identity provider. */
+export async function providerUrl(next: string): Promise<string> {
+  await readSession();
+  return (await unwrap(api.POST('/api/v1/auth/provider', { body: { next } }))).url;
+}
+
 export async function logOut(): Promise<void> {
   await unwrap(api.DELETE('/api/v1/auth/session'));
 }

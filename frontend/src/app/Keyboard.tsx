@@ -37,7 +37,7 @@ export function Keyboard() {
         <IconSearch size={17} />
       </ActionIcon>
       <Suspense>
-        {opened === 'palette' && <Palette onClose={close} />}
+        {opened === 'palette' && <Palette onClose={close} onKeys={() => setOpened('help')} />}
         {opened === 'help' && <KeysHelp onClose={close} />}
       </Suspense>
     </>

@@ -4,16 +4,40 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { useState, type KeyboardEvent } from 'react';
-import { instanceChoicesQuery } from '@/api/instances';
+import { cacheQueriesQuery, instanceChoicesQuery, instanceParametersQuery } from '@/api/instances';
 import { useCan } from '@/api/session';
 import { useT } from '@/lib/i18n/context';
-import { matchingEntries, pageEntries, roomEntries, type Entry } from './paletteEntries';
+import {
+  foundEntries,
+  instanceOf,
+  KEYS,
+  matchingEntries,
+  pageEntries,
+  parameterEntries,
+  roomEntries,
+  statementEntries,
+  type Entry,
+} from './paletteEntries';
 import classes from './Palette.module.css';
 
 const LIST_ID = 'palette-list';
 const PAUSE_MS = 150;
 
-export function Palette({ onClose }: { onClose: () => void }) {
+/** Parameters and statements of the instance on the screen, which are asked for once something was typed. */
+function useOwnEntries(path: string, text: string): Entry[] {
+  const t = useT();
+  const id = instanceOf(path) ?? '';
+  const enabled = id !== '' && text.trim() !== '';
+  const parameters = useQuery({ ...instanceParametersQuery(id), enabled });
+  const statements = useQuery({ ...cacheQueriesQuery(id, 0), enabled });
+  const names = parameters.data?.data.items.map(({ name }) => name) ?? [];
+  return [
+    ...foundEntries(parameterEntries(id, names, t), text),
+    ...foundEntries(statementEntries(id, statements.data?.items ?? [], t), text),
+  ];
+}
+
+export function Palette({ onClose, onKeys }: { onClose: () => void; onKeys: () => void }) {
   const t = useT();
   const navigate = useNavigate();
   const canChange = useCan('operator');
@@ -28,10 +52,12 @@ export function Palette({ onClose }: { onClose: () => void }) {
     kind: t('palette.instance'),
     href: `/instances/${value}/overview`,
   }));
-  const entries = [...matchingEntries(known, text), ...matchingEntries(found, text)];
+  const own = useOwnEntries(path, text);
+  const entries = [...matchingEntries(known, text), ...matchingEntries(found, text), ...own];
   const current = Math.min(chosen, entries.length - 1);
   const open = (entry: Entry | undefined) => {
     if (!entry) return;
+    if (entry.href === KEYS) return onKeys();
     onClose();
     void navigate({ href: entry.href });
   };

@@ -44,7 +44,8 @@ export function UserMenu() {
     onSuccess: async () => {
       client.clear();
       forgetForms();
-      await navigate({ to: '/login' });
+      if (session?.user?.subject) window.location.assign('/oidc/end');
+      else await navigate({ to: '/login' });
     },
   });
   if (!session?.user) return null;
@@ -82,9 +83,11 @@ export function UserMenu() {
           <Menu.Item leftSection={<IconDevicesOff size={15} />} onClick={() => setIsEndingOthers(true)}>
             {t('access.endOthers')}
           </Menu.Item>
-          <Menu.Item leftSection={<IconLock size={15} />} onClick={() => setIsChangingPassword(true)}>
-            {t('user.changePassword')}
-          </Menu.Item>
+          {!session.user.subject && (
+            <Menu.Item leftSection={<IconLock size={15} />} onClick={() => setIsChangingPassword(true)}>
+              {t('user.changePassword')}
+            </Menu.Item>
+          )}
           <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => leave.mutate()}>
             {t('user.logOut')}
           </Menu.Item>

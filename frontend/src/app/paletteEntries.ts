@@ -19,9 +19,47 @@ const ROOMS = [
   'alerts',
 ] as const;
 
+/** The instance that the address names. */
+export function instanceOf(path: string): string | undefined {
+  return /^\/instances\/([^/]+)/.exec(path)?.[1];
+}
+
+/** Opens the list of keys, which is no place of its own. */
+export const KEYS = '#keys';
+
+/** Enough to choose from; more letters find the others. */
+const MOST_FOUND = 12;
+
+export function parameterEntries(id: string, names: string[], t: Translate): Entry[] {
+  return names.map((name) => ({
+    label: name,
+    kind: t('palette.parameter'),
+    href: `/instances/${id}/parameters?search=${encodeURIComponent(name)}`,
+  }));
+}
+
+export function statementEntries(id: string, rows: Record<string, string | null>[], t: Translate): Entry[] {
+  return rows.flatMap(({ Query, Digest }) =>
+    Query && Digest
+      ? [
+          {
+            label: Query,
+            kind: t('palette.statement'),
+            href: `/instances/${id}/queries?statement=${encodeURIComponent(Digest)}`,
+          },
+        ]
+      : [],
+  );
+}
+
+/** What there is much of is offered only once something was typed. */
+export function foundEntries(entries: Entry[], text: string): Entry[] {
+  return text.trim() === '' ? [] : matchingEntries(entries, text).slice(0, MOST_FOUND);
+}
+
 /** Of the instance that the address names. */
 export function roomEntries(path: string, t: Translate): Entry[] {
-  const id = /^\/instances\/([^/]+)/.exec(path)?.[1];
+  const id = instanceOf(path);
   if (id === undefined) return [];
   return ROOMS.map((room) => ({
     label: t(`instance.room.${room}`),
@@ -31,7 +69,10 @@ export function roomEntries(path: string, t: Translate): Entry[] {
 }
 
 export function pageEntries(t: Translate, canChange: boolean): Entry[] {
-  const pages = NAVIGATION.map(({ label, to }) => ({ label: t(label), kind: t('palette.page'), href: to }));
+  const pages = [
+    ...NAVIGATION.map(({ label, to }) => ({ label: t(label), kind: t('palette.page'), href: to })),
+    { label: t('keys.title'), kind: t('palette.help'), href: KEYS },
+  ];
   if (!canChange) return pages;
   const kind = t('palette.action');
   return [

@@ -18,6 +18,7 @@ import { applySearch } from '@/features/rollouts/search';
 import { rulesSearch } from '@/features/rules/search';
 import { templateSearch, templatesSearch } from '@/features/templates/search';
 import { sessionQuery } from '@/api/session';
+import { textParam } from '@/lib/searchParams';
 import { withWords } from '@/lib/i18n/english';
 import { NotFound } from './NotFound';
 import { queryClient } from './queryClient';
@@ -39,7 +40,10 @@ const root = createRootRoute({
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  validateSearch: (search): { next?: string } => ({ next: safeNext(search.next) }),
+  validateSearch: (search): { next?: string; failed?: string } => ({
+    next: safeNext(search.next),
+    failed: textParam(search, 'failed'),
+  }),
   component: page(() => import('@/features/login/LoginPage'), 'LoginPage'),
 });
 

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.django_db
 
 OPEN = {
     "api/v1/auth/session",  # logging in
+    "api/v1/auth/provider",  # signing in
     "api/v1/openapi.yaml",  # the contract
     "healthz", "readyz",  # whether this process works
     "(?!static/).*",  # the console's page, which holds nothing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,8 @@ from controlplane.core.sealing import seal
 from controlplane.core.turns import turn_claim, turn_end
 from controlplane.fleet.kept_connections import Connections
 from controlplane.fleet.models import Instance, LookFault
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.product import MARIADB
 from controlplane.gateway.tests.dribble import dribbling
 from controlplane.gateway.tests.hostile import END, Talk, answers, column, hostile, tells
 from controlplane.gateway.tests.stranger import GREETINGS, stranger
@@ -22,6 +25,7 @@ from controlplane.metrics import intervals, polling
 from controlplane.metrics.models import FleetMinute, Latest, Sample
 from controlplane.metrics.rollups import rollup
 from controlplane.metrics.tests.fleet import instance_make
+from testing.servers import managed
 from testing.workers import until
 
 T = 1_800_000_000
@@ -55,6 +59,58 @@ def test_two_rounds_make_rates_of_what_ran_between_them(shared_server: Any, conn
     latest = Latest.objects.get(instance=instance)
     assert latest.growth["selects"] == second.selects
     assert Event.objects.filter(topic="samples").count() == 2
+
+
+def lock_each_other(server: Any) -> None:
+    """Two transactions want each other's row: one of them waits, and the other is rolled back."""
+    one, other = server.connect(), server.connect()
+    one.run("CREATE DATABASE health")
+    one.run("CREATE TABLE health.rows_ (id INT PRIMARY KEY, note INT)")
+    one.run("INSERT INTO health.rows_ VALUES (1, 0), (2, 0)")
+    refused: list[str] = []
+
+    def want(mine: Any, row: int) -> None:
+        try:
+            mine.run(f"UPDATE health.rows_ SET note = note + 1 WHERE id = {row}")
+        except GatewayError as error:
+            refused.append(str(error))
+
+    for mine, row in ((one, 1), (other, 2)):
+        mine.run("BEGIN")
+        want(mine, row)
+    waiting = threading.Thread(target=want, args=(one, 2))
+    waiting.start()
+    watching = server.connect()
+    until(lambda: watching.status("Innodb_row_lock_current_waits") != {"Innodb_row_lock_current_waits": "0"}, "a wait")
+    want(other, 1)
+    waiting.join()
+    assert len(refused) == 1
+    for each in (one, other):
+        each.run("ROLLBACK")
+        each.close()
+    watching.run("FLUSH TABLES health.rows_ FOR EXPORT")  # its pages are written to disk
+    watching.run("UNLOCK TABLES")
+    watching.run("DROP DATABASE health")
+    watching.close()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", ["shared_server", "shared_mysql"])
+def test_locks_temporary_tables_connections_and_disk_are_sampled(
+    request: pytest.FixtureRequest, connections: Connections, kind: str
+) -> None:
+    server = request.getfixturevalue(kind)
+    instance = managed(server)
+    polling.poll_round(T, connections)
+    lock_each_other(server)
+    run(server, "SELECT table_name, COUNT(*) FROM information_schema.columns GROUP BY table_name")
+    polling.poll_round(T + 15, connections)
+    sample = Sample.objects.filter(instance_id=instance.pk).latest("at")
+    assert sample.row_lock_waits >= 1 and sample.temporary_tables >= 1 and sample.disk_writes >= 1
+    assert sample.deadlocks == (1 if server.product is MARIADB else 0)
+    assert sample.temporary_disk_tables <= sample.temporary_tables
+    assert (sample.lock_waiters, sample.refused_connections) == (0, 0)
+    assert 1 <= sample.connections <= sample.most_connections
 
 
 @pytest.mark.django_db

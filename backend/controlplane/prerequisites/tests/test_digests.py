@@ -7,16 +7,20 @@ from typing import Any
 
 import pytest
 
+from controlplane.fleet.kept_connections import Connections
 from controlplane.gateway.product import MARIADB
 from controlplane.gateway.server import Server
 from controlplane.prerequisites.digests import estimate, is_read
 from controlplane.prerequisites.status import cache_queries
+from controlplane.statements.noting import HOUR, Noting
+from controlplane.statements.selectors import statement_hours
 from testing.servers import LINES, TestServer, managed, server_of_line
 
 pytestmark = pytest.mark.django_db
 # With these settings every product remembers statements. On MariaDB all are off by default.
 CONSUMERS = ("events_statements_current", "events_statements_history")
 HISTORY = ("performance_schema = ON", *(f"performance_schema_consumer_{name} = ON" for name in CONSUMERS))
+T = 1_800_000_000 // HOUR * HOUR
 ACCOUNT = "'limited'@'127.0.0.1'"
 
 
@@ -25,6 +29,12 @@ def remembering(request: pytest.FixtureRequest) -> Iterator[TestServer]:
     kind, product = request.param
     with server_of_line(kind, product, HISTORY) as server:
         yield server
+
+
+@pytest.fixture
+def at(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Sets the time."""
+    return lambda now: monkeypatch.setattr("controlplane.core.clock.shared_time", lambda: now)
 
 
 @pytest.fixture
@@ -71,6 +81,29 @@ def test_the_account_is_told_the_privilege_that_it_lacks(remembering: TestServer
     assert (found["is_available"], found["reason"]) == (False, "privilege_missing")
     application.run(found["note"].rpartition("Run on the server: ")[2])
     assert cache_queries(instance)["is_available"]
+
+
+def test_a_span_and_its_hours_have_what_was_executed_in_them(
+    remembering: TestServer, application: Server, at: Callable[[int], None]
+) -> None:
+    instance = managed(remembering, minor_version=None)
+    connections = Connections()
+    noting = Noting(connections)
+    for hour, reads in enumerate((3, 2, 4)):
+        at(T + hour * HOUR)
+        for number in range(reads):
+            application.rows(f"SELECT name FROM things WHERE id = {number}")
+        noting.note_if_due(T + hour * HOUR)
+    application.rows("SELECT name FROM things WHERE id = 1")
+    at(T + 3 * HOUR)
+    row = row_of(cache_queries(instance, 1), "where id = ?")
+    assert (row["Executions"], row["Rows_sent"]) == ("1", "1")
+    assert int(row["Mean_time_us"]) == int(row["Server_time_us"])
+    assert row_of(cache_queries(instance, 2), "where id = ?")["Executions"] == "5"
+    assert row_of(cache_queries(instance), "where id = ?")["Executions"] == "10"
+    hours = statement_hours(instance, row["Digest"])
+    assert [each["executions"] for each in hours] == [2, 4] and all(each["server_time_us"] for each in hours)
+    connections.keep_only(())
 
 
 def test_where_the_performance_schema_is_off_its_lines_are_told(own_server: Callable[..., TestServer]) -> None:

@@ -42,6 +42,7 @@ MODULES = {
     "session": "fqc.session",
     "token": "fqc.token",
     "access-key": "fqc.access_key",
+    "settings": "fqc.settings",
     "audit": "fqc.audit",
     "eval": "fqc.evaluate",
 }

@@ -1,4 +1,4 @@
-"""`fqc login`: from a password, once, to a token in a context."""
+"""`fqc login`: from a password, once, or from a token that was made in the console, to a token in a context."""
 
 from __future__ import annotations
 
@@ -25,14 +25,16 @@ USUAL_DAYS = 30
 
 def login(
     call: Call,
-    username: Annotated[str, typer.Option("--username", "-u", help="User name.", prompt=True)],
+    username: Annotated[str, typer.Option("--username", "-u", help="User name; asked for if needed.")] = "",
     password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")] = False,
+    token_stdin: Annotated[bool, typer.Option("--token-stdin", help="Read a token from stdin instead.")] = False,
     scope: Annotated[Scope | None, typer.Option(help="Highest role of the token; default: yours.")] = None,
     days: Annotated[int | None, typer.Option(min=1, help="Days the token is valid; default: 30 or fewer.")] = None,
 ) -> None:
     """Log in with a password and save a token.
 
-    The token is saved in a context (`default`, or --context), which becomes the current one.
+    The token is saved in a context (`default`, or --context), which becomes the current one. If you sign in by an
+    identity provider, make a token in the console, and pass it with --token-stdin.
     """
     name = call.context or "default"
     file = contexts.path()
@@ -43,8 +45,13 @@ def login(
     if call.is_dry_run:
         call.would("POST", "tokens", _wanted(scope.value if scope else "what you may", days or USUAL_DAYS))
         return
-    password = secret(f"Password of {username} at {url}", from_stdin=password_stdin)
-    token = _token(url, username, password, scope, days)
+    if token_stdin:
+        token = _given(url, secret("Token", from_stdin=True))
+    else:
+        _refuse_without_passwords(url, username)
+        username = username or typer.prompt("Username", err=True)
+        token = _made(url, username, secret(f"Password of {username} at {url}", from_stdin=password_stdin), scope, days)
+    username = token["username"]
     kept.contexts[name] = Context(url, token["token"], token["id"], username)
     kept.current = name
     contexts.save(file, kept)
@@ -60,7 +67,31 @@ def login(
     )
 
 
-def _token(url: str, username: str, password: str, scope: Scope | None, days: int | None) -> Any:
+def _refuse_without_passwords(url: str, username: str) -> None:
+    """Refuses before a password is typed. The server decides about a given name: the local administrator may log in."""
+    from fqc.api import Api
+
+    session = Api(Context(url)).get("auth/session")
+    if not session.get("has_passwords", True) and not username:
+        place = f"{url}/access?tab=tokens"
+        raise Failure(
+            f"People sign in at {url} with {session['provider']}, not with a password.",
+            Exit.DENIED,
+            hint=f"Make a token at {place}, then: fqc login --url {url} --token-stdin",
+        )
+
+
+def _given(url: str, text: str) -> Any:
+    from fqc.api import Api
+
+    mine = Api(Context(url, text)).items("tokens")
+    found = next((each for each in mine if text.startswith(f"{each['prefix']}_")), None)
+    if found is None:
+        raise Failure("This token is not among yours.", Exit.DENIED)
+    return {**found, "token": text}
+
+
+def _made(url: str, username: str, password: str, scope: Scope | None, days: int | None) -> Any:
     """A session as the console's, for as long as it takes to make the token."""
     from fqc.api import Api
 

@@ -12,6 +12,7 @@ from fqc.failure import Exit, Failure
 from fqc.noun import Noun
 from fqc.output import Cell
 from fqc.password import ENDED
+from fqc.token import Scope
 from fqc.units import human_time
 
 app = Noun("Users and their roles; for administrators.")
@@ -23,6 +24,7 @@ _LIST: dict[str, Cell] = {
     "ROLE": "role",
     "ACTIVE": "is_active",
     "EMAIL": "email",
+    "SUBJECT": "subject",
     "LAST LOG-IN": lambda it: human_time(it["last_login"]),
 }
 
@@ -31,6 +33,45 @@ _LIST: dict[str, Cell] = {
 def list_(call: Call) -> None:
     """List users."""
     call.show_items(call.api.items("users"), _LIST)
+
+
+@app.write("create")
+def create(
+    call: Call,
+    name: Annotated[str, typer.Argument(help="User name.", show_default=False)],
+    role: Annotated[Scope, typer.Option(help="What the user may do.", show_default=False)],
+    email: Annotated[str, typer.Option(help="E-mail address.")] = "",
+    password_stdin: Annotated[bool, typer.Option("--password-stdin", help="Read the password from stdin.")] = False,
+) -> None:
+    """Create a user who logs in with a password."""
+    body = {"username": name, "role": role.value, "email": email}
+    if call.is_dry_run:
+        call.would("POST", "users", body)
+        return
+    password = new_secret(f"Password of {name}", from_stdin=password_stdin)
+    call.show_facts(call.api.post("users", {**body, "password": password}), _LIST)
+
+
+@app.write("role")
+def role(
+    call: Call,
+    user: Name,
+    role: Annotated[Scope, typer.Argument(help="What the user may do from now on.", show_default=False)],
+) -> None:
+    """Give a user another role."""
+    _patch(call, _found(call, user), {"role": role.value})
+
+
+@app.removal("delete")
+def delete(call: Call, user: Name) -> None:
+    """Delete a user with their sessions, tokens and access keys."""
+    found = _found(call, user)
+    path = f"users/{found['id']}"
+    if call.is_dry_run:
+        call.would("DELETE", path)
+        return
+    confirm(call, f"The user {found['username']} is deleted, with all sessions, tokens and access keys. Continue?")
+    call.api.replace("DELETE", path, version=found["version"])
 
 
 @app.removal("reset-password")

@@ -1,4 +1,4 @@
-import { PasswordInput, Select, Switch, TextInput } from '@mantine/core';
+import { PasswordInput, Select, Switch, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { sessionQuery } from '@/api/session';
@@ -25,12 +25,14 @@ export function UserForm({ user, onClose }: { user?: User; onClose: () => void }
   const [ended, setEnded] = useState<Ended>();
   const { data: session } = useQuery(sessionQuery);
   const isOneself = Boolean(user && user.id === session?.user?.id);
+  const isByProvider = Boolean(user?.subject);
   const isEnding = Boolean(user && (password || (user.is_active && !isActive)));
 
   const submit = () => {
     if (!user) return create.mutate({ username, email, role, password }, { onSuccess: onClose });
     const ending = isEnding && { keep_tokens: keepsTokens };
-    const patch = { email, role, is_active: isActive, ...(password && { password }), ...ending };
+    const ours = isByProvider ? {} : { email, role, ...(password && { password }) };
+    const patch = { ...ours, is_active: isActive, ...ending };
     const tell = ({ ended }: { ended: Ended }) => (isAny(ended) ? setEnded(ended) : onClose());
     update.mutate({ user, patch }, { onSuccess: tell });
   };
@@ -43,6 +45,9 @@ export function UserForm({ user, onClose }: { user?: User; onClose: () => void }
       onSubmit={submit}
       onClose={onClose}
     >
+      {user && isByProvider && (
+        <Text size="xs">{t('access.byProviderHint', { issuer: user.issuer, subject: user.subject })}</Text>
+      )}
       <TextInput
         label={t('access.user')}
         required
@@ -55,6 +60,7 @@ export function UserForm({ user, onClose }: { user?: User; onClose: () => void }
       <TextInput
         label={t('access.email')}
         type="email"
+        disabled={isByProvider}
         value={email}
         error={said(mutation.error, 'email')}
         onChange={(event) => setEmail(event.currentTarget.value)}
@@ -62,10 +68,11 @@ export function UserForm({ user, onClose }: { user?: User; onClose: () => void }
       <Select
         label={t('access.role')}
         data={roleOptions(t)}
+        disabled={isByProvider}
         value={role}
         onChange={(next) => setRole(next as RoleName)}
       />
-      {!isOneself && (
+      {!isOneself && !isByProvider && (
         <PasswordInput
           label={t(user ? 'access.newPassword' : 'access.password')}
           description={`${t('access.passwordRule')}${user ? ` ${t('access.newPasswordHint')}` : ''}`}

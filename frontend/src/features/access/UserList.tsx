@@ -13,6 +13,7 @@ import { StatusBadge } from '@/components/StatusBadge';
 import { useT, type Translate } from '@/lib/i18n/context';
 import { useUserDelete, usersQuery, type User } from './api';
 import { UserForm } from './UserForm';
+import classes from './UserList.module.css';
 
 type Dialog = { kind: 'form'; user?: User } | { kind: 'delete'; user: User };
 
@@ -58,12 +59,22 @@ export function UserList() {
   );
 }
 
+function statusOf({ is_active, confirmed_until }: User): 'active' | 'inactive' | 'unconfirmed' {
+  if (!is_active) return 'inactive';
+  return confirmed_until && Date.parse(confirmed_until) <= Date.now() ? 'unconfirmed' : 'active';
+}
+
 function columnsOf(t: Translate, open: (dialog: Dialog) => void): Column<User>[] {
   return [
     {
       key: 'user',
       header: t('access.user'),
-      render: (row) => <strong>{row.username}</strong>,
+      render: (row) => (
+        <>
+          <strong>{row.username}</strong>
+          {row.subject && <span className={classes.source}> {t('access.byProvider')}</span>}
+        </>
+      ),
       sortValue: (row) => row.username,
     },
     { key: 'email', header: t('access.email'), render: (row) => row.email || '–', isSecondary: true },
@@ -71,11 +82,12 @@ function columnsOf(t: Translate, open: (dialog: Dialog) => void): Column<User>[]
     {
       key: 'status',
       header: t('access.status'),
-      render: (row) => (
-        <StatusBadge tone={row.is_active ? 'ok' : 'neutral'}>
-          {t(row.is_active ? 'access.active' : 'access.inactive')}
-        </StatusBadge>
-      ),
+      render: (row) => {
+        const status = statusOf(row);
+        return (
+          <StatusBadge tone={status === 'active' ? 'ok' : 'neutral'}>{t(`access.${status}`)}</StatusBadge>
+        );
+      },
     },
     {
       key: 'login',

@@ -1,4 +1,4 @@
-import { SegmentedControl, Select, Switch, TextInput } from '@mantine/core';
+import { SegmentedControl, Select, Switch, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -7,12 +7,14 @@ import { useFieldMessage } from '@/components/useFieldMessage';
 import { ClassField } from '@/components/ClassField';
 import { EndpointFields } from '@/components/EndpointFields';
 import { FormModal } from '@/components/FormModal';
+import { Statements } from '@/components/Statements';
 import { StatusBadge } from '@/components/StatusBadge';
 import { TagsField } from '@/components/TagsField';
 import { CUSTOM, customSize, isSizeUnreadable } from '@/lib/customSize';
 import { useT } from '@/lib/i18n/context';
 import { readTags } from '@/lib/tags';
 import { useKept } from '@/lib/useKept';
+import { accountStatements, addCommand } from './accountStatements';
 import { useEndpointCheck, useInstanceAdd, type EndpointSeen } from './api';
 import { checkOf, emptyDraft, requestOf, type InstanceDraft } from './instanceDraft';
 
@@ -115,7 +117,18 @@ export function AddInstance({ onClose }: { onClose: () => void }) {
         error={hasNoChoices ? t('error.choices') : said(error, 'instance_class')}
         onChange={set}
       />
-      {draft.provider === 'external' && <EndpointFields endpoint={draft} error={error} onChange={set} />}
+      {draft.provider === 'external' && (
+        <>
+          <Text component="details" size="xs">
+            <summary>{t('addInstance.statements')}</summary>
+            <p>{t('addInstance.statementsHint')}</p>
+            <Statements lines={accountStatements(draft.username, '%')} />
+            <p>{t('addInstance.command')}</p>
+            <Statements lines={[addCommand(draft)]} />
+          </Text>
+          <EndpointFields endpoint={draft} error={error} onChange={set} />
+        </>
+      )}
       <TagsField value={draft.tags} error={error} onChange={(tags) => set({ tags })} />
     </FormModal>
   );

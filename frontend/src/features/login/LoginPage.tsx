@@ -1,11 +1,13 @@
 import favicon from '@/components/favicon.svg?inline';
-import { Button, PasswordInput, Stack, TextInput } from '@mantine/core';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Alert, Button, PasswordInput, Stack, Switch, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState, type FormEvent } from 'react';
-import { logIn, sessionQuery } from '@/api/session';
+import { logIn, providerUrl, sessionQuery, waysInQuery } from '@/api/session';
 import { ErrorPanel } from '@/components/ErrorPanel';
+import { IconLogin } from '@/components/icons';
 import { useT } from '@/lib/i18n/context';
+import { failureOf } from './failure';
 import classes from './LoginPage.module.css';
 
 export function LoginPage() {
@@ -19,13 +21,60 @@ export function LoginPage() {
         <img src={favicon} alt="" width={40} height={40} />
         <h1 className={classes.title}>Fast Query Cache</h1>
         <p className={classes.lead}>{t('login.lead')}</p>
-        <LoginForm />
+        <WaysIn />
       </div>
     </main>
   );
 }
 
-function LoginForm() {
+function WaysIn() {
+  const t = useT();
+  const { failed } = useSearch({ from: '/login' });
+  const { data } = useQuery(waysInQuery);
+  const [wantsPassword, setWantsPassword] = useState(false);
+  const hasForm = !data?.provider || data.has_passwords || wantsPassword;
+  return (
+    <Stack gap="md">
+      {failed && <Alert color="red">{t(failureOf(failed))}</Alert>}
+      {data?.provider && <ProviderButton name={data.provider} />}
+      {data?.provider && data.has_passwords && <p className={classes.or}>{t('login.or')}</p>}
+      {data?.provider && !data.has_passwords && (
+        <Switch
+          label={t('login.asLocalAdmin')}
+          size="xs"
+          checked={wantsPassword}
+          onChange={(event) => setWantsPassword(event.currentTarget.checked)}
+        />
+      )}
+      {hasForm && <LoginForm isSecond={Boolean(data?.provider)} />}
+    </Stack>
+  );
+}
+
+function ProviderButton({ name }: { name: string }) {
+  const t = useT();
+  const { next } = useSearch({ from: '/login' });
+  const leave = useMutation({
+    mutationFn: () => providerUrl(next ?? '/fleet'),
+    onSuccess: (url) => window.location.assign(url),
+  });
+  return (
+    <>
+      {leave.isError && <ErrorPanel error={leave.error} />}
+      <Button
+        size="sm"
+        fullWidth
+        leftSection={<IconLogin size={16} />}
+        loading={leave.isPending || leave.isSuccess}
+        onClick={() => leave.mutate()}
+      >
+        {t('login.byProvider', { name })}
+      </Button>
+    </>
+  );
+}
+
+function LoginForm({ isSecond }: { isSecond: boolean }) {
   const t = useT();
   const { next } = useSearch({ from: '/login' });
   const navigate = useNavigate();
@@ -64,7 +113,14 @@ function LoginForm() {
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}
         />
-        <Button type="submit" size="sm" loading={attempt.isPending} fullWidth mt={4}>
+        <Button
+          type="submit"
+          size="sm"
+          variant={isSecond ? 'default' : 'filled'}
+          loading={attempt.isPending}
+          fullWidth
+          mt={4}
+        >
           {t('login.submit')}
         </Button>
       </Stack>

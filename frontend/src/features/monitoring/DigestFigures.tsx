@@ -5,21 +5,23 @@ import { Statements } from '@/components/Statements';
 import { useT, useTold } from '@/lib/i18n/context';
 import { columnNames, isNumeric, readableColumn, readableFigure, type QueryRow } from './queryRows';
 import { QueryTable } from './QueryTable';
+import { StatementHours } from './StatementHours';
 import classes from './queries.module.css';
 
 const SERVER_TIME = 'Server_time_us';
 
 interface DigestFiguresProps {
+  instanceId: string;
   items: QueryRow[];
   /** The digest of the statement whose details are shown. */
   open?: string;
   onOpen: (digest: string | undefined) => void;
 }
 
-export function DigestFigures({ items, open, onOpen }: DigestFiguresProps) {
+export function DigestFigures({ instanceId, items, open, onOpen }: DigestFiguresProps) {
   const t = useT();
   return (
-    <div className={classes.figures}>
+    <>
       <QueryTable
         items={items}
         label={t('queries.byServerTime')}
@@ -28,19 +30,22 @@ export function DigestFigures({ items, open, onOpen }: DigestFiguresProps) {
         onOpen={(row) => onOpen(row.Digest ?? undefined)}
       />
       <DigestDrawer
+        instanceId={instanceId}
         items={items}
         row={items.find((row) => open !== undefined && row.Digest === open)}
         onClose={() => onOpen(undefined)}
       />
-    </div>
+    </>
   );
 }
 
 function DigestDrawer({
+  instanceId,
   items,
   row,
   onClose,
 }: {
+  instanceId: string;
   items: QueryRow[];
   row: QueryRow | undefined;
   onClose: () => void;
@@ -52,16 +57,20 @@ function DigestDrawer({
       {row && (
         <Stack gap="md">
           <Statements lines={[row.Query ?? '']} />
+          <StatementHours instanceId={instanceId} digest={row.Digest ?? ''} />
           <FactList
             facts={columnNames(items)
               .filter((name) => name !== 'Query')
               .map((name) => ({
                 label: told(`column.${name}`, readableColumn(name)),
-                value: isNumeric(items, name) ? (
-                  readableFigure(name, row[name] ?? '', t)
-                ) : (
-                  <code className={classes.digest}>{row[name]}</code>
-                ),
+                value:
+                  row[name] == null ? (
+                    '–'
+                  ) : isNumeric(items, name) ? (
+                    readableFigure(name, row[name] ?? '', t)
+                  ) : (
+                    <code className={classes.digest}>{row[name]}</code>
+                  ),
               }))}
           />
         </Stack>

@@ -3,12 +3,12 @@ import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
 import {
-  columnNames,
   isNumeric,
   isOneStatement,
   ranked,
   readableColumn,
   readableFigure,
+  tableColumns,
   type QueryRow,
 } from './queryRows';
 import classes from './queries.module.css';
@@ -52,7 +52,7 @@ function columnsOf(
   told: Told,
   onOpen: (row: QueryRow) => void,
 ): Column<QueryRow>[] {
-  return columnNames(rows, first).map((name) => {
+  return tableColumns(rows, first).map((name) => {
     const isNumber = isNumeric(rows, name);
     return {
       key: name,

@@ -11,7 +11,16 @@ import { Statements } from '@/components/Statements';
 import { useT, useTold } from '@/lib/i18n/context';
 import { formatCompact, formatDuration, formatPercent } from '@/lib/number';
 import { cacheTablesQuery } from './queriesApi';
-import { factsOf, reasonsOf, schemaOf, tablesOf, type QueryRow } from './queryRows';
+import {
+  factsOf,
+  readableColumn,
+  readableFigure,
+  reasonsOf,
+  schemaOf,
+  tablesOf,
+  type QueryRow,
+} from './queryRows';
+import { StatementHours } from './StatementHours';
 import { StatementExample } from './StatementExample';
 import classes from './queries.module.css';
 
@@ -37,6 +46,7 @@ export function StatementDrawer({ instanceId, row, since, onClose }: StatementDr
           </div>
           <StatementExample key={row.Digest} instanceId={instanceId} row={row} />
           <Figures row={row} since={since} />
+          <StatementHours instanceId={instanceId} digest={row.Digest ?? ''} />
           <Reasons instanceId={instanceId} row={row} />
           <Tables instanceId={instanceId} row={row} />
           <Actions instanceId={instanceId} row={row} />
@@ -48,6 +58,7 @@ export function StatementDrawer({ instanceId, row, since, onClose }: StatementDr
 
 function Figures({ row, since }: { row: QueryRow; since: string | null }) {
   const t = useT();
+  const told = useTold();
   const { digest, executions, hits, ratio, savedSeconds, stored, outdated, stale, ...would } = factsOf(row);
   return (
     <FactList
@@ -74,6 +85,12 @@ function Figures({ row, since }: { row: QueryRow; since: string | null }) {
         { label: t('statement.stored'), value: formatCompact(stored) },
         { label: t('statement.outdated'), value: formatCompact(outdated) },
         { label: t('statement.stale'), value: formatCompact(stale) },
+        ...['Bytes_saved', 'Bytes_stored']
+          .filter((name) => row[name])
+          .map((name) => ({
+            label: told(`column.${name}`, readableColumn(name)),
+            value: readableFigure(name, row[name] ?? '', t),
+          })),
         ...(would.observed > 0
           ? [
               {

@@ -53,7 +53,7 @@ export function TopQueries({
       description={isOfEngine ? t(`queries.rankingHint.${ranking}`) : estimate && estimateText(estimate, t)}
       flush
       actions={
-        isOfEngine && (
+        (isOfEngine || isOfDigests) && (
           <>
             <SegmentedControl
               size="xs"
@@ -65,13 +65,15 @@ export function TopQueries({
                 ...SPANS.map((value) => ({ value, label: t(`queries.span.${value}`) })),
               ]}
             />
-            <SegmentedControl
-              size="xs"
-              aria-label={t('queries.ranking')}
-              value={ranking}
-              onChange={(next) => onRank(RANKINGS.find((each) => each === next))}
-              data={rankings.map((value) => ({ value, label: t(`queries.ranking.${value}`) }))}
-            />
+            {isOfEngine && (
+              <SegmentedControl
+                size="xs"
+                aria-label={t('queries.ranking')}
+                value={ranking}
+                onChange={(next) => onRank(RANKINGS.find((each) => each === next))}
+                data={rankings.map((value) => ({ value, label: t(`queries.ranking.${value}`) }))}
+              />
+            )}
           </>
         )
       }
@@ -79,20 +81,13 @@ export function TopQueries({
       <QueryView query={queries}>
         {(data) =>
           data.is_available && data.source === 'digests' ? (
-            <DigestFigures items={data.items} open={open} onOpen={onOpen} />
+            <div className={classes.figures}>
+              {span && <SpanNote since={data.since} />}
+              <DigestFigures instanceId={instanceId} items={data.items} open={open} onOpen={onOpen} />
+            </div>
           ) : data.is_available ? (
             <div className={classes.figures}>
-              {span && (
-                <p className={classes.span}>
-                  {data.since ? (
-                    <>
-                      {t('queries.since')} <Moment at={data.since} />
-                    </>
-                  ) : (
-                    t('queries.notNoted')
-                  )}
-                </p>
-              )}
+              {span && <SpanNote since={data.since} />}
               <QueryTable
                 items={data.items}
                 label={t('queries.top')}
@@ -113,5 +108,21 @@ export function TopQueries({
         }
       </QueryView>
     </Panel>
+  );
+}
+
+/** When the span of the figures really begins. */
+function SpanNote({ since }: { since: string | null }) {
+  const t = useT();
+  return (
+    <p className={classes.span}>
+      {since ? (
+        <>
+          {t('queries.since')} <Moment at={since} />
+        </>
+      ) : (
+        t('queries.notNoted')
+      )}
+    </p>
   );
 }

@@ -11,6 +11,10 @@ type Key =
   | 'connections'
   | 'slow'
   | 'answerTime'
+  | 'connectionsUsed'
+  | 'locks'
+  | 'temporary'
+  | 'disk'
   | 'pageReads'
   | 'statements'
   | 'stale'
@@ -34,6 +38,10 @@ export const PANELS: PanelPlan<Key>[] = [
   { key: 'answerTime', metrics: ['p95_answer_time'] },
   { key: 'slow', metrics: ['slow_queries_per_second'] },
   { key: 'connections', metrics: ['connections', 'running_threads'] },
+  { key: 'connectionsUsed', metrics: ['connections_used_ratio'] },
+  { key: 'locks', metrics: ['row_lock_waits_per_second', 'deadlocks_per_second'] },
+  { key: 'temporary', metrics: ['temporary_disk_ratio'] },
+  { key: 'disk', metrics: ['disk_reads_per_second', 'disk_writes_per_second'] },
   { key: 'pageReads', metrics: ['buffer_pool_reads_per_second'] },
   { key: 'observed', metrics: ['observed_hit_ratio'], isWide: true, isOptional: true },
   { key: 'stale', metrics: ['stale_hits_per_second'], isWide: true, isOptional: true },

@@ -9,6 +9,17 @@ export function cacheTablesQuery(id: string) {
   });
 }
 
+export function statementHoursQuery(id: string, digest: string) {
+  return queryOptions({
+    queryKey: ['instance', 'statement-hours', id, digest],
+    queryFn: () =>
+      unwrap(
+        api.GET('/api/v1/instances/{id}/cache/queries/{digest}/hours', { params: { path: { id, digest } } }),
+      ),
+    staleTime: 60_000,
+  });
+}
+
 /** A statement as it was executed: who asks is on record, so it is asked for on demand alone. */
 export function useExample(id: string) {
   return useMutation({

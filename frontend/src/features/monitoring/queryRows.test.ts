@@ -8,6 +8,7 @@ import {
   readableColumn,
   readableFigure,
   schemaOf,
+  tableColumns,
   usualRanking,
   type QueryRow,
 } from './queryRows';
@@ -54,6 +55,21 @@ test('figures stand before words', () => {
     'Reasons',
     'Digest',
   ]);
+});
+
+test('what only the drawer shows leaves the table room for the statement', () => {
+  const [row] = rows;
+  const all = [
+    { ...row, Inserts: '1', Bytes_stored: '9', Reasons: 'changed=3', Stale_hits: '0', Of_tomorrow: '4' },
+  ];
+  expect(tableColumns(all, 'Time_saved_us')).toEqual([
+    'Query',
+    'Time_saved_us',
+    'Hits',
+    'Wasted',
+    'Of_tomorrow',
+  ]);
+  expect(tableColumns(all, 'Bytes_saved')).toContain('Bytes_saved');
 });
 
 test('what the cache would save is told apart from what it saves', () => {

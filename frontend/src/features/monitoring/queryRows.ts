@@ -36,6 +36,21 @@ export function columnNames(rows: QueryRow[], first?: string): string[] {
   return names.sort((a, b) => place(a) - place(b));
 }
 
+/** The table leaves these to the drawer, so that the statement has room. What a newer engine adds is shown. */
+const IN_THE_DRAWER = new Set([
+  'Inserts',
+  'Bytes_saved',
+  'Bytes_stored',
+  'Stale_hits',
+  'Reasons',
+  'Sampled',
+  'Digest',
+]);
+
+export function tableColumns(rows: QueryRow[], first?: string): string[] {
+  return columnNames(rows, first).filter((name) => name === first || !IN_THE_DRAWER.has(name));
+}
+
 function allNames(rows: QueryRow[]): string[] {
   return [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((name) => !NOT_IN_THE_TABLE.has(name));
 }

@@ -99,7 +99,7 @@ const NAMES: Record<string, () => string[]> = {
       ...named(source('access.py'), /Access\(NEVER, "(\w+)"/g),
     ].sort(),
   alertRule: () =>
-    ['0002_low_hit_ratio.py', '0005_state_rules.py', '0007_look_rules.py']
+    ['0002_low_hit_ratio.py', '0005_state_rules.py', '0007_look_rules.py', '0008_server_health.py']
       .flatMap((file) => named(source(file), /^ +"name": "([^"]+)"/gm))
       .sort(),
   template: () => named(source('system_templates.yaml'), /^- id: (\S+)/gm),
@@ -113,7 +113,7 @@ const NAMES: Record<string, () => string[]> = {
     [
       ...listOf(source('insight/src/report.rs'), 'QUERIES: [&str; 20] = ['),
       ...listOf(source('insight/src/report.rs'), 'REASONS: [&str; 6] = ['),
-      ...named(source('prerequisites/digests.py'), /^ {4}"(\w+)",$/gm),
+      ...named(source('gateway/reports.py'), /^ {4}"(\w+)",$/gm),
     ].sort(),
 };
 

@@ -11,6 +11,16 @@ const METRICS: Record<string, [title: string, formula: string]> = {
   memory_used_ratio: ['缓存内存使用率', '1 - Qcache_free_memory / query_cache_size'],
   fragmentation: ['碎片率', 'Qcache_free_blocks / Qcache_total_blocks'],
   write_share: ['写操作占比', '写 / (写 + 读)，写 = insert + update + delete + replace'],
+  connections_used_ratio: ['连接使用率', 'Threads_connected / max_connections'],
+  temporary_disk_ratio: ['磁盘临时表占比', 'Created_tmp_disk_tables / Created_tmp_tables'],
+  temporary_tables_per_second: ['临时表', 'Created_tmp_tables 增量 / 秒数'],
+  row_lock_waits_per_second: ['行锁等待', 'Innodb_row_lock_waits 增量 / 秒数'],
+  deadlocks_per_second: ['死锁', 'Innodb_deadlocks 增量 / 秒数'],
+  refused_connections_per_second: ['达到上限而拒绝的连接', 'Connection_errors_max_connections 增量 / 秒数'],
+  disk_reads_per_second: ['磁盘读', 'Innodb_data_reads 增量 / 秒数'],
+  disk_writes_per_second: ['磁盘写', 'Innodb_data_writes 增量 / 秒数'],
+  lock_waiters: ['正在等待行锁的事务', 'Innodb_row_lock_current_waits'],
+  most_connections: ['连接数上限', 'max_connections'],
   p95_answer_time: ['应答时间（95 百分位）', 'Fqc_answered_in_* 的 95 百分位，按 Fqc_answered 加权'],
   answered_per_second: ['计时的语句', 'Fqc_answered 增量 / 秒数'],
   lookups_per_second: [
@@ -265,6 +275,13 @@ const PROBLEMS: ToldWords = {
   system_template: '系统自带的模板不可修改',
   template_not_found: '没有该模板',
   template_version_not_found: '没有该模板版本',
+  no_provider: '尚未配置身份提供方，请使用密码登录',
+  passwords_off: '密码登录已关闭，请通过身份提供方登录',
+  provider_ended: '身份提供方已结束该会话，请重新登录',
+  provider_refused: '身份提供方未能证明登录者的身份',
+  provider_unavailable: '无法连接身份提供方',
+  provider_user: '该用户由身份提供方管理，请在那里修改',
+  sign_in_expired: '登录开始得太久，或在另一个浏览器中开始，请重新登录',
   wrong_credentials: '用户名或密码错误',
   wrong_state: '当前状态不允许此操作',
   aborted: '已按请求中止',
@@ -822,6 +839,9 @@ const ALERT_RULES: ToldWords = {
   'near cache detached': '近端缓存断开',
   'samples missing': '缺少采样',
   'answers that cannot be used': '无法使用的应答',
+  'connections running out': '连接即将用尽',
+  deadlocks: '死锁',
+  'temporary tables on disk': '临时表写入磁盘',
 };
 
 /** The likely cause of an incident, and what to do: by the metric or state that the rule watches. */
@@ -866,6 +886,18 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
   prunes_per_second: [
     '缓存对于所查询的结果来说太小。',
     '在“快速查询缓存”中查看其他大小的预测命中率，若会上升则增大 query_cache_size。',
+  ],
+  connections_used_ratio: [
+    '应用打开的连接比以前多，或没有归还连接。',
+    '在服务器上执行 SHOW PROCESSLIST，查看哪些连接处于 Sleep。限制应用的连接池，或在内存足够时增大 max_connections。',
+  ],
+  deadlocks_per_second: [
+    '事务以不同的顺序锁定相同的行。',
+    '在 SHOW ENGINE INNODB STATUS 中查看最近一次死锁，让两个事务按相同顺序加锁。',
+  ],
+  temporary_disk_ratio: [
+    '语句的排序或分组超出内存，或读取 BLOB、TEXT 类型的列。',
+    '在“语句和表”中按扫描行数找到这些语句。为其顺序添加索引，或同时增大 tmp_table_size 和 max_heap_table_size。',
   ],
   memory_used_ratio: [
     '缓存已存满可容纳的结果。',

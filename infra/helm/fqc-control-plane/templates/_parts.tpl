@@ -91,6 +91,12 @@ spec:
       name: {{ $.Values.secret }}
       key: {{ . }}
 {{- end }}
+- name: FQC_OIDC_CLIENT_SECRET
+  valueFrom:
+    secretKeyRef:
+      name: {{ $.Values.secret }}
+      key: FQC_OIDC_CLIENT_SECRET
+      optional: true
 - name: FQC_PUBLIC_URL
   value: {{ .Values.publicUrl | quote }}
 - name: FQC_ALLOWED_HOSTS
@@ -104,7 +110,7 @@ spec:
 - name: FQC_CHANNEL_NETWORKS
   value: {{ join "," .Values.channelNetworks | quote }}
 {{- range $name, $value := .Values.settings }}
-{{- if has $name (concat $own $secret) }}
+{{- if has $name (concat $own $secret (list "FQC_OIDC_CLIENT_SECRET")) }}
 {{- fail (printf "settings.%s: it has a value of its own in values.yaml, or belongs into the Secret" $name) }}
 {{- end }}
 - name: {{ $name }}

@@ -12,8 +12,6 @@ from django.core.management.base import BaseCommand, CommandParser
 from controlplane.accounts.admin_services import admin_ensure
 from controlplane.core.request_context import acting_as
 
-USERNAME = "admin"
-
 
 class Command(BaseCommand):
     help = "Make sure that there is an active administrator. Prints the name and the file that holds the password."
@@ -24,13 +22,15 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = settings.RUN_DIR / "admin-password"
         with acting_as("ensure_admin"):
-            admin_ensure(USERNAME, lambda password: _keep(file, password))
+            admin_ensure(settings.LOCAL_ADMIN, lambda password: _keep(file, password))
         password = file.read_text().strip() if file.exists() else ""
         if options["json"]:
-            facts = {"username": USERNAME, "password": password, "password_file": str(file)}
+            facts = {"username": settings.LOCAL_ADMIN, "password": password, "password_file": str(file)}
             self.stdout.write(json.dumps(facts))
         else:
-            self.stdout.write(f"{USERNAME}: the password is in {file}" if password else "there is an administrator")
+            self.stdout.write(
+                f"{settings.LOCAL_ADMIN}: the password is in {file}" if password else "there is an administrator"
+            )
 
 
 def _keep(file: Path, password: str) -> None:

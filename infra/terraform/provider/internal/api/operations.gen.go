@@ -338,8 +338,12 @@ const (
 	MetricEnumCachedQueries                 MetricEnum = "cached_queries"
 	MetricEnumChangeFailed                  MetricEnum = "change_failed"
 	MetricEnumConnections                   MetricEnum = "connections"
+	MetricEnumConnectionsUsedRatio          MetricEnum = "connections_used_ratio"
 	MetricEnumContainedErrorsPerSecond      MetricEnum = "contained_errors_per_second"
+	MetricEnumDeadlocksPerSecond            MetricEnum = "deadlocks_per_second"
 	MetricEnumDifferencesPerSecond          MetricEnum = "differences_per_second"
+	MetricEnumDiskReadsPerSecond            MetricEnum = "disk_reads_per_second"
+	MetricEnumDiskWritesPerSecond           MetricEnum = "disk_writes_per_second"
 	MetricEnumDriftedParameters             MetricEnum = "drifted_parameters"
 	MetricEnumEngineLost                    MetricEnum = "engine_lost"
 	MetricEnumEvictionsPerSecond            MetricEnum = "evictions_per_second"
@@ -350,9 +354,11 @@ const (
 	MetricEnumInsertsPerSecond              MetricEnum = "inserts_per_second"
 	MetricEnumInvalidationsAvoidedPerSecond MetricEnum = "invalidations_avoided_per_second"
 	MetricEnumInvalidationsPerSecond        MetricEnum = "invalidations_per_second"
+	MetricEnumLockWaiters                   MetricEnum = "lock_waiters"
 	MetricEnumLookupsPerSecond              MetricEnum = "lookups_per_second"
 	MetricEnumMemoryUsedRatio               MetricEnum = "memory_used_ratio"
 	MetricEnumMissesPerSecond               MetricEnum = "misses_per_second"
+	MetricEnumMostConnections               MetricEnum = "most_connections"
 	MetricEnumNearCaches                    MetricEnum = "near_caches"
 	MetricEnumNearCachesDetached            MetricEnum = "near_caches_detached"
 	MetricEnumNearHitRatio                  MetricEnum = "near_hit_ratio"
@@ -369,6 +375,8 @@ const (
 	MetricEnumPrunesPerSecond               MetricEnum = "prunes_per_second"
 	MetricEnumQuestionsPerSecond            MetricEnum = "questions_per_second"
 	MetricEnumReadsPerSecond                MetricEnum = "reads_per_second"
+	MetricEnumRefusedConnectionsPerSecond   MetricEnum = "refused_connections_per_second"
+	MetricEnumRowLockWaitsPerSecond         MetricEnum = "row_lock_waits_per_second"
 	MetricEnumRunningThreads                MetricEnum = "running_threads"
 	MetricEnumSamplesMissing                MetricEnum = "samples_missing"
 	MetricEnumSavedBytesPerSecond           MetricEnum = "saved_bytes_per_second"
@@ -380,6 +388,8 @@ const (
 	MetricEnumSlowQueriesPerSecond          MetricEnum = "slow_queries_per_second"
 	MetricEnumStaleHitsPerSecond            MetricEnum = "stale_hits_per_second"
 	MetricEnumStatementsPerSecond           MetricEnum = "statements_per_second"
+	MetricEnumTemporaryDiskRatio            MetricEnum = "temporary_disk_ratio"
+	MetricEnumTemporaryTablesPerSecond      MetricEnum = "temporary_tables_per_second"
 	MetricEnumUnreachable                   MetricEnum = "unreachable"
 	MetricEnumUptimeSeconds                 MetricEnum = "uptime_seconds"
 	MetricEnumUsedBytes                     MetricEnum = "used_bytes"
@@ -409,9 +419,17 @@ func (e MetricEnum) Valid() bool {
 		return true
 	case MetricEnumConnections:
 		return true
+	case MetricEnumConnectionsUsedRatio:
+		return true
 	case MetricEnumContainedErrorsPerSecond:
 		return true
+	case MetricEnumDeadlocksPerSecond:
+		return true
 	case MetricEnumDifferencesPerSecond:
+		return true
+	case MetricEnumDiskReadsPerSecond:
+		return true
+	case MetricEnumDiskWritesPerSecond:
 		return true
 	case MetricEnumDriftedParameters:
 		return true
@@ -433,11 +451,15 @@ func (e MetricEnum) Valid() bool {
 		return true
 	case MetricEnumInvalidationsPerSecond:
 		return true
+	case MetricEnumLockWaiters:
+		return true
 	case MetricEnumLookupsPerSecond:
 		return true
 	case MetricEnumMemoryUsedRatio:
 		return true
 	case MetricEnumMissesPerSecond:
+		return true
+	case MetricEnumMostConnections:
 		return true
 	case MetricEnumNearCaches:
 		return true
@@ -471,6 +493,10 @@ func (e MetricEnum) Valid() bool {
 		return true
 	case MetricEnumReadsPerSecond:
 		return true
+	case MetricEnumRefusedConnectionsPerSecond:
+		return true
+	case MetricEnumRowLockWaitsPerSecond:
+		return true
 	case MetricEnumRunningThreads:
 		return true
 	case MetricEnumSamplesMissing:
@@ -492,6 +518,10 @@ func (e MetricEnum) Valid() bool {
 	case MetricEnumStaleHitsPerSecond:
 		return true
 	case MetricEnumStatementsPerSecond:
+		return true
+	case MetricEnumTemporaryDiskRatio:
+		return true
+	case MetricEnumTemporaryTablesPerSecond:
 		return true
 	case MetricEnumUnreachable:
 		return true
@@ -1028,8 +1058,12 @@ type AlertRuleWriteRequest struct {
 	// * `cached_queries` - cached_queries
 	// * `change_failed` - change_failed
 	// * `connections` - connections
+	// * `connections_used_ratio` - connections_used_ratio
 	// * `contained_errors_per_second` - contained_errors_per_second
+	// * `deadlocks_per_second` - deadlocks_per_second
 	// * `differences_per_second` - differences_per_second
+	// * `disk_reads_per_second` - disk_reads_per_second
+	// * `disk_writes_per_second` - disk_writes_per_second
 	// * `drifted_parameters` - drifted_parameters
 	// * `engine_lost` - engine_lost
 	// * `evictions_per_second` - evictions_per_second
@@ -1040,9 +1074,11 @@ type AlertRuleWriteRequest struct {
 	// * `inserts_per_second` - inserts_per_second
 	// * `invalidations_avoided_per_second` - invalidations_avoided_per_second
 	// * `invalidations_per_second` - invalidations_per_second
+	// * `lock_waiters` - lock_waiters
 	// * `lookups_per_second` - lookups_per_second
 	// * `memory_used_ratio` - memory_used_ratio
 	// * `misses_per_second` - misses_per_second
+	// * `most_connections` - most_connections
 	// * `near_caches` - near_caches
 	// * `near_caches_detached` - near_caches_detached
 	// * `near_hit_ratio` - near_hit_ratio
@@ -1059,6 +1095,8 @@ type AlertRuleWriteRequest struct {
 	// * `prunes_per_second` - prunes_per_second
 	// * `questions_per_second` - questions_per_second
 	// * `reads_per_second` - reads_per_second
+	// * `refused_connections_per_second` - refused_connections_per_second
+	// * `row_lock_waits_per_second` - row_lock_waits_per_second
 	// * `running_threads` - running_threads
 	// * `samples_missing` - samples_missing
 	// * `saved_bytes_per_second` - saved_bytes_per_second
@@ -1070,6 +1108,8 @@ type AlertRuleWriteRequest struct {
 	// * `slow_queries_per_second` - slow_queries_per_second
 	// * `stale_hits_per_second` - stale_hits_per_second
 	// * `statements_per_second` - statements_per_second
+	// * `temporary_disk_ratio` - temporary_disk_ratio
+	// * `temporary_tables_per_second` - temporary_tables_per_second
 	// * `unreachable` - unreachable
 	// * `uptime_seconds` - uptime_seconds
 	// * `used_bytes` - used_bytes
@@ -1850,8 +1890,12 @@ type InstanceState string
 // * `cached_queries` - cached_queries
 // * `change_failed` - change_failed
 // * `connections` - connections
+// * `connections_used_ratio` - connections_used_ratio
 // * `contained_errors_per_second` - contained_errors_per_second
+// * `deadlocks_per_second` - deadlocks_per_second
 // * `differences_per_second` - differences_per_second
+// * `disk_reads_per_second` - disk_reads_per_second
+// * `disk_writes_per_second` - disk_writes_per_second
 // * `drifted_parameters` - drifted_parameters
 // * `engine_lost` - engine_lost
 // * `evictions_per_second` - evictions_per_second
@@ -1862,9 +1906,11 @@ type InstanceState string
 // * `inserts_per_second` - inserts_per_second
 // * `invalidations_avoided_per_second` - invalidations_avoided_per_second
 // * `invalidations_per_second` - invalidations_per_second
+// * `lock_waiters` - lock_waiters
 // * `lookups_per_second` - lookups_per_second
 // * `memory_used_ratio` - memory_used_ratio
 // * `misses_per_second` - misses_per_second
+// * `most_connections` - most_connections
 // * `near_caches` - near_caches
 // * `near_caches_detached` - near_caches_detached
 // * `near_hit_ratio` - near_hit_ratio
@@ -1881,6 +1927,8 @@ type InstanceState string
 // * `prunes_per_second` - prunes_per_second
 // * `questions_per_second` - questions_per_second
 // * `reads_per_second` - reads_per_second
+// * `refused_connections_per_second` - refused_connections_per_second
+// * `row_lock_waits_per_second` - row_lock_waits_per_second
 // * `running_threads` - running_threads
 // * `samples_missing` - samples_missing
 // * `saved_bytes_per_second` - saved_bytes_per_second
@@ -1892,6 +1940,8 @@ type InstanceState string
 // * `slow_queries_per_second` - slow_queries_per_second
 // * `stale_hits_per_second` - stale_hits_per_second
 // * `statements_per_second` - statements_per_second
+// * `temporary_disk_ratio` - temporary_disk_ratio
+// * `temporary_tables_per_second` - temporary_tables_per_second
 // * `unreachable` - unreachable
 // * `uptime_seconds` - uptime_seconds
 // * `used_bytes` - used_bytes

@@ -1,0 +1,103 @@
+"""Sign-in by the identity provider: the way there, the way back, and log-outs that the provider reports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import wraps
+
+from django.conf import settings
+from django.contrib.auth import login
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_POST
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.accounts import sessions, sign_ins
+from controlplane.accounts.authentication import ConsoleSessionAuthentication
+from controlplane.accounts.serializers import ProviderSignInSerializer, ProviderUrlSerializer
+from controlplane.core import error_views
+from controlplane.core.errors import NotFound, Problem
+from controlplane.core.request_context import caller
+from controlplane.core.throttling import LoginThrottle, ProviderLogoutThrottle
+from controlplane.core.views import ApiView
+from controlplane.gateway import identity_provider
+
+NEXT = "sign_in_next"
+# A place of the console. What a browser takes for another host begins with two slashes, or one of the other kind.
+PLACE = re.compile(r"/(?![/\\])[^\\\x00-\x20]*")
+View = Callable[[HttpRequest], HttpResponse]
+
+
+class ProviderSignInView(ApiView):
+    permission_classes = (AllowAny,)
+    throttle_classes = (LoginThrottle,)
+
+    @extend_schema(request=ProviderSignInSerializer, responses=ProviderUrlSerializer)
+    def post(self, request: Request) -> Response:
+        """Begin to sign in by the identity provider. Takes a CSRF token, as log-in does."""
+        ConsoleSessionAuthentication().enforce_csrf(request)
+        given = ProviderSignInSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        if not settings.IDENTITY_PROVIDER.issuer:
+            raise NotFound("No identity provider is configured here: log in with a password.", code="no_provider")
+        place = given.validated_data.get("next", "")
+        request.session[NEXT] = place if PLACE.fullmatch(place) else "/fleet"
+        return Response(
+            {"url": identity_provider.sign_in_url(request._request, f"{settings.PUBLIC_URL}/oidc/callback")}
+        )
+
+
+def _with_provider(view: View) -> View:
+    @wraps(view)
+    def answer(request: HttpRequest) -> HttpResponse:
+        return view(request) if settings.IDENTITY_PROVIDER.issuer else error_views.not_found(request)
+
+    return never_cache(answer)
+
+
+@require_GET
+@_with_provider
+def callback(request: HttpRequest) -> HttpResponse:
+    """The provider sends the browser back to here. If anything fails, the log-in page says what."""
+    try:
+        proof = identity_provider.signed_in(request)
+        user = sign_ins.sign_in(proof)
+    except Problem as problem:
+        return HttpResponseRedirect(f"/login?failed={problem.code}")
+    place = request.session.pop(NEXT, "/fleet")
+    login(request, user)
+    sessions.session_note(request.session, caller().address, request.headers.get("User-Agent", ""))
+    request.session.save()
+    sign_ins.sign_in_keep(user, request.session.session_key or "", proof)
+    return HttpResponseRedirect(place)
+
+
+@require_GET
+@_with_provider
+def end(_: HttpRequest) -> HttpResponse:
+    """After a log-out here: where the person may end the session at the provider, too."""
+    back = f"{settings.PUBLIC_URL}/login"
+    try:
+        return HttpResponseRedirect(identity_provider.log_out_url(back))
+    except Problem:
+        return HttpResponseRedirect(back)
+
+
+@csrf_exempt
+@require_POST
+@_with_provider
+def logout(request: HttpRequest) -> HttpResponse:
+    """The provider reports that a session has ended (back-channel log-out). Its signed token is the proof."""
+    if not ProviderLogoutThrottle().allow_request(request, None):
+        return HttpResponse(status=429)
+    try:
+        told = identity_provider.logged_out(request.POST.get("logout_token", ""))
+    except Problem as problem:
+        return HttpResponse(problem.code, status=400, content_type="text/plain")
+    sign_ins.provider_logged_out(told)
+    return HttpResponse(status=200)

@@ -1,0 +1,205 @@
+"""A real identity provider: Keycloak, with its database in a file. One realm for a run, a client for each test."""
+
+from __future__ import annotations
+
+import http.cookiejar
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testing.guard import MARK
+from testing.ports import free_port
+from testing.workers import BACKEND, until
+
+sys.path.append(str(BACKEND.parent / "engine" / "apps"))
+from lab.keycloak_program import keycloak_environment, keycloak_home
+from lab.packages import Unavailable
+
+PASSWORD = "a password at the provider"
+SECRET = "a secret of the client"
+ADMIN = "first"
+ABSENT = "Keycloak cannot be had here"
+MAPPER = {
+    "name": "groups",
+    "protocol": "openid-connect",
+    "protocolMapper": "oidc-group-membership-mapper",
+    "config": {"full.path": "false", "id.token.claim": "true", "access.token.claim": "false", "claim.name": "groups"},
+}
+
+
+@dataclass
+class Page:
+    status: int
+    url: str
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    stops_before = ""
+
+    def redirect_request(self, request: Any, file: Any, code: int, message: str, headers: Any, url: str) -> Any:
+        is_far_enough = self.stops_before and self.stops_before in url
+        return None if is_far_enough else super().redirect_request(request, file, code, message, headers, url)
+
+
+class Visitor:
+    """A browser that follows redirects and keeps cookies, also those that only TLS should carry."""
+
+    def __init__(self) -> None:
+        policy = http.cookiejar.DefaultCookiePolicy(secure_protocols=("http", "https"))
+        jar = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar(policy))
+        self._redirects = _Redirects()
+        self._opener = urllib.request.build_opener(jar, self._redirects, urllib.request.ProxyHandler({}))
+
+    def ask(self, url: str, body: bytes | None = None, method: str | None = None, **headers: str) -> Page:
+        try:
+            answer = self._opener.open(urllib.request.Request(url, body, headers, method=method), timeout=180)
+        except urllib.error.HTTPError as error:
+            answer = error
+        with answer:
+            return Page(answer.status, answer.headers.get("Location") or answer.url, answer.read().decode())
+
+    def api(self, url: str, body: Any = None, method: str | None = None, **headers: str) -> Page:
+        data = None if body is None else json.dumps(body).encode()
+        return self.ask(url, data, method, **{"Content-Type": "application/json", **headers})
+
+    def session(self, console: str) -> Any:
+        return self.api(f"{console}/api/v1/auth/session").json
+
+    def begin(self, console: str, place: str = "/fleet") -> Page:
+        token = self.session(console)["csrf_token"]
+        return self.api(f"{console}/api/v1/auth/provider", {"next": place}, **{"X-CSRFToken": token})
+
+    def sign_in(self, console: str, username: str, place: str = "/fleet", *, stops_before: str = "") -> Page:
+        """From the button to where the browser ends."""
+        self._redirects.stops_before = stops_before
+        form = self.ask(self.begin(console, place).json["url"])
+        found = re.search(r'action="([^"]+)"', form.text)
+        if found is None:  # signed in there already
+            return form
+        return self.ask(
+            unescape(found[1]), urllib.parse.urlencode({"username": username, "password": PASSWORD}).encode()
+        )
+
+
+class Keycloak:
+    def __init__(self, folder: Path) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.issuer = f"{self.url}/realms/company"
+        options = ["--cache=local", f"--hostname={self.url}", "--http-enabled=true", "--http-host=127.0.0.1"]
+        options += [f"--http-port={self.port}", f"--db-url=jdbc:h2:file:{folder}/h2/keycloak;NON_KEYWORDS=VALUE"]
+        first = {"KC_BOOTSTRAP_ADMIN_USERNAME": ADMIN, "KC_BOOTSTRAP_ADMIN_PASSWORD": PASSWORD}
+        program = ["bash", str(keycloak_home("dev-file") / "bin" / "kc.sh"), "start", "--optimized", *options]
+        self._log = (folder / "log").open("wb")
+        environment = {**keycloak_environment(), **first, MARK: os.environ[MARK]}
+        self.process = subprocess.Popen(program, env=environment, stdout=self._log, stderr=subprocess.STDOUT)
+        self._visitor = Visitor()
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.wait()
+        self._log.close()
+
+    def is_up(self) -> bool:
+        try:
+            return self.process.poll() is not None or self._visitor.ask(f"{self.url}/realms/master").status == 200
+        except OSError:
+            return False
+
+    def admin(self, path: str, body: Any = None, method: str | None = None) -> Page:
+        page = self._visitor.api(
+            f"{self.url}/admin/realms{path}", body, method, Authorization=f"Bearer {self._token()}"
+        )
+        assert page.status < 400, f"{path}: {page.status} {page.text[:500]}"
+        return page
+
+    def _token(self) -> str:
+        form = {"client_id": "admin-cli", "grant_type": "password", "username": ADMIN, "password": PASSWORD}
+        place = f"{self.url}/realms/master/protocol/openid-connect/token"
+        return self._visitor.ask(place, urllib.parse.urlencode(form).encode()).json["access_token"]
+
+    def make_realm(self) -> None:
+        groups = [{"name": name} for name in ("fqc-admins", "dba", "staff", "sales")]
+        realm = {"realm": "company", "enabled": True, "sslRequired": "none", "groups": groups}
+        self.admin("", realm, "POST")
+
+    def client(self, client_id: str, console: str, *, is_told: bool = True) -> None:
+        """`is_told`: the console hears of log-outs here."""
+        attributes = {"pkce.code.challenge.method": "S256", "post.logout.redirect.uris": f"{console}/login"}
+        if is_told:
+            attributes |= {"backchannel.logout.url": f"{console}/oidc/logout"}
+        made = {"clientId": client_id, "secret": SECRET, "redirectUris": [f"{console}/oidc/callback"]}
+        self.admin("/company/clients", {**made, "attributes": attributes, "protocolMappers": [MAPPER]}, "POST")
+
+    def person(self, username: str, *groups: str, email: str = "") -> str:
+        """Returns the subject of this person."""
+        about = {"username": username, "enabled": True, "groups": [f"/{group}" for group in groups]}
+        about |= {"firstName": "A", "lastName": "Person", "email": email or f"{username}@company.test"}
+        about |= {"emailVerified": True, "credentials": [{"type": "password", "value": PASSWORD}]}
+        self.admin("/company/users", about, "POST")
+        return str(self.admin(f"/company/users?username={username}&exact=true").json[0]["id"])
+
+    def leave(self, subject: str, group: str) -> None:
+        found = self.admin(f"/company/users/{subject}/groups?search={group}").json
+        self.admin(f"/company/users/{subject}/groups/{found[0]['id']}", method="DELETE")
+
+    def join(self, subject: str, group: str) -> None:
+        found = self.admin(f"/company/groups?search={group}&exact=true").json
+        self.admin(f"/company/users/{subject}/groups/{found[0]['id']}", {}, "PUT")
+
+    def disable(self, subject: str) -> None:
+        self.admin(f"/company/users/{subject}", {"enabled": False}, "PUT")
+
+    def log_out(self, subject: str) -> None:
+        """By an administrator there, everywhere."""
+        self.admin(f"/company/users/{subject}/logout", {}, "POST")
+
+    def take_new_keys(self) -> None:
+        """Signs with another key, and trusts the one before no longer."""
+        before = self.admin("/company/components?type=org.keycloak.keys.KeyProvider").json
+        new = {"name": "new", "providerId": "rsa-generated", "providerType": "org.keycloak.keys.KeyProvider"}
+        self.admin("/company/components", {**new, "config": {"priority": ["1000"]}}, "POST")
+        for each in before:
+            if each["providerId"] == "rsa-generated":
+                self.admin(f"/company/components/{each['id']}", method="DELETE")
+
+
+@pytest.fixture(scope="session")
+def keycloak() -> Iterator[Keycloak]:
+    with tempfile.TemporaryDirectory(prefix="fqc-keycloak-") as folder:
+        try:
+            keycloak_home("dev-file")
+        except Unavailable as reason:
+            pytest.skip(f"{ABSENT}: {reason}")
+        provider = Keycloak(Path(folder))
+        try:
+            until(provider.is_up, "Keycloak answers, or has ended", seconds=600)
+            assert provider.process.poll() is None, (Path(folder) / "log").read_text()[-2000:]
+            provider.make_realm()
+            yield provider
+        finally:
+            provider.stop()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    skipped = [str(each.longrepr) for each in terminalreporter.stats.get("skipped", [])]
+    if number := sum(ABSENT in each for each in skipped):
+        terminalreporter.write_line(f"{number} TESTS OF SIGN-IN WERE SKIPPED. {ABSENT}.", yellow=True)
