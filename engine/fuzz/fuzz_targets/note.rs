@@ -1,4 +1,4 @@
-//! What a process says of the reads that it has answered itself, and the greeting by which it finds its connection.
+//! Reports of processes on the reads that they have answered, and the hash of the greeting that names a connection.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

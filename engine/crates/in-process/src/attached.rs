@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const VARIABLE: &str = "FQC_SHARE";
 const USUAL: &str = "/run/fqc-near/share.sock";
-/// Between two tries. Whoever has not answered for so long is asked again.
+/// The time between two tries. A near cache that has not answered for so long is asked again.
 const PAUSE_NS: u64 = 1_000_000_000;
 
 #[derive(Clone)]

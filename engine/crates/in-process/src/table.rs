@@ -1,7 +1,7 @@
 //! The connections by their descriptors.
 //!
 //! A descriptor that is not followed costs one look. Locks are held for a few instructions, never while the system is called, but for the
-//! moment in which a login ends. A caller that cannot get a lock, such as a signal handler that has interrupted its holder, passes.
+//! moment in which a login ends or the memory is asked for. A caller that cannot get a lock, such as a signal handler that has interrupted its holder, passes.
 
 use crate::attached::Shared;
 use crate::connection::Connection;

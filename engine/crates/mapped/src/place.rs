@@ -53,7 +53,7 @@ pub struct Place(usize);
 /// All but the first word, and those that are not used.
 const WORDS: usize = 15;
 const _: () = assert!(WORDS < PLACE);
-/// Of the word with a statement's number: there is one.
+/// This bit of the word with a statement's number says that there is one.
 const IS_STATEMENT: u64 = 1 << 32;
 
 impl Connection {

@@ -126,7 +126,7 @@ impl Read<'_> {
         }
     }
 
-    /// What a process that reads the mapped memory has to know to answer the same command; none if it may not.
+    /// Returns what a process that reads the mapped memory has to know to answer the same command. Returns none if it may not answer it.
     fn for_others(&self) -> Option<Option<mapped::Statement>> {
         match self {
             Read::Text(_) => Some(None),
@@ -206,8 +206,8 @@ impl Leased {
         });
     }
 
-    /// The answer to this read, which is this command, and under which number it was served; `None` if the read may not be served now.
-    /// Other processes may answer the read's connection if there is a standing. The feed must agree on whether the session is in a
+    /// Returns the answer to this read, which is this command, and the number of the context that it was served in; `None` if the read may not be
+    /// served now. Other processes may answer the read's connection if there is a standing. The feed must agree on whether the session is in a
     /// transaction: it has sent a snapshot if and only if that is so.
     pub fn serve<T>(
         &self,

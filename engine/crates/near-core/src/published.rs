@@ -33,7 +33,7 @@ pub const BY_LOG: u64 = u64::MAX - 1;
 pub const BY_RULES: u64 = u64::MAX;
 /// By rules and by a log, other processes serve results for no longer than this after the program has said so, since it may have ended.
 pub const LENT_NS: u64 = 3_000_000_000;
-/// Of contexts that are known by their identity.
+/// The number of contexts that are known by their identity.
 const MOST_CONTEXTS: usize = 4096;
 /// Every result depends on this cell.
 const EVERYTHING: u32 = 0;
@@ -52,7 +52,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Returns the number under which this read would be answered.
+    /// Returns the number of the context that this read would be answered in.
     pub fn under(&self, payload: &[u8]) -> Under {
         let context = if wire::execution(payload).is_some() { self.binary } else { self.text };
         (self.attachment, context.number)
@@ -78,7 +78,7 @@ pub struct Served<'a> {
 /// The result that was found.
 pub struct Kept<'a> {
     pub entry: &'a cache::Entry<'a>,
-    /// As the mapped memory numbers them.
+    /// The numbers that the cells have in the mapped memory.
     pub cells: &'a [u32],
     pub reads_tables: bool,
     /// The first moment at which it may not be served, whatever changes.
@@ -181,7 +181,7 @@ impl Published {
         }
     }
 
-    /// By rules, results with an earlier stamp are for nobody.
+    /// By rules, no client gets results with an earlier stamp.
     pub fn outdate(&self, stamp: u64) {
         let mut state = self.state();
         if state.is_by_rules() {

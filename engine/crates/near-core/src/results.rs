@@ -32,7 +32,7 @@ pub struct Results {
     pub hits: AtomicU64,
     /// Hits of sessions in transactions, which `hits` includes.
     pub hits_inside: AtomicU64,
-    /// Hits in the processes of applications, as far as they have told. `hits` includes them.
+    /// Hits in the processes of applications, as far as they have reported them. `hits` includes them.
     pub hits_elsewhere: AtomicU64,
     /// Reads that could be kept, and went to the server.
     pub misses: AtomicU64,

@@ -115,7 +115,7 @@ struct Shared {
     shown: u64,
     /// The context of the read that is being served.
     standing: Option<Box<Standing>>,
-    /// That of the read that was served last.
+    /// The context of the read that was served last.
     last: Option<Box<Standing>>,
     /// The beginning of what may be a note.
     partial: Vec<u8>,
@@ -822,7 +822,7 @@ mod tests {
 
     const INTEGER: Option<u8> = Some(8);
 
-    /// The line has prepared statement 7, and the server has told of its first execution.
+    /// The line has prepared statement 7, and the server has reported its first execution.
     fn executed() -> (Line, Other) {
         let (mut line, other) = shared();
         line.prepare(7);

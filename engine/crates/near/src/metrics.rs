@@ -65,7 +65,7 @@ pub fn tell_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, ob
 
 /// The part that applications have answered in their own processes.
 pub fn tell_applications(out: &mut String, hits: u64) {
-    let help = "Hits in processes of applications, as far as they have told.";
+    let help = "Hits in processes of applications, as far as they have reported them.";
     tell(out, "application_hits_total", "counter", help, &[("", hits as usize)]);
 }
 

@@ -114,6 +114,10 @@ fn stir(voice: &mut Voice, stage: &Stage, presence: &mut Presence) -> Outcome<()
 
 fn kill(voice: &mut Voice, stage: &Stage, what: &str) -> Outcome<()> {
     let victims = stage.victims.lock().unwrap().clone();
+    if victims.is_empty() {
+        // The server has just been killed.
+        return Ok(());
+    }
     let victim = *voice.random.pick(&victims);
     // The victim may be gone already.
     let _ = voice.text(&format!("KILL {what} {victim}"));

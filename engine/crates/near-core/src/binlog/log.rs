@@ -349,7 +349,7 @@ impl Log {
     }
 }
 
-/// Numbers of cells and of changes begin anew when everything has changed, so that is another attachment to other processes.
+/// Cells get new numbers when everything has changed, so that is another attachment to other processes.
 fn attachment_of(changes: &Changes) -> Option<Attachment> {
     changes.attachment().map(|_| [BY_LOG, changes.definitions()])
 }

@@ -87,7 +87,7 @@ pub fn until_served_here(near: &Near, client: &mut Client, read: &str) {
     });
 }
 
-/// Does the same as a connection to `there` does, which is given anew each time, and gets the same; some of it is answered in this process.
+/// Does the same as connections that `there` gives, and gets the same. Some of it is answered in this process.
 pub fn twins(near: &Near, there: impl Fn() -> Client, line: &str) {
     until_served_here(near, &mut near.client(), READ);
     // The server gives a connection that follows another one its numbers of statements, too.
@@ -108,7 +108,7 @@ pub enum End {
     Killed,
 }
 
-/// `client` reads in this process while the near cache ends. Meanwhile `write` changes what `read` reads to this value. Once the bound is over
+/// `client` reads in this process while the near cache ends. In the meantime `write` changes what `read` reads to this value. Once the bound is over
 /// after that, the old value is never read. Returns how many reads have shown it before.
 pub fn reads_of_the_past(
     near: &Near,

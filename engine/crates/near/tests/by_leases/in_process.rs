@@ -93,10 +93,10 @@ fn clients(shared: &Shared) -> Vec<(Program, Form)> {
 const ROUNDS: usize = 40;
 const READS: usize = 100;
 
-/// What a program is told.
+/// The arguments of a program.
 type Words = [&'static str];
 
-/// Languages of the system, with what to tell the programs.
+/// Languages of the system, with the arguments of the programs.
 const OF_SYSTEM: [(&str, &Words); 8] = [
     ("php", &["mysqli"]),
     ("php", &["mysqli", "prepared"]),
@@ -355,7 +355,7 @@ fn processes_that_are_stopped_or_killed_while_they_read_hold_nobody_up() {
     wait_until("the end of their connections", || shared.near().metric("connections") == 0);
 }
 
-/// What a process sends that has its connection's library replaced by nonsense.
+/// Returns a note as a hostile process sends it.
 fn nonsense(random: &mut Random) -> Vec<u8> {
     let mut packet = |length: usize| (0..length).map(|_| random.below(256) as u8).collect::<Vec<u8>>();
     let (any, short) = (packet(40), packet(3));
@@ -393,7 +393,7 @@ fn notes_that_are_nonsense_harm_their_own_connection_alone() {
         for _ in 0..random.below(4) {
             let _ = hostile.query(READ);
         }
-        // What it gets, if anything, is its own affair.
+        // Any answer will do, and none, too.
         let _ = hostile.send_raw(&nonsense(&mut random)).and_then(|()| hostile.query("SELECT FOUND_ROWS()"));
         drop(hostile);
         let mut now = shared.scene.direct();
