@@ -64,7 +64,7 @@ function DigestDrawer({
               .map((name) => ({
                 label: told(`column.${name}`, readableColumn(name)),
                 value:
-                  row[name] == null ? (
+                  row[name] === null || row[name] === undefined ? (
                     '–'
                   ) : isNumeric(items, name) ? (
                     readableFigure(name, row[name] ?? '', t)
