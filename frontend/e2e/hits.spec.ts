@@ -87,19 +87,17 @@ async function isWithin(part: Locator, whole: Locator): Promise<boolean> {
 async function expectFirstColumnToStay(page: Page, table: Locator, words: string): Promise<void> {
   const scroller = table.locator('..');
   const first = table.getByRole('cell', { name: words }).first();
-  for (const width of [900, 390]) {
-    await page.setViewportSize({ width, height: 900 });
-    await expect(scroller).toHaveAttribute('data-beyond');
-    await expect(scroller).not.toHaveAttribute('data-before');
-    await scroller.focus();
-    while ((await scroller.getAttribute('data-beyond')) !== null) await page.keyboard.press('ArrowRight');
-    await expect(scroller).toHaveAttribute('data-before');
-    for (const part of [table.getByRole('columnheader').last(), first])
-      await expect.poll(() => isWithin(part, scroller)).toBe(true);
-    // Tried after that: what is tried is scrolled into view.
-    await first.click({ trial: true });
-    await scroller.evaluate((element) => element.scrollTo(0, 0));
-  }
+  // On wider screens the table fits.
+  await page.setViewportSize({ width: 390, height: 900 });
+  await expect(scroller).toHaveAttribute('data-beyond');
+  await expect(scroller).not.toHaveAttribute('data-before');
+  await scroller.focus();
+  while ((await scroller.getAttribute('data-beyond')) !== null) await page.keyboard.press('ArrowRight');
+  await expect(scroller).toHaveAttribute('data-before');
+  for (const part of [table.getByRole('columnheader').last(), first])
+    await expect.poll(() => isWithin(part, scroller)).toBe(true);
+  // Tried after that: what is tried is scrolled into view.
+  await first.click({ trial: true });
 }
 
 test('a point of the predicted curve, or its button, leads to a prepared change', async ({
