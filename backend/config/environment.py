@@ -63,7 +63,7 @@ def _address(name: str, default: str) -> str:
 
 
 def _issuer(name: str) -> str:
-    """It is kept as it is spelled, since tokens must name the same issuer to the last slash."""
+    """Returns the issuer as it is spelled, since tokens must name the same issuer to the last slash."""
     value = _text(name, "")
     parts = urlsplit(value)
     is_here = parts.scheme == "http" and parts.hostname in {"127.0.0.1", "::1", "localhost"}

@@ -80,7 +80,7 @@ class CacheQueriesView(ApiView):
 class StatementHoursView(ApiView):
     @extend_schema(operation_id="instances_cache_query_hours", responses=StatementHoursSerializer)
     def get(self, request: Request, pk: str, digest: str) -> Response:
-        """What the statement with this digest did in each hour of the last day, as the hourly notes tell."""
+        """Report what the statement with this digest did in each hour of the last day."""
         return Response(StatementHoursSerializer({"items": statement_hours(instance_get(pk), digest)}).data)
 
 

@@ -971,7 +971,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** @description What the statement with this digest did in each hour of the last day, as the hourly notes tell. */
+        /** @description Report what the statement with this digest did in each hour of the last day. */
         get: operations["instances_cache_query_hours"];
         put?: never;
         post?: never;

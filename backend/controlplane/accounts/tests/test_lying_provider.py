@@ -1,4 +1,4 @@
-"""An identity provider, or somebody in its place, that proves less than it should: nobody is let in."""
+"""The control plane refuses a sign-in if the identity provider, or a server that poses as it, proves too little."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SECRET = "a secret of the client"
 
 
 class Provider:
-    """Signs whatever it is told to, by the protocol."""
+    """Signs any claims that a test gives it, by the protocol."""
 
     def __init__(self):
         self.claims, self.key, self.algorithm, self.with_id_token = {}, KEY, "RS256", True

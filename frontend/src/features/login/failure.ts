@@ -1,4 +1,4 @@
-// What the control plane says when a browser comes back from the identity provider and is not let in.
+// Translates the reason why a browser that comes back from the identity provider is refused.
 import type { MessageKey } from '@/lib/i18n/en';
 
 const SAID = new Map<string, MessageKey>(

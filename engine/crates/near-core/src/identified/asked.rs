@@ -17,7 +17,7 @@ pub enum What {
     CountedRows,
     /// The number of rows found by the read before.
     FoundRows,
-    /// A setting of the session by which sessions are told apart.
+    /// A setting of the session. Sessions with different values have different identities.
     Setting,
 }
 

@@ -1,5 +1,5 @@
-//! Answers that depend on nothing but the session: those to `SELECT FOUND_ROWS()` and to `SELECT @@sql_mode`. Such an answer is the same for
-//! all sessions with the same identity and, if it tells it, the same number of rows found. So it never becomes stale.
+//! Answers that depend on nothing but the session: those to `SELECT FOUND_ROWS()` and to `SELECT @@sql_mode`. The answer to the latter is the
+//! same for all sessions with the same identity. The answer to the former also needs the same number of rows found. So neither becomes stale.
 
 use super::Identity;
 use crate::identified::Found;
@@ -14,7 +14,7 @@ const CONTEXT: u64 = u64::MAX >> 16;
 /// No change is later than this.
 const NEVER: Stamp = Stamp(u64::MAX);
 
-/// The identity of a session together with the number of rows found, if the answer tells it.
+/// Identifies a session, together with the number of rows found if the answer contains that number.
 pub struct Who([u8; 41]);
 
 impl Who {
