@@ -7,8 +7,8 @@ PROGRAMS are those of a PACKAGE, or some of them: PACKAGE:TARGET,TARGET. They st
 are named: what takes longest first.
 
 Every call builds the whole workspace with the same flags, so that the second build has nothing to do. Each program
-runs as cargo would run it, in its package's folder. In a slice of the tests (backend/testing/slices.py), those that
-look for wrong rows run all the same. Its tests are reported as libtest's JSON, which libtest gives
+runs as cargo would run it, in its package's folder. One that starts when no time is left (backend/testing/late.py)
+runs only its tests that look for wrong rows. Its tests are reported as libtest's JSON, which libtest gives
 only to those who claim to know that its form may change.
 """
 
@@ -27,7 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "backend"))
 
-from testing import slices  # noqa: E402
+from testing import late  # noqa: E402
 
 import junit  # noqa: E402
 
@@ -35,7 +35,7 @@ ENGINE = ROOT / "engine"
 BUILD = ["cargo", "build", "--workspace", "--lib", "--bins", "--tests", "--features", "fqc-tests/mysql", "--locked"]
 FORM = ["-Zunstable-options", "--format=json", "--report-time"]
 OUTCOMES = {"ok": "passed", "failed": "failed", "ignored": "skipped"}
-# Programs and modules whose tests look for wrong rows: no slice leaves them out.
+# Programs and modules whose tests look for wrong rows: these are never left out.
 WRONG_ROWS = re.compile(r"differential|histories|traps|\brows|transactions")
 SAYING = threading.Lock()
 
@@ -87,8 +87,11 @@ def in_order(found: Iterable[Program], choices: list[str]) -> list[Program]:
 def run(program: Program, only: list[str]) -> tuple[int, list[junit.Case]]:
     """The program's exit code and its tests, which are printed as they end."""
     environment = os.environ | {"RUSTC_BOOTSTRAP": "1", "CARGO_MANIFEST_DIR": str(program.folder)}
-    if not only and slices.NAME in os.environ and not (only := in_slice(program)):
-        return 0, []
+    left_out: list[junit.Case] = []
+    if not only and late.is_past():
+        only, left_out = of_wrong_rows(program)
+        if not only:
+            return 0, left_out
     words = [program.file, *FORM, *(["--exact", *only] if only else [])]
     started = subprocess.Popen(
         words, cwd=program.folder, env=environment, text=True, errors="replace", stdout=subprocess.PIPE
@@ -99,16 +102,18 @@ def run(program: Program, only: list[str]) -> tuple[int, list[junit.Case]]:
     if code and not any(case.outcome == "failed" for case in cases):
         cases.append(junit.Case(program.name, "failed", message=f"the program ended with exit code {code}"))
         say(f"test {program.name} ... FAILED\nthe program ended with exit code {code}")
-    return code, cases
+    return code, [*cases, *left_out]
 
 
-def in_slice(program: Program) -> list[str]:
-    """The program's tests that belong to the slice, and those that no slice leaves out."""
+def of_wrong_rows(program: Program) -> tuple[list[str], list[junit.Case]]:
+    """The program's tests that look for wrong rows, and the others as tests that were left out."""
     words = [program.file, "--list", "--format=terse"]
     listed = subprocess.run(words, cwd=program.folder, stdout=subprocess.PIPE, text=True, check=True).stdout
     tests = [line.removesuffix(": test") for line in listed.splitlines() if line.endswith(": test")]
-    names = {test: f"{program.name}:{test}" for test in tests}
-    return [test for test, name in names.items() if WRONG_ROWS.search(name) or slices.is_among(name)]
+    kept = [test for test in tests if WRONG_ROWS.search(f"{program.name}:{test}")]
+    left_out = [junit.Case(test, "skipped", message=late.REASON) for test in tests if test not in kept]
+    say(f"{program.name}: {late.REASON} for {len(left_out)} of {len(tests)} tests")
+    return kept, left_out
 
 
 def heard(program: Program, line: str) -> junit.Case | None:

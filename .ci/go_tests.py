@@ -1,17 +1,8 @@
-"""Runs `go test -json` with these arguments, prints its tests as `go test -v` does, and reports the outer ones.
-
-In a slice of the tests (backend/testing/slices.py), those of the slice run, unless the arguments name some.
-"""
+"""Runs `go test -json` with these arguments, prints its tests as `go test -v` does, and reports the outer ones."""
 
 import json
-import os
 import subprocess
 import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "backend"))
-
-from testing import slices
 
 import junit
 
@@ -19,19 +10,6 @@ OUTCOMES = {"pass": "passed", "fail": "failed", "skip": "skipped"}
 
 
 def main(arguments: list[str]) -> int:
-    if slices.NAME in os.environ and "-run" not in arguments:
-        names = "|".join(in_slice(arguments))
-        arguments = ["-run", f"^({names})$" if names else "^$", *arguments]
-    return run(arguments)
-
-
-def in_slice(arguments: list[str]) -> list[str]:
-    words = ["go", "test", "-list", "^Test", *arguments]
-    listed = subprocess.run(words, text=True, stdout=subprocess.PIPE, check=False).stdout
-    return [name for name in listed.split() if name.startswith("Test") and slices.is_among(name)]
-
-
-def run(arguments: list[str]) -> int:
     started = subprocess.Popen(["go", "test", "-json", *arguments], text=True, stdout=subprocess.PIPE)
     assert started.stdout
     cases, said = [], dict[tuple[str, str], list[str]]()
@@ -48,7 +26,7 @@ def run(arguments: list[str]) -> int:
         elif event["Action"] in OUTCOMES and event.get("Test") == test[1]:
             cases.append(case(event, said.pop(test, [])))
     code = started.wait()
-    if not code and not cases and "^$" not in arguments:
+    if not code and not cases:
         print("there is no such test")
         return 1
     if code and not any(each.outcome == "failed" for each in cases):

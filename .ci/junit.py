@@ -55,8 +55,13 @@ def _case(element: Xml.Element) -> Case:
     seconds = float(element.get("time") or 0)
     for tag, outcome in (("failure", "failed"), ("error", "failed"), ("skipped", "skipped")):
         if (found := element.find(tag)) is not None:
-            return Case(name, outcome, seconds, found.get("message") or found.text or "", again)
+            return Case(name, outcome, seconds, found.get("message") or found.text or _annotation(element), again)
     return Case(name, "passed", seconds, "", again)
+
+
+def _annotation(element: Xml.Element) -> str:
+    """Why playwright skipped the test."""
+    return next((each.get("value", "") for each in element.iter("property") if each.get("name") == "skip"), "")
 
 
 def _names(element: Xml.Element) -> tuple[str, str]:

@@ -6,8 +6,8 @@ that failed counts at least one failure, whatever it reported.
 
 Invariants: the processes of a suite end with it. What outlives a suite is ended here and is a failure of the suite;
 an interrupt ends everything, and a time limit ends a suite that hangs. On a build machine that is too slow for all
-tests, the large suites run a slice of theirs, and the summary says so. Standard library only: it runs before anything
-is installed.
+tests, those of the large suites for which no time is left are left out, and the summary says so. Standard library
+only: it runs before anything is installed.
 """
 
 import json
@@ -31,16 +31,15 @@ sys.path.insert(0, str(ROOT / "backend"))
 
 from stack import process  # noqa: E402
 from stack.waiting import wait_until  # noqa: E402
-from testing import slices  # noqa: E402
+from testing import late  # noqa: E402
 
 import cargo_seed  # noqa: E402
 import junit  # noqa: E402
-import pace  # noqa: E402
 
 LOGS = Path(os.environ.get("RUN_DIR", ROOT / ".run")) / "test"
 CACHE = Path(os.environ.get("FQC_CACHE", Path.home() / ".cache" / "fqc"))
 # More than a small machine has processors: suites wait a lot, for servers that start and conditions that come true.
-WORKERS = 5
+WORKERS = 4
 HEARTBEAT_SECONDS = 60
 MEMORY = Path("/dev/shm")
 # The suites on real servers take less than 1 GiB of it together.
@@ -51,8 +50,10 @@ RUN = secrets.token_hex(8)
 END_SECONDS = 60
 # A build machine ends the whole run after 90 minutes and shows little of why.
 ALL_SECONDS = 85 * 60
+# No further test of a large suite begins after this; what runs by then, and second tries, need the rest.
+LATE_SECONDS = 65 * 60
 # A suite that has not started with less time left than this is not run.
-LATE_SECONDS = 15 * 60
+LEAST_SECONDS = 15 * 60
 # A suite that ran for less is not repeated with less time left than this.
 AGAIN_SECONDS = 5 * 60
 STARTED = time.monotonic()
@@ -72,8 +73,8 @@ class Suite:
     takes_names: bool = False
     # Whether it starts hundreds of database servers, whose files take as much processor time on a disk as their start.
     has_many_servers: bool = False
-    # Whether its runner knows slices, and it is long enough for one to save time.
-    has_slices: bool = False
+    # Whether tests of it are left out when no time is left: its runner can do that, and it is long.
+    is_large: bool = False
 
     @property
     def log(self) -> Path:
@@ -89,36 +90,36 @@ class Suite:
         return LOGS / "reports" / self.target
 
 
-# In the order in which they start: wrong rows first, then what takes longest, since a long suite that is left to run
-# alone at the end leaves a processor idle.
+# In the order in which they start: wrong rows first; then what has to be whole; then the large suites, of which a slow
+# machine leaves something out.
 SUITES = [
-    Suite("engine on real servers", "test-engine-server", takes_names=True, has_many_servers=True, has_slices=True),
-    Suite("backend on PostgreSQL", "test-backend-postgres", takes_names=True, has_slices=True),
-    Suite("browser end to end", "e2e", takes_names=True, has_slices=True),
-    Suite("near", "test-near", takes_names=True, has_many_servers=True, has_slices=True),
-    Suite("engine on MySQL", "test-engine-mysql", takes_names=True, has_many_servers=True, has_slices=True),
-    Suite("engine", "test-engine", takes_names=True),
-    Suite("engine on another line", "test-engine-line", takes_names=True, has_many_servers=True, has_slices=True),
-    Suite("engine models (loom)", "test-engine-models"),
-    Suite("Terraform provider", "test-terraform", "stacks", takes_names=True, has_slices=True),
-    Suite("CLI", "test-cli", "stacks", takes_names=True),
-    Suite("stack", "test-stack", "stacks"),
-    Suite("official SDKs", "test-sdk", "stacks"),
-    Suite("backend on SQLite", "test-backend-sqlite", takes_names=True, has_slices=True),
+    Suite("engine on real servers", "test-engine-server", takes_names=True, has_many_servers=True, is_large=True),
+    Suite("Terraform provider", "test-terraform", "stacks", takes_names=True),
     Suite("engine lint", "lint-engine"),
+    Suite("engine", "test-engine", takes_names=True),
+    Suite("engine models (loom)", "test-engine-models"),
     Suite("Python lint", "lint-python", "node"),
+    Suite("CLI", "test-cli", "stacks", takes_names=True),
     Suite("frontend lint", "lint-frontend", "node"),
     Suite("frontend", "test-frontend", "node"),
     Suite("generated files", "generate-check", "node"),
+    Suite("stack", "test-stack", "stacks"),
     Suite("house", "test-house"),
-    Suite("engine and MariaDB's own tests", "test-peers-slice"),
+    Suite("near", "test-near", takes_names=True, has_many_servers=True, is_large=True),
+    Suite("backend on PostgreSQL", "test-backend-postgres", takes_names=True, is_large=True),
+    Suite("official SDKs", "test-sdk", "stacks"),
     Suite("faults", "test-faults"),
     Suite("real applications", "test-apps", has_many_servers=True),
+    Suite("engine and MariaDB's own tests", "test-peers-slice"),
     Suite("bench harness", "test-bench"),
     Suite("Helm chart", "test-helm"),
     Suite("dashboards", "test-dashboards"),
     Suite("Go lint", "lint-terraform"),
     Suite("shell lint", "lint-shell"),
+    Suite("browser end to end", "e2e", takes_names=True, is_large=True),
+    Suite("engine on MySQL", "test-engine-mysql", takes_names=True, has_many_servers=True, is_large=True),
+    Suite("engine on another line", "test-engine-line", takes_names=True, has_many_servers=True, is_large=True),
+    Suite("backend on SQLite", "test-backend-sqlite", takes_names=True, is_large=True),
 ]
 BUILD = Suite("build", "build-all")
 
@@ -149,11 +150,14 @@ class Result:
     processor_seconds: float = 0.0
     # False: no time was left for it.
     has_run: bool = True
-    # One test in so many has run.
-    parts: int = 1
 
     def of(self, outcome: str) -> list[junit.Case]:
         return [case for case in self.cases if case.outcome == outcome]
+
+    @property
+    def left_out(self) -> int:
+        """Tests for which no time was left. They count as skipped, too."""
+        return sum(case.message == late.REASON for case in self.of("skipped"))
 
     @property
     def passed(self) -> int:
@@ -168,7 +172,7 @@ class Result:
         return len(self.of("skipped")) or int(bool(self.skipped_for) or not self.has_run)
 
 
-def run(suite: Suite, *, only: Sequence[str] = (), parts: int = 1) -> Result:
+def run(suite: Suite, *, only: Sequence[str] = ()) -> Result:
     started_at = time.monotonic()
     shutil.rmtree(suite.reports, ignore_errors=True)
     suite.reports.mkdir(parents=True)
@@ -180,7 +184,7 @@ def run(suite: Suite, *, only: Sequence[str] = (), parts: int = 1) -> Result:
         started = subprocess.Popen(
             command,
             cwd=ROOT,
-            env=environment(suite, own) | slice_of(parts),
+            env=environment(suite, own),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -192,15 +196,7 @@ def run(suite: Suite, *, only: Sequence[str] = (), parts: int = 1) -> Result:
         limit.join()  # it may be ending the last of them
         left = end_leftovers(suite, log)
     result = judge(suite, exit_code or left, time.monotonic() - started_at)
-    return replace(result, processor_seconds=processor, parts=parts)
-
-
-def slice_of(parts: int) -> dict[str, str]:
-    """The environment of a slice: another commit has another one."""
-    if parts == 1:
-        return {}
-    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
-    return {slices.NAME: f"{parts}:{head.stdout.strip()}"}
+    return replace(result, processor_seconds=processor)
 
 
 def ended(started: subprocess.Popen[bytes]) -> tuple[int, float]:
@@ -215,6 +211,8 @@ def environment(suite: Suite, folder: str) -> dict[str, str]:
     own = {"TMPDIR": folder, MARK: mark_of(suite), junit.FOLDER: str(suite.reports)}
     if "CI" in os.environ:
         own["CARGO_INCREMENTAL"] = "0"  # nothing is built a second time there
+        if suite.is_large:
+            own[late.NAME] = str(int(time.time() + STARTED + LATE_SECONDS - time.monotonic()))
     pytest = f"{inherited.get('PYTEST_ADDOPTS', '')} -o junit_family=xunit1 --junitxml={suite.reports}/pytest.xml"
     return inherited | own | {"PYTEST_ADDOPTS": pytest.strip()}
 
@@ -283,9 +281,8 @@ def command_of(pid: int) -> str:
 class Board:
     """Hands out suites so that no lane is used twice at once, and prints what happens."""
 
-    def __init__(self, suites: list[Suite], parts: int) -> None:
+    def __init__(self, suites: list[Suite]) -> None:
         self.waiting = list(suites)
-        self.parts = parts
         self.running: dict[Suite, float] = {}
         self.results: list[Result] = []
         self.changed = threading.Condition()
@@ -293,7 +290,7 @@ class Board:
     def take(self) -> Suite | None:
         with self.changed:
             while self.waiting and not IS_INTERRUPTED.is_set():
-                if seconds_left() < LATE_SECONDS:
+                if seconds_left() < LEAST_SECONDS:
                     self.give_up()
                     return None
                 busy = {suite.lane for suite in self.running if suite.lane}
@@ -320,11 +317,11 @@ class Board:
 
     def work(self) -> None:
         while suite := self.take():
-            self.give_back(run(suite, parts=self.parts if suite.has_slices else 1))
+            self.give_back(run(suite))
 
 
-def run_side_by_side(suites: list[Suite], parts: int = 1) -> list[Result]:
-    board, finished = Board(suites, parts), threading.Event()
+def run_side_by_side(suites: list[Suite]) -> list[Result]:
+    board, finished = Board(suites), threading.Event()
     threading.Thread(target=heartbeat, args=(board, finished), daemon=True).start()
     workers = [threading.Thread(target=board.work) for _ in range(WORKERS)]
     for worker in workers:
@@ -352,7 +349,7 @@ def run_again(result: Result) -> Result:
     suite, only = result.suite, names_for_again(result)
     suite.log.rename(suite.first_log)
     say(f"{suite.name}: {', '.join(only) or 'all of it'} once more ...")
-    again = run(suite, only=only, parts=result.parts)
+    again = run(suite, only=only)
     say(sentence(again))
     kept = [case for case in result.cases if only and case.outcome != "failed"]
     earlier = result.of("failed") or [junit.Case(suite.name, "failed")]
@@ -436,15 +433,14 @@ def reason_of(case: junit.Case) -> str:
 def total(results: list[Result]) -> str:
     passed, failed = sum(each.passed for each in results), sum(each.failed for each in results)
     skipped = "".join(f"; {each.suite.name}: SKIPPED: {each.skipped_for}" for each in results if each.skipped_for)
-    left_out = "".join(f"; {words}" for words in (slice_sentence(results), not_run_sentence(results)) if words)
+    left_out = "".join(f"; {words}" for words in (left_out_sentence(results), not_run_sentence(results)) if words)
     return f"{passed} passed, {failed} failed{skipped}{left_out}"
 
 
-def slice_sentence(results: list[Result]) -> str:
-    """Says that the run was a slice of the tests: its figures do not show that."""
-    cut = [each for each in results if each.parts > 1]
-    names = ", ".join(each.suite.name for each in cut)
-    return f"ONLY A SLICE WAS RUN: ABOUT ONE TEST IN {cut[0].parts} OF: {names}" if cut else ""
+def left_out_sentence(results: list[Result]) -> str:
+    """Says that not all tests were run: the figures do not show that."""
+    cut = [f"{each.left_out} of {each.suite.name}" for each in results if each.left_out]
+    return f"TESTS LEFT OUT, SINCE NO TIME WAS LEFT: {', '.join(cut)}" if cut else ""
 
 
 def not_run_sentence(results: list[Result]) -> str:
@@ -482,24 +478,12 @@ def run_all(clock: Clock) -> list[Result]:
     say(sentence(built))
     built = run_again(built)
     clock.end("build")
-    results = run_side_by_side(SUITES, chosen_parts())
+    results = run_side_by_side(SUITES)
     clock.end("suites")
     results = [run_again(result) for result in results]
     clock.end("second tries")
     with_seed(cargo_seed.leave)
     return [built, *sorted(results, key=lambda result: SUITES.index(result.suite))]
-
-
-def chosen_parts() -> int:
-    """Slices of the large suites: decided once, and on a build machine alone, since only that ends a run."""
-    if "CI" not in os.environ:
-        return 1
-    work = pace.work_seconds(WORKERS)
-    parts = pace.parts(time.monotonic() - STARTED, work)
-    say(f"the piece of work that measures this machine took {work:.1f} s, instead of {pace.WORK_SECONDS:.1f}")
-    if parts > 1:
-        say(f"THIS MACHINE IS SLOW: ABOUT ONE TEST IN {parts} OF THE LARGE SUITES WILL RUN")
-    return parts
 
 
 def with_seed(do: Callable[[], None]) -> None:

@@ -1,17 +1,15 @@
 """What runners report reaches the summary, whichever runner it is."""
 
-import contextlib
 import os
-import re
 import subprocess
 import sys
 import tempfile
 import unittest
-from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
-from testing import slices
+from testing import late
 
 import cargo_tests
 import go_tests
@@ -33,9 +31,6 @@ import "testing"
 func TestA(t *testing.T) { t.Run("x", func(t *testing.T) {}) }
 func TestB(t *testing.T) { t.Fatal("no") }
 """
-MANY_GO = 'package a\nimport "testing"\n' + "".join(f"func TestA{n}(t *testing.T) {{}}\n" for n in range(40))
-MANY_CARGO = "mod traps { #[test] fn kept() {} }\n" + "".join(f"#[test] fn a{n}() {{}}\n" for n in range(40))
-MANY_PYTEST = "import pytest\n@pytest.mark.parametrize('number', range(40))\ndef test_a(number): pass\n"
 CARGO = """
 #[test] fn passes() {}
 #[test] fn fails() { println!("\\u{1}"); panic!("no {}", 7) }
@@ -148,78 +143,47 @@ class Reports(unittest.TestCase):
         self.assertIn("--- PASS: TestA/x", done.stdout)
         self.assertIn("a_test.go:4: no", next(case.message for case in junit.read(self.folder) if case.message))
 
-    def slice_of(self, run: Callable[[], object], seed: str) -> set[str]:
-        """The tests that run in a slice of a quarter."""
-        for report in self.folder.glob("*.xml"):
-            report.unlink()
-        with mock.patch.dict(os.environ, {slices.NAME: f"4:{seed}"}), mock.patch("builtins.print"):
-            run()
-        return set(self.outcomes())
-
-    def assert_slices_differ(self, run: Callable[[], object]) -> tuple[set[str], set[str]]:
-        one, again, other = (self.slice_of(run, seed) for seed in ("one", "one", "other"))
-        self.assertEqual(one, again)
-        self.assertNotEqual(one, other)
-        for each in (one, other):
-            self.assertTrue(1 <= len(each) <= 22, each)
-        return one, other
-
-    def test_a_slice_of_pytest_has_some_tests_and_the_next_commit_has_others(self):
-        (self.folder / "test_a.py").write_text(MANY_PYTEST)
+    def test_a_run_of_pytest_that_is_late_leaves_its_tests_out_and_says_why(self):
+        (self.folder / "test_a.py").write_text("def test_a(): assert False\n")
         words = [sys.executable, "-m", "pytest", "-q", "-p", "no:django", "-c", os.devnull, f"--rootdir={self.folder}"]
-        words += ["-p", "no:cacheprovider", "-p", "testing.slices", "-o", "junit_family=xunit1"]
+        words += ["-p", "no:cacheprovider", "-p", "testing.late", "-o", "junit_family=xunit1"]
         words += [f"--junitxml={self.folder}/pytest.xml", "test_a.py"]
-        path = {"PYTHONPATH": str(HERE.parent / "backend")}
+        environment = os.environ | {"PYTHONPATH": str(HERE.parent / "backend"), late.NAME: "0"}
+        subprocess.run(words, cwd=self.folder, env=environment, capture_output=True, check=True)
+        self.assertEqual([("skipped", late.REASON)], [(case.outcome, case.message) for case in junit.read(self.folder)])
 
-        def run() -> None:
-            subprocess.run(words, cwd=self.folder, env=os.environ | path, capture_output=True, check=True)
+    def test_each_run_of_pytest_begins_with_another_file_and_keeps_files_together(self):
+        orders = set()
+        for end in range(3):
+            items = [SimpleNamespace(path=path) for path in "aabbcc"]
+            with mock.patch.dict(os.environ, {late.NAME: str(end)}):
+                late.pytest_collection_modifyitems(items)
+            orders.add("".join(item.path for item in items))
+        self.assertEqual({"aabbcc", "bbccaa", "ccaabb"}, orders)
 
-        self.assert_slices_differ(run)
+    def cargo_late(self, source: str) -> tuple[int, dict[str, str]]:
+        """The exit code and the outcomes of a program that starts when no time is left."""
+        (self.folder / "a.rs").write_text(source)
+        words = ["rustc", "--test", "-o", self.folder / "a", self.folder / "a.rs"]
+        subprocess.run(words, check=True, capture_output=True)
+        program = cargo_tests.Program("p", "t", str(self.folder / "a"), self.folder)
+        with mock.patch.dict(os.environ, {late.NAME: "0"}), mock.patch("builtins.print"):
+            code, cases = cargo_tests.run(program, [])
+        return code, {case.name: case.outcome for case in cases}
 
-    def test_a_slice_of_cargo_leaves_out_no_test_of_wrong_rows(self):
-        source, program = self.folder / "a.rs", self.folder / "a"
-        source.write_text(MANY_CARGO)
-        subprocess.run(["rustc", "--test", "-o", program, source], check=True, capture_output=True)
-        one = cargo_tests.Program("p", "t", str(program), self.folder)
-        for slice_ in self.assert_slices_differ(lambda: junit.write("cargo", cargo_tests.run(one, [])[1])):
-            self.assertIn("traps::kept", slice_)
+    def test_a_cargo_program_that_is_late_runs_its_tests_of_wrong_rows_alone(self):
+        source = "#[test] fn a() { panic!() } mod traps { #[test] fn kept() {} }"
+        self.assertEqual((0, {"a": "skipped", "traps::kept": "passed"}), self.cargo_late(source))
 
-    def code_of_an_empty_slice(self, run: Callable[[], int]) -> int:
-        environment, quiet = mock.patch.dict(os.environ, {slices.NAME: "4:one"}), mock.patch("builtins.print")
-        with environment, quiet, mock.patch.object(slices, "is_among", return_value=False):
-            return run()
+    def test_a_cargo_program_that_is_late_and_has_none_of_them_has_not_failed(self):
+        self.assertEqual((0, {"fails": "skipped"}), self.cargo_late("#[test] fn fails() { panic!() }"))
 
-    def test_a_cargo_program_without_a_test_in_the_slice_has_not_failed(self):
-        source, program = self.folder / "a.rs", self.folder / "a"
-        source.write_text("#[test] fn fails() { panic!() }")
-        subprocess.run(["rustc", "--test", "-o", program, source], check=True, capture_output=True)
-        one = cargo_tests.Program("p", "t", str(program), self.folder)
-        self.assertEqual(0, self.code_of_an_empty_slice(lambda: cargo_tests.run(one, [])[0]))
-
-    def test_a_slice_of_go_has_some_tests_and_the_next_commit_has_others(self):
-        (self.folder / "go.mod").write_text("module a\n")
-        (self.folder / "a_test.go").write_text(MANY_GO)
-        with contextlib.chdir(self.folder):
-            self.assert_slices_differ(lambda: go_tests.main(["./..."]))
-            self.assertEqual(0, self.code_of_an_empty_slice(lambda: go_tests.main(["./..."])))
-
-    def test_a_slice_of_the_browser_has_some_files_and_the_next_commit_has_others(self):
-        frontend = HERE.parent / "frontend"
-        files = {file.name for file in frontend.glob("e2e/*.spec.ts")}
-
-        def chosen(asked: str) -> set[str]:
-            words = ["npx", "playwright", "test", "--list"]
-            environment = os.environ | {slices.NAME: asked}
-            return {
-                *re.findall(
-                    r"[\w-]+\.spec\.ts", subprocess.check_output(words, cwd=frontend, env=environment, text=True)
-                )
-            }
-
-        self.assertEqual(files, chosen("1:"))
-        one, other = chosen("4:one"), chosen("4:other")
-        self.assertNotEqual(one, other)
-        self.assertEqual([-(-len(files) // 4)] * 2, [len(one), len(other)])
+    def test_why_playwright_skipped_a_test_is_read(self):
+        (self.folder / "a.xml").write_text(
+            "<testsuites><testsuite><testcase name='a'><properties><property name='skip' value='why'/></properties>"
+            "<skipped/></testcase></testsuite></testsuites>"
+        )
+        self.assertEqual(["why"], [case.message for case in junit.read(self.folder)])
 
     def test_go_that_does_not_compile_has_failed(self):
         (self.folder / "go.mod").write_text("module a\n")

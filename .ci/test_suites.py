@@ -6,15 +6,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
 import junit
-import pace
 import suites
-from suites import SUITES, Result, Suite
+from suites import SUITES, Result, Suite, late
 
 SUITE = Suite("any", "any")
 BAD = junit.Case("tests/test_a.py::test_b[1]", "failed", 1.0, "assert 1 == 2", "tests/test_a.py::test_b")
@@ -94,14 +94,14 @@ class Again(Case):
         self.assertIs(good, unchanged)
         run.assert_not_called()
         again, run = self.again(failed, good)
-        run.assert_called_once_with(SUITE, only=[], parts=1)
+        run.assert_called_once_with(SUITE, only=[])
         self.assertEqual("ok, 2nd", suites.state_of(again))
         self.assertIn(BAD.name, suites.what_failed([again]))
 
     def test_of_a_long_suite_only_what_failed_is_run_once_more(self):
         suite = Suite("long", "any", takes_names=True)
         again, run = self.again(Result(suite, 1, 1.0, [BAD, GOOD]), Result(suite, 0, 1.0, [GOOD]))
-        run.assert_called_once_with(suite, only=["tests/test_a.py::test_b"], parts=1)
+        run.assert_called_once_with(suite, only=["tests/test_a.py::test_b"])
         self.assertEqual((0, 2), (again.exit_code, again.passed))
 
     def test_what_broke_off_is_run_again_as_a_whole(self):
@@ -124,63 +124,35 @@ class Again(Case):
         self.assertEqual([], suites.repeated_second_tries(flaky, record))
 
 
-class Slices(Case):
-    CUT = Suite("cut", "cut", has_slices=True)
+class Late(Case):
+    LARGE = Suite("large", "large", is_large=True)
 
-    def test_a_slow_machine_runs_as_few_slices_as_let_it_end_in_time(self):
-        for slowness, expected in ((0.5, 1), (1, 1), (2, 1), (3, 2), (4.5, 4), (40, 4)):
-            elapsed, work = 240 * slowness, pace.WORK_SECONDS * slowness
-            self.assertEqual(expected, pace.parts(elapsed, work), f"{slowness} times as slow")
+    def test_a_large_suite_on_a_build_machine_knows_until_when_tests_may_begin(self):
+        with mock.patch.dict(os.environ, {"CI": "true"}):
+            end = float(suites.environment(self.LARGE, "any")[late.NAME])
+            self.assertNotIn(late.NAME, suites.environment(SUITE, "any"))
+            self.assertAlmostEqual(time.time() + suites.seconds_left(), end + 20 * 60, delta=60)
+            os.environ.pop("CI")
+            self.assertNotIn(late.NAME, suites.environment(self.LARGE, "any"))
 
-    def test_time_that_the_build_has_taken_is_no_longer_there_for_the_suites(self):
-        work = 2 * pace.WORK_SECONDS
-        self.assertGreater(pace.parts(pace.END_SECONDS, work), pace.parts(0, work))
-
-    def test_only_a_build_machine_is_measured(self):
-        slow = mock.patch.object(pace, "work_seconds", return_value=40 * pace.WORK_SECONDS)
-        with mock.patch.dict(os.environ), slow, mock.patch("builtins.print"):
-            os.environ.pop("CI", None)
-            self.assertEqual(1, suites.chosen_parts())
-            os.environ["CI"] = "true"
-            self.assertEqual(4, suites.chosen_parts())
-
-    def test_the_work_that_measures_a_machine_is_done(self):
-        with mock.patch.object(pace, "STARTS", 2):
-            self.assertGreater(pace.work_seconds(2), 0)
-
-    def test_a_slice_is_known_to_the_suites_that_have_some_and_to_no_others(self):
-        (self.folder / "Makefile").write_text("any cut:\n\t@echo slice: $$FQC_TEST_SLICE.\n")
-        with mock.patch.object(suites, "ROOT", self.folder), mock.patch("builtins.print"):
-            results = suites.run_side_by_side([SUITE, self.CUT], 4)
-        self.assertEqual({"any": 1, "cut": 4}, {each.suite.name: each.parts for each in results})
-        self.assertIn("slice: .", SUITE.log.read_text())
-        self.assertIn("slice: 4:", self.CUT.log.read_text())
-
-    def test_a_second_try_is_of_the_same_slice(self):
-        failed = Result(self.CUT, 1, 1.0, [BAD], parts=4)
-        self.log("any", self.CUT)
-        ci, quiet = mock.patch.dict(os.environ, {"CI": "true"}), mock.patch("builtins.print")
-        with ci, quiet, mock.patch.object(suites, "run", return_value=failed) as run:
-            suites.run_again(failed)
-        run.assert_called_once_with(self.CUT, only=[], parts=4)
-
-    def test_the_last_line_says_that_a_run_was_a_slice(self):
-        results = [Result(SUITE, 0, 1.0, [GOOD]), Result(self.CUT, 0, 1.0, [GOOD], parts=4)]
-        expected = "2 passed, 0 failed; ONLY A SLICE WAS RUN: ABOUT ONE TEST IN 4 OF: cut"
+    def test_the_last_line_says_how_many_tests_were_left_out(self):
+        late_one, skipped = (junit.Case("a", "skipped", message=words) for words in (late.REASON, "no RabbitMQ"))
+        results = [Result(SUITE, 0, 1.0, [GOOD, skipped]), Result(self.LARGE, 0, 1.0, [GOOD, late_one, skipped])]
+        expected = "2 passed, 0 failed; TESTS LEFT OUT, SINCE NO TIME WAS LEFT: 1 of large"
         self.assertEqual(expected, suites.total(results))
         self.assertEqual("1 passed, 0 failed", suites.total(results[:1]))
 
     def test_a_suite_for_which_no_time_is_left_is_not_run_and_named_and_fails_nothing(self):
-        late = suites.LATE_SECONDS - 1
+        left = suites.LEAST_SECONDS - 1
         with (
-            mock.patch.object(suites, "seconds_left", return_value=late),
+            mock.patch.object(suites, "seconds_left", return_value=left),
             mock.patch.object(suites, "run") as run,
             mock.patch("builtins.print"),
         ):
-            results = suites.run_side_by_side([SUITE, self.CUT])
+            results = suites.run_side_by_side([SUITE, self.LARGE])
         run.assert_not_called()
         self.assertEqual([0, 0], [each.exit_code for each in results])
-        self.assertEqual("0 passed, 0 failed; NOT RUN, SINCE NO TIME WAS LEFT: any, cut", suites.total(results))
+        self.assertEqual("0 passed, 0 failed; NOT RUN, SINCE NO TIME WAS LEFT: any, large", suites.total(results))
         self.assertEqual(2, suites.summary(results).count("NOT RUN"))
 
 
@@ -188,7 +160,7 @@ class Running(Case):
     def test_lanes_are_kept_and_everything_runs(self):
         at_work, most = [], []
 
-        def run(suite: Suite, parts: int) -> Result:
+        def run(suite: Suite) -> Result:
             at_work.append(suite.lane)
             most.append(at_work.count("a"))
             at_work.remove(suite.lane)

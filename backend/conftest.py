@@ -14,7 +14,7 @@ pytest_plugins = [
     "testing.faults",
     "testing.garbage",
     "testing.keycloak",
-    "testing.slices",
+    "testing.late",
     "testing.statements",
     "testing.web",
 ]

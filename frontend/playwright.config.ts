@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs';
 import { defineConfig } from '@playwright/test';
 import { SESSION_FILE, WORKERS } from './e2e/session';
-import { leftOut } from './e2e/slice';
 
 /** Settings of all, a table of 10 000 instances, and forms that another's settings would renew. */
 const ALONE = /(channels|drafts|many|second-person|settings)\.spec\.ts$/;
@@ -14,8 +13,6 @@ const CHROMIUMS = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'g
 /** The folder for reports of a whole check. */
 const REPORTS = process.env.FQC_TEST_REPORTS;
 
-const LEFT_OUT = leftOut().map((file) => `**/${file}`);
-
 export default defineConfig({
   testDir: 'e2e',
   globalSetup: './e2e/stack.ts',
@@ -23,8 +20,8 @@ export default defineConfig({
   // teardown, since that runs whether they failed or not; what depends on them would not.
   workers: WORKERS,
   projects: [
-    { name: 'beside others', testIgnore: [ALONE, ...LEFT_OUT], teardown: 'alone' },
-    { name: 'alone', testMatch: ALONE, testIgnore: LEFT_OUT, workers: 1 },
+    { name: 'beside others', testIgnore: ALONE, teardown: 'alone' },
+    { name: 'alone', testMatch: ALONE, workers: 1 },
   ],
   // Limits, not expectations: a build machine is shared, and a condition that comes late is not a failure.
   timeout: 600_000,

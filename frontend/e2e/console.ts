@@ -15,7 +15,18 @@ function instancesOf(worker: number): [Instance, Instance] {
   return [first, second];
 }
 
-export const test = base.extend<{ instances: [Instance, Instance]; api: Api }>({
+/** Seconds since 1970 after which no further test begins, on a machine that is too slow for all: backend/testing/late.py. */
+const END = Number(process.env.FQC_TEST_END ?? Infinity);
+
+export const test = base.extend<{ instances: [Instance, Instance]; api: Api; begun: undefined }>({
+  begun: [
+    // eslint-disable-next-line no-empty-pattern -- Playwright reads from it what a fixture needs
+    async ({}, provide, test) => {
+      test.skip(Date.now() / 1000 > END, 'no time was left');
+      await provide(undefined);
+    },
+    { auto: true },
+  ],
   // eslint-disable-next-line no-empty-pattern -- Playwright reads from it what a fixture needs
   instances: async ({}, provide, { parallelIndex }) => provide(instancesOf(parallelIndex)),
   api: async ({ request }, provide) => provide(new Api(request)),

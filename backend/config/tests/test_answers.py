@@ -10,10 +10,12 @@ from rest_framework.test import APIClient
 
 from controlplane.accounts.models import User
 from controlplane.alerts.tests.test_evaluation import watch
+from controlplane.core import clock
 from controlplane.fleet.kept_connections import Connections
 from controlplane.metrics import polling
 from controlplane.metrics.tests.fleet import instance_make
 from controlplane.parameters.services import template_create
+from controlplane.statements.models import StatementNote
 from testing.answers import contract, faults
 from testing.changes import changed
 from testing.clients import reporter_of
@@ -56,6 +58,9 @@ def fleet(admin: APIClient, instance: Any) -> APIClient:
     polling.poll_round(1_800_000_000, connections)
     connections.keep_only(())
     assert watch(instance, 11, hits=10, lookups=100) == 1
+    hour = clock.shared_time() // 3600 * 3600
+    for at, counts in ((hour - 3600, {}), (hour, {NAMES["digest"]: {"executions": 1}})):
+        StatementNote.objects.create(instance=instance, at=at, counts=counts)
     return admin
 
 
