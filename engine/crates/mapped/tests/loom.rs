@@ -176,7 +176,8 @@ fn a_connection_is_read_whole_or_not_at_all() {
         let mut writer = Writer::new(memory.clone(), layout, 7).expect("it is large enough");
         let place = writer.enter(5).expect("there is room");
         let text = |number| Context { number, stamp: 0 };
-        let served = |number| Connection { token: 5, received: number, text: text(number), ..Connection::default() };
+        let served =
+            move |number| Connection { token: 5, received: number, text: text(number), ..Connection::default() };
         writer.serve(&place, &served(1));
         let reader = Reader::new(memory).expect("a writer's memory");
         let found = reader.place(5).expect("it is there");
