@@ -90,8 +90,8 @@ class Suite:
         return LOGS / "reports" / self.target
 
 
-# In the order in which they start: wrong rows first; then what has to be whole; then the large suites, of which a slow
-# machine leaves something out.
+# In the order in which they start: wrong rows first, then what has to be whole, then the large suites. A slow machine leaves
+# out tests of the large suites alone.
 SUITES = [
     Suite("engine on real servers", "test-engine-server", takes_names=True, has_many_servers=True, is_large=True),
     Suite("Terraform provider", "test-terraform", "stacks", takes_names=True),

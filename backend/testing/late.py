@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pytest
 
 NAME = "FQC_TEST_END"
-# The reason by which the summary knows such a test among those that were skipped.
+# The summary counts skipped tests with this reason.
 REASON = "no time was left"
 
 
