@@ -112,8 +112,12 @@ impl Place {
         memory[self.0].store(changes | 1, Ordering::Relaxed);
         // A reader that sees one of the words below sees the one above, too, after a fence of its own.
         fence(Ordering::Release);
-        let words = &memory[self.0 + 1..][..WORDS];
-        words.iter().zip(connection.words()).for_each(|(to, word)| to.store(word, Ordering::Relaxed));
+        // Most words stay as they are. Those are not stored again, so that a model checker has fewer values to tell apart.
+        for (to, word) in memory[self.0 + 1..][..WORDS].iter().zip(connection.words()) {
+            if to.load(Ordering::Relaxed) != word {
+                to.store(word, Ordering::Relaxed);
+            }
+        }
         memory[self.0].store((changes | 1).wrapping_add(1), Ordering::Release);
     }
 
