@@ -16,7 +16,8 @@ RENEW_SECONDS = 0.02
 GRANTED, RENEW, ACKNOWLEDGE, COUNTED, LEFT = 2, 65, 66, 69, 70
 REPORT = {
     "name": "shop-1", "life": 4711, "version": "0.1.0", "server": "db.internal:3306", "mode": "bounded", "obstacle": "",
-    "staleness_ms": 3.5, "entries": 7, "stored_bytes": 4096, "hits": 30, "misses": 10, "is_leaving": False,
+    "staleness_ms": 3.5, "entries": 7, "stored_bytes": 4096, "hits": 30, "misses": 10,
+    "observed_hits": None, "observed_different": None, "observed_saved_ms": None, "is_leaving": False,
 }  # fmt: skip
 HEADER = struct.Struct("<BI")  # of a message: its kind, and the length of the rest
 

@@ -67,6 +67,13 @@ class NearCache(models.Model):
     stored_bytes = models.BigIntegerField()
     hits = models.BigIntegerField()
     misses = models.BigIntegerField()
+    observed_hits = models.BigIntegerField(
+        null=True, help_text="Reads that it would have answered, of one that only observes."
+    )
+    observed_different = models.BigIntegerField(
+        null=True, help_text="Those of them that the server answered otherwise."
+    )
+    observed_saved_ms = models.BigIntegerField(null=True, help_text="How long they took the server.")
     hits_per_second = models.FloatField(
         null=True, help_text="Between the two newest polls or reports; null: there was one alone."
     )

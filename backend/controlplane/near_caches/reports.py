@@ -69,8 +69,10 @@ def _make_room(instance: Instance) -> None:
 def _add(near: NearCache, told: Mapping[str, Any]) -> None:
     seconds = (told["seen_at"] - near.seen_at).total_seconds()
     hits, misses = (_grown(getattr(near, name), told[name], seconds) for name in ("hits", "misses"))
-    near.unsampled_hits += hits
-    near.unsampled_misses += misses
+    # The ratio of the instance is that of what is served.
+    if told["observed_hits"] is None:
+        near.unsampled_hits += hits
+        near.unsampled_misses += misses
     if seconds > 0:
         near.hits_per_second, near.misses_per_second = hits / seconds, misses / seconds
     for name, value in told.items():

@@ -46,7 +46,8 @@ class NearCacheSerializer(serializers.ModelSerializer[NearCache]):
         fields = (
             "name", "address", "source", "mode", "state", "obstacle", "version", "server", "attachment", "protocol",
             "attached_at", "seen_at", "lease_ms", "lag_ms", "staleness_ms", "tables", "entries", "stored_bytes",
-            "hits", "misses", "hits_per_second", "misses_per_second", "writers_waited", "waited_ms", "writer_wait_ms",
+            "hits", "misses", "observed_hits", "observed_different", "observed_saved_ms", "hits_per_second",
+            "misses_per_second", "writers_waited", "waited_ms", "writer_wait_ms",
         )  # fmt: skip
         read_only_fields = fields
 
@@ -78,8 +79,13 @@ def obstacle_of(near: NearCache) -> str:
     return NO_LEASE if near.is_attached and near.lease_ms <= 0 else ""
 
 
-def counted(help_text: str) -> serializers.IntegerField:
-    return serializers.IntegerField(min_value=0, max_value=MOST_COUNTED, help_text=help_text)
+def counted(help_text: str, **limits: Any) -> serializers.IntegerField:
+    return serializers.IntegerField(min_value=0, max_value=MOST_COUNTED, help_text=help_text, **limits)
+
+
+def observed(help_text: str) -> serializers.IntegerField:
+    """A count of one that only observes. Programs that cannot do that leave it out."""
+    return counted(f"{help_text} Null: it does more than to observe.", allow_null=True, default=None)
 
 
 class NearReportSerializer(serializers.Serializer[Any]):
@@ -100,6 +106,9 @@ class NearReportSerializer(serializers.Serializer[Any]):
     stored_bytes = counted("Memory that they take.")
     hits = counted("Reads answered from memory since its start.")
     misses = counted("Reads that could be kept, answered by the server, since its start.")
+    observed_hits = observed("Reads that it would have answered from memory.")
+    observed_different = observed("Those among them that the server answered otherwise.")
+    observed_saved_ms = observed("How long they took the server.")
     is_leaving = serializers.BooleanField(help_text="This is its last report: it stops, and is not to be missed.")
 
 

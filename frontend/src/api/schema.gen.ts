@@ -3244,6 +3244,12 @@ export interface components {
             readonly stored_bytes: number;
             readonly hits: number;
             readonly misses: number;
+            /** @description Reads that it would have answered, of one that only observes. */
+            readonly observed_hits: number | null;
+            /** @description Those of them that the server answered otherwise. */
+            readonly observed_different: number | null;
+            /** @description How long they took the server. */
+            readonly observed_saved_ms: number | null;
             /**
              * Format: double
              * @description Between the two newest polls or reports; null: there was one alone.
@@ -3327,6 +3333,21 @@ export interface components {
              * @description Reads that could be kept, answered by the server, since its start.
              */
             misses: number;
+            /**
+             * Format: int64
+             * @description Reads that it would have answered from memory. Null: it does more than to observe.
+             */
+            observed_hits?: number | null;
+            /**
+             * Format: int64
+             * @description Those among them that the server answered otherwise. Null: it does more than to observe.
+             */
+            observed_different?: number | null;
+            /**
+             * Format: int64
+             * @description How long they took the server. Null: it does more than to observe.
+             */
+            observed_saved_ms?: number | null;
             /** @description This is its last report: it stops, and is not to be missed. */
             is_leaving: boolean;
         };

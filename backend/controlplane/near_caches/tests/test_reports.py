@@ -68,6 +68,25 @@ def tokens_of(instance: Any) -> str:
     return f"/api/v1/instances/{instance.name}/near-caches/tokens"
 
 
+def test_one_that_observes_is_listed_with_what_it_would_do_and_changes_no_ratio(
+    reporter: APIClient, viewer: APIClient, instance: Any
+) -> None:
+    told = {"obstacle": "it only observes", "hits": 0, "observed_different": 1, "observed_saved_ms": 250}
+    polled()
+    for observed, misses in ((0, 0), (80, 20)):
+        assert report(reporter, **told, observed_hits=observed, misses=misses) == 200
+    [near] = listed(viewer, instance)
+    assert (near["state"], near["observed_hits"], near["observed_different"]) == ("waiting", 80, 1)
+    polled(60)
+    assert metric(instance, "near_hit_ratio") is None
+
+
+def test_a_program_that_cannot_observe_reports_as_before(reporter: APIClient, viewer: APIClient, instance: Any) -> None:
+    old = {name: value for name, value in REPORT.items() if not name.startswith("observed_")}
+    assert reporter.post(REPORTS, old).status_code == 200
+    assert [near["observed_hits"] for near in listed(viewer, instance)] == [None]
+
+
 def test_it_is_listed_with_what_it_says(reporter: APIClient, viewer: APIClient, instance: Any) -> None:
     answer = reporter.post(REPORTS, REPORT)
     assert (answer.status_code, answer.json()) == (200, {"next_seconds": 15})

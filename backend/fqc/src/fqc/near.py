@@ -103,5 +103,9 @@ def _rate(value: float | None) -> str | None:
 
 
 def _ratio(near: dict[str, Any]) -> str | None:
-    reads = near["hits"] + near["misses"]
-    return f"{near['hits'] / reads:.1%}" if reads else None
+    """A near cache that only observes shows the ratio that it would have."""
+    observed = near["observed_hits"]
+    hits = near["hits"] if observed is None else observed
+    if not (reads := hits + near["misses"]):
+        return None
+    return f"{hits / reads:.1%}" if observed is None else f"would be {hits / reads:.1%}"

@@ -249,7 +249,7 @@ impl Bound for ByRules {
         }
         let key = aged_results::key(&asked.key, &known.identity);
         let is_kept = aged_results::store(here.results, &key, answer.result_set(), source, read_at);
-        here.results.uses.missed(source.shape, answer.bytes.len(), is_kept);
+        here.results.uses.missed(source, answer.bytes.len(), is_kept);
         if let Some(place) = claim.place {
             place.fill(&answer.bytes, answer.rows);
         }

@@ -54,7 +54,7 @@ impl Waiting {
         let source = Source { shape, cost_ns: self.cost_ns };
         let is_kept = results.store(self.read.key(), self.answer.result_set(), source, report, attachment);
         if !self.is_served {
-            results.uses.missed(shape, self.answer.bytes.len(), is_kept);
+            results.uses.missed(source, self.answer.bytes.len(), is_kept);
         }
     }
 }

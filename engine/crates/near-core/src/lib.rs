@@ -22,6 +22,7 @@ mod inquiry;
 mod leased;
 pub mod leases;
 pub mod memory;
+pub mod observed;
 pub mod obstacle;
 pub mod one_line;
 pub mod payloads;

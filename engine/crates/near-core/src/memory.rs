@@ -19,6 +19,8 @@ pub struct Settings {
     pub rules: Option<Arc<Rules>>,
     /// With the server's log, reads in transactions are served, too.
     pub in_transactions: bool,
+    /// Nothing is served: what would be is counted.
+    pub observes: bool,
     /// Counts the changes of settings.
     pub number: u64,
 }
@@ -61,6 +63,8 @@ impl Memory {
     }
 
     pub fn change_settings(&self, settings: Settings) {
+        self.results.uses.observed.turn(settings.observes);
+        self.obstacle.observe(settings.observes);
         let mut present = self.settings.write().unwrap_or_else(PoisonError::into_inner);
         *present = Arc::new(Settings { number: present.number + 1, ..settings });
         // What other processes have is by the rules of before.

@@ -4,19 +4,37 @@ use crate::one_line::{LONGEST_LINE, one_line};
 use crate::say;
 use locks::Mutex;
 use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+const OBSERVES: &str = "it only observes";
 
 /// Why nothing is served, in words; empty while something may be.
-pub struct Obstacle(Mutex<String>);
+pub struct Obstacle {
+    said: Mutex<String>,
+    /// The operator lets the program only observe. This is reported where nothing else is in the way.
+    observes: AtomicBool,
+}
 
 impl Default for Obstacle {
     fn default() -> Obstacle {
-        Obstacle(Mutex::new("not attached yet".into()))
+        Obstacle { said: Mutex::new("not attached yet".into()), observes: AtomicBool::new(false) }
     }
 }
 
 impl Obstacle {
     pub fn get(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        // Relaxed: it orders nothing.
+        if said.is_empty() && self.observes.load(Ordering::Relaxed) { OBSERVES.into() } else { said }
+    }
+
+    /// The log has it at each change.
+    pub fn observe(&self, observes: bool) {
+        match (self.observes.swap(observes, Ordering::Relaxed), observes) {
+            (false, true) => say!("nothing is answered from memory, but observed: what would be is counted"),
+            (true, false) => say!("reads are no longer only observed"),
+            _ => {}
+        }
     }
 
     /// `what` may have words of a server. Logs and metrics get one line of them.
@@ -40,7 +58,7 @@ impl Obstacle {
 
     /// The log has it once.
     fn change(&self, what: &str, message: &str) {
-        let mut now = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         if *now != what {
             say!("{message}");
             *now = what.into();

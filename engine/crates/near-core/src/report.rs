@@ -16,6 +16,9 @@ use wire::surface::text_result;
 
 type Rows = Vec<Row>;
 
+/// The plugin uses the same words for the server's own cache.
+const OBSERVED: &str = "OFF, but observed";
+
 /// The session that asks.
 pub struct Asker {
     capabilities: u64,
@@ -110,8 +113,9 @@ pub fn row(name: &str, value: impl ToString) -> Row {
 
 fn status(memory: &Memory, summary: &Summary, asker: &Asker) -> Rows {
     let counted = memory.results.counted();
+    let observed = &memory.results.uses.observed;
     let mut rows = vec![
-        row("Cache", &summary.cache),
+        row("Cache", if observed.is_on() { OBSERVED } else { &summary.cache }),
         row("Size in bytes", memory.results.budget()),
         row("Used bytes", counted.bytes),
         row("Results stored", counted.entries),
@@ -122,6 +126,13 @@ fn status(memory: &Memory, summary: &Summary, asker: &Asker) -> Rows {
         row("Hits of this connection", asker.hits),
     ];
     let in_applications = row("Hits in applications", memory.results.hits_elsewhere.load(Ordering::Relaxed));
+    if observed.is_on() {
+        let [hits, different] = [&observed.hits, &observed.different].map(|count| count.load(Ordering::Relaxed));
+        rows.push(row("Observed requests", hits + counted.misses));
+        rows.push(row("Observed hits", hits));
+        rows.push(row("Observed hits that the server answered otherwise", different));
+        rows.push(row("Observed time saved in microseconds", observed.saved_ns.load(Ordering::Relaxed) / 1000));
+    }
     rows.extend(memory.results.published.iter().map(|_| in_applications.clone()));
     rows.extend(summary.rows.iter().cloned());
     rows

@@ -11,6 +11,7 @@ use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Verdict};
 use crate::inquiry::Inquiry;
 use crate::memory::Memory;
+use crate::observed::Trial;
 use crate::published::{Entered, Standing};
 use crate::report::{self, Asked, Asker};
 use crate::unseen::{Held, Unseen, found, has_changed, is_found, may_leave_found};
@@ -103,6 +104,8 @@ pub struct Session {
     /// The time at which the server last received a command.
     seen_ns: u64,
     hits: u64,
+    /// The read that would have been served if the program did more than to observe.
+    trial: Option<Trial>,
     /// The connection's place in the mapped memory; none if only the near cache serves it.
     shared: Option<Shared>,
 }
@@ -143,6 +146,7 @@ impl Session {
             is_astray: false,
             seen_ns: clock::now(),
             hits: 0,
+            trial: None,
             shared: None,
         }
     }
@@ -246,6 +250,9 @@ impl Session {
         let found = self.unseen.as_ref().and_then(|unseen| unseen.found);
         let arrival = Arrival { command, follower, is_heard, may_stay_unseen, has_seen_all, found, now_ns };
         match self.freshness.decide(&arrival) {
+            Verdict::Serve(served) if self.memory.results.uses.observed.is_on() => {
+                self.trial = Some(Trial::new(served.answer, served.places, served.used));
+            }
             Verdict::Serve(served) => return Then::Answer(self.serve(follower, bytes, served)),
             Verdict::Wait => {
                 self.waiting = Some(bytes.to_vec());
@@ -433,6 +440,15 @@ impl Session {
 
     /// Takes bytes of the answer to the command with this number.
     pub fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>) {
+        if let Some(trial) = self.trial.as_mut().filter(|trial| trial.is_of(number)) {
+            trial.take(bytes);
+            if let Some((trial, outcome)) = outcome.and_then(|outcome| Some((self.trial.take()?, outcome))) {
+                self.memory.results.uses.tried(trial, outcome);
+            }
+        }
+        if Trial::is_alone(number) {
+            return;
+        }
         let sets_found = self.freshness.of_server(number, bytes, outcome, self.is_astray);
         self.is_astray &= !sets_found;
     }
@@ -501,6 +517,8 @@ impl Session {
         follower.from_client(bytes);
         let begun = follower.commands_begun() - before;
         let number = self.freshness.forward(&Sent { bytes, payload, is_whole, begun, was_at_rest, is_of_file });
+        let trial = self.trial.as_mut().filter(|trial| !trial.is_sent());
+        let number = trial.map(|trial| trial.send(number)).or(number);
         number.into_iter().for_each(|number| follower.note_last(number));
     }
 }

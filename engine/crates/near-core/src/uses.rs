@@ -3,11 +3,13 @@
 //!
 //! Nothing in it changes what is answered. It is bounded, and no part of the option `size`.
 
+use crate::observed::{Observed, Trial};
 use cache::{Cache, CellId, Entry, Key, Meta};
 use insight::report::{self, Row};
 use insight::{Curve, Digests, Moment, NOBODY, Outcome, Sample, ShapeId};
 use sql::{Digest, LexMode};
 use std::sync::atomic::{AtomicU64, Ordering};
+use wire::Outcome as Ended;
 
 /// A result's place in the index.
 const INDEX_BYTES: usize = 16;
@@ -20,6 +22,7 @@ pub struct Uses {
     curve: Curve<Basis>,
     /// Answers of the server that could be kept.
     misses: AtomicU64,
+    pub observed: Observed,
 }
 
 /// What tells whether a result is outdated.
@@ -98,20 +101,33 @@ impl Uses {
         is_kept
     }
 
+    /// The server has answered a read that could have been answered from memory.
+    pub fn tried(&self, trial: Trial, ended: &Ended) {
+        let used = trial.used;
+        if let Some(is_same) = trial.end(ended) {
+            self.observed.count(used.map_or(0, |used| used.saved_ns), is_same);
+            used.into_iter().for_each(|used| self.digests.observed(used.shape, used.saved_ns / 1000, Some(true)));
+        }
+    }
+
     /// The server has given an answer of so many bytes that could be kept.
-    pub fn missed(&self, shape: ShapeId, bytes: usize, is_kept: bool) {
+    pub fn missed(&self, source: Source, bytes: usize, is_kept: bool) {
+        // Relaxed: it orders nothing.
+        self.misses.fetch_add(1, Ordering::Relaxed);
+        if self.observed.is_on() {
+            return self.digests.observed(source.shape, source.cost_ns / 1000, Some(false));
+        }
         let outcome = match is_kept {
             true => Outcome::Stored { bytes: bytes as u64 },
             false => Outcome::Refused { reason: NO_MEMORY },
         };
-        self.digests.missed(shape, outcome);
-        // Relaxed: it orders nothing.
-        self.misses.fetch_add(1, Ordering::Relaxed);
+        self.digests.missed(source.shape, outcome);
     }
 
     /// To be called every second. `hits`: all that there ever were.
     pub fn tick(&self, hits: u64, size_bytes: u64, now_ns: u64) {
-        let requests = hits + self.misses.load(Ordering::Relaxed);
+        let [observed, misses] = [&self.observed.hits, &self.misses].map(|count| count.load(Ordering::Relaxed));
+        let requests = hits + observed + misses;
         self.digests.make_room();
         self.curve.tick(Moment { requests, observed: 0, size_bytes, is_trial: false, now_ns });
     }

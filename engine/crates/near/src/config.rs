@@ -75,6 +75,8 @@ pub struct Config {
     pub feed: Option<Account>,
     /// With the help of the binary log, reads in transactions are answered from memory, too.
     pub in_transactions: bool,
+    /// Nothing is answered from memory: what would be is counted.
+    pub observes: bool,
     /// By which results are served outdated.
     pub rules: Option<Arc<Rules>>,
     /// Who is told what is answered.
@@ -93,7 +95,12 @@ impl Display for Address {
 
 impl Config {
     pub fn settings(&self) -> Settings {
-        Settings { rules: self.rules.clone(), in_transactions: self.in_transactions, ..Settings::default() }
+        Settings {
+            rules: self.rules.clone(),
+            in_transactions: self.in_transactions,
+            observes: self.observes,
+            ..Settings::default()
+        }
     }
 
     pub fn of(options: &Options) -> Result<Config, String> {
@@ -121,6 +128,7 @@ impl Config {
             connector,
             feed: account(options, "feed-user", "feed-password-file")?,
             in_transactions: options.value("in-transactions", yes_or_no)?,
+            observes: options.value("observe", yes_or_no)?,
             rules: rules(options)?,
             control_plane: ControlPlane::of(options)?,
             name: options.value("name", name)?,
@@ -175,6 +183,18 @@ impl Config {
         if self.in_transactions && self.fixed.follows.is_none() {
             let why = "goes with binlog-user; a rule says in_transactions = true for its own reads, and with feed-user they are exact";
             return Err(options.error("in-transactions", why));
+        }
+        if self.observes && self.feed.is_some() {
+            let why = "goes with binlog-user, rules or hints; with feed-user, let the server's own cache observe: SET GLOBAL fqc_observe = ON";
+            return Err(options.error("observe", why));
+        }
+        if self.observes && !self.answers() {
+            return Err(options.error("observe", "needs binlog-user, rules or hints, which say what may be answered"));
+        }
+        if self.observes && self.fixed.share.is_some() {
+            return Err(
+                options.error("observe", "goes without share: programs would answer from the memory that they share")
+            );
         }
         if self.control_plane.is_some() && self.feed.is_some() {
             let why = "the server tells the control plane of a near cache with feed-user; leave this out";

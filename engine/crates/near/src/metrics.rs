@@ -4,9 +4,11 @@ use crate::store::{Line, Store};
 use near_core::binlog::Progress;
 use near_core::counter::Counter;
 use near_core::follow::Unread;
+use near_core::observed::Observed;
 use near_core::reason::Reasons;
 use near_core::rules::{self, Rules};
 use std::fmt::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Default)]
 pub struct Counts {
@@ -61,6 +63,15 @@ pub fn tell_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, ob
     tell(out, "misses_total", "counter", "Reads that could be kept, answered by the server.", &one(counted.misses));
     tell(out, "entries", "gauge", "Results in memory.", &one(counted.entries));
     tell(out, "memory_bytes", "gauge", "Memory that results take, of the option size.", &one(counted.bytes));
+}
+
+/// What would be answered from memory if the program did more than to observe.
+pub fn tell_observed(out: &mut String, observed: &Observed) {
+    let one = |value: &AtomicU64| [("", value.load(Ordering::Relaxed) as usize)];
+    tell(out, "observed_hits_total", "counter", "Reads that memory would have answered.", &one(&observed.hits));
+    let help =
+        "Those among them that the server answered otherwise: what memory had was outdated, or rows had no order.";
+    tell(out, "observed_different_total", "counter", help, &one(&observed.different));
 }
 
 /// The part that applications have answered in their own processes.

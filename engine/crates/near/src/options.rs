@@ -95,6 +95,8 @@ options! {
         "How old an answer may be that is given with the help of the binary log.";
     "in-transactions" "yes|no" = Some("no"), true,
         "With binlog-user: reads in a transaction that has written nothing are answered from memory, too. Such a transaction gives up repeatable reads. Rules have a key of their own for it.";
+    "observe" "yes|no" = Some("no"), true,
+        "Answer nothing from memory: send each read to the server, count those that memory would have answered, and compare the answers. Needs binlog-user, rules or hints.";
     "name" "NAME" = Some(""), true,
         "How SHOW FQC NEAR on the server, or the control plane, calls this program: letters, digits and -._: alone. Default: the machine's name.";
     "control-plane" "URL" = Some(""), true,

@@ -18,6 +18,7 @@ use post::post;
 use serde_json::json;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
@@ -86,7 +87,9 @@ impl Reporter {
 
     fn written(&self, config: &Config, is_leaving: bool) -> String {
         let progress = self.shared.log.as_ref().map(|log| log.progress(clock::now()));
-        let counted = self.shared.memory.results.counted();
+        let results = &self.shared.memory.results;
+        let (counted, observed) = (results.counted(), &results.uses.observed);
+        let of_observed = |count: &AtomicU64| observed.is_on().then(|| count.load(Ordering::Relaxed));
         json!({
             "name": config.name,
             "life": self.life,
@@ -99,6 +102,9 @@ impl Reporter {
             "stored_bytes": counted.bytes,
             "hits": counted.hits,
             "misses": counted.misses,
+            "observed_hits": of_observed(&observed.hits),
+            "observed_different": of_observed(&observed.different),
+            "observed_saved_ms": of_observed(&observed.saved_ns).map(|saved| saved / 1_000_000),
             "is_leaving": is_leaving,
         })
         .to_string()

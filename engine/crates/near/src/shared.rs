@@ -1,7 +1,9 @@
 //! What all connections share: the configuration, the counts, and how many there are.
 
 use crate::config::Config;
-use crate::metrics::{Counts, tell_applications, tell_log, tell_memory, tell_reasons, tell_rules, tell_store};
+use crate::metrics::{
+    Counts, tell_applications, tell_log, tell_memory, tell_observed, tell_reasons, tell_rules, tell_store,
+};
 use crate::store::Store;
 use crate::unfinished::Unfinished;
 use near_core::binlog::{Log, Progress};
@@ -83,10 +85,15 @@ impl Shared {
         let rules = self.config().rules.clone();
         let progress = self.log.as_ref().map(|log| log.progress(clock::now()));
         let is_proved = progress.as_ref().is_some_and(|progress| progress.staleness.is_some());
-        let may_serve = rules.is_some() || is_proved || results.has_lease(clock::now());
+        let observed = &results.uses.observed;
+        let may_answer = rules.is_some() || is_proved || results.has_lease(clock::now());
+        let may_serve = may_answer && !observed.is_on();
         tell_memory(&mut out, &results.counted(), may_serve, &self.obstacle(progress.as_ref()));
         if results.published.is_some() {
             tell_applications(&mut out, results.hits_elsewhere.load(Ordering::Relaxed));
+        }
+        if observed.is_on() {
+            tell_observed(&mut out, observed);
         }
         tell_reasons(&mut out, &self.memory.reasons);
         if let Some(progress) = progress {

@@ -69,7 +69,7 @@ function columnsOf(t: Translate, told: Told): Column<NearCache>[] {
     { key: 'address', header: t('near.address'), isSecondary: true, render: (near) => near.address },
     {
       ...figure('hitRatio', t('near.hitRatio'), ratioOf),
-      render: (near) => formatPercent(ratioOf(near)),
+      render: (near) => ratioText(near, t),
     },
     {
       ...figure('hitRate', t('near.hitRate'), (near) => near.hits_per_second),
@@ -118,8 +118,22 @@ function figure(
   };
 }
 
-function ratioOf({ hits, misses }: NearCache): number | null {
-  return hits + misses > 0 ? (100 * hits) / (hits + misses) : null;
+/** A near cache that only observes shows the ratio that it would have. */
+function ratioOf({ hits, misses, observed_hits: observed }: NearCache): number | null {
+  const answered = observed ?? hits;
+  return answered + misses > 0 ? (100 * answered) / (answered + misses) : null;
+}
+
+function ratioText(near: NearCache, t: Translate) {
+  const ratio = formatPercent(ratioOf(near));
+  const { observed_hits: observed, observed_different: different, observed_saved_ms: saved } = near;
+  if (observed === null) return ratio;
+  const detail = t('near.observedHint', {
+    hits: formatCompact(observed),
+    different: formatCompact(different),
+    saved: formatDuration((saved ?? 0) / 1000, t),
+  });
+  return <span title={detail}>{t('near.wouldBe', { ratio })}</span>;
 }
 
 /** How far it is behind its server: by its acknowledgements, or by the binary log; by rules alone nobody knows. */

@@ -495,6 +495,9 @@ export const enPages = {
   'near.seen': 'Last seen',
   'near.lag': 'Lag',
   'near.hitRatio': 'Hit ratio',
+  'near.wouldBe': 'would be {ratio}',
+  'near.observedHint':
+    'It only observes: memory would have answered {hits} reads, of which the server answered {different} otherwise. They took the server {saved} together.',
   'near.hitRate': 'Hits',
   'near.missRate': 'Misses',
   'near.entries': 'Results',

@@ -578,6 +578,9 @@ export const zh: Messages = {
   'near.seen': '最近响应',
   'near.lag': '延迟',
   'near.hitRatio': '命中率',
+  'near.wouldBe': '预计 {ratio}',
+  'near.observedHint':
+    '仅观察：本可由内存应答的读取 {hits} 次，其中 {different} 次服务器的应答与内存不同；服务器为这些读取共用时 {saved}。',
   'near.hitRate': '命中',
   'near.missRate': '未命中',
   'near.entries': '结果数',

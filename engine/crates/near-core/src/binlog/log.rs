@@ -309,7 +309,7 @@ impl Log {
         let changes = self.look();
         let is_same = changes.attachment() == Some(read.noted.attachment);
         let is_kept = is_same.then(|| put(&changes, results, read, known)).flatten()?;
-        results.uses.missed(read.source.shape, read.result.bytes.len(), is_kept);
+        results.uses.missed(read.source, read.result.bytes.len(), is_kept);
         let absolute = changes.absolute(read.noted.stamp).filter(|_| read.noted.circle == ALL)?;
         Some([&absolute.bytes()[..], read.result.bytes].concat())
     }

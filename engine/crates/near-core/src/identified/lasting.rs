@@ -42,5 +42,5 @@ pub fn store(results: &Results, text: &[u8], who: &Who, result: ResultSet<'_>, s
     let flags = result.places.map_or(0, Places::bits);
     let meta = Meta { stamp: NEVER, rows: result.rows, cost_ns, flags, owner: shape.0 };
     let is_kept = results.uses.keep(results.cache(), &who.key(text), meta, &[], result.bytes);
-    results.uses.missed(shape, result.bytes.len(), is_kept);
+    results.uses.missed(source, result.bytes.len(), is_kept);
 }

@@ -7,6 +7,7 @@ mod differential;
 mod executions;
 mod in_process;
 mod lasting;
+mod observing;
 mod rows;
 mod transactions;
 mod unheard;

@@ -3,6 +3,7 @@
 #[path = "../beside/mod.rs"]
 mod beside;
 mod in_process;
+mod observing;
 mod reasons;
 mod rules;
 mod stores;

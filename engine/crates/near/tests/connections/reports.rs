@@ -173,7 +173,7 @@ fn nobody_waits_for_a_control_plane_that_does_not_answer() {
 }
 
 #[test]
-fn what_would_be_counted_twice_or_has_nothing_to_tell_is_refused() {
+fn options_that_count_twice_or_have_nothing_to_tell_are_refused() {
     let folder = Folder::fresh();
     let (rules, token) = (folder.write("rules.toml", RULES), folder.write("token", "one\n"));
     let refused = |arguments: &[&str]| {
@@ -188,4 +188,11 @@ fn what_would_be_counted_twice_or_has_nothing_to_tell_is_refused() {
     assert!(refused(&whole).contains("needs rules, hints or binlog-user"));
     assert!(refused(&[&whole[..], &["--feed-user", "feed"]].concat()).contains("the server tells the control plane"));
     assert_eq!(refused(&[&whole[..], &["--rules", &rules]].concat()), "");
+    let observe = ["--observe", "yes"];
+    assert!(refused(&observe).contains("needs binlog-user, rules or hints"));
+    assert!(refused(&[&observe[..], &["--feed-user", "feed"]].concat()).contains("SET GLOBAL fqc_observe = ON"));
+    assert!(
+        refused(&[&observe[..], &["--rules", &rules, "--share", "/tmp/s"]].concat()).contains("goes without share")
+    );
+    assert_eq!(refused(&[&observe[..], &["--rules", &rules]].concat()), "");
 }
