@@ -13,6 +13,7 @@ from commands import HERE, ROOT, commit_time, run, zipped
 ENGINE = ROOT / "engine"
 TARGET = ENGINE / "target" / "packages"
 UNIT = ENGINE / "crates" / "near" / "fqc-near.service"
+IN_PROCESS = ENGINE / "crates" / "in-process"
 
 
 def package_plugin(out: Path) -> None:
@@ -29,15 +30,20 @@ def package_plugin(out: Path) -> None:
 
 def package_near(out: Path) -> None:
     program = built("fqc-near", "fqc-near")
-    run("strip", "--strip-all", "--remove-section=.comment", program)
+    library = built("fqc-in-process", "libfqc_in_process.so")
+    for binary in (program, library):
+        run("strip", "--strip-unneeded", "--remove-section=.comment", binary)
     files = {
         "usr/bin/fqc-near": deb.File(program.read_bytes(), 0o755),
+        "usr/bin/fqc-run": deb.File((IN_PROCESS / "fqc-run").read_bytes(), 0o755),
+        "usr/lib/fqc-near/libfqc.so": deb.File(library.read_bytes()),
+        "usr/share/man/man1/fqc-run.1.gz": deb.File(zipped((IN_PROCESS / "fqc-run.1").read_bytes())),
         "usr/lib/systemd/system/fqc-near.service": deb.File(UNIT.read_bytes()),
         "usr/share/man/man8/fqc-near.8.gz": deb.File(zipped(run(program, "--man").encode())),
         "usr/share/doc/fqc-near/examples/fqc-near.toml": deb.File((HERE / "near/fqc-near.toml").read_bytes()),
     }
-    facts = {"version": version(), "glibc": glibc_of(program)}
-    deb.build(out, "fqc-near", "near", facts, files, crates("fqc-near"))
+    facts = {"version": version(), "glibc": glibc_of(program, library)}
+    deb.build(out, "fqc-near", "near", facts, files, crates("fqc-near", "fqc-in-process"))
 
 
 def version() -> str:
@@ -60,19 +66,19 @@ def built(crate: str, name: str) -> Path:
     return copy
 
 
-def glibc_of(built: Path) -> str:
-    """The oldest C library that has all that it takes from it."""
-    found = re.findall(r"GLIBC_(\d+)\.(\d+)", run("objdump", "-T", built))
+def glibc_of(*files: Path) -> str:
+    """The oldest C library that has all that they take from it."""
+    found = [pair for file in files for pair in re.findall(r"GLIBC_(\d+)\.(\d+)", run("objdump", "-T", file))]
     return "{}.{}".format(*max((int(major), int(minor)) for major, minor in found))
 
 
-def crates(crate: str) -> list[Part]:
-    """What is linked into it: what it depends on, tests and build scripts apart."""
+def crates(*names: str) -> list[Part]:
+    """Returns the libraries that are linked into these crates, without those of tests and build scripts."""
     told = run("cargo", "metadata", "--locked", "--format-version=1", "--filter-platform=" + host_triple(), cwd=ENGINE)
     found = json.loads(told)
     nodes = {node["id"]: node for node in found["resolve"]["nodes"]}
     packages = {package["id"]: package for package in found["packages"]}
-    waiting = [id for id, package in packages.items() if package["name"] == crate]
+    waiting = [id for id, package in packages.items() if package["name"] in names]
     seen: set[str] = set()
     while waiting:
         id = waiting.pop()

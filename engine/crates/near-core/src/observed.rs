@@ -1,5 +1,5 @@
-//! What the program would answer from memory, while an operator lets it only observe. Each such read goes to the server, and the answer
-//! of the server is compared with the one that the client would have got.
+//! Counts the reads that the program would answer from memory, while an operator lets it only observe. Each such read goes to the server,
+//! and the answer of the server is compared with the one that the client would have got.
 
 use crate::session_flags::Places;
 use crate::uses::Use;
@@ -63,7 +63,7 @@ impl Trial {
         self.number == Some(number)
     }
 
-    /// Nobody but the trial knows the answer by its number.
+    /// Returns true if only a trial uses this number.
     pub fn is_alone(number: u64) -> bool {
         number == NUMBER
     }
