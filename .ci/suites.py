@@ -50,10 +50,8 @@ RUN = secrets.token_hex(8)
 END_SECONDS = 60
 # A build machine ends the whole run after 90 minutes and shows little of why.
 ALL_SECONDS = 85 * 60
-# No further test of a large suite begins after this; what runs by then, and second tries, need the rest.
+# No suite and no further test of a large suite begins after this. Those that run by then, and second tries, need the rest.
 LATE_SECONDS = 65 * 60
-# A suite that has not started with less time left than this is not run.
-LEAST_SECONDS = 15 * 60
 # A suite that ran for less is not repeated with less time left than this.
 AGAIN_SECONDS = 5 * 60
 STARTED = time.monotonic()
@@ -94,7 +92,7 @@ class Suite:
 # out tests of the large suites alone.
 SUITES = [
     Suite("engine on real servers", "test-engine-server", takes_names=True, has_many_servers=True, is_large=True),
-    Suite("Terraform provider", "test-terraform", "stacks", takes_names=True),
+    Suite("Terraform provider", "test-terraform", takes_names=True),
     Suite("engine lint", "lint-engine"),
     Suite("engine", "test-engine", takes_names=True),
     Suite("engine models (loom)", "test-engine-models"),
@@ -290,7 +288,7 @@ class Board:
     def take(self) -> Suite | None:
         with self.changed:
             while self.waiting and not IS_INTERRUPTED.is_set():
-                if seconds_left() < LEAST_SECONDS:
+                if seconds_left() < ALL_SECONDS - LATE_SECONDS:
                     self.give_up()
                     return None
                 busy = {suite.lane for suite in self.running if suite.lane}

@@ -143,7 +143,7 @@ class Late(Case):
         self.assertEqual("1 passed, 0 failed", suites.total(results[:1]))
 
     def test_a_suite_for_which_no_time_is_left_is_not_run_and_named_and_fails_nothing(self):
-        left = suites.LEAST_SECONDS - 1
+        left = suites.ALL_SECONDS - suites.LATE_SECONDS - 1
         with (
             mock.patch.object(suites, "seconds_left", return_value=left),
             mock.patch.object(suites, "run") as run,
