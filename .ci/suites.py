@@ -50,7 +50,7 @@ RUN = secrets.token_hex(8)
 END_SECONDS = 60
 # A build machine ends the whole run after 90 minutes and shows little of why.
 ALL_SECONDS = 85 * 60
-# No suite and no further test of a large suite begins after this. Those that run by then, and second tries, need the rest.
+# No suite and no further test of a large suite begins after this. What runs by then, and second tries, need the rest.
 LATE_SECONDS = 65 * 60
 # A suite that ran for less is not repeated with less time left than this.
 AGAIN_SECONDS = 5 * 60
@@ -88,8 +88,8 @@ class Suite:
         return LOGS / "reports" / self.target
 
 
-# In the order in which they start: wrong rows first, then what has to be whole, then the large suites. A slow machine leaves
-# out tests of the large suites alone.
+# In the order in which they start: wrong rows first, then what has to be whole, then the large suites. A slow machine
+# leaves out tests of the large suites alone.
 SUITES = [
     Suite("engine on real servers", "test-engine-server", takes_names=True, has_many_servers=True, is_large=True),
     Suite("Terraform provider", "test-terraform", takes_names=True),
