@@ -11,9 +11,9 @@ use crate::follow::Follower;
 use crate::freshness::{Arrival, Freshness, Replaces, Sent, Served, Verdict};
 use crate::inquiry::Inquiry;
 use crate::memory::Memory;
-use crate::observed::Trial;
 use crate::published::{Entered, Standing};
 use crate::report::{self, Asked, Asker};
+use crate::trial::Trial;
 use crate::unseen::{Held, Unseen, found, has_changed, is_found, may_leave_found};
 use sql::Aggregates;
 use std::collections::VecDeque;
@@ -443,7 +443,8 @@ impl Session {
         if let Some(trial) = self.trial.as_mut().filter(|trial| trial.is_of(number)) {
             trial.take(bytes);
             if let Some((trial, outcome)) = outcome.and_then(|outcome| Some((self.trial.take()?, outcome))) {
-                self.memory.results.uses.tried(trial, outcome);
+                let (uses, used) = (&self.memory.results.uses, trial.used);
+                trial.end(outcome).into_iter().for_each(|is_same| uses.tried(used, is_same));
             }
         }
         if Trial::is_alone(number) {

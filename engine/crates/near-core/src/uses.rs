@@ -3,13 +3,11 @@
 //!
 //! Nothing in it changes what is answered. It is bounded, and no part of the option `size`.
 
-use crate::observed::{Observed, Trial};
 use cache::{Cache, CellId, Entry, Key, Meta};
 use insight::report::{self, Row};
 use insight::{Curve, Digests, Moment, NOBODY, Outcome, Sample, ShapeId};
 use sql::{Digest, LexMode};
-use std::sync::atomic::{AtomicU64, Ordering};
-use wire::Outcome as Ended;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A result's place in the index.
 const INDEX_BYTES: usize = 16;
@@ -59,6 +57,33 @@ impl Use {
     }
 }
 
+/// What the program would have answered from memory while it only observed.
+// Relaxed throughout: counts order nothing, and what is in memory may be served or not.
+#[derive(Default)]
+pub struct Observed {
+    is_on: AtomicBool,
+    pub hits: AtomicU64,
+    /// The observed hits for which the server's answer was another one.
+    pub different: AtomicU64,
+    pub saved_ns: AtomicU64,
+}
+
+impl Observed {
+    pub fn is_on(&self) -> bool {
+        self.is_on.load(Ordering::Relaxed)
+    }
+
+    pub fn turn(&self, is_on: bool) {
+        self.is_on.store(is_on, Ordering::Relaxed);
+    }
+
+    pub fn count(&self, saved_ns: u64, is_same: bool) {
+        self.hits.fetch_add(1, Ordering::Relaxed);
+        self.different.fetch_add(u64::from(!is_same), Ordering::Relaxed);
+        self.saved_ns.fetch_add(saved_ns, Ordering::Relaxed);
+    }
+}
+
 impl Uses {
     pub fn of_query(&self, text: &[u8], mode: LexMode) -> ShapeId {
         let mut shape = Vec::new();
@@ -101,13 +126,10 @@ impl Uses {
         is_kept
     }
 
-    /// The server has answered a read that could have been answered from memory.
-    pub fn tried(&self, trial: Trial, ended: &Ended) {
-        let used = trial.used;
-        if let Some(is_same) = trial.end(ended) {
-            self.observed.count(used.map_or(0, |used| used.saved_ns), is_same);
-            used.into_iter().for_each(|used| self.digests.observed(used.shape, used.saved_ns / 1000, Some(true)));
-        }
+    /// The server has answered a read that could have been answered from memory. `is_same`: with the same rows.
+    pub fn tried(&self, used: Option<Use>, is_same: bool) {
+        self.observed.count(used.map_or(0, |used| used.saved_ns), is_same);
+        used.into_iter().for_each(|used| self.digests.observed(used.shape, used.saved_ns / 1000, Some(true)));
     }
 
     /// The server has given an answer of so many bytes that could be kept.

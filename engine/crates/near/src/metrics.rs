@@ -4,9 +4,9 @@ use crate::store::{Line, Store};
 use near_core::binlog::Progress;
 use near_core::counter::Counter;
 use near_core::follow::Unread;
-use near_core::observed::Observed;
 use near_core::reason::Reasons;
 use near_core::rules::{self, Rules};
+use near_core::uses::Observed;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -3,37 +3,10 @@
 
 use crate::session_flags::Places;
 use crate::uses::Use;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use wire::{Outcome, OutcomeKind};
 
 /// The answer of the server has this number where nothing else needs it.
 const NUMBER: u64 = u64::MAX - 1;
-
-// Relaxed throughout: counts order nothing, and what is in memory may be served or not.
-#[derive(Default)]
-pub struct Observed {
-    is_on: AtomicBool,
-    pub hits: AtomicU64,
-    /// The observed hits for which the server's answer was another one.
-    pub different: AtomicU64,
-    pub saved_ns: AtomicU64,
-}
-
-impl Observed {
-    pub fn is_on(&self) -> bool {
-        self.is_on.load(Ordering::Relaxed)
-    }
-
-    pub fn turn(&self, is_on: bool) {
-        self.is_on.store(is_on, Ordering::Relaxed);
-    }
-
-    pub fn count(&self, saved_ns: u64, is_same: bool) {
-        self.hits.fetch_add(1, Ordering::Relaxed);
-        self.different.fetch_add(u64::from(!is_same), Ordering::Relaxed);
-        self.saved_ns.fetch_add(saved_ns, Ordering::Relaxed);
-    }
-}
 
 /// A read that could be answered from memory, on its way to the server.
 pub struct Trial {

@@ -1,0 +1,49 @@
+"""Comments are found with what they belong to, and half sentences among them."""
+
+import unittest
+
+import words
+
+RUST = """\
+/// Of the last read.
+/// None was kept.
+pub fn number(&self) -> u64 {
+    // The server counts from one.
+    self.number + 1 // not a comment of its own line
+}
+"""
+PYTHON = '''\
+def number() -> int:
+    """Returns none of them."""
+    # Which is what the server says.
+    return 1
+'''
+
+
+class Words(unittest.TestCase):
+    def told(self, path: str, text: str) -> list[tuple[int, str, str, bool]]:
+        found = words.comments(path, text.splitlines())
+        return [(each.line, each.text, each.item, words.is_half_a_sentence(each)) for each in found]
+
+    def test_lines_that_follow_each_other_are_one_comment_of_the_line_below(self):
+        first, second = self.told("a.rs", RUST)
+        self.assertEqual((1, "Of the last read. None was kept.", "pub fn number(&self) -> u64 {", True), first)
+        self.assertEqual(
+            (4, "The server counts from one.", "self.number + 1 // not a comment of its own line", False), second
+        )
+
+    def test_a_docstring_belongs_to_the_line_above(self):
+        first, second = self.told("a.py", PYTHON)
+        self.assertEqual((2, "Returns none of them.", "def number() -> int:", False), first)
+        self.assertTrue(second[3])
+
+    def test_the_share_is_that_of_all_comments(self):
+        found = list(words.comments("a.rs", RUST.splitlines()))
+        self.assertEqual(0.5, words.share(found))
+
+    def test_documented_items_of_this_repository_can_be_drawn(self):
+        self.assertGreater(sum(bool(words.DOCUMENTED.match(each.item)) for each in words.every()), 1000)
+
+
+if __name__ == "__main__":
+    unittest.main()

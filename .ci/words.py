@@ -1,0 +1,95 @@
+"""Finds comments that nobody can understand who does not know the code already.
+
+    words.py                     lists comments that begin like half a sentence, and their share
+    words.py --most 1.5          fails if more than 1.5 % of all comments do
+    words.py --draw 40 --seed 7  draws documented items at random, with their comments
+
+Give what was drawn to a reader who has seen nothing else, and ask what each item does: could they rely on the answer?
+A comment that begins like half a sentence ("Of the last read.") says something only to readers of the line above it.
+Standard library only.
+"""
+
+import argparse
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SLASHES = r"//[/!]?|/?\*\*?"
+MARKS = {".rs": SLASHES, ".go": SLASHES, ".ts": SLASHES, ".tsx": SLASHES, ".py": r'#(?!!)|"""', ".sh": "#(?!!)"}
+GENERATED = re.compile(r"\.gen\.|/migrations/|/generated/|/derived/")
+# The beginnings of sentences that lack their subject or their verb.
+HALF_SENTENCES = re.compile(
+    r"(Of (?!course\b|all\b)|Whose\b|That of\b|Those (of|that|whose)\b|As (it|a|the|is|was|one|those)\b"
+    r"|By (which|its)\b|None (if|of)\b|(From|In|On|At|With|For|Through|After|Before|Under) (which|whom|whose)\b"
+    r"|The (same|last|next|other|first) ?(of|,|\.|$)|Which (may|is|are|was)\b|What (is|was|it|they|may|must)\b)"
+)
+DOCUMENTED = re.compile(
+    r"\s*(pub(\([a-z]+\))? |export |async |unsafe )*(fn|struct|enum|trait|def|class|func|function|const|type)\b"
+)
+
+
+@dataclass(frozen=True)
+class Comment:
+    path: str
+    line: int
+    text: str
+    # The line of code that it belongs to: the one below it, or above a docstring.
+    item: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.text}"
+
+
+def comments(path: str, lines: list[str]) -> Iterator[Comment]:
+    """Comments in lines of their own. Lines of one kind that follow each other are one comment."""
+    mark = re.compile(rf"\s*({MARKS[Path(path).suffix]})\s?(.*)")
+    begin, kind, texts = 0, "", list[str]()
+    for number, line in enumerate([*lines, ""], 1):
+        found = mark.match(line)
+        if texts and (not found or found.group(1)[-1] != kind):
+            item = lines[begin - 2] if kind == '"' else line
+            yield Comment(path, begin, " ".join(filter(None, texts)), item.strip())
+            texts = []
+        if found:
+            begin, kind = begin if texts else number, found.group(1)[-1]
+            texts.append(found.group(2).strip().removesuffix("*/").removesuffix('"""').strip())
+
+
+def every() -> list[Comment]:
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    wanted = [name for name in names if Path(name).suffix in MARKS and not GENERATED.search(name)]
+    return [each for name in wanted for each in comments(name, (ROOT / name).read_text().splitlines())]
+
+
+def is_half_a_sentence(comment: Comment) -> bool:
+    return bool(HALF_SENTENCES.match(comment.text))
+
+
+def share(found: list[Comment]) -> float:
+    return sum(map(is_half_a_sentence, found)) / len(found)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--most", type=float, default=100)
+    parser.add_argument("--draw", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    found = every()
+    if asked.draw:
+        documented = [each for each in found if DOCUMENTED.match(each.item)]
+        for each in random.Random(asked.seed).sample(documented, asked.draw):
+            print(f"{each}\n    {each.item}\n")
+        return 0
+    print("\n".join(str(each) for each in found if is_half_a_sentence(each)))
+    print(f"{share(found):.1%} of {len(found)} comments begin like half a sentence")
+    return int(share(found) > asked.most / 100)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
