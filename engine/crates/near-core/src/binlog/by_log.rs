@@ -1,4 +1,4 @@
-//! Freshness by the server's binary log, which says what has changed: see `binlog`.
+//! Serves results by the server's binary log, which shows what has changed; see `binlog`.
 
 use super::{Absolute, Begun, Log, Noted, Progress, Read, tables_made};
 use crate::clock;
@@ -20,7 +20,7 @@ pub struct ByLog {
     pub memory: Arc<Memory>,
 }
 
-/// Is set once the store was asked: an answer of another near cache with its number of rows, if there is one.
+/// Set once the store has been asked. It then contains the result of another near cache with its number of rows, if there is one.
 type Looked = Option<Option<Stored>>;
 
 impl ByLog {
@@ -36,7 +36,7 @@ impl ByLog {
 }
 
 impl Bound for ByLog {
-    /// Says how far the log was known.
+    /// The state of the log when the read was sent.
     type Moment = Option<Noted>;
     type Tried = Looked;
     type Claim = ();
