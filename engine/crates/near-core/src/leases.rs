@@ -39,7 +39,8 @@ impl Leases {
     fn serve(&self, payload: &[u8], arrival: &Arrival<'_>) -> Option<Served> {
         let leased = lock(&self.leased);
         let read = leased.read(payload)?;
-        // A read without a table leaves the server's warnings as they are, so it is served only where those are the client's.
+        // A read without a table leaves the server's warnings unchanged, so it is served only if those are the ones that the
+        // client knows.
         let may_serve = |entry: &cache::Entry| arrival.has_seen_all || !entry.cells().is_empty();
         let served = |entry: &cache::Entry| may_serve(entry).then(|| Served::of(entry));
         let results = &self.memory.results;
@@ -134,7 +135,8 @@ impl Freshness for Leases {
         sql::may_ask_for_found_rows(payload) || lock(&self.leased).statements.asks_for_found_rows(payload) == Some(true)
     }
 
-    /// An aggregate over nothing would leave the rows found as they were before that.
+    /// An aggregate over no rows may leave the number of rows found unchanged, so a statement that aggregates does not replace a
+    /// read.
     fn replaces(&mut self, unseen: &Unseen, payload: &[u8], _: bool) -> Replaces {
         let capabilities = lock(&self.leased).capabilities;
         let replaces = unseen.is_replaced_by(payload, capabilities) && self.aggregates(payload) == Aggregates::No;

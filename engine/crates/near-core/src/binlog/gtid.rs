@@ -77,7 +77,7 @@ impl Gtids {
         others.0.iter().all(|(source, all)| all.iter().all(|one| is_within(source, one)))
     }
 
-    /// Encodes the set for COM_BINLOG_DUMP_GTID, by which a replica tells the server which transactions it has.
+    /// Encodes the set for COM_BINLOG_DUMP_GTID, in which a replica names the transactions that it has.
     pub fn encode(&self) -> Vec<u8> {
         const TAGGED: u64 = 1 << 56 | 1;
         let (count, has_tags) = (self.0.len() as u64, self.0.keys().any(|source| !source.tag.is_empty()));

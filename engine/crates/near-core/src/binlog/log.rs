@@ -27,7 +27,7 @@ use std::time::Duration;
 
 pub struct Log {
     changes: RwLock<Changes>,
-    /// The number of sessions so far, from which each session gets its private group id.
+    /// The number of sessions so far. It becomes the private group id of the last one.
     sessions: AtomicU64,
     bound_ns: u64,
     /// The time when a write through this program was last answered.

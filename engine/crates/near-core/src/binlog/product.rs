@@ -21,7 +21,7 @@ pub struct Setting {
     pub names: &'static [&'static str],
     /// The values with which the log contains every change. An empty string also stands for a missing variable.
     pub fit: &'static [&'static str],
-    /// What is wrong with any other value, and how to fix it.
+    /// The message for any other value: what is wrong, and how to fix it.
     pub otherwise: &'static str,
 }
 
@@ -54,7 +54,7 @@ const MARIADB: Product = Product {
     flavour: &flavour::MARIADB,
     has_numbers: false,
     status: "SHOW MASTER STATUS",
-    // Only accounts with PROCESS can see the foreign keys through which other rows change.
+    // Foreign keys that change other rows are only visible to accounts with PROCESS.
     probe: Some("SELECT 1 FROM information_schema.INNODB_SYS_FOREIGN LIMIT 1"),
     settings: &[
         IS_OF_NO_CLUSTER,
