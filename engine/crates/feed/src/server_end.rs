@@ -163,8 +163,8 @@ impl Nears {
     }
 
     /// Closes these cells for all near caches that may hold results of them, and returns the acknowledgements to wait for.
-    /// Writers have closed the cells before. A write that closes any cell of a table also closes the table's own cell, by which
-    /// it is found here.
+    /// Writers have closed the cells before. `cells` must contain the table's own cell, which every write to the table closes: near
+    /// caches are found by it.
     pub fn close(&mut self, cells: &[u32], now: u64) -> Wait {
         self.forget_gone(now);
         let mut wait = Wait::default();

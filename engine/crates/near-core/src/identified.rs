@@ -661,8 +661,7 @@ impl<B: Bound> Freshness for Identified<B> {
         sql::may_ask_for_found_rows(payload) || may_run_it
     }
 
-    /// A read that goes to the server replaces the reads that did not, unless those have left something that can still be asked
-    /// for.
+    /// A read that goes to the server replaces the unseen reads before it, unless it leaves FOUND_ROWS() or warnings unchanged.
     fn replaces(&mut self, _: &Unseen, payload: &[u8], has_warned: bool) -> Replaces {
         let keeps_warnings = has_warned && self.flavour.statements.keeps_warnings;
         let names_table = |statement: &Statement| matches!(statement.kind, Kind::Read(read) if read.names_table);

@@ -270,7 +270,7 @@ impl Statements {
         true
     }
 
-    /// Sets the shape under which executions of the statement that command `number` prepares are counted.
+    /// Sets the shape that counts the executions of the statement which command `number` prepares.
     pub fn is_of_shape(&mut self, number: u64, shape: ShapeId) {
         self.preparing.iter_mut().filter(|one| one.command == number).for_each(|one| one.shape = shape);
     }

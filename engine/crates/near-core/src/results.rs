@@ -24,7 +24,7 @@ const ON_THEIR_WAY: u64 = 8;
 pub struct Results {
     cache: Cache,
     near: RwLock<Near>,
-    /// The memory from which other processes read results, if they may.
+    /// The memory with results for other processes, if they may read them.
     pub published: Option<Arc<Published>>,
     on_their_way: AtomicU64,
     most_on_their_way: u64,

@@ -25,7 +25,7 @@ pub struct Uses {
     pub observed: Observed,
 }
 
-/// The stamp and cells of a sampled result, from which it follows whether the result is stale.
+/// The stamp and cells of a sampled result. They show whether the result is stale.
 struct Basis {
     stamp: u64,
     cells: Box<[CellId]>,

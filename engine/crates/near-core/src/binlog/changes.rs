@@ -104,7 +104,7 @@ struct Followed {
 /// A table of the transaction whose events are being received. Rows events refer to it.
 struct Mapped {
     number: u32,
-    /// None if the rows cannot be decoded.
+    /// The decoder of the rows, with the key. None if the rows cannot be decoded.
     layout: Option<(Layout, Arc<RowKey>)>,
 }
 

@@ -62,7 +62,7 @@ pub fn is_younger(read_at: u64, now_ns: u64, ttl: Duration) -> bool {
     now_ns < over(read_at, ttl)
 }
 
-/// Returns the time in nanoseconds from which on a result that was read at `read_at` is too old.
+/// Returns the time in nanoseconds at which a result that was read at `read_at` becomes too old.
 fn over(read_at: u64, ttl: Duration) -> u64 {
     read_at.saturating_mul(1000).saturating_add(ttl.as_nanos() as u64)
 }

@@ -1,4 +1,4 @@
-//! Reads that are pending at the server, for clients that send the same read meanwhile: one client refreshes a result, and the
+//! Reads that are pending at the server, for clients that send the same read in the meantime: one client refreshes a result, and the
 //! others may wait for its answer.
 
 use crate::bell::Bell;
