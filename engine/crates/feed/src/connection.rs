@@ -14,7 +14,7 @@ const PREPARE: u8 = 0x16;
 /// flight. If more are sent, the contexts are forgotten.
 const REMEMBERED: usize = 16;
 
-/// The session context of a connection, as the server has reported it: reads are stored and looked for under its number.
+/// The session context of a connection, as the server has last reported it. Results are stored and looked up under its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SessionContext {
     /// The server's number for the account, the schema, the settings and everything else that can change a result.
@@ -107,7 +107,8 @@ impl Connection {
         self.forwarded += 1;
     }
 
-    /// Takes the server's report on one of the last commands. False if it is about another command; the host then drops it.
+    /// Takes the server's report on one of the last commands. Returns false if the report is about another command; the host then
+    /// ignores it.
     pub fn hear(&mut self, report: &CommandReport) -> bool {
         let is_it = |sent: &Sent| (sent.number, sent.check) == (report.command, report.check);
         let Some(at) = self.since.iter().position(is_it).filter(|_| report.connection == self.number) else {
@@ -154,8 +155,8 @@ impl Connection {
         self.sessions[protocol as usize].filter(|_| self.since.iter().all(changes_nothing))
     }
 
-    /// [`CommandReport::snapshot`] of the last message about this connection. It describes the present transaction only while
-    /// [`session_context_through`](Self::session_context_through) is not `None`: later commands have then changed nothing.
+    /// Returns [`CommandReport::snapshot`] of the last report on this connection. It describes the present transaction only while
+    /// [`session_context_through`](Self::session_context_through) is not `None`: then no later command has changed the session.
     pub fn snapshot(&self) -> Option<u64> {
         self.snapshot
     }

@@ -1,10 +1,11 @@
-//! Pauses during which an account at an address may not attach near caches, because one of them did not acknowledge a write in time.
+//! Pauses in which an account at an address may not attach near caches, because one of its near caches did not acknowledge a
+//! write in time.
 //!
 //! Each time that a near cache fails to acknowledge in time, writers wait for one whole lease. Without a pause, a near cache that
 //! attaches again and never acknowledges would delay writers by one lease after another. The pause doubles with each miss, up to
 //! a limit. Misses are forgotten after a while without one.
 //!
-//! Near caches choose their names, so pauses are by account and address.
+//! Pauses are by account and address, because near caches choose their own names.
 
 use crate::server_end::Who;
 use std::collections::BTreeMap;

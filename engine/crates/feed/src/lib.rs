@@ -55,7 +55,8 @@ pub const OLDEST: u16 = 1;
 
 const ATTACH: &str = "ATTACH FQC NEAR";
 
-/// The statement that makes a connection a feed. `name` is shown to operators.
+/// Returns the statement that turns a connection into a feed. `name` is shown to operators; characters that are not allowed in it
+/// are dropped.
 pub fn attach_statement(name: &str) -> String {
     let name: String = name.chars().filter(|one| one.is_ascii_alphanumeric() || "-._:".contains(*one)).collect();
     format!("{ATTACH} '{}' PROTOCOL {VERSION}", &name[..name.len().min(LONGEST_NAME)])
@@ -66,7 +67,7 @@ pub fn attaches(text: &[u8]) -> bool {
     text.starts_with(ATTACH.as_bytes())
 }
 
-/// Identifies an attachment of a near cache to a server. Each has another one, also at another server.
+/// Identifies an attachment of a near cache to a server. No two attachments have the same value, even to different servers.
 pub type Attachment = [u64; 2];
 
 /// The maximum length of a near cache's name, in bytes.

@@ -407,7 +407,7 @@ mod tests {
         let (mut nears, _) = with_result(101, 100);
         nears.open(&[TABLE, TABLE + 1], &[(TABLE, TABLE + 1)], |_| Some(100));
         assert!(!nears.close(&[TABLE], 1).is_none(), "the next writer waits for it");
-        // Another write of other rows was faster.
+        // A concurrent write of other rows has opened the table's cell with a later version.
         let (mut nears, _) = with_result(101, 100);
         nears.open(&[TABLE, TABLE + 1], &[(TABLE, TABLE + 1)], |cell| Some(if cell == TABLE { 105 } else { 100 }));
         assert!(!nears.close(&[TABLE], 1).is_none(), "the next writer waits for it");

@@ -45,14 +45,14 @@ struct Ruled {
     terms: Option<Terms>,
 }
 
-/// The reason why a wait is over.
+/// The event that has ended a wait.
 enum Over {
     /// Another client's read is over, or it has taken too long.
     Other,
     Look(Looked),
 }
 
-/// The outcome of a wait.
+/// The outcome of a wait, with which the read is decided on again.
 #[derive(Default)]
 pub struct Tried {
     over: Option<Over>,

@@ -12,7 +12,7 @@ const MOST_AHEAD: usize = 4096;
 /// The reason why a connection is no longer followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// Client and server speak TLS with each other.
+    /// Client and server use TLS with each other, so the bytes cannot be read here.
     EndToEndTls,
     Compressed,
     /// The client is a replica: the server sends it its log without end.

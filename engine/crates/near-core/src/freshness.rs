@@ -1,8 +1,9 @@
-//! The interface that decides whether a result is fresh enough to be served. Each kind of freshness implements it.
+//! The interface that decides whether a result may be served. There is one implementation for each way to know that a result is
+//! current enough.
 //!
-//! A [`Session`](crate::session::Session) leads the conversation between a client and its server. It asks the `Freshness` of the
-//! connection about each command, and reports to it what the server receives and answers. Everything that is the same for all kinds,
-//! such as what the server must see before it is asked for `FOUND_ROWS()`, is written in `session` alone.
+//! A [`Session`](crate::session::Session) controls the conversation between a client and its server. It calls the `Freshness` of
+//! the connection for each command, and reports to it what the server receives and answers. Everything that all kinds have in
+//! common, such as what the server must see before it is asked for `FOUND_ROWS()`, is written only in `session`.
 
 use crate::follow::Follower;
 use crate::prepared::Under;
@@ -40,7 +41,7 @@ pub enum Verdict {
     Wait,
     /// The command waits as with `Wait`, after the server was sent the questions of [`Freshness::ahead`].
     Ask,
-    /// The server gets the command.
+    /// The command goes to the server.
     Forward,
 }
 
@@ -120,11 +121,11 @@ pub struct Summary {
     pub has_reasons: bool,
 }
 
-/// Decides for one connection which results may be served, and which of its answers are kept.
+/// Decides which results may be served on one connection, and which answers to it are stored.
 pub trait Freshness: Send {
     fn flavour(&self) -> &'static Flavour;
 
-    /// Returns none if reports on the cache are answered by the server.
+    /// Returns this kind's part of reports on the cache. None if the server answers such reports.
     fn summary(&self) -> Option<Summary>;
 
     fn decide(&mut self, arrival: &Arrival<'_>) -> Verdict;
@@ -137,14 +138,14 @@ pub trait Freshness: Send {
     /// Is called before anything is sent to the server.
     fn before_sending(&mut self, _follower: &Follower, _now_ns: u64) {}
 
-    /// Returns questions that are sent ahead of the client's command. The number of each comes back in `of_server` with its answer, which
-    /// the client does not see.
+    /// Returns questions to send before the client's command, each with a number. Their answers come back in `of_server` with
+    /// these numbers, and the client does not see them.
     fn ahead(&mut self) -> Vec<(u64, Vec<u8>)> {
         Vec::new()
     }
 
-    /// Is called when the server receives these bytes of the client. If it returns a number, the answer to the last command comes back
-    /// in `of_server` with that number.
+    /// Is called when the server receives these bytes of the client. If this returns a number, the answer to the last command
+    /// comes back in `of_server` with it.
     fn forward(&mut self, sent: &Sent<'_>) -> Option<u64>;
 
     /// Is called when the server receives a read that was already served in this context. Returns the number of the command.
@@ -155,8 +156,9 @@ pub trait Freshness: Send {
     /// Is called when the server receives a command that the client has not sent.
     fn forward_hidden(&mut self, _payload: &[u8]) {}
 
-    /// Receives the bytes of the answer to the command with this number. The outcome comes with the last bytes. Returns true if the answer
-    /// has certainly set the number of rows found, which matters only if `is_astray`.
+    /// Receives bytes of the answer to the command with this number. The outcome comes with the last bytes. Returns true if the
+    /// answer has certainly set `FOUND_ROWS()` on the server. That matters only if `is_astray` is true, which means that
+    /// `FOUND_ROWS()` may not belong to the client's last read.
     fn of_server(&mut self, number: u64, bytes: &[u8], outcome: Option<&Outcome>, is_astray: bool) -> bool;
 
     /// Returns true if this command may be a read that another process has answered.

@@ -135,7 +135,7 @@ impl<B: Bound> Waiting<B> {
     }
 }
 
-/// The facts about the connection that a [`Bound`] may use.
+/// The state of the connection that a [`Bound`] may use.
 pub struct Here<'a> {
     pub results: &'a Arc<Results>,
     capabilities: u64,
@@ -172,7 +172,7 @@ impl<'a> Here<'a> {
         Here { results: &memory.results, capabilities, mode, wrote_at, may_stay_unseen, now_ns }
     }
 
-    /// Returns none if no other process may answer this read.
+    /// Describes this read for other processes. None if they may not answer it.
     pub fn asking(&self, asked: &'a Asked) -> Option<Asking<'a>> {
         let (payload, statement) = asked.for_others.as_ref()?;
         let (published, aggregates) = (self.results.published.as_deref()?, Aggregates::of(&asked.text));

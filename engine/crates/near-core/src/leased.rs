@@ -145,11 +145,11 @@ impl Read<'_> {
     }
 }
 
-/// The circumstances in which a read is to be served.
+/// The time and the state of the transaction when a read is to be served.
 pub struct Instant {
     /// A time after the read has arrived.
     pub now_ns: u64,
-    /// Is true if the flags of the server's last answer say that the session is in a transaction.
+    /// True if the status flags of the server's last answer show that the session is in a transaction.
     pub is_inside: bool,
 }
 
@@ -283,7 +283,7 @@ impl Leased {
         self.connection.session_context_through(protocol, is_known)
     }
 
-    /// Returns the reason why this read was not served.
+    /// Returns the reason why this read was not served from memory.
     pub fn why(&self, results: &Results, read: &Read, at: Instant) -> Own {
         let Some(attachment) = self.attachment else { return Own::FirstRead };
         if self.connection.snapshot().is_some() != at.is_inside {

@@ -41,7 +41,7 @@ pub struct Trial {
     expected: Vec<u8>,
     places: Option<Places>,
     pub used: Option<Use>,
-    /// The beginning of the server's answer, which is at most a little longer than the expected one.
+    /// The beginning of the server's answer. It stops growing once it is longer than the expected one.
     answer: Vec<u8>,
 }
 

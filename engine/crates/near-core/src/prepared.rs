@@ -94,7 +94,7 @@ struct Statement {
     /// The parameter types that the server uses now, two bytes for each. None while they are not certain.
     types: Option<Vec<u8>>,
     given: Given,
-    /// MySQL: what the server takes the parameters for.
+    /// How the server interprets each parameter, for products where that depends on earlier values (MySQL).
     taken_for: Option<TakenFor>,
     /// The number of columns in the server's last answer. None while it is not certain. The server reports changed metadata to a
     /// client that knows another number.
@@ -119,7 +119,7 @@ pub struct Execution {
     /// The number of the command that prepared the statement.
     pub prepared: u64,
     pub types: Vec<u8>,
-    /// For each parameter its value, if that is certainly an integer.
+    /// For each parameter its value, if it is certainly an integer.
     pub bound: Vec<Option<i128>>,
     /// True if it binds the types that the server uses now.
     pub has_same_types: bool,

@@ -20,7 +20,7 @@ type Rows = Vec<Row>;
 /// The plugin uses the same text for the server's own cache.
 const OBSERVED: &str = "OFF, but observed";
 
-/// The session that asks.
+/// The session that asks for a report.
 pub struct Asker {
     capabilities: u64,
     status: u16,
@@ -68,7 +68,7 @@ impl Asked {
     }
 }
 
-/// Returns none if this text asks for something else, or if the server answers it.
+/// Returns the report that this text asks for. None if it asks for something else, or if the server answers it.
 pub fn asked(text: &[u8], summary: impl FnOnce() -> Option<Summary>) -> Option<Asked> {
     // Any other text is not parsed.
     text.trim_ascii_start().get(..4).filter(|word| word.eq_ignore_ascii_case(b"show"))?;

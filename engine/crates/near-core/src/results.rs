@@ -30,7 +30,7 @@ pub struct Results {
     most_on_their_way: u64,
     pub uses: Uses,
     pub hits: AtomicU64,
-    /// Hits of sessions in transactions, which `hits` includes.
+    /// Hits in transactions. `hits` includes them.
     pub hits_inside: AtomicU64,
     /// Hits in the processes of applications, as far as they have been reported. `hits` includes them.
     pub hits_elsewhere: AtomicU64,

@@ -30,7 +30,7 @@ const SEEN_EVERY_NS: u64 = 10_000_000_000;
 const MOST_NOTED: u64 = 100_000_000;
 const NOT_SUPPORTED: u16 = 1235;
 
-/// Says where bytes of a client go.
+/// The destination of bytes that a client has sent.
 pub enum Then {
     /// The bytes go to the server.
     Pass,
@@ -98,7 +98,7 @@ pub struct Session {
     inquiry: Option<Box<Inquiry>>,
     /// The command that waits until `Freshness::decide` is to be called for it again.
     waiting: Option<Vec<u8>>,
-    /// The commands whose answers the client does not receive, oldest first. None stands for a question of the near cache.
+    /// The commands whose answers the client does not receive, oldest first. None stands for a question of the near cache itself.
     hidden: VecDeque<Option<Hidden>>,
     /// The effect of the first command that the server has not answered.
     leaves: Leaves,
@@ -113,7 +113,7 @@ pub struct Session {
     shared: Option<Shared>,
 }
 
-/// A connection that a library in the client's process may answer, too.
+/// The state of a connection that a library in the client's process may answer, too.
 struct Shared {
     entered: Entered,
     /// The number of bytes that the client has sent since the login.
@@ -128,7 +128,7 @@ struct Shared {
     partial: Vec<u8>,
 }
 
-/// A read that was served before the server got it.
+/// A read that was answered from memory, and that the server has got since.
 struct Hidden {
     number: u64,
     /// The number of rows that the client received.
@@ -155,8 +155,8 @@ impl Session {
         }
     }
 
-    /// Lets a library in the client's process answer this connection, too, if there is room for it. `greeting` is the check of the greeting
-    /// that the client got.
+    /// Lets a library in the client's process answer this connection as well, if there is room for it in the mapped memory.
+    /// `greeting` is the check of the greeting that the client got.
     pub fn share(&mut self, greeting: u64) {
         let entered = self.memory.results.published.as_ref().and_then(|published| published.enter(greeting));
         let shared =
@@ -169,7 +169,8 @@ impl Session {
         self.shared.iter_mut().for_each(|shared| shared.shown += count as u64);
     }
 
-    /// Takes bytes of the client. `is_heard` says that the client has received everything that came before.
+    /// Takes bytes of the client and returns where they go. `is_heard` is true if the client has received everything that came
+    /// before.
     pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
         let Some(shared) = &mut self.shared else { return self.take(follower, bytes, is_heard) };
         shared.received += bytes.len() as u64;
@@ -200,7 +201,7 @@ impl Session {
         self.answered(then)
     }
 
-    /// Takes over what the client was served in its own process.
+    /// Takes over the hits that the library in the client's process reports, and the last read that it answered.
     fn heed(&mut self, note: &Note<'_>) {
         let (results, hits) = (&self.memory.results, note.hits.min(MOST_NOTED));
         self.hits += hits;
@@ -280,7 +281,7 @@ impl Session {
         self.send(follower, bytes, command, asks, now_ns)
     }
 
-    /// Returns what the server gets before the command that waits: the reads that it has not seen, and questions.
+    /// Returns the bytes for the server before a waiting command: the reads that the server has not seen, and questions.
     fn ask(&mut self, follower: &mut Follower, now_ns: u64) -> Vec<u8> {
         self.seen_ns = now_ns;
         let unseen = self.unseen.take();
@@ -290,7 +291,8 @@ impl Session {
         packets
     }
 
-    /// The client does not receive the answers to these questions, and the number of rows found is not that of its last read any more.
+    /// Adds questions of the near cache to `packets`. The client does not receive their answers, and they change `FOUND_ROWS()`
+    /// on the server.
     fn put_ahead(&mut self, follower: &mut Follower, questions: Vec<(u64, Vec<u8>)>, packets: &mut Vec<u8>) {
         self.is_astray |= !questions.is_empty();
         for (number, packet) in questions {
@@ -342,7 +344,8 @@ impl Session {
         answer
     }
 
-    /// Sends these bytes to the server, after the reads that it must see first. `asks` says that they may evaluate `FOUND_ROWS()`.
+    /// Sends these bytes to the server, after the reads that it must see first. `asks` is true if they may evaluate
+    /// `FOUND_ROWS()`.
     fn send(&mut self, follower: &mut Follower, bytes: &[u8], command: Option<&[u8]>, asks: bool, now_ns: u64) -> Then {
         let stays = |unseen: &Unseen| command.is_some_and(|payload| unseen.may_follow(payload, follower));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
@@ -389,7 +392,8 @@ impl Session {
         self.held.is_some() || self.inquiry.is_some() || self.waiting.is_some()
     }
 
-    /// Returns where the waiting command goes, once the server has run the reads that it had not seen or the wait is over.
+    /// Returns where the waiting command goes, once the server has run the reads that it had not seen or the wait is over. None
+    /// if the command has to wait longer.
     pub fn take_held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Then> {
         let then = self.held(context, follower)?;
         Some(self.answered(then))
@@ -417,14 +421,14 @@ impl Session {
                 Some(Then::Instead(command))
             }
             Err(error) => {
-                // A client that reads again receives present rows.
+                // After this error, a client that reads again must get current rows.
                 self.freshness.outdate();
                 Some(Then::Answer(error))
             }
         }
     }
 
-    /// Is called when an answer is complete. `is_hidden` says that the client does not receive it.
+    /// Is called when an answer is complete. `is_hidden` is true if the client does not receive it.
     pub fn of_answer(&mut self, outcome: &Outcome, is_hidden: bool) {
         if is_hidden {
             return self.of_hidden(outcome);
@@ -470,7 +474,7 @@ impl Session {
         Then::Answer(report::answer(&self.memory, &summary, asked, &asker))
     }
 
-    /// Asks the server first whether this account may see the report.
+    /// Asks the server whether this account may see the report. The report is sent when the server has answered.
     fn inquire(&mut self, follower: &mut Follower, asked: Asked) -> Then {
         let unseen = self.unseen.take();
         self.inquiry = Some(Box::new(Inquiry::new(asked, unseen.iter().map(Unseen::count).sum())));
@@ -483,7 +487,8 @@ impl Session {
         Then::Hold(packets)
     }
 
-    /// Sends the reads that the server has not seen, oldest first.
+    /// Returns the packets of the reads that the server has not seen, oldest first, and expects their answers, which the client
+    /// does not receive.
     fn forward_unseen(&mut self, follower: &mut Follower, mut unseen: Unseen) -> Vec<u8> {
         self.is_astray = false;
         let before = std::mem::take(&mut unseen.before);
@@ -498,7 +503,7 @@ impl Session {
         packets
     }
 
-    /// Sends these bytes to the server.
+    /// Notes that these bytes are sent to the server, command by command.
     fn forward(&mut self, follower: &mut Follower, bytes: &[u8]) {
         self.seen_ns = clock::now();
         let mut rest = bytes;
@@ -514,7 +519,8 @@ impl Session {
         }
     }
 
-    /// `payload` belongs to one whole command, or is the beginning of the first one.
+    /// Notes a piece of what is sent to the server. `payload` is that of a whole command, or the beginning of the first one in
+    /// `bytes`.
     fn forward_piece(&mut self, follower: &mut Follower, bytes: &[u8], payload: &[u8], is_whole: bool) {
         let (before, was_at_rest, is_of_file) =
             (follower.commands_begun(), follower.is_at_rest(), follower.is_in_file());
@@ -622,7 +628,7 @@ mod tests {
             Line { number, memory: memory.clone(), session, follower: Follower::new(CAPABILITIES), frames }
         }
 
-        /// Another connection of this near cache.
+        /// Returns another connection of this near cache.
         fn another(&self) -> Line {
             Line::of(self.number + 1, &self.memory, self.frames.clone())
         }

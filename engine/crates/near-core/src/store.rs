@@ -47,7 +47,7 @@ pub trait Store: Send + Sync {
     /// Counts a read that was answered from the store.
     fn count_hit(&self);
 
-    /// Counts a value that is not one whole result.
+    /// Counts a value in the store that is not one whole result.
     fn count_malformed(&self);
 
     /// Returns the store's rows for `SHOW FQC STATUS`. `hits` and `misses` are those of the memory.

@@ -12,7 +12,7 @@ const MOST_BEFORE: usize = 8;
 /// The error number of "Record has changed since last read".
 const HAS_CHANGED: u16 = 1020;
 
-/// The last read that the server has not seen.
+/// The last read that was answered from memory and that the server has not seen, with the ones before it that still matter.
 pub struct Unseen {
     pub packet: Vec<u8>,
     /// The number of rows found. None if it may be that of an older read.
@@ -44,7 +44,7 @@ impl Unseen {
         self
     }
 
-    /// Returns true if the read is this packet, its number of rows is known, and no other read is to be sent before it.
+    /// Returns true if this packet is the read, its number of rows is known, and no other read has to be sent before it.
     pub fn is_alone(&self, packet: &[u8]) -> bool {
         self.before.is_empty() && self.rows.is_some() && self.packet == packet
     }

@@ -24,7 +24,7 @@ pub struct ByLog {
 type Looked = Option<Option<Stored>>;
 
 impl ByLog {
-    /// Takes over a result of another near cache from the store. Returns false if it may not be served.
+    /// Stores a result that another near cache has put into the shared store. Returns false if the result may not be served.
     fn take(&self, here: &Here<'_>, asked: &Asked, known: &Known, (bytes, rows): &Stored) -> bool {
         let source = Source::of_store(here.shape(asked, known));
         let result = Absolute::read(bytes)

@@ -7,7 +7,7 @@ use crate::prepared::Execution;
 use sql::{Aggregates, Hint, Kind, LexMode, Read, Refusal, Statement};
 use std::sync::Arc;
 
-/// Says what the answer to a read depends on.
+/// The kind of data that the answer to a read depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// The rows of tables.
@@ -17,14 +17,14 @@ pub enum What {
     CountedRows,
     /// The number of rows found by the read before.
     FoundRows,
-    /// A setting of the session. Sessions with different values have different identities.
+    /// A setting of the session, for example `SELECT @@sql_mode`. Sessions with different values have different identities.
     Setting,
 }
 
 const NUMBER_BYTES: usize = size_of::<u64>();
 
 impl What {
-    /// Returns none if the answer may not be kept.
+    /// Returns none if the answer to this statement may not be stored.
     pub fn of(statement: &Statement, text: &[u8], mode: LexMode) -> Option<What> {
         let Kind::Read(Read { refusal, hint, .. }) = statement.kind else { return None };
         match refusal {
@@ -49,7 +49,7 @@ pub struct Asked {
     /// The number of deprecation warnings that the server gives for words in the text.
     pub warnings: u16,
     bound: Vec<Option<i128>>,
-    /// Is set for the execution of a prepared statement.
+    /// The facts about the prepared statement, if the read is an execution of one.
     pub of_prepared: Option<OfPrepared>,
     /// True if the server would run the read in an open transaction, or in one that the read starts.
     pub is_inside: bool,
@@ -138,7 +138,7 @@ impl Asked {
     }
 }
 
-/// Adds the number of rows found to an answer that is about to be kept.
+/// Appends the number of rows found to an answer that is about to be stored.
 pub fn add_number(answer: &mut Vec<u8>, found: u64) {
     answer.extend(found.to_le_bytes());
 }

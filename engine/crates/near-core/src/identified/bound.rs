@@ -1,4 +1,4 @@
-//! The interface that decides how old a result may be where the server runs no plugin. Rules and the binary log implement it.
+//! The interface that bounds the age of results from servers without the plugin. Rules and the binary log implement it.
 
 use super::{Asked, Here, Known};
 use crate::answer::Answer;
@@ -16,7 +16,7 @@ pub struct Found {
     pub rows: u64,
     /// The places of the status flags in the answer. None if it may not be served in transactions.
     pub places: Option<Places>,
-    /// The result is older than its `soft_ttl`.
+    /// True if the result is older than the rule's `soft_ttl`, so that it should be refreshed.
     pub is_due: bool,
     pub used: Use,
     /// The contexts with which other processes may serve the connection's next reads.
@@ -37,7 +37,7 @@ impl Found {
     }
 }
 
-/// The decision about a read that may be served.
+/// The decision on a read that may be served.
 pub enum Decision<B: Bound> {
     Serve(Found),
     Wait(Wait<B::Tried>),
@@ -64,7 +64,7 @@ pub trait Bound: Send + Sized + 'static {
     /// A right that a read holds while the server answers it.
     type Claim: Default + Send;
 
-    /// Returns a question that is sent together with the one about the session.
+    /// Returns a question that is sent to the server together with the one about the session. None if there is no such question.
     fn further_question(&self, _flavour: &'static Flavour) -> Option<&'static str> {
         None
     }
@@ -72,7 +72,7 @@ pub trait Bound: Send + Sized + 'static {
     /// Returns the part of a report on the cache that depends on this bound.
     fn summary(&self, memory: &Memory) -> Summary;
 
-    /// Returns true if reads in transactions may be served.
+    /// Returns true if reads in transactions may be served from memory.
     fn serves_inside(&self) -> bool;
 
     /// Returns the present moment. The caller knows that the session has no open transaction.
