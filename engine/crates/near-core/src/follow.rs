@@ -243,7 +243,7 @@ impl Follower {
         Some(part)
     }
 
-    /// Returns true if the client must not see all pending answers. If following ends then, the bytes of the server must not
+    /// Returns true if a pending answer must not reach the client. If following ends then, no further bytes of the server may
     /// reach the client.
     pub fn hides_something(&self) -> bool {
         self.answering.iter().map(|(due, _)| due).chain(&self.due).any(|due| due.is_hidden)

@@ -85,7 +85,7 @@ pub struct Kept<'a> {
     /// The numbers of its cells in the mapped memory.
     pub cells: &'a [u32],
     pub reads_tables: bool,
-    /// The time from which the result may not be served, whatever changes.
+    /// The time when the result becomes too old to be served, in nanoseconds. `u64::MAX` if it does not age.
     pub until: u64,
 }
 
@@ -187,7 +187,7 @@ impl Published {
         }
     }
 
-    /// Serving by rules, no client gets results with an earlier stamp from now on.
+    /// From now on, no client gets results with an earlier stamp. This has an effect only if results are served by rules.
     pub fn outdate(&self, stamp: u64) {
         let mut state = self.state();
         if state.is_by_rules() {

@@ -151,7 +151,8 @@ impl Held {
         self.awaited.is_empty()
     }
 
-    /// Returns the command that the server gets now, or the error that the client gets instead.
+    /// Returns the command, which the server gets now, if the server has found as many rows as the client was given. Otherwise
+    /// returns the error packet for the client.
     pub fn released(self) -> Result<Vec<u8>, Vec<u8>> {
         if self.is_right { Ok(self.command) } else { Err(has_changed()) }
     }

@@ -204,7 +204,7 @@ pub struct Changes {
     changed: Vec<(u32, u64)>,
 }
 
-/// Returns the number in [`Words`] if this is a cell of rows.
+/// Returns the number of the word for rows if this is a cell of rows, and otherwise none.
 pub fn rows_of(cell: u32) -> Option<u32> {
     (cell & cell::WORD != 0).then_some(cell & !cell::WORD)
 }
@@ -346,8 +346,8 @@ impl Changes {
         }
     }
 
-    /// Continues in the file of a rotate event. `is_in_log` is true if the event is part of the log. If it is not, a file that
-    /// does not follow the last one belongs to another log.
+    /// Moves to the position of a rotate event. `is_in_log` is true if the event is part of the log, so that the file of the
+    /// position follows the current one. Otherwise a different file means that the log was reset, which is an error.
     fn go_to(&mut self, place: Place, is_in_log: bool) -> Result<(), &'static str> {
         if place.file != self.heard.file && !(is_in_log && place.file > self.heard.file) {
             return Err(RESET);
@@ -445,7 +445,8 @@ impl Changes {
         self.changed.clear();
     }
 
-    /// Takes the answer to a question that was sent to the server at the time `asked`.
+    /// Takes the answer to a question that was sent to the server at the time `asked`. Fails if the log or the visible
+    /// transactions went back, since the log was reset then.
     pub fn mark(&mut self, asked: u64, said: Said) -> Result<(), &'static str> {
         let (Said::Shown(place) | Said::Written(place, _)) = said;
         let written = self.moment(place)?;

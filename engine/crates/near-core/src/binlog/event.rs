@@ -11,7 +11,7 @@ const CHECKSUM: usize = 4;
 const CRC32: u8 = 1;
 /// The flag of an event that the server made for this replica alone and that is not part of the log.
 const ARTIFICIAL: u16 = 0x20;
-/// The flags of a MariaDB GTID event for a transaction that is prepared, or that was prepared earlier and is committed now.
+/// The flags of a MariaDB GTID event for a transaction that is prepared, or that was prepared earlier and is completed now.
 const IS_XA: u8 = 0xC0;
 const LONGEST_NAME: u8 = 250;
 

@@ -19,7 +19,7 @@ pub type Identity = [u8; 32];
 #[derive(Clone)]
 pub struct Reading {
     pub text: Arc<[u8]>,
-    /// True if an execution replaces everything that the read before it has left in the session, such as FOUND_ROWS().
+    /// True if an execution replaces everything that the read before it has left in the session: FOUND_ROWS() and warnings.
     pub replaces: bool,
     /// The identity of the session when the statement was prepared. None if it is not known.
     pub identity: Option<Identity>,
