@@ -1,15 +1,17 @@
-//! The cells of a server as its near cache knows them. They are looked up at each read, so this is a table and no tree.
+//! The cells of a server as its near cache knows them. Each read looks them up, so they are a paged array rather than a tree.
 
-/// Neighbours, which share a piece of memory. Few: the model copies and compares them at each step.
+/// The number of neighbouring cells that share one allocation. It is small because the model copies and compares the cells at
+/// each step.
 const PAGE: usize = 32;
-/// No server has a cell of this number or a greater one: whoever names one may not fill the memory.
+/// The limit of cell numbers. No server has a cell with this number or a greater one, so a faulty server cannot make the near
+/// cache allocate much memory.
 const MOST: u32 = 1 << 24;
 
-/// What was never said of is open and has never changed.
+/// The state of all cells. A cell that no message has named is open, with version 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cells(Vec<Option<Box<[Cell; PAGE]>>>);
 
-/// The version, and in the lowest bit whether it is closed.
+/// The state of one cell: its version, shifted left by one. The lowest bit is set while the cell is closed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cell(u64);
 
@@ -34,13 +36,14 @@ impl Cells {
         page.map_or(Cell::default(), |page| page[number as usize % PAGE])
     }
 
-    /// None if there can be no such cell.
+    /// Returns none if `number` is not below the limit of cell numbers.
     pub fn close(&mut self, number: u32) -> Option<()> {
         self.at(number)?.0 |= 1;
         Some(())
     }
 
-    /// Its version never goes back. None if there can be no such cell.
+    /// Opens a cell with this version; a version never decreases. Returns none if `number` is not below the limit of cell
+    /// numbers.
     pub fn open(&mut self, number: u32, version: u64) -> Option<()> {
         let cell = self.at(number)?;
         *cell = Cell::open(version.max(cell.version()));

@@ -1,25 +1,29 @@
-//! A near cache's view of one of its connections to the server: what was told of its last command holds until the next one.
+//! A near cache's view of one of its connections to the server: a report on the last command holds until the next command.
 //!
-//! The server has two numbers for what a connection is, one for queries as text and one for executions of prepared statements. Both
-//! stay what they are over a command of which something was told, and over preparations of statements where that was told.
+//! The server has two session contexts for a connection: one for queries as text, and one for executions of prepared statements.
+//! A report on a command of one protocol leaves the context of the other in force. Contexts also hold over COM_STMT_PREPARE where
+//! the last report says so.
 
 use crate::message::{CommandReport, FromNear};
 use crate::{check_of, command_check};
 use std::collections::VecDeque;
 
-/// The command that prepares a statement.
+/// The byte of COM_STMT_PREPARE.
 const PREPARE: u8 = 0x16;
-/// Commands of which something may still be told. More than are usually on their way together, or told of late.
+/// The maximum number of commands that are kept while their reports may still arrive. It exceeds the usual number of commands in
+/// flight. If more are sent, the contexts are forgotten.
 const REMEMBERED: usize = 16;
 
-/// The session context of a connection, as the server has reported it: reads are stored and looked for under its number.
+/// The session context of a connection, as the server has last reported it. Results are stored and looked up under its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SessionContext {
-    /// The server's number for the account, the schema, the settings and whatever else can change a result.
+    /// The server's number for the account, the schema, the settings and everything else that can change a result.
     pub context: u64,
-    /// It holds while nothing has changed everything since: [`Near::may_serve`](crate::Near::may_serve) without cells.
+    /// The stamp of the last report. The context is valid while [`Near::may_serve`](crate::Near::may_serve) returns true for this
+    /// stamp without cells: nothing has changed everything since.
     pub stamp: u64,
-    /// The command from which on the number has been this one. A statement that was prepared later was prepared under it.
+    /// The number of the command since which the context has been in force. A statement that was prepared later was prepared
+    /// under it.
     pub since: u64,
 }
 
@@ -27,13 +31,13 @@ pub struct SessionContext {
 pub struct Connection {
     number: u32,
     greeting: u64,
-    /// Commands that went to the server.
+    /// The number of commands that were sent to the server.
     forwarded: u64,
-    /// The last ones, each after the one that was told of last.
+    /// The last commands that were sent after the one that was reported last, oldest first.
     since: VecDeque<Sent>,
-    /// By protocol.
+    /// The session contexts, indexed by [`Protocol`].
     sessions: [Option<SessionContext>; 2],
-    /// As was told last: preparations change nothing.
+    /// True if the last report says that COM_STMT_PREPARE does not change the session.
     holds_over_preparations: bool,
     /// [`CommandReport::snapshot`] of the last message about this connection.
     snapshot: Option<u64>,
@@ -47,7 +51,7 @@ struct Sent {
     is_preparation: bool,
 }
 
-/// How a command asks, and is answered.
+/// The protocol of a command and of its result set: text, or binary for COM_STMT_EXECUTE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     Text,
@@ -62,13 +66,14 @@ impl Protocol {
 }
 
 impl Connection {
-    /// `number`: the connection's, as the greeting says it; `greeting`: [`check_of`] the payload of that packet.
+    /// Creates the view of a connection that has received its greeting. `number` is the connection's number in that greeting, and
+    /// `greeting` is [`check_of`] the payload of that packet.
     pub fn greeted(number: u32, greeting: u64) -> Connection {
         let (since, sessions) = (VecDeque::new(), [None; 2]);
         Connection { number, greeting, forwarded: 0, since, sessions, holds_over_preparations: false, snapshot: None }
     }
 
-    /// The same with the payload itself.
+    /// Like [`greeted`](Self::greeted), with the payload of the greeting itself.
     pub fn new(number: u32, greeting: &[u8]) -> Connection {
         Connection::greeted(number, check_of(greeting))
     }
@@ -77,13 +82,14 @@ impl Connection {
         self.number
     }
 
-    /// To be sent in the feed, once it is attached.
+    /// Returns the message that makes the server report on this connection. The host sends it on the feed once the feed is
+    /// attached.
     pub fn mark(&self) -> FromNear {
         FromNear::Mark { connection: self.number, scramble: self.greeting }
     }
 
-    /// A command goes to the server, of the client or of the near cache's own: from the first after the log-in on, each one counts.
-    /// Of a command of several packets it is the first. Returns its number.
+    /// Notes a command that goes to the server, and returns its number. Each command after the log-in counts, also those that the
+    /// near cache sends itself. For a command of several packets, `payload` is that of the first one.
     pub fn forward(&mut self, payload: &[u8]) -> u64 {
         self.forwarded += 1;
         let check = command_check(self.greeting, payload);
@@ -96,24 +102,25 @@ impl Connection {
         self.forwarded
     }
 
-    /// The same for one that changes nothing of what the session is: a ping, the end of a prepared statement.
+    /// Counts a command that changes nothing of the session, such as a ping or COM_STMT_CLOSE.
     pub fn forward_harmless(&mut self) {
         self.forwarded += 1;
     }
 
-    /// Takes the server's report on one of the last commands. False if it is about another command; the host then drops it.
+    /// Takes the server's report on one of the last commands. Returns false if the report is about another command; the host then
+    /// ignores it.
     pub fn hear(&mut self, report: &CommandReport) -> bool {
         let is_it = |sent: &Sent| (sent.number, sent.check) == (report.command, report.check);
         let Some(at) = self.since.iter().position(is_it).filter(|_| report.connection == self.number) else {
             return false;
         };
-        // Of what came between nothing was told: it may have changed anything.
+        // No report has arrived for the commands in between, so any of them may have changed the session.
         if !self.since.iter().take(at).all(|sent| self.is_passed_over(sent)) {
             self.forget();
         }
         let protocol = self.since[at].protocol as usize;
         let before = self.sessions[protocol].filter(|session| session.context == report.context);
-        // Other commands than reads may change what the session is, for both protocols.
+        // Commands other than reads may change the session for both protocols.
         if report.is_of_session && before.is_none() {
             self.forget();
         }
@@ -128,14 +135,15 @@ impl Connection {
         sent.is_preparation && self.holds_over_preparations
     }
 
-    /// None while the server has not reported on the last command, which may have changed the session.
+    /// Returns the session context for reads of this protocol. None while the server has not reported on the last command, which
+    /// may have changed the session.
     pub fn session_context(&self, protocol: Protocol) -> Option<SessionContext> {
         self.session_context_through(protocol, |_, _| false)
     }
 
-    /// The same where something else shows that commands have changed nothing: `is_known` is asked for each one since that of which
-    /// was told last, with what was told of its protocol. A read that is stored under the same context, and may be served from there,
-    /// is one.
+    /// Like [`session_context`](Self::session_context), but the caller can show that commands have changed nothing. `is_known` is
+    /// called for each command since the last report, with the command's number and the context of its protocol. It returns true
+    /// for example for a read that has a servable result under that context.
     pub fn session_context_through(
         &self,
         protocol: Protocol,
@@ -147,13 +155,13 @@ impl Connection {
         self.sessions[protocol as usize].filter(|_| self.since.iter().all(changes_nothing))
     }
 
-    /// [`CommandReport::snapshot`] of the last message about this connection. It describes the present transaction only while
-    /// [`session_context_through`](Self::session_context_through) is not `None`: later commands have then changed nothing.
+    /// Returns [`CommandReport::snapshot`] of the last report on this connection. It describes the present transaction only while
+    /// [`session_context_through`](Self::session_context_through) is not `None`: then no later command has changed the session.
     pub fn snapshot(&self) -> Option<u64> {
         self.snapshot
     }
 
-    /// What was told belongs to an attachment that is over.
+    /// Forgets what was reported under an attachment that is over.
     pub fn forget(&mut self) {
         (self.sessions, self.snapshot) = ([None; 2], None);
     }
@@ -218,7 +226,7 @@ mod tests {
         assert_eq!((connection.session_context(Protocol::Text), connection.snapshot()), (None, None));
     }
 
-    /// The numbers of both protocols stand for the same settings.
+    /// Both protocols' contexts stand for the same settings, so a change of the settings ends both.
     #[test]
     fn what_is_told_of_a_session_alone_ends_what_was_told_of_the_other_protocol_unless_nothing_has_changed() {
         const EXECUTION: &[u8] = b"\x17\x01\0\0\0\0\x01\0\0\0";

@@ -1,22 +1,24 @@
-//! Pauses during which an account at an address may not attach near caches, because one of them did not acknowledge a write in time.
+//! Pauses in which an account at an address may not attach near caches, because one of its near caches did not acknowledge a
+//! write in time.
 //!
-//! A near cache that misses its time costs writers one lease. Without a pause, those that attach again and never acknowledge would
-//! cost one lease after the other. The pause doubles with each miss, has a limit, and misses are forgotten after a while without one.
+//! Each time that a near cache fails to acknowledge in time, writers wait for one whole lease. Without a pause, a near cache that
+//! attaches again and never acknowledges would delay writers by one lease after another. The pause doubles with each miss, up to
+//! a limit. Misses are forgotten after a while without one.
 //!
-//! Near caches choose their names, so pauses are by account and address.
+//! Pauses are by account and address, because near caches choose their own names.
 
 use crate::server_end::Who;
 use std::collections::BTreeMap;
 
 const FIRST_NS: u64 = 250_000_000;
-/// The pause is doubled so often at most: 8 s. A lease is little more than a hundredth of that.
+/// The maximum number of times that the pause is doubled, which gives 8 s. A lease is little more than a hundredth of that.
 const MOST_DOUBLINGS: u32 = 5;
-/// After so long without a miss, the next one is a first one.
+/// The time without a miss after which earlier misses are forgotten, so that the next pause has the first length again.
 const FORGIVEN_NS: u64 = 60_000_000_000;
-/// Accounts and addresses that are remembered. Beyond it the one whose last miss is the longest ago is forgotten.
+/// The maximum number of accounts with addresses that are remembered. Beyond it, the one with the oldest last miss is forgotten.
 const MOST_REMEMBERED: usize = 1000;
 
-/// One pause, from the miss that started it.
+/// A pause, with the number of misses that led to its length. It starts with the last miss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
     pub misses: u32,
@@ -34,8 +36,9 @@ impl Pause {
 }
 
 impl KeptOut {
-    /// A writer has waited for a near cache of theirs until its lease was over. None if this is part of a miss that is counted: near
-    /// caches of one host that is stopped miss their time together. `lease_ns`: how far apart such misses may be.
+    /// Notes that a writer has waited until the lease of one of this owner's near caches was over, and returns the pause that
+    /// starts now. Returns none if this belongs to a miss that is counted already: if a host is stopped, all its near caches miss
+    /// their time together. `lease_ns` is the time within which misses count as one.
     pub fn missed(&mut self, who: Who, now: u64, lease_ns: u64) -> Option<Pause> {
         self.0.retain(|_, pause| now < pause.last + FORGIVEN_NS);
         let before = self.0.get(&who).map_or(0, |pause| pause.misses);
@@ -52,7 +55,7 @@ impl KeptOut {
         Some(pause)
     }
 
-    /// The pause that keeps them out now.
+    /// Returns the pause that is in effect for this owner now; none if there is none.
     pub fn pause_of(&self, who: &Who, now: u64) -> Option<Pause> {
         self.0.get(who).copied().filter(|pause| !pause.is_over(now))
     }

@@ -1,4 +1,8 @@
-//! The feed: how a server tells its near caches what closes and opens, and how long they may serve.
+//! The feed is a connection. Over it, a server notifies its near caches of invalidations and grants them leases to serve results.
+//!
+//! A *cell* is something that can change: a table, some rows, or everything. A write *closes* its cells before its change can
+//! become visible, and *opens* them afterwards with a new version. A *stamp* is a position in the same sequence of versions. A
+//! result is current while each of its cells is open and has a version no greater than the result's stamp.
 //!
 //! Both ends are state machines without I/O and without a clock: bytes and the time come in as arguments, in nanoseconds of any
 //! monotonic clock. `docs/reference/near-protocol.md` describes the protocol; `tests/model.rs` tries all interleavings of these
@@ -8,20 +12,22 @@
 //!
 //! 1. Log in on an ordinary connection and send [`attach_statement`]. An OK packet is the consent; from then on both sides send
 //!    packets whose payload is a [`Frame`] (from the server) or [`FromNear`] messages (to it), see [`message`].
-//! 2. Give every frame to [`Near::hear`], and send [`Near::acknowledgement`] afterwards. Once hits on all threads see what
-//!    `hear` did, and not before: a writer goes on when it is acknowledged.
+//! 2. Give every frame to [`Near::hear`]. Send [`Near::acknowledgement`] only once cache lookups on all threads see what `hear`
+//!    changed: the server lets a write become visible when the frame is acknowledged.
 //! 3. Every [`Near::renew_every`], send [`Near::renew`]. Take `now` before the bytes leave.
-//! 4. For each connection to the same server keep a [`Connection`]: send its [`Connection::mark`] once the greeting is there, call
-//!    [`Connection::forward`] for every command that goes to the server, and give it what [`Heard::Report`] says of it.
-//! 5. A read may be answered from memory if [`Connection::session_context`] gives a context under which a result is stored, the
-//!    session is outside a transaction with autocommit on, and [`Near::may_serve`] says yes. Take `now` after the read has arrived:
-//!    a process that was stopped must not go by the time that it noted before.
+//! 4. For each connection to the same server keep a [`Connection`]: send its [`Connection::mark`] once the greeting has arrived,
+//!    call [`Connection::forward`] for every command that goes to the server, and give the connection each [`Heard::Report`]
+//!    about it.
+//! 5. A read may be answered from memory if [`Connection::session_context`] returns a context that has a stored result for the
+//!    read, the session is outside a transaction with autocommit on, and [`Near::may_serve`] returns true. Take `now` after the
+//!    read has arrived: a process may have been stopped since it last read the clock.
 //!
-//!    In a transaction a read may be answered, too, if [`Connection::snapshot`] gives a stamp and [`CommandReport::is_for_transactions`] is set for
-//!    the result. Then call [`Near::may_serve`] with the lesser of the two stamps: nothing may have changed since the snapshot either.
-//! 6. A result may be stored with what was told of it, under the key `(attachment, context, command)`: the contexts, cells and
-//!    stamps of another attachment mean nothing.
-//! 7. When the feed ends, [`Near::lose`]: nothing is served until the next attachment.
+//!    In a transaction, a read may also be answered if [`Connection::snapshot`] returns a stamp and
+//!    [`CommandReport::is_for_transactions`] is set for the result. Then call [`Near::may_serve`] with the lesser of the two
+//!    stamps: the result must not have changed since the snapshot either.
+//! 6. A result may be stored with the contents of its report, under the key `(attachment, context, command)`. Contexts, cells and
+//!    stamps of another attachment are meaningless.
+//! 7. When the feed ends, call [`Near::lose`]: no result is served until the next attachment.
 //!
 //! **The server's end** is [`Nears`]: all near caches of one server.
 //!
@@ -42,31 +48,34 @@ pub use message::{CommandReport, Counts, Frame, FromNear, Malformed, ToNear};
 pub use near_end::{Heard, Lost, Near};
 pub use server_end::{Attached, Basis, NearId, Nears, Terms, Wait, Who};
 
-/// The newest version of the protocol that this crate speaks, and the oldest.
+/// The newest version of the protocol that this crate speaks.
 pub const VERSION: u16 = 4;
+/// The oldest version of the protocol that this crate speaks.
 pub const OLDEST: u16 = 1;
 
 const ATTACH: &str = "ATTACH FQC NEAR";
 
-/// The statement that makes a connection a feed. `name` is shown to operators.
+/// Returns the statement that turns a connection into a feed. `name` is shown to operators; characters that are not allowed in it
+/// are dropped.
 pub fn attach_statement(name: &str) -> String {
     let name: String = name.chars().filter(|one| one.is_ascii_alphanumeric() || "-._:".contains(*one)).collect();
     format!("{ATTACH} '{}' PROTOCOL {VERSION}", &name[..name.len().min(LONGEST_NAME)])
 }
 
-/// As a near cache sends it.
+/// Returns true if `text`, the text of a query, is meant as an attach statement.
 pub fn attaches(text: &[u8]) -> bool {
     text.starts_with(ATTACH.as_bytes())
 }
 
-/// Identifies an attachment of a near cache to a server. Each has another one, also at another server.
+/// Identifies an attachment of a near cache to a server. No two attachments have the same value, even to different servers.
 pub type Attachment = [u64; 2];
 
-/// Of a near cache's name, in bytes.
+/// The maximum length of a near cache's name, in bytes.
 pub const LONGEST_NAME: usize = 64;
 
-/// What both ends make of a command's payload, to be sure that they speak of the same one: two connections have different greetings,
-/// even if two servers behind a balancer give them the same number. `greeting`: [`check_of`] that packet.
+/// Returns a check value, with which both ends verify that they mean the same command. `greeting` is [`check_of`] the payload of the
+/// connection's greeting packet. Greetings differ, so the check also tells apart connections to two servers behind a balancer
+/// that happen to have the same connection number.
 pub fn command_check(greeting: u64, payload: &[u8]) -> u64 {
     check_of(payload) ^ greeting
 }

@@ -1,14 +1,15 @@
-//! The messages and their bytes.
+//! The messages and their encoding.
 //!
-//! A payload from the server is a [`Frame`]: its number, then messages. A payload to the server is messages alone. A message is a byte
-//! for its kind, four for the length of what follows, and that; all integers are little-endian. What is not understood to the
-//! last byte is [`Malformed`] and ends the feed: versions are agreed on before the first message.
+//! A payload from the server is a [`Frame`]: its number, then messages. A payload to the server consists of messages alone. A
+//! message is one byte for its kind, four bytes for the length of its body, and the body. All integers are little-endian. A
+//! payload that cannot be decoded completely is [`Malformed`] and ends the feed: both ends agree on a version before the first
+//! message.
 
-/// A payload that is not what it should be.
+/// The payload cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
-/// What the server sends at once. Frames are numbered from 1; they are applied in this order, each one whole.
+/// One payload from the server. Frames are numbered from 1. They are applied in this order, and each one as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
     pub number: u64,
@@ -17,54 +18,56 @@ pub struct Frame {
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ToNear {
-    /// The first message. `attachment` is another one at every attachment to any server; `lease_ns` is how long a grant lasts.
+    /// The first message of a feed. `attachment` is unique for every attachment to any server. `lease_ns` is the length of a
+    /// lease in nanoseconds.
     Attached {
         version: u16,
         attachment: [u64; 2],
         lease_ns: u64,
     },
-    /// The lease lasts from `sent`, by the near cache's own clock.
+    /// The lease lasts from `sent`, a time by the near cache's own clock, which the server repeats from the request.
     Granted {
         sent: u64,
     },
-    /// What depends on these cells may not be served, until they are open again.
+    /// Results that depend on these cells may not be served until the cells are open again.
     Closed {
         cells: Vec<u32>,
     },
-    /// These cells have these versions, and nothing is in flight on them.
+    /// These cells have these versions, and no write is in progress on them.
     Opened {
         cells: Vec<(u32, u64)>,
     },
     Report(CommandReport),
 }
 
-/// What the result of one command depends on. Its cells are open at this point of the feed, with these versions.
+/// The dependencies of one command's result. Its cells are open at this point of the feed and have these versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CommandReport {
-    /// The server's number of the connection, and the command's on it, from 1.
+    /// The server's number of the connection.
     pub connection: u32,
+    /// The number of the command on the connection, counted from 1 after the log-in.
     pub command: u64,
-    /// [`check_of`](crate::check_of) the command.
+    /// The check of the command, see [`command_check`](crate::command_check).
     pub check: u64,
-    /// Sessions with the same number get the same results.
+    /// The session context: sessions with the same number get the same results.
     pub context: u64,
     pub stamp: u64,
-    /// To prepare statements changes nothing of the session either. Said from version 2 on.
+    /// True if COM_STMT_PREPARE does not change the session context. Sent from protocol version 2 on.
     pub holds_over_preparations: bool,
-    /// Sessions in transactions may be given the result, too. Said from version 3 on.
+    /// True if the result may also be served to sessions in transactions. Sent from protocol version 3 on.
     pub is_for_transactions: bool,
-    /// After this command the connection is in a transaction that has written nothing and may be given results that have not changed
-    /// since this stamp. `u64::MAX`: each read has a snapshot of its own. `None`: the connection is outside of transactions, or in one
-    /// that may be given nothing. Said from version 3 on.
+    /// After this command the connection is in a transaction that has written nothing. It may be served results that have not
+    /// changed since this stamp; `u64::MAX` means that each read has its own snapshot. `None`: the connection is outside of
+    /// transactions, or in one that may not be served. Sent from protocol version 3 on.
     pub snapshot: Option<u64>,
-    /// This is about the session alone: the result of the command is not to be kept. Said from version 4 on.
+    /// True if this report only describes the session: the command's result must not be stored. Sent from protocol version 4 on.
     pub is_of_session: bool,
     pub cells: Vec<(u32, u64)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FromNear {
-    /// `sent`: by the near cache's clock, before this was sent. The server gives it back.
+    /// Requests a lease. `sent` is the near cache's time before it sent this message. The server repeats it in its answer.
     Renew {
         sent: u64,
     },
@@ -72,8 +75,8 @@ pub enum FromNear {
     Acknowledge {
         number: u64,
     },
-    /// A connection of this near cache: from now on it is told of its results. `scramble`: [`check_of`](crate::check_of) the
-    /// greeting's packet without its header.
+    /// Asks for reports on this connection of the near cache. `scramble` is [`check_of`](crate::check_of) the payload of the
+    /// connection's greeting.
     Mark {
         connection: u32,
         scramble: u64,
@@ -81,13 +84,13 @@ pub enum FromNear {
     Unmark {
         connection: u32,
     },
-    /// For the server's report.
+    /// The near cache's counters, for the server's statistics.
     Counted(Counts),
-    /// Nothing is served any more under this attachment.
+    /// The near cache serves nothing any more under this attachment.
     Left,
 }
 
-/// What a near cache has counted since it started.
+/// Counters of a near cache since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Counts {
     pub entries: u64,
@@ -124,7 +127,7 @@ impl Frame {
         Ok(Frame { number, messages: input.messages(ToNear::decode)? })
     }
 
-    /// Returns the cells that this frame closes or opens, some of them more than once.
+    /// Returns the cells that this frame closes or opens. A cell may occur more than once.
     pub fn cells(&self) -> Vec<u32> {
         let mut named = Vec::new();
         for message in &self.messages {
@@ -183,7 +186,7 @@ impl FromNear {
 }
 
 impl ToNear {
-    /// How many cells it names.
+    /// Returns the number of cells that this message names.
     pub fn cells(&self) -> usize {
         match self {
             ToNear::Attached { .. } | ToNear::Granted { .. } => 0,
@@ -241,7 +244,7 @@ impl ToNear {
     }
 }
 
-/// Facts of a message about transactions.
+/// Bits of the facts byte of a report.
 const OVER_PREPARATIONS: u8 = 1;
 const FOR_TRANSACTIONS: u8 = 2;
 const HAS_SNAPSHOT: u8 = 4;
@@ -317,7 +320,7 @@ impl<'a> Input<'a> {
         Ok(report)
     }
 
-    /// As many as there are.
+    /// Reads items until the input is empty.
     fn all<T>(&mut self, one: fn(&mut Self) -> Result<T, Malformed>) -> Result<Vec<T>, Malformed> {
         let mut all = Vec::new();
         while !self.0.is_empty() {

@@ -1,43 +1,43 @@
 //! The near cache's end of the feed.
 //!
 //! Invariants:
-//! - the lease counts from before it was asked for, and is never longer than what the server was asked for last;
-//! - what the server said has the order in which it said it: a frame that comes again is passed over, one that is missing ends the
-//!   feed;
-//! - a cell's version never goes back.
+//! - the lease starts at a time that was noted before it was requested, so it ends here before it ends for the server;
+//! - frames are applied in the order in which the server numbered them: one that arrives again is skipped, and a missing one ends
+//!   the feed;
+//! - a cell's version never decreases.
 
 use crate::cells::Cells;
 use crate::message::{CommandReport, Frame, FromNear, ToNear};
 
-/// Stands for everything: each result depends on it, without naming it.
+/// The cell that stands for everything. Each result depends on it without naming it.
 const EVERYTHING: u32 = 0;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Near {
     attachment: Option<[u64; 2]>,
     lease_ns: u64,
-    /// By its own clock, the first moment at which it may not serve.
+    /// The time at which the lease ends, by the near cache's own clock.
     until: u64,
-    /// The number of the last frame.
+    /// The number of the last frame that was applied.
     heard: u64,
     cells: Cells,
 }
 
-/// What a host has to do after a frame.
+/// An action that the host has to take after a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// Under a new attachment: no result of an earlier one may be served.
+    /// A new attachment has started. No result of an earlier one may be served.
     Attached([u64; 2]),
-    /// For the [`Connection`](crate::Connection) of this number.
+    /// The host gives this report to the [`Connection`](crate::Connection) that has this number.
     Report(CommandReport),
 }
 
-/// A frame is missing, or is not what it should be. The feed is over: nothing more is served until the next attachment.
+/// A frame is missing or invalid. The feed is over: no result is served until the next attachment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost;
 
 impl Near {
-    /// Applies a frame, and tells what follows from it. After an error, as after [`lose`](Self::lose).
+    /// Applies a frame and returns what the host has to do next. After an error the state is as after [`lose`](Self::lose).
     pub fn hear(&mut self, frame: Frame) -> Result<Vec<Heard>, Lost> {
         if frame.number <= self.heard {
             return Ok(Vec::new());
@@ -82,22 +82,22 @@ impl Near {
         Ok(None)
     }
 
-    /// To be sent when all threads see what was heard.
+    /// Returns the message to send when all threads see the effects of the last frame.
     pub fn acknowledgement(&self) -> FromNear {
         FromNear::Acknowledge { number: self.heard }
     }
 
-    /// To be sent now: the lease will count from here.
+    /// Returns the message that requests a lease, to be sent at once: the lease will start at `now`.
     pub fn renew(&self, now: u64) -> FromNear {
         FromNear::Renew { sent: now }
     }
 
-    /// A quarter of the lease.
+    /// Returns the interval between two renewals in nanoseconds, a quarter of the lease.
     pub fn renew_every(&self) -> u64 {
         self.lease_ns / 4
     }
 
-    /// The feed has ended, or its connection has.
+    /// Forgets all state. The host calls this when the feed or its connection has ended.
     pub fn lose(&mut self) {
         *self = Near::default();
     }
@@ -106,24 +106,24 @@ impl Near {
         self.attachment
     }
 
-    /// The first moment at which nothing may be served. Zero: nothing has been granted.
+    /// Returns the time at which the lease ends, and no result may be served any more. Zero means that no lease has been granted.
     pub fn lease_ends(&self) -> u64 {
         self.until
     }
 
-    /// Returns the version of a cell, or none while it is closed.
+    /// Returns the version of a cell, or none while the cell is closed.
     pub fn open_version(&self, cell: u32) -> Option<u64> {
         let cell = self.cells.get(cell);
         (!cell.is_closed()).then(|| cell.version())
     }
 
-    /// Whether the lease runs; `now` is noted after the read has arrived.
+    /// Returns true if the lease is in force. `now` must be noted after the read has arrived.
     pub fn has_lease(&self, now: u64) -> bool {
         self.attachment.is_some() && now < self.until
     }
 
-    /// Whether a result that was told with these cells and this stamp, under this attachment, may be served. `now` is noted after the
-    /// read has arrived.
+    /// Returns true if a result may be served that was reported with these cells and this stamp under this attachment. `now` must
+    /// be noted after the read has arrived.
     pub fn may_serve(&self, attachment: [u64; 2], mut cells: impl Iterator<Item = u32>, stamp: u64, now: u64) -> bool {
         self.attachment == Some(attachment)
             && self.has_lease(now)
@@ -131,7 +131,8 @@ impl Near {
             && cells.all(|cell| self.is_unchanged(cell, stamp))
     }
 
-    /// Whether such a result is or will be fresh again. False: it can be dropped.
+    /// Returns true if a result with these cells and this stamp is current, or will be once its closed cells are open again
+    /// unchanged. If false, the result can be dropped.
     pub fn may_be_fresh(&self, mut cells: impl Iterator<Item = u32>, stamp: u64) -> bool {
         cells.all(|cell| self.cells.get(cell).version() <= stamp)
     }
@@ -145,7 +146,8 @@ impl Near {
         cells.iter().try_for_each(|cell| self.cells.close(*cell)).ok_or(Lost)
     }
 
-    /// All in one step: the one that opens may be the one that kept a result from being served which another has outdated.
+    /// Opens these cells in one step. The caller must not let reads see some of them before all are done: opening one cell may
+    /// make a result servable that another cell of the same message invalidates.
     fn open(&mut self, cells: &[(u32, u64)]) -> Result<(), Lost> {
         cells.iter().try_for_each(|(cell, version)| self.cells.open(*cell, *version)).ok_or(Lost)
     }

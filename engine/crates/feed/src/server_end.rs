@@ -1,17 +1,17 @@
-//! The server's end: all near caches that are attached, what each may hold, and who must have acknowledged what.
+//! The server's end of the feed: all attached near caches, what each may hold, and which acknowledgements are outstanding.
 //!
-//! Protocol of a host, whose every call here is made under one lock:
+//! Every call is made under one lock of the host. The host follows these rules:
 //!
-//! - A **writer** closes its cells, then calls [`Nears::close`], and then waits until [`Nears::is_over`]: before that its change
-//!   can become visible to nobody. After it has opened its cells it calls [`Nears::open`].
-//! - A **reader**'s result is told with [`Nears::tell`], which marks what it depends on as held *before* it asks whether the result
-//!   is fresh. So a writer that does not know of the result has closed its cells before that question.
-//! - What [`Nears::take`] gives is sent in this order, on one connection.
+//! - A **writer** closes its cells, calls [`Nears::close`], and waits until [`Nears::is_over`] returns true. Before that, no
+//!   client may see its change. After it has opened its cells it calls [`Nears::open`].
+//! - A **reader** reports its result with [`Nears::tell`], which marks the result's dependencies as held *before* it checks
+//!   whether the result is current. So a writer that does not know of the result has closed its cells before that check.
+//! - The host sends the frames of [`Nears::take`] in this order, on one connection.
 //!
 //! Invariants:
-//! - a lease that is granted after a closing is of no use before that closing is applied, since frames keep their order. So a
-//!   writer waits for the lease as it was at its closing, and later renewals do not make it wait longer;
-//! - a lease outlives its feed: what is detached still counts until its lease is over.
+//! - a lease that is granted after a closing is of no use before the closing is applied, since frames keep their order. So a
+//!   writer waits for the lease that was in force at its closing, and later renewals do not make it wait longer;
+//! - a lease outlives its feed: a detached near cache counts until its lease is over.
 
 use crate::message::{CommandReport, Counts, Frame, FromNear, ToNear};
 use std::collections::BTreeMap;
@@ -19,20 +19,20 @@ use std::collections::BTreeMap;
 pub type NearId = u64;
 
 const EVERYTHING: u32 = 0;
-/// From this version on, near caches know what holds over preparations.
+/// Since this protocol version, near caches know which contexts hold over COM_STMT_PREPARE.
 const PREPARATIONS: u16 = 2;
-/// From this version on, near caches know of transactions.
+/// Since this protocol version, near caches support transactions.
 const TRANSACTIONS: u16 = 3;
-/// From this version on, near caches understand messages about a session alone.
+/// Since this protocol version, near caches understand reports that only describe the session.
 const SESSIONS: u16 = 4;
-/// Messages that wait to be sent to one near cache; one that takes them more slowly is detached.
+/// The maximum number of messages that are queued for one near cache. A near cache that takes them more slowly is detached.
 const MOST_WAITING: usize = 1 << 16;
-/// Cells that these messages name together.
+/// The maximum number of cells in the messages that are queued for one near cache.
 const MOST_CELLS_WAITING: usize = 1 << 18;
-/// Messages of one frame, which has to fit into a packet.
+/// The maximum number of messages of one frame, which has to fit into a packet.
 const MOST_AT_ONCE: usize = 512;
 
-/// How long a lease lasts, and how much longer the server waits, for clocks of different speed.
+/// The length of a lease, and the margin that the server adds to it because clocks run at different speeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Terms {
     pub lease_ns: u64,
@@ -45,42 +45,44 @@ impl Default for Terms {
     }
 }
 
-/// The account of a near cache's feed, and the address that it comes from.
+/// The account of a near cache's feed, and the address of its client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Who {
     pub account: String,
     pub address: String,
 }
 
-/// An attached near cache, as the report shows it.
+/// An attached near cache, with the figures that the server's statistics show.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Attached {
     pub name: String,
     pub who: Who,
     pub version: u16,
     pub counts: Counts,
-    /// Writers that have waited for it, and for how long together.
+    /// The number of writes that have waited for this near cache.
+    /// The total time that writers have waited for it, in nanoseconds.
     pub waits: u64,
     pub waited_ns: u64,
-    /// How long its last acknowledgement of a closing took.
+    /// The time in nanoseconds that the last measured acknowledgement took, from a closing that a writer waited for.
     pub lag_ns: u64,
-    /// By the server's clock, when its lease is over.
+    /// The time at which the lease ends, by the server's clock.
     pub until: u64,
     is_gone: bool,
     attachment: [u64; 2],
     outgoing: Vec<ToNear>,
-    /// Cells that `outgoing` names.
+    /// The number of cells in `outgoing`.
     cells_waiting: usize,
-    /// Frames taken, and the last that was acknowledged.
+    /// The number of the last frame that was taken.
     taken: u64,
     acknowledged: u64,
-    /// The last closing that somebody waits for: its frame, and when.
+    /// The first closing that a writer waits for and that is not acknowledged yet: the number of its frame, and the time of the
+    /// closing.
     asked: Option<(u64, u64)>,
-    /// The tables of which it may hold a result, with the latest stamp of those.
+    /// The tables for which this near cache may hold results, each with the greatest stamp of those results.
     holds: BTreeMap<u32, u64>,
 }
 
-/// Whose acknowledgement a writer waits for: which frame, and until when at most.
+/// The acknowledgements that a writer waits for: near cache, frame number, and the time when its lease ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Wait(Vec<(NearId, u64, u64)>);
 
@@ -90,7 +92,7 @@ impl Wait {
     }
 }
 
-/// What a result depends on: tables, by their cells of any change, and cells.
+/// The dependencies of a result. `tables` are cells that every write to the table closes; `cells` are the cells of the report.
 #[derive(Clone, Copy, Debug)]
 pub struct Basis<'a> {
     pub tables: &'a [u32],
@@ -108,7 +110,7 @@ pub struct Nears {
 }
 
 impl Nears {
-    /// `life`: another number for each life of the server.
+    /// Creates the server's end. `life` must be different for each start of the server.
     pub fn new(terms: Terms, life: u64) -> Nears {
         Nears { terms, life, next: 1, attached: BTreeMap::new(), missed: Vec::new() }
     }
@@ -140,7 +142,7 @@ impl Nears {
         id
     }
 
-    /// Which connections are marked is the host's to know.
+    /// Applies a message from a near cache. The host itself keeps track of marked connections.
     pub fn hear(&mut self, id: NearId, message: &FromNear, now: u64) {
         let Some(near) = self.attached.get_mut(&id).filter(|near| !near.is_gone) else { return };
         match message {
@@ -160,7 +162,9 @@ impl Nears {
         }
     }
 
-    /// Writers have closed these cells. Cells of tables are the cells of any change, which every write closes.
+    /// Closes these cells for all near caches that may hold results of them, and returns the acknowledgements to wait for.
+    /// Writers have closed the cells before. `cells` must contain the table's own cell, which every write to the table closes: near
+    /// caches are found by it.
     pub fn close(&mut self, cells: &[u32], now: u64) -> Wait {
         self.forget_gone(now);
         let mut wait = Wait::default();
@@ -176,7 +180,8 @@ impl Nears {
         wait
     }
 
-    /// Whether nobody who could serve what was closed may still do so. Whoever has missed its time is detached.
+    /// Returns true if no near cache can still serve what was closed: each one has acknowledged it, or its lease is over. Near
+    /// caches whose lease ended without an acknowledgement are detached. Satisfied entries are removed from `wait`.
     pub fn is_over(&mut self, wait: &mut Wait, now: u64) -> bool {
         wait.0.retain(|(id, frame, until)| {
             let Some(near) = self.attached.get_mut(id) else { return false };
@@ -193,20 +198,21 @@ impl Nears {
         wait.is_none()
     }
 
-    /// The first moment at which waiting is over for one near cache even if it says nothing.
+    /// Returns the next time at which the lease of one of these near caches is over; none if nothing is awaited.
     pub fn next_deadline(&self, wait: &Wait) -> Option<u64> {
         wait.0.iter().map(|(_, _, until)| *until).min()
     }
 
-    /// A writer has waited for so long for those that it waited for.
+    /// Adds the time that a writer has waited to the figures of the near caches in `wait`.
     pub fn note_waited(&mut self, wait: &Wait, waited_ns: u64) {
         for (id, ..) in &wait.0 {
             self.attached.get_mut(id).into_iter().for_each(|near| near.waited_ns += waited_ns);
         }
     }
 
-    /// Writers have opened these cells. `version_if_open`: as they are now. `outdated`: tables of which no earlier result is
-    /// fresh any more, each with the cell whose change did that. Whatever was told since is held: the cells have been open for a while.
+    /// Announces that writers have opened these cells. `version_if_open` returns a cell's current version, or none while it is
+    /// closed. `outdated` lists tables whose earlier results are all stale, each with the cell whose change did that. Results
+    /// that were reported after this change still count as held, since the cells may have been open for a while.
     pub fn open(&mut self, cells: &[u32], outdated: &[(u32, u32)], version_if_open: impl Fn(u32) -> Option<u64>) {
         let mut opened: Option<Vec<(u32, u64)>> = None;
         for near in self.attached.values_mut().filter(|near| near.may_hold(cells)) {
@@ -224,7 +230,8 @@ impl Nears {
         }
     }
 
-    /// Tells of a result, if it is fresh then. The versions of `told` are filled in here.
+    /// Reports a result to this near cache if the result is still current; returns false if nothing was sent. The cells of
+    /// `report` are filled in here.
     pub fn tell(
         &mut self,
         id: NearId,
@@ -252,7 +259,7 @@ impl Nears {
         true
     }
 
-    /// What is to be sent next to this near cache, in one frame. None: nothing yet.
+    /// Returns the next frame to send to this near cache; none if there is nothing to send.
     pub fn take(&mut self, id: NearId) -> Option<Frame> {
         let near = self.attached.get_mut(&id).filter(|near| !near.is_gone && !near.outgoing.is_empty())?;
         near.taken += 1;
@@ -262,18 +269,18 @@ impl Nears {
         Some(Frame { number: near.taken, messages })
     }
 
-    /// Those to whom something is to be sent.
+    /// Returns the near caches for which messages are queued.
     pub fn pending(&self) -> impl Iterator<Item = NearId> {
         self.attached.iter().filter(|(_, near)| !near.outgoing.is_empty()).map(|(id, _)| *id)
     }
 
-    /// Whoever has had no lease for so long is detached.
+    /// Detaches near caches whose lease has been over for longer than `silence_ns`.
     pub fn detach_silent(&mut self, now: u64, silence_ns: u64) {
         self.attached.values_mut().filter(|near| near.until + silence_ns < now).for_each(Attached::go);
         self.forget_gone(now);
     }
 
-    /// Its feed has ended. It may serve as long as its lease runs.
+    /// Marks the feed of this near cache as ended. The near cache may serve until its lease is over.
     pub fn detach(&mut self, id: NearId, now: u64) {
         if let Some(near) = self.attached.get_mut(&id) {
             near.go();
@@ -281,35 +288,36 @@ impl Nears {
         self.forget_gone(now);
     }
 
-    /// All feeds have ended. When the last lease is over.
+    /// Marks all feeds as ended, and returns the time when the last lease is over.
     pub fn detach_all(&mut self) -> u64 {
         self.attached.values_mut().for_each(Attached::go);
         self.attached.values().map(|near| near.until).max().unwrap_or(0)
     }
 
-    /// Whether its feed goes on.
+    /// Returns true if the feed of this near cache has not ended.
     pub fn is_attached(&self, id: NearId) -> bool {
         self.attached.get(&id).is_some_and(|near| !near.is_gone)
     }
 
-    /// Nobody has to be told anything, or waited for.
+    /// Returns true if no near cache has to be notified or waited for.
     pub fn is_idle(&self) -> bool {
         self.attached.is_empty()
     }
 
-    /// Those whose feed goes on.
+    /// Returns the near caches whose feed has not ended.
     pub fn list(&self) -> impl Iterator<Item = &Attached> {
         self.attached.values().filter(|near| !near.is_gone)
     }
 
-    /// Those whose lease is over hold nothing that they may serve.
+    /// Removes detached near caches whose lease is over: they may not serve anything they hold.
     pub fn forget_gone(&mut self, now: u64) {
         for (_, near) in self.attached.extract_if(.., |_, near| near.is_gone && near.until <= now) {
             self.missed.extend(near.asked.map(|_| near.who));
         }
     }
 
-    /// Those for whose near caches writers have waited until a lease was over: one for each such near cache.
+    /// Returns the owners of near caches for which writers have waited until the lease was over: one entry for each near cache.
+    /// The list is empty afterwards.
     pub fn take_missed(&mut self) -> Vec<Who> {
         std::mem::take(&mut self.missed)
     }
@@ -334,7 +342,8 @@ impl Attached {
         }
     }
 
-    /// The frame that will hold what was said last. Whoever is gone will never acknowledge it.
+    /// Returns the number of the frame that will contain the message that was queued last. For a detached near cache the number
+    /// is one that it can never acknowledge.
     fn last_frame(&self) -> u64 {
         let frames = self.outgoing.len().div_ceil(MOST_AT_ONCE) as u64;
         if self.is_gone { u64::MAX } else { self.taken + frames }
@@ -392,13 +401,13 @@ mod tests {
         }
     }
 
-    /// Between the opening of a cell and its telling is time for a read.
+    /// A read can run after a cell was opened and before that opening is announced.
     #[test]
     fn what_was_read_after_an_opening_is_held_even_if_the_opening_is_told_later() {
         let (mut nears, _) = with_result(101, 100);
         nears.open(&[TABLE, TABLE + 1], &[(TABLE, TABLE + 1)], |_| Some(100));
         assert!(!nears.close(&[TABLE], 1).is_none(), "the next writer waits for it");
-        // Another write of other rows was faster.
+        // A concurrent write of other rows has opened the table's cell with a later version.
         let (mut nears, _) = with_result(101, 100);
         nears.open(&[TABLE, TABLE + 1], &[(TABLE, TABLE + 1)], |cell| Some(if cell == TABLE { 105 } else { 100 }));
         assert!(!nears.close(&[TABLE], 1).is_none(), "the next writer waits for it");

@@ -1,13 +1,14 @@
-//! All interleavings of the two ends, as they are: writers, readers and clocks around [`Nears`] and [`Near`].
+//! Searches all interleavings of the real [`Nears`] and [`Near`], driven by simulated writers, readers and clocks.
 //!
-//! A state is: a server with one table, whose value counts its commits; near caches that hold results of it; the frames and messages
-//! on their way. Every order of steps is tried, up to a number of each: frames that are lost or come twice, feeds that
-//! end for one side first, processes that do nothing for a while, clocks that go more slowly than the server's.
+//! A state consists of a server with one table, whose value counts its commits; near caches that hold results of the table; and
+//! the frames and messages in transit. Steps are tried in every order, each up to a limited number of times. They include frames
+//! that are lost or repeated, feeds that end for one side first, processes that are stopped for a while, and clocks that are
+//! slower than the server's.
 //!
-//! Property: at no moment may a near cache serve a value that is older than one that any client has been given, nor, in a transaction,
-//! another value than the one that the transaction's snapshot shows.
+//! Property: at no time may a near cache serve a value that is older than one that any client has seen, nor, in a transaction, a
+//! value other than the one in the transaction's snapshot.
 //!
-//! Each flaw below makes the search find a violation; so it can.
+//! Each flaw below must make the search find a violation. That shows that the search can find one.
 
 use feed::{Basis, CommandReport, Frame, FromNear, Heard, Near, NearId, Nears, Terms, ToNear, VERSION, Wait, Who};
 use std::collections::HashSet;
@@ -15,32 +16,33 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 const TABLE: u32 = 1;
 const LEASE: u64 = 1;
-/// Connections: one outside of transactions, and one in a transaction.
+/// The number of the connection that is outside of transactions.
 const OUTSIDE: u32 = 0;
+/// The number of the connection that is in a transaction.
 const INSIDE: u32 = 1;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Flaw {
     None,
-    /// Writers wait for nobody at their closing.
+    /// Writers do not wait for near caches after closing a cell.
     WriterDoesNotWait,
-    /// Writers wait, but only before their answer: their change is visible by then.
+    /// Writers wait only before they answer their client, when their change is visible already.
     WriterWaitsTooLate,
-    /// The lease counts from the answer.
+    /// The near cache counts its lease from the server's answer instead of from its request.
     LeaseFromTheAnswer,
-    /// The server counts the lease as the near cache does, though clocks differ.
+    /// The server adds no margin to the lease, although clocks differ.
     NoMargin,
-    /// A near cache whose feed has ended is forgotten at once.
+    /// The server forgets a near cache as soon as its feed has ended.
     LeaseEndsWithItsFeed,
-    /// Whether a result is fresh is asked before what it depends on is marked as held.
+    /// The server checks whether a result is current before it marks the result's dependencies as held.
     HeldTooLate,
-    /// Frames that are lost are not missed.
+    /// The near cache does not notice lost frames.
     FramesAreNotNumbered,
-    /// It acknowledges what it has not applied yet.
+    /// The near cache acknowledges a frame that it has not applied yet.
     AcknowledgedTooEarly,
-    /// In a transaction, whatever is fresh is served.
+    /// In a transaction, the near cache serves any current result.
     SnapshotIsNotHeeded,
-    /// The stamp of a snapshot is noted after the snapshot was opened.
+    /// The stamp of a snapshot is read after the snapshot was opened.
     SnapshotStampedTooLate,
 }
 
@@ -53,12 +55,12 @@ struct Bounds {
     misses: u8,
     renewals: u8,
     attachments: u8,
-    /// Frames that are lost, and frames that come twice.
+    /// The number of frames that are lost.
     lost: u8,
     repeated: u8,
-    /// Clocks differ, and feeds end.
+    /// True if clocks differ and feeds end.
     is_rough: bool,
-    /// A connection of each near cache opens a snapshot, by reading a table that never changes.
+    /// True if a connection of each near cache opens a snapshot, by reading a table that never changes.
     opens_snapshots: bool,
 }
 
@@ -74,21 +76,21 @@ enum Writer {
 enum Miss {
     None,
     Stamped(u64),
-    /// With its value, and whether it was fresh then.
+    /// The stamp, the value that was read, and whether the value was current at that time.
     Read(u64, u64, bool),
 }
 
-/// A transaction's snapshot, on the server.
+/// The progress of opening a transaction's snapshot on the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Opening {
     Due,
     Stamped(u64),
-    /// With the value that it shows.
+    /// The stamp, and the value in the snapshot.
     Open(u64, u64),
     Done,
 }
 
-/// The near cache's knowledge of a transaction's snapshot.
+/// The near cache's knowledge of a transaction's snapshot, from the server's report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Snapshot {
     stamp: u64,
@@ -105,7 +107,7 @@ struct Held {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Cache {
     near: Near,
-    /// By how much its clock is behind.
+    /// The lag of this near cache's clock behind the server's.
     lag: u64,
     feed: Option<NearId>,
     down: Vec<Frame>,
@@ -126,7 +128,7 @@ struct System {
     version: u64,
     in_flight: u64,
     value: u64,
-    /// The newest value that anybody was given.
+    /// The newest value that any client has seen.
     seen: u64,
     nears: Nears,
     writers: Vec<Writer>,
@@ -139,13 +141,13 @@ struct Search {
     flaw: Flaw,
     bounds: Bounds,
     visited: HashSet<u64>,
-    /// Some state in which a result was served from memory, without which nothing was tried.
+    /// True if some state served a result from memory. Otherwise the search would have proved nothing.
     has_served: bool,
-    /// The same in a transaction.
+    /// True if some state served a result from memory in a transaction.
     has_served_inside: bool,
 }
 
-/// The number of states, or the first violation.
+/// Returns the number of states, or the first state that violates the property.
 fn search(flaw: Flaw, bounds: Bounds) -> Result<usize, Box<System>> {
     let mut search = Search { flaw, bounds, visited: HashSet::new(), has_served: false, has_served_inside: false };
     let mut open = vec![System::new(flaw, bounds)];
@@ -204,7 +206,7 @@ impl System {
         system
     }
 
-    /// What is to be sent is on its way at once; how long that takes is open.
+    /// Puts all queued frames in transit at once. How long their delivery takes is left to the search.
     fn send(&mut self) {
         for cache in &mut self.caches {
             let frames = cache.feed.and_then(|id| self.nears.take(id));
@@ -217,7 +219,7 @@ impl System {
         move |cell| if cell == TABLE { word } else { Some(0) }
     }
 
-    /// Nothing is held anywhere, or will be: nothing can be served any more.
+    /// Returns true if no result is held or will be, so that nothing can be served any more.
     fn is_hopeless(&self) -> bool {
         let holds_nothing = |cache: &Cache| {
             let may_be_told = cache.down.iter().flat_map(|frame| &frame.messages);
@@ -233,7 +235,7 @@ impl System {
         self.in_flight == 0 && self.version <= stamp
     }
 
-    /// Its own clock starts late enough that it never goes below zero.
+    /// Returns the time by this near cache's clock. It starts late enough never to go below zero.
     fn clock(&self, cache: usize) -> u64 {
         self.now + 1 - self.caches[cache].lag
     }
@@ -254,7 +256,7 @@ impl Search {
         })
     }
 
-    /// Something is served in the transaction that its snapshot does not show.
+    /// Returns true if a result could be served in the transaction that differs from its snapshot.
     fn is_torn(&mut self, cache: &Cache, snapshot: Snapshot, clock: u64) -> bool {
         let newest = if self.flaw == Flaw::SnapshotIsNotHeeded { u64::MAX } else { snapshot.stamp };
         let is_served =
@@ -304,7 +306,7 @@ impl Search {
         system.now += 1;
         let cache = slow.map(|index| &mut system.caches[index]);
         if let Some(cache) = cache {
-            // As far as clocks differ within a lease.
+            // Within a lease, clocks differ by at most this much.
             (cache.lag == 0).then_some(())?;
             cache.lag = 1;
         }
@@ -484,7 +486,7 @@ impl Search {
         Some(())
     }
 
-    /// The near cache may be told of it much later, and get what was sent before.
+    /// Ends a feed for the server. The near cache may notice that much later, and still receives what was sent before.
     fn server_loses(&self, system: &mut System, index: usize) -> Option<()> {
         let id = system.caches[index].feed.filter(|id| system.nears.is_attached(*id))?;
         system.nears.detach(id, system.now);
@@ -494,10 +496,10 @@ impl Search {
         Some(())
     }
 
-    /// And the server is told of it at once, or later by waiting in vain.
+    /// Ends a feed for the near cache. The server may notice at once, or later because no acknowledgement arrives.
     fn near_loses(&self, system: &mut System, index: usize) -> Option<()> {
         let cache = &mut system.caches[index];
-        // Without another attachment it would do nothing any more.
+        // Without another attachment left, this near cache would do nothing any more.
         (cache.feed.is_some() && cache.attachments > 0).then(|| cache.lose())
     }
 }
@@ -512,7 +514,7 @@ impl Cache {
     }
 }
 
-/// A lease that is renewed.
+/// Bounds for a lease that is renewed.
 const LEASES: Bounds = Bounds {
     caches: 1,
     writers: 1,
@@ -525,7 +527,7 @@ const LEASES: Bounds = Bounds {
     is_rough: true,
     opens_snapshots: false,
 };
-/// Two writers at once.
+/// Bounds for two concurrent writers.
 const WRITERS: Bounds = Bounds {
     caches: 1,
     writers: 2,
@@ -538,7 +540,7 @@ const WRITERS: Bounds = Bounds {
     is_rough: true,
     opens_snapshots: false,
 };
-/// Frames that are lost or come twice, and a feed that begins again.
+/// Bounds for frames that are lost or repeated, and for a feed that starts again.
 const FAULTS: Bounds = Bounds {
     caches: 1,
     writers: 1,
@@ -551,7 +553,7 @@ const FAULTS: Bounds = Bounds {
     is_rough: true,
     opens_snapshots: false,
 };
-/// Two near caches.
+/// Bounds for two near caches.
 const TWO: Bounds = Bounds {
     caches: 2,
     writers: 1,
@@ -564,7 +566,7 @@ const TWO: Bounds = Bounds {
     is_rough: false,
     opens_snapshots: false,
 };
-/// One transaction, in addition to the misses that fill the memory.
+/// Bounds for one transaction, in addition to the misses that fill the cache.
 const TRANSACTIONS: Bounds = Bounds {
     caches: 1,
     writers: 1,

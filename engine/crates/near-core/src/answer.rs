@@ -1,4 +1,4 @@
-//! An answer on its way, which may be kept.
+//! An answer that is being received, and may be stored.
 
 use crate::reason::Own;
 use crate::result_set::{self, ResultSet};
@@ -13,17 +13,18 @@ pub struct Answer {
     pub bytes: Vec<u8>,
     pub rows: u64,
     pub is_complete: bool,
-    /// Where a complete one has its status flags.
+    /// The places of the status flags in the complete answer.
     places: Option<Places>,
-    /// The session that gets the answer may be in a transaction.
+    /// True if the session that gets the answer may be in a transaction.
     may_be_inside: bool,
-    /// The server warns of so many words in the text.
+    /// The number of warnings with which the answer may still be stored: those that the server gives for words in the text.
     warnings: u16,
     room: Room,
 }
 
 impl Answer {
-    /// To a command of this length; none if there is no room for it.
+    /// Prepares to receive the answer to a command. `command` is the length of the result's key in bytes, which takes memory as well.
+    /// Returns none if there is no room.
     pub fn to(results: &Arc<Results>, command: usize) -> Option<Answer> {
         let mut room = Room::new(results);
         room.grow(command).then(|| Answer {
@@ -37,25 +38,25 @@ impl Answer {
         })
     }
 
-    /// The answer may also be kept if the server warns of so many words in the text.
+    /// Allows to store the answer if the server gives exactly the warnings for words in the text.
     pub fn with_warnings(self, warnings: u16) -> Answer {
         Answer { warnings, ..self }
     }
 
-    /// The answer may also be kept if its session is in a transaction. Its flags are then changed to those of a session outside
+    /// Allows to store the answer if its session is in a transaction. Its flags are then changed to those of a session outside of
     /// transactions.
     pub fn inside_or_outside(self) -> Answer {
         Answer { may_be_inside: true, ..self }
     }
 
-    /// False if it cannot be kept.
+    /// Takes bytes of the answer. `outcome` comes with the last ones. Returns false if the answer cannot be stored.
     pub fn take(&mut self, piece: &[u8], outcome: Option<&Outcome>) -> bool {
         if self.bytes.len() + piece.len() > LONGEST || !self.room.grow(piece.len()) {
             return false;
         }
         self.bytes.extend_from_slice(piece);
         let Some(outcome) = outcome else { return true };
-        // The server's own execution was slow; what is served is not.
+        // Whether the query was slow on the server does not matter for served answers.
         let patched = wire::patch_status(&mut self.bytes, &outcome.status_offsets, status::SLOW, 0);
         self.is_complete = true;
         self.rows = if let OutcomeKind::ResultSet { rows, .. } = outcome.kind { rows } else { 0 };
@@ -69,7 +70,8 @@ impl Answer {
         ResultSet { bytes: &self.bytes, rows: self.rows, places: self.places }
     }
 
-    /// Gives it the flags of a session outside of transactions. False if it has others, and it is not known where.
+    /// Gives the answer the flags of a session outside of transactions. Returns false if it has other flags that may not be
+    /// changed.
     fn is_outside(&mut self, flags: u16) -> bool {
         match self.places {
             Some(places) if self.may_be_inside => places.give(&mut self.bytes, session_flags::OUTSIDE),
@@ -79,7 +81,7 @@ impl Answer {
     }
 }
 
-/// Why an answer that ends so, or has not ended, cannot be kept.
+/// Returns the reason why an answer cannot be stored. `outcome` is none if the answer is not complete.
 pub fn why_not_kept(outcome: Option<&Outcome>, warnings: u16) -> Own {
     outcome.map_or(Own::TooLarge, |outcome| result_set::why_not_kept(outcome, warnings).unwrap_or(Own::Response))
 }

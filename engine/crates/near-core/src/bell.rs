@@ -1,11 +1,11 @@
-//! Tells a task that there is something to do, whichever runtime runs the task.
+//! Wakes tasks when there is something to do, on any asynchronous runtime.
 
 use locks::Mutex;
 use std::future::poll_fn;
 use std::sync::{MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// It stays rung until a task hears it.
+/// A flag that stays set until a task resets it with [`heard`](Self::heard).
 #[derive(Default)]
 pub struct Bell(Mutex<State>);
 
@@ -29,7 +29,7 @@ impl Bell {
         waiting.into_iter().for_each(Waker::wake);
     }
 
-    /// Is ready once it is rung. It stays rung for all other tasks.
+    /// Is ready once the bell is rung, and does not reset it.
     pub fn poll_rung(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state();
         if state.is_rung {
@@ -41,7 +41,7 @@ impl Bell {
         Poll::Pending
     }
 
-    /// Waits until it is rung, and resets it.
+    /// Waits until the bell is rung, and resets it.
     pub async fn heard(&self) {
         poll_fn(|context| self.poll_rung(context)).await;
         self.state().is_rung = false;

@@ -1,16 +1,16 @@
-//! Following the server's binary log as a replica does, where the server lends no right to serve: what changed is dropped, and no
-//! result is served that is older than the operator allows.
+//! Follows the server's binary log as a replica does, for servers that grant no leases. Results are dropped when the log shows
+//! that their tables or rows have changed, and no result is served that is older than the operator's staleness bound.
 //!
 //! Invariants:
-//! - a result is served only while everything that anybody could see at some moment, no longer ago than the bound, has been heard
-//!   and did not touch it. The moments are this machine's own: the server is asked where its log ends, and the time is taken before;
-//! - a result is kept only if all that was heard of its tables could be seen already when its read was sent. A change stands in the log
-//!   before it can be seen;
-//! - after a write through this program nothing is served until the log has been heard as far as that write;
-//! - what is not understood changes everything, and a table of which not all is known is not kept.
+//! - a result is served only if all changes that were visible at some time within the staleness bound have been received, and
+//!   none of them touches the result. Times are this machine's own: they are noted before the server is asked where its log ends;
+//! - a result is stored only if every received change of its tables was already visible when its read was sent. The log contains
+//!   a change before the change becomes visible;
+//! - after a write through this program, no result is served until the log has been received up to that write;
+//! - an event that is not understood invalidates everything, and results of a table that is not fully known are not stored.
 //!
-//! A read whose text names rows by their key hangs on these, and every other one on its tables. Only where not all of an event is
-//! understood, or the key is no integer, a change of some rows is one of the whole table.
+//! A read whose text selects rows by their key depends on these rows, and every other read depends on its tables. A change of
+//! some rows counts as a change of the whole table only if the event is not fully understood or the key is not an integer.
 
 mod by_log;
 pub mod changes;

@@ -1,4 +1,4 @@
-//! Freshness by the operator's rules: a result may be stale, but not older than the rule that fits its read allows.
+//! Serves results by the operator's rules: a result may be stale, but not older than the rule for its read allows.
 
 pub mod aged_results;
 mod single_flight;
@@ -22,7 +22,7 @@ use std::time::Duration;
 pub use single_flight::Flights;
 use single_flight::{Flight, UnderWay};
 
-/// How the program waits for some time.
+/// A function that waits for some time.
 pub type Sleep = fn(Duration) -> Wait<()>;
 
 pub struct ByRules {
@@ -31,11 +31,11 @@ pub struct ByRules {
     store: Option<Arc<dyn Store>>,
     sleep: Sleep,
     ruled: Option<Ruled>,
-    /// The number of the settings that were looked at last.
+    /// The number of the settings that were used last.
     settings: u64,
 }
 
-/// The last answer of the rules. One command is looked at several times on its way, and the rules are asked once.
+/// The last answer of the rules. Each command is examined several times on its way, and the rules are evaluated only once.
 struct Ruled {
     text: Box<[u8]>,
     mode: LexMode,
@@ -45,26 +45,26 @@ struct Ruled {
     terms: Option<Terms>,
 }
 
-/// The reason why a wait is over.
+/// The event that has ended a wait.
 enum Over {
-    /// Another client's read, or the time for it.
+    /// Another client's read is over, or it has taken too long.
     Other,
     Look(Looked),
 }
 
-/// The outcome of a wait.
+/// The outcome of a wait, with which the read is decided on again.
 #[derive(Default)]
 pub struct Tried {
     over: Option<Over>,
     flight: Option<Flight>,
 }
 
-/// Is held by a read while the server answers it.
+/// A right that a read holds while the server answers it.
 #[derive(Default)]
 pub struct Claim {
-    /// Other clients wait for it until the answer is here or cannot be kept.
+    /// The entry that lets other clients wait until the answer is here or cannot be stored.
     _flight: Option<Flight>,
-    /// The empty place in the store that the answer fills.
+    /// The empty place in the shared store that the answer will fill.
     place: Option<Box<dyn Place>>,
 }
 
@@ -93,20 +93,20 @@ impl ByRules {
         terms
     }
 
-    /// Claims the right to read for other clients. It fails if another client has claimed it.
+    /// Claims the right to read for other clients as well. It fails if another client holds the claim.
     fn claim(&self, here: &Here<'_>, key: &[u8], known: &Known) -> Result<Flight, UnderWay> {
         let hash = here.results.cache().hash(&aged_results::key(key, &known.identity));
         self.flights.claim(hash, clock::microseconds(clock::now()))
     }
 
-    /// Looks in the store that near caches share.
+    /// Looks for a result in the store that near caches share.
     fn look(&self, here: &Here<'_>, asked: &Asked, known: &Known, terms: &Terms) -> Option<Wait<Looked>> {
         let store = self.store.as_ref().filter(|_| here.may_stay_unseen && asked.may_be_shared())?;
         store.look([&asked.key, &known.identity], terms.ttl)
     }
 }
 
-/// `settings`: the number of those that the terms come from.
+/// Looks for a result in memory. `settings` is the number of the settings that the terms come from.
 fn find(
     here: &Here<'_>,
     asked: &Asked,
@@ -129,13 +129,13 @@ fn find(
     here.is_for(asked, &found).then_some(found)
 }
 
-/// Returns a moment in microseconds. Results that were read before it are not served, because the session has written since then or
+/// Returns a time in microseconds. Results that were read earlier are not served, because the session has written since or
 /// accounts have changed.
 fn outdated_at(here: &Here<'_>) -> u64 {
     here.wrote_at.max(here.results.accounts_changed.load(Ordering::Acquire))
 }
 
-/// Returns true if the result of another client's read could be served here if it came now.
+/// Returns true if the result of another client's pending read could be served here if it arrived now.
 fn is_of_use(here: &Here<'_>, other: &UnderWay, terms: &Terms) -> bool {
     here.may_stay_unseen
         && other.begun > outdated_at(here)
@@ -153,7 +153,7 @@ async fn wait_for(other: UnderWay, mut too_long: Wait<()>) -> Tried {
 }
 
 impl Bound for ByRules {
-    /// In microseconds.
+    /// The time in microseconds.
     type Moment = u64;
     type Tried = Tried;
     type Claim = Claim;
@@ -195,7 +195,7 @@ impl Bound for ByRules {
         }
         let found = known_here.and_then(|known| find(here, asked, may_wait, known, (&terms, self.settings)));
         let is_here = found.is_some();
-        // A result that is read in a transaction may be older than clients expect that wait for it, or find it in the store.
+        // A result that is read in a transaction may be older than what waiting clients, or users of the store, expect.
         let may_claim = !asked.is_inside
             && flight.is_none()
             && found.as_ref().map_or(!terms.coalesce.is_zero(), |found| found.is_due);

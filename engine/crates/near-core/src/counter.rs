@@ -1,4 +1,4 @@
-//! A number that many threads add to.
+//! A counter that many threads increase.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

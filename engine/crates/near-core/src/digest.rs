@@ -1,4 +1,4 @@
-//! One hash of several parts, whose borders count.
+//! A hash of several parts. The same bytes that are split differently have another hash.
 
 use ring::digest::{Context, SHA256};
 

@@ -1,21 +1,21 @@
-//! Follows both sides of one connection as their bytes pass, to know what the server still owes the client.
+//! Follows both directions of a connection as their bytes pass, to know which answers the server still owes the client.
 //!
-//! It changes nothing and keeps nothing but a few bytes for each command that waits for its answer. What it does not understand
-//! ends the following, never the connection, unless a command was sent of which the client must not see the answer.
+//! Following changes no bytes, and keeps only a few bytes for each command that waits for its answer. If a byte sequence is not
+//! understood, following ends, but the connection goes on. It is ended only if an answer is pending that the client must not see.
 
 use std::collections::VecDeque;
 use wire::{Command, Expect, Header, Outcome, OutcomeKind, Pieces, Progress, ResponseTracker, status};
 
-/// Commands that a client may send ahead. No client is known to send more than some dozens.
+/// The maximum number of commands that a client may send ahead. Clients are not known to send more than some dozens.
 const MOST_AHEAD: usize = 4096;
 
-/// Why a connection is no longer followed.
+/// The reason why a connection is no longer followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// Client and server speak TLS with each other.
+    /// Client and server use TLS with each other, so the bytes cannot be read here.
     EndToEndTls,
     Compressed,
-    /// The server sends its changes, without end.
+    /// The client is a replica: the server sends it its log without end.
     Replication,
     NotUnderstood,
 }
@@ -37,19 +37,19 @@ pub struct Follower {
     capabilities: u64,
     sent: Pieces,
     answered: Pieces,
-    /// Commands that the server has not begun to answer, in their order.
+    /// The answers that the server has not started to send, in the order of their commands.
     due: VecDeque<Due>,
     answering: Option<(Due, ResponseTracker)>,
-    /// What the client sends is the content of a file.
+    /// True while the client sends the content of a file, for LOAD DATA LOCAL.
     is_in_file: bool,
-    /// The last flags that an answer had.
+    /// The status flags of the last answer that had any.
     flags: u16,
-    /// The server may hold warnings of a statement of the client's.
+    /// True if the server may hold warnings that the client can ask for; see [`has_warned`](Self::has_warned).
     has_warned: bool,
     unread: Option<Unread>,
-    /// Commands of the client since it logged in.
+    /// The number of commands that the client has sent since it logged in.
     begun: usize,
-    /// Those that were told already.
+    /// The number of these commands that `take_commands` has reported.
     taken: usize,
 }
 
@@ -57,23 +57,23 @@ pub struct Follower {
 #[derive(Clone, Copy, Debug)]
 struct Due {
     expect: Expect,
-    /// The client did not ask for it.
+    /// True if the command was not the client's, so that the client must not see the answer.
     is_hidden: bool,
-    /// What the one who notes it knows it by.
+    /// The number that the caller has given to the answer with `note_last`.
     noted: Option<u64>,
 }
 
-/// Bytes of one answer.
+/// Some bytes of one answer.
 pub struct Part<'a> {
     pub bytes: &'a [u8],
     pub is_hidden: bool,
     pub noted: Option<u64>,
-    /// With its last bytes.
+    /// The outcome of the answer, with its last bytes.
     pub outcome: Option<Outcome>,
 }
 
 impl Follower {
-    /// Of a connection that has just logged in. `capabilities`: those in force.
+    /// Follows a connection that has just logged in. `capabilities` are those in force.
     pub fn new(capabilities: u64) -> Follower {
         Follower {
             capabilities,
@@ -90,7 +90,7 @@ impl Follower {
         }
     }
 
-    /// Of a connection whose bytes mean nothing here.
+    /// Describes a connection that is not followed.
     pub fn unread(why: Unread) -> Follower {
         Follower { unread: Some(why), ..Follower::new(0) }
     }
@@ -103,7 +103,7 @@ impl Follower {
         self.unread
     }
 
-    /// Commands since this was last asked.
+    /// Returns the number of commands since the last call.
     pub fn take_commands(&mut self) -> usize {
         self.begun - std::mem::replace(&mut self.taken, self.begun)
     }
@@ -112,62 +112,63 @@ impl Follower {
         self.begun
     }
 
-    /// The connection could end here without a loss: no command is on its way, and no transaction is open.
+    /// Returns true if the connection could end here without a loss: no command is pending, and no transaction is open.
     pub fn is_at_rest(&self) -> bool {
         self.is_quiet() && self.flags & status::IN_TRANS == 0
     }
 
-    /// The server owes nothing.
+    /// Returns true if the server owes no answer, and the client has sent no part of a command.
     pub fn is_quiet(&self) -> bool {
         self.is_between() && self.due.is_empty() && self.answering.is_none()
     }
 
-    /// The last flags that an answer had.
+    /// Returns the status flags of the last answer that had any.
     pub fn flags(&self) -> u16 {
         self.flags
     }
 
-    /// Since the client was answered with warnings or an error the server has run nothing that the client did not send.
+    /// Returns true if the server may hold warnings that the client can ask for: an answer had warnings or was an error, and
+    /// since then no command of the near cache was answered without.
     pub fn has_warned(&self) -> bool {
         self.has_warned
     }
 
-    /// The next byte of the client begins a packet that is no part of anything.
+    /// Returns true if the client's next byte starts a packet that belongs to no earlier command.
     pub fn is_between(&self) -> bool {
         self.unread.is_none() && self.sent.is_between() && !self.is_in_file
     }
 
-    /// What the client sends is the content of a file.
+    /// Returns true while the client sends the content of a file.
     pub fn is_in_file(&self) -> bool {
         self.is_in_file
     }
 
-    /// The flags of the answer to the login.
+    /// Takes the status flags of the answer to the login.
     pub fn begin(&mut self, flags: u16) {
         self.flags = flags;
     }
 
-    /// At rest, and a read would be a transaction of its own.
+    /// Returns true if no command is pending, no transaction is open, and a read would be a transaction of its own.
     pub fn is_autonomous(&self) -> bool {
         self.is_at_rest() && self.flags & status::AUTOCOMMIT != 0
     }
 
-    /// The server owes nothing, and a read would be part of the transaction that is open.
+    /// Returns true if the server owes no answer, and a read would be part of the open transaction.
     pub fn is_in_transaction(&self) -> bool {
         self.is_quiet() && self.flags & status::IN_TRANS != 0
     }
 
-    /// A command that is not the client's goes to the server: the client must not see its answer.
+    /// Notes that the server gets a command that is not the client's. The client must not see its answer.
     pub fn expect_hidden(&mut self, expect: Expect) {
         self.due.push_back(Due { expect, is_hidden: true, noted: None });
     }
 
-    /// The answer to the last command is noted under this number.
+    /// Gives the answer to the last command this number, which comes back in [`Part::noted`].
     pub fn note_last(&mut self, number: u64) {
         self.due.back_mut().into_iter().for_each(|due| due.noted = Some(number));
     }
 
-    /// Bytes of the client, before the server gets them.
+    /// Takes bytes of the client, before the server gets them.
     pub fn from_client(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while self.unread.is_none()
@@ -182,7 +183,7 @@ impl Follower {
             self.is_in_file = header.length > 0;
             return;
         }
-        // What continues an exchange, such as a login, is no command.
+        // A packet that continues an exchange, such as a login, is not a command.
         if header.sequence != 0 {
             return;
         }
@@ -197,12 +198,12 @@ impl Follower {
         }
     }
 
-    /// Bytes of the server, before the client gets them: `see` is shown the parts of answers that they are. Returns whatever follows
-    /// once they are not understood.
+    /// Takes bytes of the server, before the client gets them. `see` receives them in parts, each of one answer. Returns the rest
+    /// that is not understood; it is empty while the connection is followed.
     pub fn from_server<'a>(&mut self, bytes: &'a [u8], mut see: impl FnMut(Part<'a>)) -> &'a [u8] {
         let mut rest = bytes;
         while self.unread.is_none() && !rest.is_empty() {
-            // Answers to commands that were sent ahead may come together: a tracker gets no byte beyond a packet.
+            // Answers to commands that were sent ahead may arrive together. So a tracker gets no byte beyond a packet.
             let before = rest;
             self.answered.next(&mut rest);
             match self.piece_of_server(&before[..before.len() - rest.len()]) {
@@ -213,7 +214,7 @@ impl Follower {
         rest
     }
 
-    /// None if it is not understood.
+    /// Returns none if the bytes are not understood.
     fn piece_of_server<'a>(&mut self, bytes: &'a [u8]) -> Option<Part<'a>> {
         if self.answering.is_none() {
             let Some(due) = self.due.pop_front() else {
@@ -242,7 +243,8 @@ impl Follower {
         Some(part)
     }
 
-    /// What is not understood could be an answer that the client must not see.
+    /// Returns true if a pending answer must not reach the client. If following ends then, no further bytes of the server may
+    /// reach the client.
     pub fn hides_something(&self) -> bool {
         self.answering.iter().map(|(due, _)| due).chain(&self.due).any(|due| due.is_hidden)
     }
@@ -317,7 +319,7 @@ mod tests {
         let mut follower = Follower::new(PROTOCOL_41);
         follower.from_client(&packet(0, b"\x03LOAD DATA LOCAL INFILE 'f' INTO TABLE t"));
         follower.from_server(&packet(1, b"\xfbf"), |_| {});
-        // After 256 packets the sequence is that of a command.
+        // Sequence numbers wrap after 256 packets, so this packet has the number of a command.
         for sequence in 2..=u8::MAX {
             follower.from_client(&packet(sequence, b"\x01row"));
         }
@@ -343,7 +345,7 @@ mod tests {
         assert_eq!(follower.take_commands(), 1);
     }
 
-    /// Packets as they could be, with some bytes changed.
+    /// Builds packets as they may occur, with some bytes changed.
     fn anything(random: &mut Random, is_of_client: bool) -> Vec<u8> {
         let mut bytes = Vec::new();
         for _ in 0..random.below(4) {

@@ -1,5 +1,5 @@
-//! Freshness where the server runs no plugin. The server is asked for the identity of each session, and a result is served only to
-//! sessions with the same identity. How old the result may be, a [`Bound`] decides.
+//! Serves results of servers without the plugin. The server is asked for the identity of each session, and a result is served
+//! only to sessions with the same identity. A [`Bound`] decides how old the result may be.
 //!
 //! The server's answer about a session is valid until a command may have changed the session: see `state`.
 
@@ -45,24 +45,26 @@ pub use bound::{Answered, Bound, Decision, Found};
 pub use prepared::Identity;
 pub use question::Known;
 
-/// Answers on their way that may be kept.
+/// The maximum number of incomplete answers that may be stored.
 const MOST_WAITING: usize = 8;
-/// The most bytes that are taken of the answer to a question.
+/// The maximum number of bytes that are taken of the answer to a question.
 const LONGEST_ANSWER: usize = 64 << 10;
-/// The answers to the question about the session, and to a further question, have these numbers.
+/// The number of the answer to the question about the session.
 const QUESTION: u64 = 0;
+/// The number of the answer to a further question.
 const FURTHER_QUESTION: u64 = u64::MAX;
 
 /// The facts about a connection that client and server have exchanged at the login.
 #[derive(Default)]
 pub struct Agreed {
-    /// The connection's number, and the check of the server's greeting.
+    /// The connection's number in the server's greeting.
     pub number: u32,
+    /// The check of the server's greeting.
     pub greeting: u64,
-    /// The check of the greeting that the client got; none if what it sends may not be counted, since it uses TLS.
+    /// The check of the greeting that the client got. None if the client uses TLS, so that its bytes may not be counted.
     pub shown_greeting: Option<u64>,
     pub version: Vec<u8>,
-    /// In force.
+    /// The capabilities that are in force on the connection.
     pub capabilities: u64,
     /// The collation of the client's login.
     pub collation: u16,
@@ -73,75 +75,77 @@ pub struct Identified<B: Bound> {
     bound: B,
     flavour: &'static Flavour,
     capabilities: u64,
-    /// What distinguishes it from sessions elsewhere.
+    /// The server's address and version, which distinguish the session from sessions elsewhere.
     place: String,
     state: State,
     prepared: Prepared,
     commands: Payloads,
-    /// To the questions: the bytes of the one that is under way, and the values of the first one.
+    /// The bytes of the answer to the current question.
     answer: Vec<u8>,
+    /// The values of the answer to the question about the session.
     values: Option<Vec<Vec<u8>>>,
     waiting: VecDeque<Waiting<B>>,
-    /// The last answer of the server, if it is to be kept together with the number of rows found.
+    /// The last answer of the server, if it will be stored together with the number of rows found.
     counted: Option<Waiting<B>>,
     last: u64,
     pending: Pending<B>,
-    /// The last moment at which the server had no transaction open, so that the snapshot of the present one is no older.
+    /// The last moment at which the session had no open transaction. The snapshot of the present transaction is not older.
     moment: B::Moment,
-    /// The client is a near cache, too. It must know how old the results are that it keeps, so nothing is served to it.
+    /// True if the client is itself a near cache. It must know the age of the results that it stores, so nothing is served to it
+    /// from memory.
     is_near_cache: bool,
 }
 
-/// The decision about the command that is not sent yet.
+/// The decision on a command that has not been sent yet.
 enum Pending<B: Bound> {
     Nothing,
     /// The command waits until the server has described the session.
     Asked,
-    /// The command waits for this.
+    /// The command waits for the bound.
     Wait(Wait<B::Tried>),
-    /// The wait is over, and the command is to be decided about again.
+    /// The wait is over, and the command is decided on again.
     Tried(B::Tried),
-    /// The server gets it, and its answer may be kept.
+    /// The command goes to the server, and its answer may be stored.
     Miss(Miss<B>),
 }
 
 struct Miss<B: Bound> {
     asked: Asked,
-    /// The server has to be asked first for whom it is.
+    /// True if the server has to be asked about the session before it gets this read.
     asks: bool,
     claim: B::Claim,
 }
 
-/// A read whose answer may be kept.
+/// A read whose answer may be stored.
 struct Waiting<B: Bound> {
     number: u64,
     asked: Asked,
     generation: u64,
     sent_ns: u64,
-    /// It sees all that was committed by then.
+    /// The time of the read: it sees everything that was committed until then.
     moment: B::Moment,
     answer: Answer,
     claim: B::Claim,
 }
 
 impl<B: Bound> Waiting<B> {
-    /// No other command came between it and the one with this number.
+    /// Returns true if no other command came between this read and command `number`.
     fn comes_right_before(&self, number: u64) -> bool {
         self.number + 1 == number
     }
 }
 
-/// The facts about the connection that a [`Bound`] may use.
+/// The state of the connection that a [`Bound`] may use.
 pub struct Here<'a> {
     pub results: &'a Arc<Results>,
     capabilities: u64,
-    /// Texts are read in this mode until the server has described the session.
+    /// The mode in which texts are parsed until the server has described the session.
     pub mode: LexMode,
     /// See [`State::wrote_at`].
     pub wrote_at: u64,
     /// See [`Arrival::may_stay_unseen`].
     pub may_stay_unseen: bool,
-    /// After the read has arrived.
+    /// A time after the read has arrived.
     pub now_ns: u64,
 }
 
@@ -168,14 +172,14 @@ impl<'a> Here<'a> {
         Here { results: &memory.results, capabilities, mode, wrote_at, may_stay_unseen, now_ns }
     }
 
-    /// Returns none if no other process may answer this read.
+    /// Describes this read for other processes. None if they may not answer it.
     pub fn asking(&self, asked: &'a Asked) -> Option<Asking<'a>> {
         let (payload, statement) = asked.for_others.as_ref()?;
         let (published, aggregates) = (self.results.published.as_deref()?, Aggregates::of(&asked.text));
         Some(Asking { published, payload, statement: *statement, aggregates, capabilities: self.capabilities })
     }
 
-    /// Where a read is counted.
+    /// Returns the shape of statement that this read counts for.
     pub fn shape(&self, asked: &Asked, known: &Known) -> ShapeId {
         match asked.of_prepared {
             Some(_) => self.results.uses.of_prepared(&asked.text),
@@ -183,14 +187,16 @@ impl<'a> Here<'a> {
         }
     }
 
-    /// It can be given the flags of a transaction, if it has to be, and it has as many columns as the client of an execution knows of.
+    /// Returns true if this result suits the read: it can carry the flags of a transaction if necessary, and has as many columns
+    /// as the client expects of an execution.
     pub fn is_for(&self, asked: &Asked, found: &Found) -> bool {
         let has_as_many = |columns| columns_of(&found.answer, self.capabilities) == columns;
         let can_be_inside = !asked.is_inside || found.places.is_some();
         can_be_inside && asked.of_prepared.is_none_or(|prepared| has_as_many(prepared.columns))
     }
 
-    /// None unless an answer from the shared store is one whole result. This is checked once, when it is taken into memory.
+    /// Returns the result in an answer from the shared store; none if it is not one whole result. This is checked once, when the
+    /// answer is taken into memory.
     pub fn result<'r>(
         &self,
         asked: &Asked,
@@ -206,7 +212,7 @@ impl<'a> Here<'a> {
 }
 
 impl<B: Bound> Identified<B> {
-    /// Begins with a connection that has just logged in to this server.
+    /// Creates the state of a connection that has just logged in to this server.
     pub fn new(memory: &Arc<Memory>, server: &str, agreed: &Agreed, bound: B) -> Identified<B> {
         let version = String::from_utf8_lossy(&agreed.version);
         let flavour = flavour::of(&version);
@@ -231,7 +237,7 @@ impl<B: Bound> Identified<B> {
         }
     }
 
-    /// The text that this command sends, and what it means. None if it sends none, or a long one.
+    /// Returns the query of this command with its parsed statement. None if the command has no text, or one that is too long.
     fn query<'p>(&mut self, payload: &'p [u8]) -> Option<(Query<'p>, Arc<Statement>)> {
         let is_short = payload.len() <= LONGEST && payload[0] == Command::Query as u8;
         let query = is_short.then(|| Query::parse(&payload[1..], self.capabilities)).flatten()?;
@@ -239,7 +245,7 @@ impl<B: Bound> Identified<B> {
         Some((query, statement))
     }
 
-    /// Returns the read that this command runs, if its answer may be kept.
+    /// Returns the read that this command runs, if its answer may be stored.
     fn read(&mut self, payload: &[u8], follower: &Follower) -> Option<Asked> {
         let is_shared = self.memory.results.published.is_some();
         let (mut asked, statement) = match self.query(payload) {
@@ -260,7 +266,7 @@ impl<B: Bound> Identified<B> {
         Some(asked)
     }
 
-    /// Nothing in the way in which it came speaks against answering it from memory.
+    /// Returns true if the state of the session and its transaction allows to answer this read from memory.
     fn may_be_answered(&mut self, asked: &Asked, follower: &Follower) -> bool {
         if !asked.is_inside {
             return !self.state.take_special();
@@ -279,7 +285,8 @@ impl<B: Bound> Identified<B> {
         Some((known.is_none(), self.bound.decide(&here, asked, known, tried)?))
     }
 
-    /// The server is asked for the session before it gets this read, since its result may be here.
+    /// Returns true if the server has to be asked about the session before it gets this read, because the result is probably in
+    /// memory.
     fn asks_first(&self, asked: &Asked) -> bool {
         asked.of_prepared.is_none()
             && !self.is_near_cache
@@ -300,7 +307,8 @@ impl<B: Bound> Identified<B> {
         Verdict::Forward
     }
 
-    /// It uses no table, so it is served only if the server holds no warnings that it would leave.
+    /// Looks up an answer that depends on the session alone. Such a read uses no table and leaves warnings unchanged, so it is
+    /// served only if the server holds no warnings.
     fn find_lasting(&self, arrival: &Arrival<'_>, asked: &Asked) -> Option<Served> {
         let known = self.state.told_in(self.state.generation()).filter(|_| !self.is_near_cache)?;
         let keeps_warnings = self.flavour.statements.keeps_warnings && arrival.follower.has_warned();
@@ -323,8 +331,8 @@ impl<B: Bound> Identified<B> {
         why.into_iter().for_each(|why| self.memory.reasons.count(why));
     }
 
-    /// Why this command is not answered from memory; none if it reads nothing. `is_candidate`: nothing in the way in which it came
-    /// speaks against that.
+    /// Returns the reason why this command is not answered from memory; none if it reads nothing. `is_candidate` is true if the
+    /// state of the session and its transaction is not the reason.
     fn why(&mut self, arrival: &Arrival<'_>, asked: Option<&Asked>, is_candidate: bool) -> Option<Reason> {
         let payload = arrival.command?;
         if let Some(asked) = asked {
@@ -362,12 +370,12 @@ impl<B: Bound> Identified<B> {
         if why == Own::Absent && !asked.may_be_served() { Own::ParameterTypes } else { why }
     }
 
-    /// The statement means for the session what it meant when it was prepared.
+    /// Returns true if the read has the same meaning in this session as when its statement was prepared.
     fn means_the_same(&self, asked: &Asked, known: &Known) -> bool {
         asked.of_prepared.is_none_or(|of| self.prepared.identity(of.preparation) == Some(known.identity))
     }
 
-    /// The server gets this command. True: its answer has to be looked at.
+    /// Notes a command that the server receives. Returns true if the outcome of its answer is needed.
     fn hear(&mut self, payload: &[u8], is_whole: bool, is_at_rest: bool) -> bool {
         self.last += 1;
         self.is_near_cache |= payload.strip_prefix(&[Command::Query as u8]).is_some_and(question::is_question);
@@ -385,7 +393,8 @@ impl<B: Bound> Identified<B> {
         is_noted
     }
 
-    /// Both before and after the server runs what may make an old name another account's: a session that reads in between may be either.
+    /// Notes the time of a change of accounts, after which an old name may belong to another account. This is called both before
+    /// and after the server runs the statement, since a session that reads in between may be either account.
     fn note_accounts(&self) {
         if self.state.may_change_accounts() {
             let (results, now) = (&self.memory.results, clock::microseconds(clock::now()));
@@ -404,7 +413,7 @@ impl<B: Bound> Identified<B> {
         }
     }
 
-    /// The answer to the read that was just sent may be kept. False if there is no room for it.
+    /// Prepares to store the answer to the read that was just sent. Returns false if there is no room for it.
     fn note(&mut self, Miss { asked, claim, .. }: Miss<B>) -> bool {
         let Some(answer) = Answer::to(&self.memory.results, asked.key.len()) else { return false };
         let answer = answer.with_warnings(asked.warnings);
@@ -440,7 +449,7 @@ impl<B: Bound> Identified<B> {
         }
     }
 
-    /// Only now it is certain how the text is read, and for whom.
+    /// Stores an answer. Only now it is certain how the server parses the text, and which identity the session has.
     fn keep(&mut self, waiting: Waiting<B>) {
         let Some(known) = self.state.told_in(waiting.generation) else { return };
         let statement = self.state.classify(&waiting.asked.text, known.mode);
@@ -464,7 +473,7 @@ impl<B: Bound> Identified<B> {
         self.bound.keep(&here, answered);
     }
 
-    /// Keeps the answer to `SELECT FOUND_ROWS()`, and with it that of the read whose number it tells.
+    /// Stores the answer to `SELECT FOUND_ROWS()`, and together with its number the answer to the read before it.
     fn keep_found(&mut self, waiting: Waiting<B>, known: &Known) {
         let counted = self.counted.take().filter(|counted| counted.comes_right_before(waiting.number));
         let row = wire::only_row(&waiting.answer.bytes, self.capabilities).unwrap_or_default();
@@ -485,7 +494,7 @@ impl<B: Bound> Identified<B> {
         lasting::store(here.results, &asked.text, &who, answer.result_set(), source);
     }
 
-    /// The number of rows found may be that of the read before this answer.
+    /// Returns true if this answer may have left the number of rows found as the read before it had set it.
     fn may_leave_found(&self, asked: &Asked, answer: &Answer) -> bool {
         let is_binary = asked.of_prepared.is_some();
         answer.rows <= 1 && may_leave_found(Aggregates::of(&asked.text), &answer.bytes, self.capabilities, is_binary)
@@ -635,7 +644,7 @@ impl<B: Bound> Freshness for Identified<B> {
         self.bound.wrote(now);
     }
 
-    /// The rows found by the read before may be what this command asks for: by its text, or by that of what it runs.
+    /// Returns true if this command, or a prepared statement that it runs, may evaluate FOUND_ROWS().
     fn asks_for_found_rows(&mut self, payload: &[u8]) -> bool {
         let may_run_it = match Command::from_byte(payload[0]) {
             Some(Command::Query) => {
@@ -652,7 +661,7 @@ impl<B: Bound> Freshness for Identified<B> {
         sql::may_ask_for_found_rows(payload) || may_run_it
     }
 
-    /// A read that goes to the server takes the place of those that did not.
+    /// A read that goes to the server replaces the unseen reads before it, unless it leaves FOUND_ROWS() or warnings unchanged.
     fn replaces(&mut self, _: &Unseen, payload: &[u8], has_warned: bool) -> Replaces {
         let keeps_warnings = has_warned && self.flavour.statements.keeps_warnings;
         let names_table = |statement: &Statement| matches!(statement.kind, Kind::Read(read) if read.names_table);
@@ -672,17 +681,17 @@ impl<B: Bound> Freshness for Identified<B> {
     }
 }
 
-/// The same for a text whatever session sends it.
+/// Returns a hash of the read's key, which does not depend on the session.
 fn hash(results: &Results, asked: &Asked) -> u64 {
     results.cache().hash(&Key { context: 0, parts: [&asked.key, b""] })
 }
 
-/// Nothing in it speaks against keeping its result for a while.
+/// Returns true if the result of this statement may be stored.
 fn may_serve(statement: &Statement) -> bool {
     matches!(statement.kind, Kind::Read(Read { refusal: None, hint, .. }) if hint != Hint::SqlNoCache)
 }
 
-/// An EXECUTE, or what has one or calls what does.
+/// Returns true if the statement may be, contain or call an EXECUTE.
 fn may_run_prepared(kind: &Kind, text: &[u8]) -> bool {
     match kind {
         Kind::Execute(_) | Kind::Executed(_) | Kind::Call => true,
@@ -693,7 +702,8 @@ fn may_run_prepared(kind: &Kind, text: &[u8]) -> bool {
     }
 }
 
-/// Returns true if the rows and warnings of the read before cannot be asked for after this statement, unless it aggregates over no rows.
+/// Returns true if the number of rows found and the warnings of the read before cannot be asked for after this statement, unless
+/// it aggregates over no rows.
 fn replaces_what_reads_leave(statement: &Statement) -> bool {
     matches!(statement.kind, Kind::Read(Read { leaves_found_rows: false, .. })) && !statement.reads_diagnostics
 }

@@ -1,5 +1,5 @@
-//! A report on statements, which may be anybody's: the server is asked whether this account may see those of others, in the way in
-//! which it is when the report is its own.
+//! A report that may show statements of other accounts. The server is first asked whether the account may see those, with the
+//! test that the server applies to its own reports.
 
 use crate::report::Asked;
 use flavour::Flavour;
@@ -9,7 +9,7 @@ const ACCESS_DENIED: u16 = 1227;
 
 pub struct Inquiry {
     asked: Asked,
-    /// As many reads that it had not seen the server answers first.
+    /// The number of unseen reads that the server answers before the inquiry.
     behind: usize,
     outcome: Option<OutcomeKind>,
 }
@@ -19,12 +19,12 @@ impl Inquiry {
         Inquiry { asked, behind, outcome: None }
     }
 
-    /// What the server gets in place of the client's command.
+    /// Returns the packet that the server gets instead of the client's command.
     pub fn packet(flavour: &Flavour, capabilities: u64) -> Vec<u8> {
         Query::packet(flavour.statements.process_test.as_bytes(), capabilities)
     }
 
-    /// The server has answered something that the client does not know of.
+    /// Takes the outcome of an answer that the client does not see.
     pub fn hear(&mut self, outcome: &Outcome) {
         match self.behind.checked_sub(1) {
             Some(left) => self.behind = left,
@@ -36,7 +36,7 @@ impl Inquiry {
         self.outcome.is_some()
     }
 
-    /// What may be told, or an error.
+    /// Returns the report to send, or the error that the client gets instead.
     pub fn ended(self) -> Result<Asked, Vec<u8>> {
         match self.outcome {
             Some(OutcomeKind::ResultSet { .. }) => Ok(self.asked),

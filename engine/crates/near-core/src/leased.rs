@@ -1,4 +1,5 @@
-//! What the feed's thread has to know of a connection, too: under which number it is served, and which of its answers may be kept.
+//! The state of a connection that the feed's thread shares: its session context, its prepared statements, and the answers that
+//! wait for a report.
 
 use crate::answer::Answer;
 use crate::clock;
@@ -19,32 +20,32 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use wire::{Command, Outcome, columns_of};
 
-/// Answers that wait for what is told of them.
+/// The maximum number of answers that wait for their dependencies from the feed.
 const MOST_WAITING: usize = 8;
 pub struct Leased {
     pub connection: Connection,
     pub statements: Statements,
     pub capabilities: u64,
-    /// Under which something was told of it.
+    /// The attachment of the last report.
     attachment: Option<Attachment>,
     waiting: VecDeque<Waiting>,
 }
 
-/// A command whose answer may be kept.
+/// A command whose answer is stored once both the answer is complete and the report on it has arrived.
 struct Waiting {
     command: u64,
     read: Read<'static>,
-    /// When the server got it.
+    /// The time when the command was sent to the server.
     sent_ns: u64,
     cost_ns: u64,
     answer: Answer,
-    /// The answer is kept already.
+    /// True if the client was answered from memory, and the server runs the command only later.
     is_served: bool,
     report: Option<(CommandReport, Attachment)>,
 }
 
 impl Waiting {
-    /// The answer is here.
+    /// Notes how long the server has taken, when the answer is complete.
     fn end(&mut self) {
         self.cost_ns = clock::now().saturating_sub(self.sent_ns);
     }
@@ -73,7 +74,7 @@ impl Read<'_> {
         }
     }
 
-    /// Of the settings by which a text is read nothing is known.
+    /// The session's SQL mode is not known here, so a text is read with the default settings.
     fn shape(&self, results: &Results) -> ShapeId {
         match self {
             Read::Text(payload) => results.uses.of_query(&payload[1..], LexMode::new(&MARIADB)),
@@ -102,7 +103,7 @@ impl Read<'_> {
         }
     }
 
-    /// It means what others mean that have the same key under this number.
+    /// Returns true if, in this context, this read has the same meaning as other reads with its key.
     fn is_of(&self, attachment: Attachment, session: SessionContext) -> bool {
         match self {
             Read::Text(_) => true,
@@ -110,7 +111,7 @@ impl Read<'_> {
         }
     }
 
-    /// It was served under this number.
+    /// Sets the context in which an execution was served.
     fn of(mut self, under: Option<Under>) -> Self {
         if let Read::Execution(execution) = &mut self {
             execution.under = under;
@@ -118,7 +119,7 @@ impl Read<'_> {
         self
     }
 
-    /// The types that it binds, if the server does not have them.
+    /// Returns the types that an execution binds, if the server has none for its statement yet.
     pub fn first_types(&self) -> Option<Vec<u8>> {
         match self {
             Read::Execution(execution) if execution.is_first => Some(execution.types.clone()),
@@ -126,7 +127,8 @@ impl Read<'_> {
         }
     }
 
-    /// Returns what a process that reads the mapped memory has to know to answer the same command. Returns none if it may not answer it.
+    /// Returns the prepared statement that another process needs to know to answer the same command. `None`: it may not answer
+    /// the command; `Some(None)`: the command runs no prepared statement.
     fn for_others(&self) -> Option<Option<mapped::Statement>> {
         match self {
             Read::Text(_) => Some(None),
@@ -134,7 +136,7 @@ impl Read<'_> {
         }
     }
 
-    /// The client knows that the answer has so many columns.
+    /// Returns true if a result with this many columns is what the client expects.
     fn expects(&self, columns: Option<u64>) -> bool {
         match self {
             Read::Text(_) => true,
@@ -143,16 +145,16 @@ impl Read<'_> {
     }
 }
 
-/// The circumstances in which a read is to be served.
+/// The time and the state of the transaction when a read is to be served.
 pub struct Instant {
     /// A time after the read has arrived.
     pub now_ns: u64,
-    /// Is true if the flags of the server's last answer say that the session is in a transaction.
+    /// True if the status flags of the server's last answer show that the session is in a transaction.
     pub is_inside: bool,
 }
 
 impl Leased {
-    /// `number` and `greeting`: see [`Connection::greeted`]. `capabilities`: those in force.
+    /// `number` and `greeting` are those of [`Connection::greeted`]. `capabilities` are those in force on the connection.
     pub fn new(number: u32, greeting: u64, capabilities: u64) -> Leased {
         Leased {
             connection: Connection::greeted(number, greeting),
@@ -183,7 +185,7 @@ impl Leased {
             return self.waiting.retain(|waiting| waiting.command != report.command);
         }
         let waiting = self.waiting.front_mut().filter(|waiting| waiting.command == report.command);
-        // What was answered here was no miss, though the server has run it, too.
+        // A read that was answered from memory is not a miss, although the server ran it as well.
         let is_miss = waiting.as_ref().is_none_or(|waiting| !waiting.is_served);
         results.misses.fetch_add(u64::from(is_miss), Ordering::Relaxed);
         if let Some(waiting) = waiting {
@@ -195,7 +197,7 @@ impl Leased {
         }
     }
 
-    /// Whatever is complete, and was told of.
+    /// Stores the answers that are complete and have been reported.
     fn store(&mut self, results: &Results) {
         self.waiting.retain(|waiting| match &waiting.report {
             Some((report, attachment)) if waiting.answer.is_complete => {
@@ -206,9 +208,10 @@ impl Leased {
         });
     }
 
-    /// Returns the answer to this read, which is this command, and the number of the context that it was served in; `None` if the read may not be
-    /// served now. Other processes may answer the read's connection if there is a standing. The feed must agree on whether the session is in a
-    /// transaction: it has sent a snapshot if and only if that is so.
+    /// Returns what `with` makes of the result for this read, and the context in which it was served. Returns none if the read
+    /// may not be served now. `payload` is the command that contains the read. With a standing, other processes may answer the
+    /// connection's next reads. The feed must agree on whether the session is in a transaction: it has sent a snapshot if and
+    /// only if the session is in one.
     pub fn serve<T>(
         &self,
         results: &Results,
@@ -244,7 +247,7 @@ impl Leased {
         Some((answer?, (attachment, context), standing.map(Box::new)))
     }
 
-    /// The context of reads of this protocol, as other processes know it.
+    /// Returns the context of reads of this protocol in the form that other processes use.
     fn context_for_others(&self, view: &View, attachment: Attachment, protocol: Protocol, now: u64) -> mapped::Context {
         let session = self.session_context(view, attachment, protocol, now);
         session.map_or_else(mapped::Context::default, |session| mapped::Context {
@@ -253,12 +256,12 @@ impl Leased {
         })
     }
 
-    /// The context in which the server would run this read.
+    /// Returns the context in which the server would run this read.
     fn session(&self, view: &View, attachment: Attachment, read: &Read, now: u64) -> Option<SessionContext> {
         self.session_context(view, attachment, read.protocol(), now).filter(|session| read.is_of(attachment, *session))
     }
 
-    /// The context in which the server would run reads of this protocol.
+    /// Returns the context in which the server would run reads of this protocol.
     fn session_context(
         &self,
         view: &View,
@@ -271,7 +274,7 @@ impl Leased {
             let is_of = |read: &Read| match read {
                 Read::Text(_) => true,
                 Read::Execution(execution) if execution.under == Some((attachment, session.context)) => true,
-                // Perhaps told only since it was sent.
+                // The report on the statement may have arrived after this command was sent.
                 Read::Execution(execution) => self.statements.is_of(execution.id, command, attachment, session),
             };
             let read = waiting.map(|waiting| &waiting.read).filter(|read| is_of(read));
@@ -280,7 +283,7 @@ impl Leased {
         self.connection.session_context_through(protocol, is_known)
     }
 
-    /// Returns the reason why this read was not served.
+    /// Returns the reason why this read was not served from memory.
     pub fn why(&self, results: &Results, read: &Read, at: Instant) -> Own {
         let Some(attachment) = self.attachment else { return Own::FirstRead };
         if self.connection.snapshot().is_some() != at.is_inside {
@@ -295,7 +298,7 @@ impl Leased {
         }
     }
 
-    /// What this command asks, if its answer may be kept.
+    /// Returns the read that this command runs, if its answer may be stored.
     pub fn read<'p>(&self, payload: &'p [u8]) -> Option<Read<'p>> {
         match Protocol::of(payload) {
             Protocol::Binary => self.statements.execution(payload).map(Box::new).map(Read::Execution),
@@ -303,7 +306,8 @@ impl Leased {
         }
     }
 
-    /// The server gets this read, which was answered here under this number. Returns the command's.
+    /// Notes that the server receives a read that was already answered from memory in context `under`. Returns the number of the
+    /// command.
     pub fn forward_served(&mut self, results: &Arc<Results>, payload: &[u8], under: Option<Under>) -> u64 {
         let read = self.read(payload).map(|read| read.of(under));
         let number = self.connection.forward(payload);
@@ -314,7 +318,8 @@ impl Leased {
         number
     }
 
-    /// The server gets this command, of which a part may be missing. True: its answer has to be taken.
+    /// Notes a command that the server receives. `is_whole` is false if `payload` is only its beginning. Returns true if the
+    /// bytes of its answer must be passed to `take`.
     pub fn forward(&mut self, results: &Results, number: u64, payload: &[u8], is_whole: bool) -> bool {
         let is_noted = self.statements.forward(number, payload, is_whole);
         if let Some(text) =
@@ -346,7 +351,7 @@ impl Leased {
         });
     }
 
-    /// Bytes of the answer to a command that was noted.
+    /// Takes bytes of the answer to a command that was noted. `outcome` comes with the last ones.
     pub fn take(&mut self, results: &Results, command: u64, bytes: &[u8], outcome: Option<&Outcome>) {
         if let Some(outcome) = outcome {
             self.statements.answered(command, outcome);

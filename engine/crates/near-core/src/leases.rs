@@ -1,10 +1,10 @@
-//! Freshness by leases: the server has granted a lease and reports which results are invalidated. No stale result is served.
+//! Serves results by leases: the server has granted a lease and reports which results are invalidated. No stale result is served.
 //!
 //! Invariants:
-//! - a connection is served only what the server would answer at a moment after the read has arrived: the server has reported the context
-//!   of its last command, or the commands since then change nothing;
-//! - in a transaction it is served only what the transaction's snapshot shows. The server sends the snapshot's stamp on the feed, and sends
-//!   none for a transaction that may have written something.
+//! - a connection is served only what the server could answer at some time after the read has arrived: the server has reported
+//!   the session context of its last command, or the commands since then change nothing;
+//! - in a transaction, a connection is served only what the transaction's snapshot shows. The server sends the snapshot's stamp
+//!   on the feed, and sends none for a transaction that may have written something.
 
 use crate::clock;
 use crate::command::{LONGEST, begins_a_read, is_harmless};
@@ -28,8 +28,8 @@ pub struct Leases {
 }
 
 impl Leases {
-    /// Begins with a connection that has just logged in. `number` and `greeting` come from the server's greeting, see
-    /// [`feed::Connection::greeted`]. `reports` says that reports on the cache are answered here.
+    /// Creates the state of a connection that has just logged in. `number` and `greeting` come from the server's greeting, see
+    /// [`feed::Connection::greeted`]. `reports` is true if reports on the cache are answered here.
     pub fn new(memory: &Arc<Memory>, number: u32, greeting: u64, capabilities: u64, reports: bool) -> Leases {
         let leased = Arc::new(Mutex::new(Leased::new(number, greeting, capabilities)));
         memory.enter(number, &leased);
@@ -39,7 +39,8 @@ impl Leases {
     fn serve(&self, payload: &[u8], arrival: &Arrival<'_>) -> Option<Served> {
         let leased = lock(&self.leased);
         let read = leased.read(payload)?;
-        // A read without a table leaves the server's warnings as they are, so it is served only where those are the client's.
+        // A read without a table leaves the server's warnings unchanged, so it is served only if those are the ones that the
+        // client knows.
         let may_serve = |entry: &cache::Entry| arrival.has_seen_all || !entry.cells().is_empty();
         let served = |entry: &cache::Entry| may_serve(entry).then(|| Served::of(entry));
         let results = &self.memory.results;
@@ -47,7 +48,7 @@ impl Leases {
         Some(Served { under: Some(under), standing, first_types: read.first_types(), ..served? })
     }
 
-    /// Returns the reason why this command was not answered from memory, or none if it is no read.
+    /// Returns the reason why this command was not answered from memory. None if it is no read.
     fn why(&self, arrival: &Arrival<'_>) -> Option<Own> {
         let (payload, follower) = (arrival.command?, arrival.follower);
         let leased = lock(&self.leased);
@@ -92,7 +93,7 @@ impl Freshness for Leases {
             leased.statements.forward(0, payload, true);
             return None;
         }
-        // The server reports nothing about a command that did not arrive whole.
+        // The payload of a command that is not whole is not known here, so a report on it does not match and is ignored.
         let told = if is_whole { payload } else { &[] };
         let number = (0..begun).map(|_| leased.connection.forward(told)).last()?;
         let is_kept = is_whole && payload.len() <= LONGEST && self.memory.is_attached();
@@ -134,7 +135,8 @@ impl Freshness for Leases {
         sql::may_ask_for_found_rows(payload) || lock(&self.leased).statements.asks_for_found_rows(payload) == Some(true)
     }
 
-    /// An aggregate over nothing would leave the rows found as they were before that.
+    /// An aggregate over no rows may leave the number of rows found unchanged, so a statement that aggregates does not replace a
+    /// read.
     fn replaces(&mut self, unseen: &Unseen, payload: &[u8], _: bool) -> Replaces {
         let capabilities = lock(&self.leased).capabilities;
         let replaces = unseen.is_replaced_by(payload, capabilities) && self.aggregates(payload) == Aggregates::No;

@@ -1,11 +1,13 @@
-//! The part of `fqc-near` that decides what is served and what is kept. It needs no runtime, sockets, TLS or configuration file.
+//! The part of `fqc-near` that decides which results are served and stored. It needs no runtime, sockets, TLS or configuration
+//! file.
 //!
-//! A [`session::Session`] leads the conversation between one client and its server: bytes go in, and what becomes of them comes out. Results
-//! are in [`memory::Memory`]. Whether one is fresh enough to be served, the session's [`freshness::Freshness`] decides: by leases that
-//! the server has lent ([`leases`]), by the server's binary log ([`binlog`]), or by an operator's rules ([`by_rules`]). The last two know for
-//! whom a result is because the server is asked ([`identified`]).
+//! A [`session::Session`] controls the conversation between one client and its server: it takes the bytes of both sides, and
+//! decides where they go. Results are in [`memory::Memory`]. The session's [`freshness::Freshness`] decides whether a result may
+//! be served: by leases that the server has granted ([`leases`]), by the server's binary log ([`binlog`]), or by an operator's
+//! rules ([`by_rules`]). The last two ask the server for the identity of each session, to know which sessions may share results
+//! ([`identified`]).
 //!
-//! The program `fqc-near` is the shell around this crate.
+//! The program `fqc-near` adds the I/O and the configuration to this crate.
 
 pub mod answer;
 pub mod bell;

@@ -1,4 +1,4 @@
-//! The part that all connections share: what is kept, and who has to hear of it.
+//! The state that all connections share: stored results, settings, and the connections that the feed reports on.
 
 use crate::bell::Bell;
 use crate::leased::{Leased, lock};
@@ -17,25 +17,25 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 #[derive(Default)]
 pub struct Settings {
     pub rules: Option<Arc<Rules>>,
-    /// With the server's log, reads in transactions are served, too.
+    /// True if reads in transactions are served by the binary log, too.
     pub in_transactions: bool,
-    /// Nothing is served: what would be is counted.
+    /// True if nothing is served, and hits are only counted.
     pub observes: bool,
-    /// Counts the changes of settings.
+    /// The number of changes of settings so far.
     pub number: u64,
 }
 
 pub struct Memory {
     pub results: Arc<Results>,
     is_attached: AtomicBool,
-    /// Connections by their number on the server.
+    /// The connections, by their number on the server.
     connections: Mutex<HashMap<u32, Arc<Mutex<Leased>>>>,
-    /// To be said to the server.
+    /// Messages to be sent to the server on the feed.
     to_say: Mutex<Vec<FromNear>>,
     pub has_to_say: Bell,
-    /// Why nothing is served.
+    /// The reason why nothing is served.
     pub obstacle: Obstacle,
-    /// Why reads were not answered from memory, by rules or with the server's log.
+    /// Reasons why reads were not answered from memory, by rules or by the binary log.
     pub reasons: Reasons,
     settings: RwLock<Arc<Settings>>,
 }
@@ -67,11 +67,11 @@ impl Memory {
         self.obstacle.observe(settings.observes);
         let mut present = self.settings.write().unwrap_or_else(PoisonError::into_inner);
         *present = Arc::new(Settings { number: present.number + 1, ..settings });
-        // What other processes have is by the rules of before.
+        // Other processes must not serve by the former rules.
         self.results.published.iter().for_each(|published| published.leave_rules());
     }
 
-    /// Other processes may serve results by the present rules for a while. Must be called again and again.
+    /// Lets other processes serve results by the present rules for a short time. Must be called repeatedly.
     pub fn lend_by_rules(&self, now: u64) {
         let (settings, until) = (self.settings(), now.saturating_add(LENT_NS));
         if let (Some(published), true) = (&self.results.published, settings.rules.is_some()) {
@@ -79,7 +79,7 @@ impl Memory {
         }
     }
 
-    /// Relaxed: a hint, whether it is of use to note answers.
+    /// Returns true if the feed is attached. The order is relaxed: this is only a hint whether answers are worth storing.
     pub fn is_attached(&self) -> bool {
         self.is_attached.load(Ordering::Relaxed)
     }
@@ -94,7 +94,7 @@ impl Memory {
 
     pub fn enter(&self, number: u32, leased: &Arc<Mutex<Leased>>) {
         let mark = lock(leased).mark();
-        // Under this lock, so that it is marked here or at the next attachment.
+        // The mark is sent under this lock, so that the connection is marked either here or at the next attachment.
         let mut connections = self.connections();
         connections.insert(number, leased.clone());
         self.say(mark);
@@ -102,7 +102,7 @@ impl Memory {
 
     pub fn leave(&self, number: u32, leased: &Arc<Mutex<Leased>>) {
         let mut connections = self.connections();
-        // Another server's connection may have had the same number.
+        // A connection to another server may have the same number.
         if connections.get(&number).is_some_and(|one| Arc::ptr_eq(one, leased)) {
             connections.remove(&number);
             self.say(FromNear::Unmark { connection: number });
@@ -120,7 +120,8 @@ impl Memory {
         std::mem::take(&mut self.to_say())
     }
 
-    /// A frame of the feed. When this returns, no thread can serve what it has closed; what is to be acknowledged then.
+    /// Applies a frame of the feed. When this returns, no thread can serve what the frame has closed. Returns the acknowledgement
+    /// to send then, if the frame closes anything.
     pub fn hear(&self, frame: Frame) -> Result<Option<FromNear>, Lost> {
         let closes = frame.messages.iter().any(|message| matches!(message, ToNear::Closed { .. }));
         let (heard, attachment, acknowledgement) = self.results.apply(frame)?;
@@ -149,7 +150,7 @@ impl Memory {
         }
     }
 
-    /// The feed is over: from here on nothing is served.
+    /// Ends the use of the feed: from here on nothing is served.
     pub fn lose(&self) {
         self.results.lose();
         let connections = self.connections();

@@ -1,4 +1,4 @@
-//! What stands in the way of serving from memory.
+//! The reason why nothing is served from memory.
 
 use crate::one_line::{LONGEST_LINE, one_line};
 use crate::say;
@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const OBSERVES: &str = "it only observes";
 
-/// Why nothing is served, in words; empty while something may be.
+/// The reason why nothing is served, as text. Empty while results may be served.
 pub struct Obstacle {
     said: Mutex<String>,
-    /// The operator lets the program only observe. This is reported where nothing else is in the way.
+    /// True if the operator lets the program only observe. This is reported if there is no other reason.
     observes: AtomicBool,
 }
 
@@ -24,11 +24,11 @@ impl Default for Obstacle {
 impl Obstacle {
     pub fn get(&self) -> String {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        // Relaxed: it orders nothing.
+        // Relaxed: no other memory access depends on this flag.
         if said.is_empty() && self.observes.load(Ordering::Relaxed) { OBSERVES.into() } else { said }
     }
 
-    /// The log has it at each change.
+    /// Sets whether the program only observes. Each change is logged.
     pub fn observe(&self, observes: bool) {
         match (self.observes.swap(observes, Ordering::Relaxed), observes) {
             (false, true) => say!("nothing is answered from memory, but observed: what would be is counted"),
@@ -37,7 +37,7 @@ impl Obstacle {
         }
     }
 
-    /// `what` may have words of a server. Logs and metrics get one line of them.
+    /// Sets the reason. `what` may contain text of a server, so it is reduced to one line for logs and metrics.
     pub fn set(&self, what: &str) {
         let what = &one_line(what, LONGEST_LINE);
         self.change(what, &format!("nothing is answered from memory: {what}"));
@@ -47,7 +47,7 @@ impl Obstacle {
         self.change("", "attached: reads that repeat are answered from memory");
     }
 
-    /// No feed is needed.
+    /// Clears the reason for serving by rules, which needs no feed.
     pub fn by_rules(&self) {
         self.change("", "reads that fit a rule are answered from memory, and may be outdated");
     }
@@ -56,7 +56,7 @@ impl Obstacle {
         self.change("", "reads that repeat are answered from memory while the server's log comes in time");
     }
 
-    /// The log has it once.
+    /// Sets the reason, and logs `message` if the reason has changed.
     fn change(&self, what: &str, message: &str) {
         let mut now = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         if *now != what {

@@ -1,9 +1,9 @@
-//! Text of other programs, made fit for one line of a log, a metric or a report.
+//! Text of other programs, prepared for one line of a log, a metric or a report.
 
-/// The most characters of such a text in logs and metrics.
+/// The maximum length of such a text in logs and metrics, in characters.
 pub const LONGEST_LINE: usize = 1000;
 
-/// The first `most` characters of `text`, with a space for each line break, and without other control characters.
+/// Returns the first `most` characters of `text`, with a space for each line break, and without other control characters.
 pub fn one_line(text: &str, most: usize) -> String {
     let is_break = |one: char| one == '\n';
     text.chars()

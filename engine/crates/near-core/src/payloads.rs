@@ -1,31 +1,31 @@
-//! Payloads of packets, put together from bytes that may be cut anywhere.
+//! Reassembles the payloads of packets from bytes that may be split anywhere.
 
 use wire::Pieces;
 
-/// Kept of a command.
+/// The maximum number of bytes that are kept of a command.
 const MOST_OF_COMMAND: usize = 16 << 10;
-/// Kept of an event.
+/// The maximum number of bytes that are kept of an event.
 const MOST_OF_EVENT: usize = 64 << 10;
 
 pub struct Payloads {
-    /// How many bytes of a payload are kept at the most.
+    /// The maximum number of bytes that are kept of a payload.
     most: usize,
-    /// What continues an exchange is passed over.
+    /// True if packets that continue an exchange are skipped.
     begins_alone: bool,
     pieces: Pieces,
-    /// The present payload is passed over.
+    /// True if the present payload is skipped.
     is_passed: bool,
     payload: Vec<u8>,
     is_whole: bool,
 }
 
 impl Payloads {
-    /// Those of a client that are commands, and not part of an exchange that one has begun.
+    /// Reassembles the commands of a client. Packets that continue an exchange are skipped.
     pub fn of_commands() -> Payloads {
         Payloads::new(MOST_OF_COMMAND, true)
     }
 
-    /// Those of a server that sends its log.
+    /// Reassembles the events of a server that sends its log.
     pub fn of_events() -> Payloads {
         Payloads::new(MOST_OF_EVENT, false)
     }
@@ -35,7 +35,8 @@ impl Payloads {
         Payloads { most, begins_alone, pieces, is_passed: false, payload, is_whole: true }
     }
 
-    /// `see` gets each payload that these bytes complete: its beginning if it is too long, which the flag tells.
+    /// Passes each payload that these bytes complete to `see`. The flag is false if the payload is too long and only its
+    /// beginning was kept.
     pub fn feed(&mut self, mut bytes: &[u8], mut see: impl FnMut(&[u8], bool)) {
         while let Some(piece) = self.pieces.next(&mut bytes) {
             if let Some(header) = piece.begins {

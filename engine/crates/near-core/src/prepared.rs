@@ -1,13 +1,17 @@
-//! The prepared statements of one connection: which of their executions are the same, whoever asks.
+//! The prepared statements of one connection. They show which executions have the same result, also across connections.
 //!
 //! Invariants:
-//! - what a text means hangs on the session that prepared it. So an execution is answered from memory only under the number under which
-//!   its statement was prepared: the server has told of another one of this very statement, or the number has been this one since before;
-//! - types of parameters hold for later executions, too. One that would bind others than the server has goes there. Of a statement that was
-//!   never run it has none: the first ones are with the read that it has not seen, until it does;
-//! - which type a parameter has hangs on all that the server was given for it before: MySQL goes on with one that fits, and tells it of
-//!   a NULL. So executions are the same only after the same types, and what is served gives the server none that it has not had;
-//! - a statement of which something is not understood, or that was used in a rarer way, has all its executions passed on.
+//! - the meaning of a text depends on the session that prepared it. So an execution is answered from memory only in the session
+//!   context in which its statement was prepared: the server has reported an execution of this very statement under that context,
+//!   or the context has been in force since before the statement was prepared;
+//! - parameter types stay in force for later executions. An execution that would bind types other than the server's goes to the
+//!   server. A statement that was never run has no types on the server yet: if its first execution is answered from memory, its
+//!   types are kept with that unseen read until the server runs the read;
+//! - how the server interprets a parameter depends on all types that it was given before: MySQL keeps using an earlier type that
+//!   fits, also for NULL. So executions share a result only after the same history of types, and one that would add a type to the
+//!   history is not answered from memory, except for the first;
+//! - if a statement is not fully understood, or is used with COM_STMT_SEND_LONG_DATA or COM_STMT_BULK_EXECUTE, all its executions
+//!   go to the server.
 
 use crate::digest;
 use feed::{Attachment, SessionContext};
@@ -20,25 +24,25 @@ use wire::{
     BoundType, Command, Execute, LAST_STATEMENT, NO_TYPE, Outcome, OutcomeKind, Params, Taken, TakenFor, have_time,
 };
 
-/// Of more statements, and of more parameters, nothing is remembered: what one connection takes is bounded.
+/// The maximum number of statements that are remembered, which bounds the memory of a connection.
 const MOST_STATEMENTS: usize = 256;
 const MOST_PARAMETERS: u16 = 256;
-/// Commands whose answers are awaited.
+/// The maximum number of prepares, and of executions, that may be waiting for their answers.
 const MOST_AHEAD: usize = 16;
 
 type Text = [u8; SHA256_OUTPUT_LEN];
 
-/// What the server was given for the parameters of a statement.
+/// The parameter types that the server was given for a statement so far.
 #[derive(Clone, Default)]
 struct Given {
     /// The type of each parameter's last value, [`NO_TYPE`] before there was one.
     types: Vec<BoundType>,
-    /// Of all types that were ever given, in their order.
+    /// A hash of all lists of types that were ever given, in their order.
     history: [u8; 32],
 }
 
 impl Given {
-    /// With an execution that binds these, too; none if it adds nothing.
+    /// Returns the state after an execution that also binds these types. None if it adds nothing.
     fn with(&self, params: &Params) -> Option<Given> {
         let kept = |(now, before): (BoundType, &BoundType)| if now == NO_TYPE { *before } else { now };
         let now = params.types_of_values().zip(&self.types).map(kept);
@@ -49,14 +53,14 @@ impl Given {
         Some(Given { history: digest::of([&self.history, types.as_flattened()].into_iter()), types })
     }
 }
-/// The server's number for all that can change a result.
+/// An attachment, and the server's number for the session context under it.
 pub type Under = (Attachment, u64);
 
 pub struct Statements {
     flavour: &'static Flavour,
     capabilities: u64,
     by_id: HashMap<u32, Statement>,
-    /// In their order, without an answer yet.
+    /// The statements whose COM_STMT_PREPARE has not been answered, oldest first.
     preparing: VecDeque<Preparing>,
     executing: VecDeque<Executing>,
 }
@@ -81,70 +85,74 @@ struct Statement {
     shape: ShapeId,
     says_found_rows: bool,
     aggregates: Aggregates,
-    /// Of its parameters.
+    /// The number of its parameters.
     count: u16,
-    /// The command that prepared it, and the last one that ran it on the server.
+    /// The number of the command that prepared the statement.
     prepared: u64,
+    /// The number of the last command that ran it on the server.
     executed: u64,
-    /// As the server has them: two bytes for each parameter. None while that is not certain.
+    /// The parameter types that the server uses now, two bytes for each. None while they are not certain.
     types: Option<Vec<u8>>,
     given: Given,
-    /// MySQL: what the server takes the parameters for.
+    /// How the server interprets each parameter, for products where that depends on earlier values (MySQL).
     taken_for: Option<TakenFor>,
-    /// As the server has last told; to a client that knows another number it says that they have changed.
+    /// The number of columns in the server's last answer. None while it is not certain. The server reports changed metadata to a
+    /// client that knows another number.
     columns: Option<u64>,
-    /// Under which it has told of an execution.
+    /// The context of the server's last report on an execution of this statement.
     under: Option<Under>,
+    /// True if all executions go to the server.
     passes: bool,
 }
 
-/// An execution that may be kept.
+/// An execution whose answer may be stored.
 pub struct Execution {
     pub id: u32,
-    /// Where it is counted.
+    /// The shape of the statement, for which the execution is counted.
     pub shape: ShapeId,
-    /// What it has in common with those that get the same answer.
+    /// The key of the result. Executions with the same key have the same answer in the same context.
     pub key: Vec<u8>,
-    /// So many bytes of the key are the same for all executions of the statement that bind these types.
+    /// The length of the part of the key that all executions of the statement with these types share.
     of_statement: usize,
     pub columns: Option<u64>,
     pub under: Option<Under>,
-    /// The command that prepared its statement.
+    /// The number of the command that prepared the statement.
     pub prepared: u64,
     pub types: Vec<u8>,
-    /// For each parameter its value, if that is certainly an integer.
+    /// For each parameter its value, if it is certainly an integer.
     pub bound: Vec<Option<i128>>,
-    /// It binds those that the server has.
+    /// True if it binds the types that the server uses now.
     pub has_same_types: bool,
-    /// It brings the first types.
+    /// True if it is the first execution of the statement, and comes with types.
     pub is_first: bool,
     pub aggregates: Aggregates,
-    /// What the server will have been given, if that is something new.
+    /// The state of the types after this execution. None if the execution adds nothing to it.
     given: Option<Given>,
-    /// All rows are asked for at once.
+    /// True if it uses no cursor, so that all rows are sent at once.
     is_plain: bool,
-    /// How the server takes the values.
+    /// How the server interprets the values.
     taken: Taken,
 }
 
 impl Execution {
-    /// The statement, as other processes have to know it to answer its executions.
+    /// Identifies the statement for other processes, which need it to answer executions.
     pub fn statement(&self) -> mapped::Statement {
         let columns = self.columns.unwrap_or(u64::MAX).to_le_bytes();
         mapped::Statement { id: self.id, scope: digest::of([&self.key[..self.of_statement], &columns].into_iter()) }
     }
 
-    /// Returns true if it is known what the server takes the values for.
+    /// Returns true if it is known how the server interprets the values.
     fn is_clear(&self) -> bool {
         matches!(self.taken, Taken::Alike | Taken::Reprepared(_))
     }
 
-    /// It binds the types that the server has, and has had values of for all that is not NULL.
+    /// Returns true if the execution binds the types that the server uses now, and adds nothing to their history.
     pub fn is_known(&self) -> bool {
         self.has_same_types && self.given.is_none()
     }
 
-    /// The server would take it as it is meant, and its statement means what it does under this number.
+    /// Returns true if the server would interpret the values as they are meant, and the statement has its meaning in this
+    /// context.
     pub fn may_be_served(&self, attachment: Attachment, session: SessionContext) -> bool {
         let is_told = || self.under == Some((attachment, session.context));
         (self.is_known() || self.is_first) && (session.since < self.prepared || is_told())
@@ -152,7 +160,7 @@ impl Execution {
 }
 
 impl Statements {
-    /// `capabilities`: those in force.
+    /// `capabilities` are those in force on the connection.
     pub fn new(flavour: &'static Flavour, capabilities: u64) -> Statements {
         Statements {
             flavour,
@@ -163,7 +171,7 @@ impl Statements {
         }
     }
 
-    /// None if it has to pass.
+    /// Returns the execution that this command runs. None if its answer may be neither served from memory nor stored.
     pub fn execution(&self, payload: &[u8]) -> Option<Execution> {
         let is_under_way = |id| self.executing.iter().any(|one| one.id == id);
         let may_be_kept =
@@ -202,30 +210,32 @@ impl Statements {
         })
     }
 
-    /// This command binds a TIME, so that what it answers depends on the day.
+    /// Returns true if this command binds a value of type TIME. Its answer then depends on the current date.
     pub fn binds_time(&self, payload: &[u8]) -> bool {
         self.read(payload).is_some_and(|execution| have_time(&execution.types))
     }
 
-    /// The command that prepared what this one runs.
+    /// Returns the number of the command that prepared the statement which this command executes. None if the statement is not
+    /// known.
     pub fn preparation(&self, payload: &[u8]) -> Option<u64> {
         let is_execution = payload[0] == Command::StmtExecute as u8;
         self.by_id.get(&id_of(payload)).filter(|_| is_execution).map(|statement| statement.prepared)
     }
 
-    /// What this command has prepared is there, or may still be.
+    /// Returns true if the statement that command `number` prepared still exists, or may still be prepared.
     pub fn has(&self, number: u64) -> bool {
         self.preparing.iter().any(|one| one.command == number) || self.by_id.values().any(|one| one.prepared == number)
     }
 
-    /// Whether the rows that were found may be what this execution asks for; none if it runs what is not known.
+    /// Returns true if this execution may evaluate FOUND_ROWS(). None if the statement is not known.
     pub fn asks_for_found_rows(&self, payload: &[u8]) -> Option<bool> {
         let is_execution = payload[0] == Command::StmtExecute as u8;
         let statement = self.by_id.get(&id_of(payload)).filter(|_| is_execution);
         statement.map(|statement| statement.says_found_rows)
     }
 
-    /// The server gets this command, of which a part may be missing. True: its answer has to be shown to `answered`.
+    /// Notes a command that the server receives. `is_whole` is false if `payload` is only its beginning. Returns true if the
+    /// outcome of the command must be passed to `answered`.
     pub fn forward(&mut self, number: u64, payload: &[u8], is_whole: bool) -> bool {
         match payload.first().and_then(|byte| Command::from_byte(*byte)) {
             Some(Command::StmtPrepare) if is_whole => self.prepare(number, &payload[1..]),
@@ -260,7 +270,7 @@ impl Statements {
         true
     }
 
-    /// What this command prepares is counted there.
+    /// Sets the shape that counts the executions of the statement which command `number` prepares.
     pub fn is_of_shape(&mut self, number: u64, shape: ShapeId) {
         self.preparing.iter_mut().filter(|one| one.command == number).for_each(|one| one.shape = shape);
     }
@@ -298,13 +308,13 @@ impl Statements {
         }
     }
 
-    /// All executions of this statement go to the server from here on, until it is prepared again.
+    /// Sends all executions of this statement to the server from here on, until the statement is prepared again.
     fn pass(&mut self, id: u32) {
         let is_it = |one: u32| one == id || id == LAST_STATEMENT;
         self.by_id.iter_mut().filter(|(one, _)| is_it(**one)).for_each(|(_, statement)| statement.passes = true);
     }
 
-    /// Of what this command runs.
+    /// Returns whether the statement that this command runs aggregates rows.
     pub fn aggregates(&self, payload: &[u8]) -> Aggregates {
         match Command::from_byte(payload[0]) {
             Some(Command::StmtExecute) => {
@@ -314,7 +324,7 @@ impl Statements {
         }
     }
 
-    /// The server has answered a command.
+    /// Takes the outcome of a command's answer.
     pub fn answered(&mut self, number: u64, outcome: &Outcome) {
         if let Some(at) = self.preparing.iter().position(|one| one.command == number) {
             let preparing = self.preparing.drain(..=at).next_back();
@@ -329,7 +339,7 @@ impl Statements {
                     (statement.types, statement.columns) = (Some(types), Some(columns));
                 }
                 OutcomeKind::ResultSet { .. } => {}
-                // From one that failed the server has taken the types, or not.
+                // After an error it is not known whether the server has taken over the types.
                 _ => statement.passes |= gives_new,
             }
         }
@@ -362,14 +372,14 @@ impl Statements {
         self.by_id.insert(id, statement);
     }
 
-    /// The statement that this command runs was prepared under this number.
+    /// Returns true if the statement of command `number` was prepared in this context.
     pub fn is_of(&self, id: u32, number: u64, attachment: Attachment, session: SessionContext) -> bool {
         let statement = self.by_id.get(&id).filter(|statement| statement.prepared < number);
         let is_told = |statement: &Statement| statement.under == Some((attachment, session.context));
         statement.is_some_and(|statement| session.since < statement.prepared || is_told(statement))
     }
 
-    /// The server has told of an execution.
+    /// Notes that the server has reported an execution of this statement under this context.
     pub fn report(&mut self, id: u32, number: u64, attachment: Attachment, context: u64) {
         if let Some(statement) = self.by_id.get_mut(&id).filter(|statement| statement.prepared < number) {
             statement.under = Some((attachment, context));
@@ -377,7 +387,7 @@ impl Statements {
     }
 }
 
-/// Of a command of one statement; if it is not there, it may be any.
+/// Returns the statement id in a command. A command without one may refer to any statement.
 fn id_of(payload: &[u8]) -> u32 {
     wire::statement_id(payload).unwrap_or(LAST_STATEMENT)
 }
@@ -397,7 +407,7 @@ mod tests {
         Outcome { kind, ..outcome }
     }
 
-    /// Of one parameter, whose type comes along or not.
+    /// Builds an execution with one parameter, with or without its type.
     fn execute(id: u32, kind: Option<u8>) -> Vec<u8> {
         let types = kind.map_or(vec![0], |kind| vec![1, kind, 0]);
         let value: &[u8] = if kind == Some(STRING) { b"\x01a" } else { &[1; 8] };
@@ -406,7 +416,7 @@ mod tests {
 
     const ROWS: OutcomeKind = OutcomeKind::ResultSet { rows: 1, columns: 2 };
 
-    /// Its statement 7 has been prepared.
+    /// Returns statements with one prepared statement, whose id is 7.
     fn statements() -> Statements {
         let mut statements = Statements::new(&flavour::MARIADB, 0);
         assert!(statements.forward(1, b"\x16SELECT a, b FROM t WHERE c = ?", true));
@@ -418,7 +428,7 @@ mod tests {
         is_served_since(9, statements, payload)
     }
 
-    /// The server's number has been the same from this command on.
+    /// Returns true if an execution is served in a context that has been in force since command `since`.
     fn is_served_since(since: u64, statements: &Statements, payload: &[u8]) -> bool {
         let session = SessionContext { context: 3, stamp: 0, since };
         statements.execution(payload).is_some_and(|execution| execution.may_be_served([1, 2], session))

@@ -1,10 +1,12 @@
-//! Results and connections as other processes on this machine read them: a library in an application's process answers reads from there.
+//! Results and connections in memory that other processes on this machine map: a library in an application's process answers
+//! reads from it.
 //!
 //! Invariants:
-//! - the mapped memory says of leases and cells what [`feed::Near`] says, or the log, or the rules. It changes while results are locked
-//!   against being served here, and before a frame is acknowledged;
-//! - a result is put there only while it may be served here, and only when it was asked for once more;
-//! - a connection is served there only as it was served here last, until it has sent or received anything else.
+//! - the mapped memory has the same state of leases and cells as [`feed::Near`], the log, or the rules. It is changed while the
+//!   results are locked against being served here, and before a frame is acknowledged;
+//! - a result is put there only while it may be served here, and only when it is requested again;
+//! - a connection is served there only in the contexts in which it was served here last, until it has sent or received anything
+//!   else.
 
 use crate::prepared::Under;
 use crate::unseen::may_leave_found;
@@ -20,20 +22,22 @@ pub struct Published(Mutex<State>);
 struct State {
     writer: Writer<Map>,
     attachment: Option<Attachment>,
-    /// The numbers of the contexts of sessions with these identities, where the server gives out none.
+    /// Context numbers that are assigned here to identities, for servers that assign none.
     contexts: HashMap<Whose, u64>,
     last_context: u64,
 }
 
-/// Sessions that share results.
+/// The identity of sessions that share results.
 pub type Whose = [u8; 40];
 
-/// The first number of attachments to logs, and of those by rules. Those to a server's feed have others.
+/// The first part of attachments to a log. Attachments to a server's feed have other first parts.
 pub const BY_LOG: u64 = u64::MAX - 1;
+/// The first part of attachments by rules.
 pub const BY_RULES: u64 = u64::MAX;
-/// By rules and by a log, other processes serve results for no longer than this after the program has said so, since it may have ended.
+/// The time that other processes serve results by rules or by a log after this program has renewed its permission. It is limited
+/// because this program may have ended.
 pub const LENT_NS: u64 = 3_000_000_000;
-/// The number of contexts that are known by their identity.
+/// The maximum number of contexts whose identity is known.
 const MOST_CONTEXTS: usize = 4096;
 /// Every result depends on this cell.
 const EVERYTHING: u32 = 0;
@@ -45,14 +49,14 @@ pub struct Standing {
     pub attachment: Attachment,
     pub text: Context,
     pub binary: Context,
-    /// Results with an earlier stamp are not for this connection.
+    /// Results with an earlier stamp may not be served on this connection.
     pub since: u64,
-    /// Is set if the read was an execution of a prepared statement.
+    /// The prepared statement, if the read was an execution.
     pub statement: Option<Statement>,
 }
 
 impl Standing {
-    /// Returns the number of the context that this read would be answered in.
+    /// Returns the context in which this read would be answered.
     pub fn under(&self, payload: &[u8]) -> Under {
         let context = if wire::execution(payload).is_some() { self.binary } else { self.text };
         (self.attachment, context.number)
@@ -75,29 +79,30 @@ pub struct Served<'a> {
     pub result: Kept<'a>,
 }
 
-/// The result that was found.
+/// A stored result that was found for a read.
 pub struct Kept<'a> {
     pub entry: &'a cache::Entry<'a>,
-    /// The numbers that the cells have in the mapped memory.
+    /// The numbers of its cells in the mapped memory.
     pub cells: &'a [u32],
     pub reads_tables: bool,
-    /// The first moment at which it may not be served, whatever changes.
+    /// The time when the result becomes too old to be served, in nanoseconds. `u64::MAX` if it does not age.
     pub until: u64,
 }
 
-/// A read that is looked for where the server gives out no numbers of contexts, as other processes may ask it, too.
+/// A read that other processes may answer as well, on a server that assigns no context numbers.
 pub struct Asking<'a> {
     pub published: &'a Published,
     pub payload: &'a [u8],
-    /// Is set if it is an execution of a prepared statement.
+    /// The prepared statement, if the read is an execution.
     pub statement: Option<Statement>,
     pub aggregates: Aggregates,
     pub capabilities: u64,
 }
 
 impl Asking<'_> {
-    /// Puts its result where others find it. The caller keeps the attachment from changing. Results with an earlier stamp than `since` are
-    /// not for this connection. Returns none if the attachment is another one.
+    /// Makes the read's result available to other processes, and returns the contexts for the connection. Results with a stamp
+    /// earlier than `since` may not be served on it. Returns none if the attachment has changed. The caller keeps the attachment
+    /// from changing during the call.
     pub fn publish(
         &self,
         attachment: Attachment,
@@ -125,7 +130,8 @@ impl Published {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes over what the near cache knows after a frame that has named these cells. Must be called before anything else can be served.
+    /// Copies the near cache's state of these cells, after a frame that has named them, and its lease. Must be called before any
+    /// thread can serve again.
     pub fn follow(&self, near: &Near, cells: &[u32]) {
         let mut state = self.state();
         if !state.attach(near.attachment()) {
@@ -141,12 +147,12 @@ impl Published {
         }
         closed.into_iter().for_each(|cell| _ = writer.close(cell));
         writer.open_all(&open);
-        // A longer lease is relied on only where all that came with it is known.
+        // The lease is granted last, so that other processes see it only with everything that came before it.
         writer.grant(near.lease_ends());
     }
 
-    /// Takes over what is known of a log, with the cells that have changed and their versions. Nothing is served before the next call if
-    /// there is no lease.
+    /// Copies the state of a log: the cells that have changed, with their versions, and the lease. Without a lease, nothing is
+    /// served there until the next call.
     pub fn follow_log(
         &self,
         attachment: Option<Attachment>,
@@ -160,12 +166,12 @@ impl Published {
         }
     }
 
-    /// Nothing is served until the next call of [`Self::follow_log`].
+    /// Stops serving there until the next call of [`Self::follow_log`].
     pub fn revoke(&self) {
         self.state().writer.revoke();
     }
 
-    /// Results are served by these rules, until this moment or the next call.
+    /// Lets results be served there by these rules, until this time or the next call.
     pub fn follow_rules(&self, rules: u64, until: u64) {
         let mut state = self.state();
         if state.attach(Some([BY_RULES, rules])) {
@@ -173,7 +179,7 @@ impl Published {
         }
     }
 
-    /// Nothing is served by rules until the next call of [`Self::follow_rules`].
+    /// Stops serving there by rules until the next call of [`Self::follow_rules`].
     pub fn leave_rules(&self) {
         let mut state = self.state();
         if state.is_by_rules() {
@@ -181,7 +187,7 @@ impl Published {
         }
     }
 
-    /// By rules, no client gets results with an earlier stamp.
+    /// From now on, no client gets results with an earlier stamp. This has an effect only if results are served by rules.
     pub fn outdate(&self, stamp: u64) {
         let mut state = self.state();
         if state.is_by_rules() {
@@ -189,7 +195,7 @@ impl Published {
         }
     }
 
-    /// Returns the context of sessions with this identity, if this is the attachment.
+    /// Returns the context of sessions with this identity. None if the attachment is another one.
     pub fn context_of(&self, attachment: Attachment, whose: &Whose) -> Option<Context> {
         let mut state = self.state();
         (state.attachment == Some(attachment)).then_some(())?;
@@ -197,7 +203,7 @@ impl Published {
         Some(Context { number, stamp: u64::MAX })
     }
 
-    /// Puts a result that is being served where others find it. The caller keeps the attachment from changing.
+    /// Makes a result that is being served available to other processes. The caller keeps the attachment from changing.
     pub fn publish(&self, read: &Served<'_>) {
         let Kept { entry, cells, until, .. } = read.result;
         let mut state = self.state();
@@ -212,7 +218,8 @@ impl Published {
         state.writer.put(&key, &Record { stamp, until, rows, flags: 0, cells, value: entry.value() });
     }
 
-    /// Returns a place for a connection, or none if there is no room for one. `greeting` is the check of the greeting that the client got.
+    /// Returns a place for a connection, or none if there is no room. `greeting` is the check of the greeting that the client
+    /// got.
     pub fn enter(self: &Arc<Self>, greeting: u64) -> Option<Entered> {
         let place = self.state().writer.enter(greeting)?;
         Some(Entered { published: self.clone(), place, greeting })
@@ -220,7 +227,7 @@ impl Published {
 }
 
 impl State {
-    /// Returns true if something may be served under this attachment.
+    /// Sets the attachment. Returns true if there is one.
     fn attach(&mut self, attachment: Option<Attachment>) -> bool {
         if self.attachment != attachment {
             self.attachment = attachment;
@@ -246,7 +253,7 @@ impl State {
             return *number;
         }
         if self.contexts.len() >= MOST_CONTEXTS {
-            // A number is never given to another one.
+            // Numbers are never assigned again, so results under the forgotten ones are just not found any more.
             self.contexts.clear();
         }
         self.last_context += 1;
@@ -255,8 +262,9 @@ impl State {
     }
 }
 
-/// A read without a table leaves the warnings of the statement before it, and an aggregate over nothing may leave the number of rows
-/// found. What the server must see after such reads, only the near cache itself keeps in mind.
+/// Returns true if other processes may serve this result. They must not if the read names no table, since it leaves the warnings
+/// of the statement before, or if it may be an aggregate over no rows, which leaves the number of rows found. Only the near cache
+/// itself remembers what the server must see after such reads.
 fn is_for_others(read: &Served<'_>) -> bool {
     let Kept { entry, cells, reads_tables, .. } = read.result;
     let may_leave_found = || {
@@ -266,7 +274,7 @@ fn is_for_others(read: &Served<'_>) -> bool {
     (reads_tables || !cells.is_empty()) && !may_leave_found()
 }
 
-/// The place of a connection, which ends with this value.
+/// The place of a connection in the mapped memory. It is released when this value is dropped.
 pub struct Entered {
     published: Arc<Published>,
     place: Place,
@@ -274,8 +282,8 @@ pub struct Entered {
 }
 
 impl Entered {
-    /// The client was served by `standing`. It had sent `received` bytes since its login, and will have received `shown`. Other processes
-    /// serve nothing after `until`, because the server has to see a command.
+    /// Notes the contexts in which the client was served. The client has sent `received` bytes since its login, and will have
+    /// received `shown` bytes. Other processes serve nothing after `until`, because the server has to see a command then.
     pub fn serve(&self, standing: &Standing, [received, shown]: [u64; 2], until: u64) {
         let Standing { attachment, text, binary, since, statement } = *standing;
         let mut state = self.published.state();

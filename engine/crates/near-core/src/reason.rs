@@ -1,5 +1,5 @@
-//! Why a read was answered by the server where rules or the binary log let reads be answered from memory, and why an answer was not
-//! kept. Names that the engine has, too, mean the same here.
+//! Reasons why a read was answered by the server although rules or the binary log let reads be answered from memory, and why an
+//! answer was not stored. Names that the engine uses, too, have the same meaning here.
 
 use crate::counter::Counter;
 
@@ -40,7 +40,7 @@ sql::reasons! {
     Response "response" "the response is not a single complete result outside of a transaction";
 }
 
-/// One counter for each.
+/// Counters, one for each reason.
 pub struct Reasons(Vec<Counter>);
 
 impl Default for Reasons {
@@ -54,7 +54,7 @@ impl Reasons {
         self.0[reason.index()].add(1);
     }
 
-    /// Name, count and explanation of every reason that ever occurred.
+    /// Returns the name, count and explanation of every reason that has occurred.
     pub fn list(&self) -> Vec<(&'static str, usize, &'static str)> {
         let all = Reason::all().zip(&self.0);
         all.map(|((name, text), count)| (name, count.get(), text)).filter(|(_, count, _)| *count > 0).collect()

@@ -1,4 +1,5 @@
-//! The texts whose results were kept lately. A table of fixed size remembers them, and a later text may take the place of an earlier one.
+//! The texts whose results were stored recently. A table of fixed size contains their hashes, and a later text may replace an
+//! earlier one.
 
 use std::array;
 use std::sync::atomic::{AtomicU64, Ordering};

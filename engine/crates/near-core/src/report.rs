@@ -1,8 +1,9 @@
 //! Answers `SHOW FQC STATUS`, `QUERIES` and `CURVE`, and `SHOW STATUS LIKE 'Qcache%'`, with the near cache's own figures.
 //!
-//! `SHOW FQC REASONS` is answered, too, where rules or the binary log say what may be kept.
+//! `SHOW FQC REASONS` is also answered, if rules or the binary log decide what may be stored.
 //!
-//! Deliberately absent: the other reports. Which tables are written, and with leases why something may not be kept, only the server knows.
+//! Deliberately absent: the other reports. Only the server knows which tables are written, and, with leases, why a result may not
+//! be stored.
 
 use crate::follow::Follower;
 use crate::freshness::Summary;
@@ -16,10 +17,10 @@ use wire::surface::text_result;
 
 type Rows = Vec<Row>;
 
-/// The plugin uses the same words for the server's own cache.
+/// The plugin uses the same text for the server's own cache.
 const OBSERVED: &str = "OFF, but observed";
 
-/// The session that asks.
+/// The session that asks for a report.
 pub struct Asker {
     capabilities: u64,
     status: u16,
@@ -61,15 +62,15 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// To anybody, as on the server.
+    /// Returns true if any account may see this report, as on the server.
     pub fn is_open(&self) -> bool {
         self.topic == Topic::Counters
     }
 }
 
-/// Returns none if this text asks for something else, or if the server answers it.
+/// Returns the report that this text asks for. None if it asks for something else, or if the server answers it.
 pub fn asked(text: &[u8], summary: impl FnOnce() -> Option<Summary>) -> Option<Asked> {
-    // Nothing else is read any further.
+    // Any other text is not parsed.
     text.trim_ascii_start().get(..4).filter(|word| word.eq_ignore_ascii_case(b"show"))?;
     let (topic, selection) = match sql::classify(text, LexMode::new(&MARIADB)).kind {
         Kind::Show(Show::Fqc { topic, rows: Ok(selection) }) => (here(topic, summary()?.has_reasons)?, selection),
@@ -80,7 +81,7 @@ pub fn asked(text: &[u8], summary: impl FnOnce() -> Option<Summary>) -> Option<A
         }
         _ => return None,
     };
-    // The server says what is wrong with it.
+    // The server reports the error in a selection with an unknown column.
     selection.unknown_column(topic.columns()).is_none().then_some(Asked { topic, selection })
 }
 
@@ -138,10 +139,10 @@ fn status(memory: &Memory, summary: &Summary, asker: &Asker) -> Rows {
     rows
 }
 
-/// The most frequent first. How long the server took for the statements is not measured here.
+/// Returns the reasons, the most frequent first. The time that the server took for the statements is not measured here.
 fn reasons(memory: &Memory) -> Rows {
     let mut list = memory.reasons.list();
-    // Each read that goes to the server has a reason.
+    // Each read that goes to the server has one reason.
     let sent: u64 = list.iter().map(|(_, count, _)| *count as u64).sum();
     let reads = memory.results.counted().hits + sent;
     list.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
@@ -152,7 +153,7 @@ fn reasons(memory: &Memory) -> Rows {
     list.into_iter().map(told).collect()
 }
 
-/// In the alphabet's order, as the server has them.
+/// Returns the counters in alphabetical order, like the server.
 fn counters(memory: &Memory) -> Rows {
     let counted = memory.results.counted();
     let free = memory.results.budget().saturating_sub(counted.bytes);
@@ -168,7 +169,7 @@ fn counters(memory: &Memory) -> Rows {
     ]
 }
 
-/// Reads that could be kept, and were not.
+/// Returns the number of reads whose results could be stored, and were not.
 fn not_cached(memory: &Memory) -> u64 {
     memory.results.counted().misses.saturating_sub(memory.results.stats().inserts)
 }

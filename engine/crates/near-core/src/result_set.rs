@@ -1,4 +1,5 @@
-//! One whole result set of the server, as it is kept: with the status flags of a session outside of transactions.
+//! One whole result set of the server in the form in which it is stored: with the status flags of a session outside of
+//! transactions.
 
 use crate::reason::Own;
 use crate::session_flags::{self, Places};
@@ -8,13 +9,13 @@ use wire::{Expect, Outcome, OutcomeKind, Progress, ResponseTracker, Unstorable};
 pub struct ResultSet<'a> {
     pub bytes: &'a [u8],
     pub rows: u64,
-    /// Where it has its status flags. None: it is not served in transactions.
+    /// The places of the status flags. None if the result may not be served in transactions.
     pub places: Option<Places>,
 }
 
 impl<'a> ResultSet<'a> {
-    /// None unless these bytes are one whole result set of so many rows and nothing else, in the words that such a command is answered
-    /// with. What comes from elsewhere than the server is served only then.
+    /// Returns none unless these bytes are exactly one whole result set with this number of rows, in the protocol of such a
+    /// command. Bytes that do not come from the server are served only after this check.
     pub fn read(bytes: &'a [u8], rows: u64, expect: Expect, capabilities: u64) -> Option<ResultSet<'a>> {
         let Progress::Done(outcome) = ResponseTracker::new(expect, capabilities).feed(bytes) else { return None };
         let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows: found, .. } if found == rows);
@@ -25,8 +26,8 @@ impl<'a> ResultSet<'a> {
     }
 }
 
-/// Why an answer with this outcome may not be kept, as far as its session's transaction does not matter. `warnings`: as many belong
-/// to the text.
+/// Returns the reason why an answer with this outcome may not be stored, apart from its session's transaction. `warnings` is the
+/// number of warnings with which it may still be stored.
 pub fn why_not_kept(outcome: &Outcome, warnings: u16) -> Option<Own> {
     match outcome.unstorable(|| warnings) {
         Some(Unstorable::Failed) => Some(Own::Failed),
@@ -60,7 +61,7 @@ mod tests {
         assert!(!is_one(&wire::ErrPacket::build(1, 1045, b"28000", "no"), 0));
     }
 
-    /// Lengths and sequence numbers are in the headers of packets.
+    /// A packet's header contains its length and sequence number.
     #[test]
     fn a_changed_header_makes_it_none() {
         let whole = result();

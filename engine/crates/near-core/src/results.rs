@@ -1,11 +1,11 @@
-//! What is kept of the server's answers, and whether it may be served.
+//! The stored results of the server, and the check whether they may be served.
 //!
 //! Invariants:
-//! - what a frame of the feed closes is closed for all threads once [`Results::apply`] returns, since each looks under the lock; only
-//!   then the frame is acknowledged;
-//! - a thread that finds a result fresh looks at the time *after* its read has arrived. A result that is sent later than that was
-//!   true when its read had begun already;
-//! - results, and answers on their way to become some, take no more than `size` bytes together.
+//! - once [`Results::apply`] returns, cells that the frame closes are closed for all threads, since each thread looks at them
+//!   under the lock. The frame is acknowledged only then;
+//! - a thread notes the time *after* its read has arrived, and then checks whether the result is current. So a result that is
+//!   served was still current when its read began;
+//! - results, and answers that are still being received to be stored, take at most `size` bytes together.
 
 use crate::published::{Published, Served};
 use crate::recent::Recent;
@@ -18,27 +18,29 @@ use locks::RwLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
-/// The part of the memory that answers may take until it is known whether they can be kept: one in so many.
+/// The share of the memory for answers until it is known whether they can be stored: one part in this many.
 const ON_THEIR_WAY: u64 = 8;
 
 pub struct Results {
     cache: Cache,
     near: RwLock<Near>,
-    /// What other processes read, if they may.
+    /// The memory with results for other processes, if they may read them.
     pub published: Option<Arc<Published>>,
     on_their_way: AtomicU64,
     most_on_their_way: u64,
     pub uses: Uses,
     pub hits: AtomicU64,
-    /// Hits of sessions in transactions, which `hits` includes.
+    /// Hits in transactions. `hits` includes them.
     pub hits_inside: AtomicU64,
-    /// Hits in the processes of applications, as far as they have reported them. `hits` includes them.
+    /// Hits in the processes of applications, as far as they have been reported. `hits` includes them.
     pub hits_elsewhere: AtomicU64,
-    /// Reads that could be kept, and went to the server.
+    /// Reads whose results could be stored, and that went to the server.
     pub misses: AtomicU64,
-    /// In microseconds. By rules, no result that was read before is served: its account may be another one by now.
+    /// The time of the last change of accounts, in microseconds. Serving by rules, no result that was read earlier is served,
+    /// because its account may be a different one now.
     pub accounts_changed: AtomicU64,
-    /// Where the server is asked for the session of each connection, by its texts the results that are worth to ask for at first.
+    /// The texts whose results were stored recently. If sessions are identified by asking the server, it is asked before such a
+    /// read is sent.
     pub recent: Recent,
 }
 
@@ -47,7 +49,7 @@ impl Results {
         Results::published(size, None)
     }
 
-    /// The same with memory that other processes read.
+    /// Like [`new`](Self::new), with memory that other processes read.
     pub fn published(size: u64, published: Option<Arc<Published>>) -> Results {
         let most_on_their_way = size / ON_THEIR_WAY;
         Results {
@@ -66,12 +68,12 @@ impl Results {
         }
     }
 
-    /// For results that no lease holds.
+    /// The cache for results that do not depend on a lease.
     pub fn cache(&self) -> &Cache {
         &self.cache
     }
 
-    /// Of the present attachment.
+    /// Returns a view of the results under the present attachment. While it exists, no frame is applied.
     pub fn look(&self) -> View<'_> {
         View {
             cache: &self.cache,
@@ -85,7 +87,7 @@ impl Results {
         self.look().near.has_lease(now)
     }
 
-    /// A frame of the feed: what a host has to do after it, under which attachment, and how it is acknowledged.
+    /// Applies a frame of the feed. Returns what the host has to do next, the attachment, and the acknowledgement to send.
     pub fn apply(&self, frame: Frame) -> Result<(Vec<Heard>, Attachment, FromNear), Lost> {
         let mut near = self.near.write().unwrap_or_else(PoisonError::into_inner);
         let cells = self.published.as_ref().map(|_| frame.cells()).unwrap_or_default();
@@ -101,7 +103,8 @@ impl Results {
         self.follow(&near, &[]);
     }
 
-    /// Must be called while `near` is locked, so that no thread serves anything during the change.
+    /// Publishes the new state to other processes. Must be called while `near` is locked, so that no thread serves anything
+    /// during the change.
     fn follow(&self, near: &Near, cells: &[u32]) {
         self.published.iter().for_each(|published| published.follow(near, cells));
     }
@@ -118,7 +121,7 @@ impl Results {
         self.look().near.renew_every()
     }
 
-    /// Keeps an answer under what was told of it. False: there is no room for it.
+    /// Stores an answer with its dependencies from the report. Returns false if there is no room for it.
     pub fn store(
         &self,
         payload: &[u8],
@@ -137,21 +140,21 @@ impl Results {
         self.uses.keep(&self.cache, &key, meta, &cells, result.bytes)
     }
 
-    /// Drops what cannot be served any more.
+    /// Drops results that cannot be served any more.
     pub fn tidy(&self) {
         const SEGMENTS: usize = 4;
         self.cache.make_ready();
-        // Locked for each one, so that no frame waits for long.
+        // The lock is taken for each entry, so that no frame waits for long.
         let is_alive = |entry: &cache::Entry| self.look().near.may_be_fresh(cells(entry), entry.stamp().0);
         self.cache.sweep(is_alive, SEGMENTS);
     }
 
-    /// To be called every second.
+    /// Updates the statistics of uses. Must be called every second.
     pub fn tick(&self, now: u64) {
         self.uses.tick(self.hits.load(Ordering::Relaxed), self.budget(), now);
     }
 
-    /// Of what may be kept.
+    /// Returns the maximum size of the stored results in bytes.
     pub fn budget(&self) -> u64 {
         self.cache.budget()
     }
@@ -178,7 +181,7 @@ fn cells<'a>(entry: &'a cache::Entry) -> impl Iterator<Item = u32> + use<'a> {
     entry.cells().iter().map(|cell| cell.0)
 }
 
-/// What may be served, while nothing can change that.
+/// The results under a read lock: what may be served cannot change while this value exists.
 pub struct View<'a> {
     cache: &'a Cache,
     uses: &'a Uses,
@@ -187,30 +190,31 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// Puts a result that was found for this read where other processes find it.
+    /// Makes a result that was found for this read available to other processes.
     pub fn publish(&self, read: &Served<'_>) {
         self.published.iter().for_each(|published| published.publish(read));
     }
 
-    /// Nothing has changed everything since.
+    /// Returns true if nothing has invalidated everything since this stamp, and the lease is in force.
     pub fn holds(&self, attachment: Attachment, stamp: u64, now: u64) -> bool {
         self.near.may_serve(attachment, std::iter::empty(), stamp, now)
     }
 
-    /// There is an answer that may be served.
+    /// Returns true if there is a result that may be served.
     pub fn has(&self, attachment: Attachment, context: u64, payload: &[u8], now: u64) -> bool {
         self.look_up(attachment, context, payload, |_, entry| {
             entry.is_some_and(|entry| self.near.may_serve(attachment, cells(entry), entry.stamp().0, now))
         })
     }
 
-    /// There is an answer, whether it may be served or not.
+    /// Returns true if there is a result, whether it may be served or not.
     pub fn remembers(&self, attachment: Attachment, context: u64, payload: &[u8]) -> bool {
         self.look_up(attachment, context, payload, |_, entry| entry.is_some())
     }
 
-    /// Gives the answer to a client's read to `with`, if there is one that may be served. `snapshot`: that of the client's transaction, see
-    /// [`CommandReport::snapshot`]. An answer is what it shows if nothing has changed between the lesser of the two stamps and now.
+    /// Passes the result for a client's read to `with`, if there is one that may be served. `snapshot` is that of the client's
+    /// transaction, see [`CommandReport::snapshot`]. In a transaction, a result must not have changed since the lesser of its own
+    /// stamp and the snapshot's.
     pub fn find<T>(
         &self,
         attachment: Attachment,
@@ -244,7 +248,7 @@ impl View<'_> {
     }
 }
 
-/// What answers on their way take.
+/// The memory that unfinished answers take. It is returned when this value is dropped.
 pub struct Room {
     results: Arc<Results>,
     bytes: u64,
@@ -255,7 +259,7 @@ impl Room {
         Room { results: results.clone(), bytes: 0 }
     }
 
-    /// False if there is no room for so many more.
+    /// Reserves more bytes. Returns false if the limit is exceeded.
     pub fn grow(&mut self, bytes: usize) -> bool {
         let bytes = bytes as u64;
         self.bytes += bytes;

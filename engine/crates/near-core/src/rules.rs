@@ -1,7 +1,9 @@
-//! What may be served although it may be outdated, and for how long: the rules of the file that `rules` names, and hints in texts.
+//! Rules that allow serving results although they may be stale, and for how long. They come from the file that the option `rules`
+//! names, and from hints in texts.
 //!
-//! The words are those of the engine's `fqc_rules`. The first rule that fits decides, and without one nothing is kept. `always` fits a
-//! read only if all its tables are known and do; `never` fits, too, if they are not known.
+//! The rules have the format of the server's variable `fqc_rules`. The first rule that matches decides, and without a match
+//! nothing is stored. `always` matches a read only if all its tables are known and match. `never` also matches if the tables are
+//! not known.
 
 use crate::counter::Counter;
 use insight::rules::{self, Caching, Expression, Fact, Facts, Place, of_json};
@@ -14,12 +16,12 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Of a result that is served.
+/// The maximum age of a result that is served.
 pub const OLDEST: Duration = Duration::from_secs(86_400);
-/// What hints are counted under.
+/// The name of the counters for hints.
 const HINT: &str = "hint";
 
-/// `fqc-near` honours the whole grammar.
+/// The rules as `fqc-near` supports them, with the whole grammar.
 #[derive(Debug)]
 struct Beside;
 
@@ -44,7 +46,7 @@ impl Expression for Words {
     }
 }
 
-/// How a read may be served, and where it is counted.
+/// The terms of serving a read, and the counters for it.
 #[derive(Clone, Debug)]
 pub struct Terms {
     pub of_rule: rules::Terms,
@@ -59,21 +61,21 @@ impl Deref for Terms {
     }
 }
 
-/// What became of the reads that a rule decides.
+/// Counters for the reads that a rule decides.
 #[derive(Debug, Default)]
 pub struct Counts {
     pub hits: Counter,
-    /// Reads that went to the server while what they replaced was still served.
+    /// The number of reads that went to the server while the result that they replaced was still served.
     pub refreshes: Counter,
     pub misses: Counter,
-    /// Reads that have waited for another client's answer, before they became one of the others.
+    /// The number of reads that have waited for another client's answer. Each is also counted as one of the others.
     pub waits: Counter,
 }
 
 #[derive(Debug)]
 pub struct Rules {
     rules: Vec<Rule>,
-    /// Hints in texts count, and are counted here.
+    /// The counters for hints in texts. None if hints are ignored.
     hints: Option<Arc<Counts>>,
 }
 
@@ -85,7 +87,7 @@ struct Rule {
 }
 
 impl Rule {
-    /// None unless it lets reads be served.
+    /// Returns none unless the rule lets reads be served.
     fn terms(&self) -> Option<Terms> {
         match self.rule.caching {
             Caching::Always(of_rule) => Some(Terms { of_rule, counts: self.counts.clone() }),
@@ -101,7 +103,7 @@ struct File {
     rule: Vec<rules::Rule<Beside>>,
 }
 
-/// In TOML, or in JSON as in the server's variable `fqc_rules`.
+/// Parses rules in TOML, or in JSON as in the server's variable `fqc_rules`.
 fn read(text: &str) -> Result<Vec<rules::Rule<Beside>>, String> {
     let is_json = text.trim_start().strip_prefix('[').is_some_and(|rest| rest.trim_start().starts_with(['{', ']']));
     if is_json {
@@ -111,11 +113,11 @@ fn read(text: &str) -> Result<Vec<rules::Rule<Beside>>, String> {
     Ok(file.rule)
 }
 
-/// A read as the rules see it.
+/// The facts about a read that rules look at.
 pub struct Subject<'a> {
     pub text: &'a [u8],
     pub mode: LexMode,
-    /// As the server calls it; none before it was asked.
+    /// The account in the server's form. None before the server was asked.
     pub account: Option<&'a str>,
     /// The current database; none before the server was asked.
     pub database: Option<&'a str>,
@@ -134,7 +136,7 @@ impl Rules {
         Ok(Rules { rules, hints: has_hints.then(Arc::default) })
     }
 
-    /// A rule that keeps its name goes on counting.
+    /// Takes over the counters of rules and hints that existed before. Rules are identified by name.
     pub fn continue_counts(&mut self, before: &Rules) {
         for rule in &mut self.rules {
             let same = before.rules.iter().find(|other| other.name == rule.name && other.terms().is_some());
@@ -145,7 +147,7 @@ impl Rules {
         }
     }
 
-    /// How a read may be served; none if it may not.
+    /// Returns the terms for a read. None if it may not be served.
     pub fn of(&self, subject: &Subject) -> Option<Terms> {
         let read = Looked::new(subject);
         let rule = self.rules.iter().find(|rule| rule.rule.fits(&read));
@@ -162,13 +164,13 @@ impl Rules {
         Some(Terms { of_rule, counts })
     }
 
-    /// No result is served that is older.
+    /// Returns the maximum age of any result that is served.
     pub fn longest(&self) -> Duration {
         let longest = self.rules.iter().filter_map(Rule::terms).map(|terms| terms.ttl).max().unwrap_or_default();
         if self.hints.is_some() { OLDEST } else { longest }
     }
 
-    /// By name.
+    /// Returns the counters with the names of their rules.
     pub fn counts(&self) -> impl Iterator<Item = (&str, &Counts)> {
         let rules = self.rules.iter().filter(|rule| matches!(rule.rule.caching, Caching::Always(_)));
         let rules = rules.map(|rule| (rule.name.as_str(), &*rule.counts));
@@ -176,7 +178,7 @@ impl Rules {
     }
 }
 
-/// A subject, and what is found in its text once a rule asks for it: none where it cannot be told.
+/// A read, with facts from its text that are determined once a rule needs them. A fact is none if it cannot be determined.
 struct Looked<'a> {
     subject: &'a Subject<'a>,
     tables: OnceCell<Option<Vec<TableName>>>,
@@ -221,7 +223,7 @@ fn text(name: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(name)
 }
 
-/// Upper and lower case are the same, unless it says `(?-i)`.
+/// Builds a regular expression. It ignores case unless it contains `(?-i)`.
 pub fn expression(text: &str) -> Result<Regex, String> {
     let built = RegexBuilder::new(text).case_insensitive(true).dot_matches_new_line(true).build();
     built.map_err(|error| error.to_string())
@@ -236,7 +238,7 @@ fn shape_id(subject: &Subject) -> Option<u128> {
     raw_shape(subject).map(|shape| sql::shape_id(&shape[1..]))
 }
 
-/// The text without comments, with `?` in place of literals, and with one blank in place of several.
+/// Returns the text without comments, with `?` for each literal, and with single spaces.
 fn shape(subject: &Subject) -> Option<Vec<u8>> {
     let shape = raw_shape(subject)?;
     let mut out: Vec<u8> = Vec::with_capacity(shape.len());
@@ -257,10 +259,10 @@ fn shape(subject: &Subject) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// `cache_ttl=MILLISECONDS` in the first comment of a text, where words are separated by semicolons.
+/// Returns the value of `cache_ttl=MILLISECONDS` in the first comment of a text. Several settings are separated by semicolons.
 fn hint(text: &[u8]) -> Option<Duration> {
     let start = text.windows(2).position(|two| two == b"/*")?;
-    // In a literal it is none, and where one comes first nobody looks.
+    // In a literal, `/*` does not start a comment. So a comment is not searched after a literal or a quoted name.
     if text[..start].iter().any(|byte| matches!(byte, b'\'' | b'"' | b'`')) {
         return None;
     }

@@ -1,9 +1,9 @@
-//! Leads the conversation between one client and its server: it decides where the client's bytes go, and remembers which reads the server
-//! has not seen. Whether a result may be served, the connection's [`Freshness`] decides.
+//! Controls the conversation between one client and its server: it decides where the client's bytes go, and remembers which reads
+//! the server has not seen. The connection's [`Freshness`] decides whether a result may be served.
 //!
-//! Invariant: before anything else of the client reaches the server, the reads that it has not seen do, so that FOUND_ROWS(), the
-//! warnings and their like are what they would be. What asks for FOUND_ROWS() waits until it is known that the read has as many
-//! rows as it had here, and is refused where the server's number is another one.
+//! Invariant: before anything else of the client reaches the server, the server gets the reads that it has not seen. So
+//! FOUND_ROWS(), warnings and the like are what they would be without a near cache. A command that asks for FOUND_ROWS() waits
+//! until the server has found as many rows as the client was given. If the numbers differ, the command gets an error.
 
 use crate::clock;
 use crate::command::LONGEST;
@@ -23,33 +23,35 @@ use std::task::{Context, Poll};
 use wire::note::{Begins, Note};
 use wire::{Command, ErrPacket, Expect, Header, Outcome, Query, first_command, lone_command};
 
-/// A connection that is served all the time would look idle to the server, which ends such ones: in this time it gets one command.
+/// The time within which the server gets at least one command. The server ends idle connections, and one that is always answered
+/// from memory would look idle to it.
 const SEEN_EVERY_NS: u64 = 10_000_000_000;
-/// No process answers more reads in that time, so a note that says so is wrong.
+/// A limit for the number of hits in a note. No process answers more reads within that time, so a greater number is wrong.
 const MOST_NOTED: u64 = 100_000_000;
 const NOT_SUPPORTED: u16 = 1235;
 
-/// Says where bytes of a client go.
+/// The destination of bytes that a client has sent.
 pub enum Then {
-    /// They go to the server.
+    /// The bytes go to the server.
     Pass,
-    /// These go to the server in their place.
+    /// Send these bytes to the server instead.
     Instead(Vec<u8>),
-    /// The same, and nothing more of the client is read until the server has answered.
+    /// Send these bytes to the server instead, and read nothing more of the client until the server has answered.
     Hold(Vec<u8>),
-    /// The client gets these.
+    /// Send these bytes to the client.
     Answer(Vec<u8>),
 }
 
-/// Which number of rows found a command leaves if it sends rows.
+/// The number of rows found that a command leaves if it sends rows.
 #[derive(Default)]
 enum Leaves {
     #[default]
     Unknown,
     Own,
-    /// Its own, and the read before is not sent because of it.
+    /// Its own number. The unseen read before it is not sent, because the command replaces it.
     InPlace,
-    /// The same two of one that aggregates: with a row of nothing it leaves those of the read before.
+    /// Like `Own`, or like `InPlace` if `in_place` is true, for a command that aggregates. An aggregate over no rows sends one
+    /// row, and leaves the number of the read before.
     Aggregate {
         in_place: bool,
     },
@@ -67,12 +69,13 @@ impl Leaves {
         }
     }
 
-    /// The server's number is not that of the last read that the client knows of: none if it is as it was.
+    /// Returns true if the server's FOUND_ROWS() no longer belongs to the last read that the client knows of, and false if it
+    /// does. None if nothing has changed.
     fn leads_astray(self, outcome: &Outcome) -> Option<bool> {
         let aggregated = found(outcome);
         match self {
             Leaves::Aggregate { .. } if aggregated.is_some() => aggregated.filter(|rows| *rows > 1).map(|_| false),
-            // One that fails on its way has counted, too.
+            // A command that fails after it has sent columns has set the number, too.
             Leaves::Own | Leaves::InPlace if outcome.has_columns => Some(false),
             Leaves::InPlace | Leaves::Aggregate { in_place: true } => Some(true),
             _ => None,
@@ -80,7 +83,7 @@ impl Leaves {
     }
 }
 
-/// SHOW WARNINGS, for example, has rows and leaves the number of those found.
+/// Returns true for SHOW. SHOW WARNINGS, for example, has rows and leaves the number of rows found unchanged.
 fn looks_back(payload: &[u8]) -> bool {
     const SHOW: &[u8] = b"show";
     let text = payload[1..].trim_ascii_start();
@@ -93,38 +96,39 @@ pub struct Session {
     unseen: Option<Unseen>,
     held: Option<Held>,
     inquiry: Option<Box<Inquiry>>,
-    /// This command waits until `Freshness::decide` is to be called for it again.
+    /// The command that waits until `Freshness::decide` is to be called for it again.
     waiting: Option<Vec<u8>>,
-    /// The commands whose answers the client does not receive, oldest first. None stands for a question of the near cache.
+    /// The commands whose answers the client does not receive, oldest first. None stands for a question of the near cache itself.
     hidden: VecDeque<Option<Hidden>>,
-    /// Belongs to the first command that the server has not answered.
+    /// The effect of the first command that the server has not answered.
     leaves: Leaves,
-    /// The server's FOUND_ROWS() may not be that of the last read that the client knows of.
+    /// True if the server's FOUND_ROWS() may not belong to the last read that the client knows of.
     is_astray: bool,
     /// The time at which the server last received a command.
     seen_ns: u64,
     hits: u64,
-    /// The read that would have been served if the program did more than to observe.
+    /// The read that would have been served if the program did not just observe.
     trial: Option<Trial>,
-    /// The connection's place in the mapped memory; none if only the near cache serves it.
+    /// The connection's place in the mapped memory. None if only the near cache answers it.
     shared: Option<Shared>,
 }
 
-/// A connection that a library in the client's process may answer, too.
+/// The state of a connection that a library in the client's process may answer, too.
 struct Shared {
     entered: Entered,
-    /// Bytes of the client since the login, and bytes that it was given.
+    /// The number of bytes that the client has sent since the login.
     received: u64,
+    /// The number of bytes that the client was given since the login.
     shown: u64,
-    /// The context of the read that is being served.
+    /// The contexts for the read that is being served.
     standing: Option<Box<Standing>>,
-    /// The context of the read that was served last.
+    /// The contexts for the read that was served last.
     last: Option<Box<Standing>>,
-    /// The beginning of what may be a note.
+    /// The beginning of what may be a note of the library.
     partial: Vec<u8>,
 }
 
-/// A read that was served before the server got it.
+/// A read that was answered from memory, and that the server has got since.
 struct Hidden {
     number: u64,
     /// The number of rows that the client received.
@@ -132,7 +136,7 @@ struct Hidden {
 }
 
 impl Session {
-    /// Begins the conversation of a connection that has just logged in.
+    /// Starts the conversation of a connection that has just logged in.
     pub fn new(memory: &Arc<Memory>, freshness: impl Freshness + 'static) -> Session {
         Session {
             memory: memory.clone(),
@@ -151,8 +155,8 @@ impl Session {
         }
     }
 
-    /// Lets a library in the client's process answer this connection, too, if there is room for it. `greeting` is the check of the greeting
-    /// that the client got.
+    /// Lets a library in the client's process answer this connection as well, if there is room for it in the mapped memory.
+    /// `greeting` is the check of the greeting that the client got.
     pub fn share(&mut self, greeting: u64) {
         let entered = self.memory.results.published.as_ref().and_then(|published| published.enter(greeting));
         let shared =
@@ -160,12 +164,13 @@ impl Session {
         self.shared = entered.map(shared);
     }
 
-    /// The client is given so many bytes that the server has sent.
+    /// Notes that the client is given this many bytes of the server.
     pub fn show(&mut self, count: usize) {
         self.shared.iter_mut().for_each(|shared| shared.shown += count as u64);
     }
 
-    /// Takes bytes of the client. `is_heard` says that the client has received everything that came before.
+    /// Takes bytes of the client and returns where they go. `is_heard` is true if the client has received everything that came
+    /// before.
     pub fn of_client(&mut self, follower: &mut Follower, bytes: &[u8], is_heard: bool) -> Then {
         let Some(shared) = &mut self.shared else { return self.take(follower, bytes, is_heard) };
         shared.received += bytes.len() as u64;
@@ -196,7 +201,7 @@ impl Session {
         self.answered(then)
     }
 
-    /// Takes over what the client was served in its own process.
+    /// Takes over the hits that the library in the client's process reports, and the last read that it answered.
     fn heed(&mut self, note: &Note<'_>) {
         let (results, hits) = (&self.memory.results, note.hits.min(MOST_NOTED));
         self.hits += hits;
@@ -214,7 +219,7 @@ impl Session {
         self.unseen = Some(Unseen { packet, rows, found, warns, under, first_types, before });
     }
 
-    /// Counts what the client is given from here, and says by what.
+    /// Counts the bytes that the client is given from here, and notes the contexts in which it was served.
     fn answered(&mut self, then: Then) -> Then {
         if let (Then::Answer(answer), Some(shared)) = (&then, &mut self.shared) {
             shared.shown += answer.len() as u64;
@@ -276,7 +281,7 @@ impl Session {
         self.send(follower, bytes, command, asks, now_ns)
     }
 
-    /// Returns what the server gets before the command that waits: the reads that it has not seen, and questions.
+    /// Returns the bytes for the server before a waiting command: the reads that the server has not seen, and questions.
     fn ask(&mut self, follower: &mut Follower, now_ns: u64) -> Vec<u8> {
         self.seen_ns = now_ns;
         let unseen = self.unseen.take();
@@ -286,7 +291,8 @@ impl Session {
         packets
     }
 
-    /// The client does not receive the answers to these questions, and the number of rows found is not that of its last read any more.
+    /// Adds questions of the near cache to `packets`. The client does not receive their answers, and they change `FOUND_ROWS()`
+    /// on the server.
     fn put_ahead(&mut self, follower: &mut Follower, questions: Vec<(u64, Vec<u8>)>, packets: &mut Vec<u8>) {
         self.is_astray |= !questions.is_empty();
         for (number, packet) in questions {
@@ -299,7 +305,7 @@ impl Session {
     fn may_stay_unseen(&self, command: Option<&[u8]>, capabilities: u64, now_ns: u64) -> bool {
         let may_be_forgotten =
             |unseen: &Unseen| command.is_some_and(|payload| unseen.may_be_forgotten_for(payload, capabilities));
-        // Other processes answer executions of a statement only once the server has their types.
+        // Other processes can answer executions of a statement only once the server has the statement's types.
         let is_short_of_types = self.shared.is_some() && self.unseen.as_ref().is_some_and(Unseen::brings_types);
         let is_seen = now_ns.saturating_sub(self.seen_ns) < SEEN_EVERY_NS;
         is_seen && !is_short_of_types && self.unseen.as_ref().is_none_or(may_be_forgotten)
@@ -320,7 +326,7 @@ impl Session {
         let is_astray = self.is_astray;
         let same = self.unseen.as_mut().filter(|unseen| !is_astray && unseen.is_alone(packet));
         if let Some(same) = same {
-            // The same read once more leaves what it left before.
+            // The same read leaves the same state once more.
             (same.rows, same.under, same.first_types) = (Some(rows), under, first_types);
             same.found = same.found.and(found.or(Some(rows)));
             return answer;
@@ -338,7 +344,8 @@ impl Session {
         answer
     }
 
-    /// Sends these bytes to the server, after the reads that it must see first. `asks` says that they may evaluate `FOUND_ROWS()`.
+    /// Sends these bytes to the server, after the reads that it must see first. `asks` is true if they may evaluate
+    /// `FOUND_ROWS()`.
     fn send(&mut self, follower: &mut Follower, bytes: &[u8], command: Option<&[u8]>, asks: bool, now_ns: u64) -> Then {
         let stays = |unseen: &Unseen| command.is_some_and(|payload| unseen.may_follow(payload, follower));
         let unseen = self.unseen.take_if(|unseen| !stays(unseen));
@@ -385,7 +392,8 @@ impl Session {
         self.held.is_some() || self.inquiry.is_some() || self.waiting.is_some()
     }
 
-    /// Returns where the waiting command goes, once the server has run the reads that it had not seen or the wait is over.
+    /// Returns where the waiting command goes, once the server has run the reads that it had not seen or the wait is over. None
+    /// if the command has to wait longer.
     pub fn take_held(&mut self, context: &mut Context<'_>, follower: &mut Follower) -> Option<Then> {
         let then = self.held(context, follower)?;
         Some(self.answered(then))
@@ -413,14 +421,14 @@ impl Session {
                 Some(Then::Instead(command))
             }
             Err(error) => {
-                // A client that reads again receives present rows.
+                // After this error, a client that reads again must get current rows.
                 self.freshness.outdate();
                 Some(Then::Answer(error))
             }
         }
     }
 
-    /// Is called when an answer is complete. `is_hidden` says that the client does not receive it.
+    /// Is called when an answer is complete. `is_hidden` is true if the client does not receive it.
     pub fn of_answer(&mut self, outcome: &Outcome, is_hidden: bool) {
         if is_hidden {
             return self.of_hidden(outcome);
@@ -454,7 +462,7 @@ impl Session {
         self.is_astray &= !sets_found;
     }
 
-    /// Returns the report on the cache that this command asks for.
+    /// Returns the report on the cache that this command asks for, if it asks for one that is answered here.
     fn asked(&self, follower: &Follower, payload: &[u8]) -> Option<Asked> {
         let query = Some(payload).filter(|payload| payload.len() <= LONGEST && payload[0] == Command::Query as u8);
         let query = Query::parse(&query?[1..], follower.capabilities())?;
@@ -467,7 +475,7 @@ impl Session {
         Then::Answer(report::answer(&self.memory, &summary, asked, &asker))
     }
 
-    /// Asks the server first whether this account may see the report.
+    /// Asks the server whether this account may see the report. The report is sent when the server has answered.
     fn inquire(&mut self, follower: &mut Follower, asked: Asked) -> Then {
         let unseen = self.unseen.take();
         self.inquiry = Some(Box::new(Inquiry::new(asked, unseen.iter().map(Unseen::count).sum())));
@@ -480,7 +488,8 @@ impl Session {
         Then::Hold(packets)
     }
 
-    /// Sends the reads that the server has not seen, oldest first.
+    /// Returns the packets of the reads that the server has not seen, oldest first, and expects their answers, which the client
+    /// does not receive.
     fn forward_unseen(&mut self, follower: &mut Follower, mut unseen: Unseen) -> Vec<u8> {
         self.is_astray = false;
         let before = std::mem::take(&mut unseen.before);
@@ -495,7 +504,7 @@ impl Session {
         packets
     }
 
-    /// Sends these bytes to the server.
+    /// Notes that these bytes are sent to the server, command by command.
     fn forward(&mut self, follower: &mut Follower, bytes: &[u8]) {
         self.seen_ns = clock::now();
         let mut rest = bytes;
@@ -511,7 +520,8 @@ impl Session {
         }
     }
 
-    /// `payload` belongs to one whole command, or is the beginning of the first one.
+    /// Notes a piece of what is sent to the server. `payload` is that of a whole command, or the beginning of the first one in
+    /// `bytes`.
     fn forward_piece(&mut self, follower: &mut Follower, bytes: &[u8], payload: &[u8], is_whole: bool) {
         let (before, was_at_rest, is_of_file) =
             (follower.commands_begun(), follower.is_at_rest(), follower.is_in_file());
@@ -524,7 +534,8 @@ impl Session {
     }
 }
 
-/// A near cache that attaches through another one would count commands that never reach the server.
+/// Returns true if a client tries to attach as a near cache. One that attached through this program would count commands that
+/// never reach the server.
 fn attaches(payload: &[u8]) -> bool {
     payload.strip_prefix(&[Command::Query as u8]).is_some_and(feed::attaches)
 }
@@ -557,7 +568,7 @@ mod tests {
         assert!(memory.hear(Frame { number, messages }).is_ok());
     }
 
-    /// What is told of an execution often comes when the next one is under way already.
+    /// The report on an execution often arrives when the next execution is pending already.
     #[test]
     fn an_execution_is_served_though_the_one_before_was_sent_when_nothing_was_told_yet() {
         let memory = Arc::new(Memory::new(4 << 20));
@@ -596,7 +607,7 @@ mod tests {
     const OTHER: &[u8] = b"\x03SELECT v FROM u";
     const INSIDE: u16 = status::IN_TRANS | status::IN_TRANS_READONLY;
 
-    /// One connection of a near cache that has been granted a lease. Reads depend on cell 1.
+    /// A connection of a near cache that has been granted a lease. Its reads depend on cell 1.
     struct Line {
         number: u32,
         memory: Arc<Memory>,
@@ -618,7 +629,7 @@ mod tests {
             Line { number, memory: memory.clone(), session, follower: Follower::new(CAPABILITIES), frames }
         }
 
-        /// Another connection of this near cache.
+        /// Returns another connection of this near cache.
         fn another(&self) -> Line {
             Line::of(self.number + 1, &self.memory, self.frames.clone())
         }
@@ -628,7 +639,7 @@ mod tests {
             hear(&self.memory, self.frames.get(), messages);
         }
 
-        /// Sends a command; the answer, if the near cache gives one itself.
+        /// Sends a command, and returns the answer if the near cache gives one itself.
         fn served(&mut self, payload: &[u8]) -> Option<Vec<u8>> {
             match self.session.of_client(&mut self.follower, &packet(0, payload), true) {
                 Then::Answer(answer) => Some(answer),
@@ -636,7 +647,7 @@ mod tests {
             }
         }
 
-        /// The server answers all that it was sent so.
+        /// Lets the server answer all pending commands with these bytes.
         fn answer(&mut self, answer: &[u8]) {
             let mut shown = Vec::new();
             self.follower.from_server(answer, |part| {
@@ -650,7 +661,7 @@ mod tests {
             self.answer(&wire::ok_packet(1, 0, 0, flags, 0));
         }
 
-        /// The server runs this read and reports it on the feed. `told.command` is the number of the read on this connection.
+        /// Lets the server run this read and report it on the feed. `told.command` is the number of the read on this connection.
         fn read(&mut self, payload: &[u8], flags: u16, told: CommandReport) {
             self.read_in(3, payload, flags, told);
         }
@@ -745,7 +756,7 @@ mod tests {
         assert!(line.served(READ).is_none());
     }
 
-    /// A process that maps the results: it has the descriptor alone.
+    /// Another process that maps the results. It has only the file descriptor.
     struct Other {
         reader: mapped::Reader<mapped::Map>,
         place: mapped::Place,
@@ -833,7 +844,7 @@ mod tests {
         assert_eq!(other.counts(), None);
     }
 
-    /// An execution, whose parameter has its type along or not.
+    /// Builds an execution with one parameter, with or without its type.
     fn execute(id: u8, kind: Option<u8>, value: u64) -> Vec<u8> {
         let types = kind.map_or(vec![0], |kind| vec![1, kind, 0]);
         [&[23, id, 0, 0, 0, 0, 1, 0, 0, 0, 0][..], &types, &value.to_le_bytes()].concat()
@@ -841,7 +852,7 @@ mod tests {
 
     const INTEGER: Option<u8> = Some(8);
 
-    /// The line has prepared statement 7, and the server has reported its first execution.
+    /// Returns a connection that has prepared statement 7, and whose first execution the server has reported.
     fn executed() -> (Line, Other) {
         let (mut line, other) = shared();
         line.prepare(7);
@@ -850,7 +861,7 @@ mod tests {
         (line, other)
     }
 
-    /// The numbers of the contexts of both protocols differ.
+    /// The contexts of the two protocols have different numbers.
     #[test]
     fn other_processes_know_the_contexts_of_texts_and_of_executions() {
         let (mut line, mut other) = executed();

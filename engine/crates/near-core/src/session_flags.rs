@@ -1,27 +1,29 @@
-//! The status flags that say which transaction a session is in. Results are kept with those of a session outside of transactions, and get
-//! the flags of the session that they are served to, so that all sessions share them.
+//! The status flags that show which transaction a session is in. Results are stored with the flags of a session outside of
+//! transactions, and are served with the flags of the session that gets them. So all sessions can share them.
 
 use wire::status::{self, OF_TRANSACTION};
 
 /// The flags of a session outside of transactions with autocommit on.
 pub const OUTSIDE: u16 = status::AUTOCOMMIT;
 
-/// A session's own flags among the status flags of an answer.
+/// Returns the flags of an answer that describe the session's transaction.
 pub fn own(flags: u16) -> u16 {
     flags & OF_TRANSACTION
 }
 
-/// Where an answer has its status flags, packed into the flags of a cache entry. Zero: the entry may not be served in transactions.
+/// The places of the status flags in an answer, packed into the flags of a cache entry. Zero means that the entry may not be
+/// served in transactions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Places(u32);
 
 impl Places {
-    /// The first place in the lower bits, the distance of the last one from the end in the upper bits.
+    /// The number of lower bits, which contain the first place. The upper bits contain the distance of the last place from the
+    /// end.
     const FIRST_BITS: u32 = 21;
     const MOST_FIRST: usize = (1 << Self::FIRST_BITS) - 1;
     const MOST_TAIL: usize = (1 << (u32::BITS - Self::FIRST_BITS)) - 1;
 
-    /// `offsets`: of the flags in an answer of `length` bytes. None if they cannot be described.
+    /// Returns the places for flags at these offsets in an answer of `length` bytes. None if they cannot be packed.
     pub fn describe(offsets: &[u32], length: usize) -> Option<Places> {
         let (first, last) = match offsets {
             [last] => (0, *last as usize),
@@ -40,7 +42,7 @@ impl Places {
         self.0
     }
 
-    /// Gives the answer the flags of the session that gets it.
+    /// Replaces the transaction's flags in the answer by those of the session that gets it.
     pub fn give(self, answer: &mut [u8], flags: u16) {
         let (first, tail) = (self.0 as usize & Self::MOST_FIRST, self.0 as usize >> Self::FIRST_BITS);
         let last = answer.len().checked_sub(tail);

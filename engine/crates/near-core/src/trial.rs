@@ -1,20 +1,19 @@
-//! Counts the reads that the program would answer from memory, while an operator lets it only observe. Each such read goes to the server,
-//! and the answer of the server is compared with the one that the client would have got.
+//! Compares what the program would answer from memory with the server's answer, while the operator lets it only observe.
 
 use crate::session_flags::Places;
 use crate::uses::Use;
 use wire::{Outcome, OutcomeKind};
 
-/// The answer of the server has this number where nothing else needs it.
+/// The number of the server's answer if only the trial needs it.
 const NUMBER: u64 = u64::MAX - 1;
 
-/// A read that could be answered from memory, on its way to the server.
+/// A read that could be answered from memory, and that is sent to the server instead.
 pub struct Trial {
     number: Option<u64>,
     expected: Vec<u8>,
     places: Option<Places>,
     pub used: Option<Use>,
-    /// The beginning of the server's answer, which is at most a little longer than the expected one.
+    /// The beginning of the server's answer. It stops growing once it is longer than the expected one.
     answer: Vec<u8>,
 }
 
@@ -23,7 +22,8 @@ impl Trial {
         Trial { number: None, expected, places, used, answer: Vec::new() }
     }
 
-    /// The server gets the read now. Returns the number of its answer: the one that it has already, if it has one.
+    /// Notes that the read is sent to the server. Returns the number of its answer: `number` if there is one, and otherwise one
+    /// of its own.
     pub fn send(&mut self, number: Option<u64>) -> u64 {
         *self.number.get_or_insert(number.unwrap_or(NUMBER))
     }
@@ -36,7 +36,7 @@ impl Trial {
         self.number == Some(number)
     }
 
-    /// Returns true if only a trial uses this number.
+    /// Returns true if this is the number of an answer that only a trial needs.
     pub fn is_alone(number: u64) -> bool {
         number == NUMBER
     }
@@ -47,12 +47,13 @@ impl Trial {
         }
     }
 
-    /// The answer is complete. Returns true if it is the expected one; none if the server could not answer.
+    /// Ends the trial when the answer is complete. Returns true if the answer is the expected one. None if the server has
+    /// answered with an error.
     pub fn end(mut self, outcome: &Outcome) -> Option<bool> {
         if matches!(outcome.kind, OutcomeKind::Err { .. }) {
             return None;
         }
-        // The same rows have other flags in a transaction.
+        // Inside a transaction, the same result has other flags.
         if let Some(places) = self.places {
             places.give(&mut self.expected, 0);
             places.give(&mut self.answer, 0);

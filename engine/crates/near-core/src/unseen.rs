@@ -1,4 +1,4 @@
-//! A read that was answered here, and what has to wait until the server has seen it.
+//! Reads that were answered from memory and that the server has not seen, and commands that wait until it has.
 
 use crate::command::is_harmless;
 use crate::follow::Follower;
@@ -7,30 +7,31 @@ use sql::Aggregates;
 use std::collections::VecDeque;
 use wire::{Command, ErrPacket, Execute, Expect, Header, Outcome, OutcomeKind};
 
-/// Reads that the server must run for the rows found by the last one.
+/// The maximum number of reads that the server must run before the last one, for its number of rows found to be right.
 const MOST_BEFORE: usize = 8;
-/// "Record has changed since last read".
+/// The error number of "Record has changed since last read".
 const HAS_CHANGED: u16 = 1020;
 
-/// The last read that the server has not seen.
+/// The last read that was answered from memory and that the server has not seen, with the ones before it that still matter.
 pub struct Unseen {
     pub packet: Vec<u8>,
-    /// Those found; none if they may be those of an older read.
+    /// The number of rows found. None if it may be that of an older read.
     pub rows: Option<u64>,
-    /// What FOUND_ROWS() tells after it; none if that is not certain.
+    /// The value of FOUND_ROWS() after the read. None if it is not certain.
     pub found: Option<u64>,
-    /// The server warns of words in its text.
+    /// True if the server warns of words in the text.
     pub warns: bool,
-    /// The context in which it was answered; none if the server gives out no numbers of contexts.
+    /// The context in which the read was answered. None if the server provides no numbers of contexts.
     pub under: Option<Under>,
-    /// It binds types that the server does not have, and that later executions may go by.
+    /// The types that the read binds, if the server has none for the statement yet. Later executions may rely on them.
     pub first_types: Option<Vec<u8>>,
-    /// Those answered before it, the first one first, whose rows found it may have left as they were.
+    /// Reads that were answered before this one, oldest first. This one may have left their number of rows found unchanged.
     pub before: Vec<Unseen>,
 }
 
 impl Unseen {
-    /// The server must run those before it, too: then the rows found are right. If there are too many, it is not known which they are.
+    /// Adds earlier reads, which the server must run first so that the number of rows found is right. If there are too many, the
+    /// number becomes unknown.
     pub fn after(mut self, mut earlier: Unseen) -> Unseen {
         if earlier.rows.is_none() || earlier.before.len() >= MOST_BEFORE {
             self.rows = None;
@@ -38,17 +39,17 @@ impl Unseen {
         }
         self.before = std::mem::take(&mut earlier.before);
         self.before.push(earlier);
-        // The same command counts once: the later one either has rows, or the earlier one had none.
+        // The same command is kept once: either its later run has rows, or its earlier one had none.
         self.before.retain(|one| one.packet != self.packet);
         self
     }
 
-    /// Returns true if the read is this packet, its number of rows is known, and no other read is to be sent before it.
+    /// Returns true if this packet is the read, its number of rows is known, and no other read has to be sent before it.
     pub fn is_alone(&self, packet: &[u8]) -> bool {
         self.before.is_empty() && self.rows.is_some() && self.packet == packet
     }
 
-    /// How many reads the server has not seen.
+    /// Returns the number of reads that the server has not seen.
     pub fn count(&self) -> usize {
         self.before.len() + 1
     }
@@ -65,8 +66,8 @@ impl Unseen {
         if self.is_execution() { Expect::Execute } else { Expect::Query }
     }
 
-    /// The server may get this command without having seen the read: it cannot know the difference, or the client goes. What is closed
-    /// cannot be run, and the answer to a ping may count warnings.
+    /// Returns true if the server may get this command without having seen the read: the command does not depend on it, or the
+    /// client leaves. A closed statement cannot be run later, and the answer to a ping may contain the number of warnings.
     pub fn may_follow(&self, payload: &[u8], follower: &Follower) -> bool {
         let has_execution = || self.before.iter().chain([self]).any(Unseen::is_execution);
         let is = |command: Command| payload[0] == command as u8;
@@ -80,30 +81,32 @@ impl Unseen {
         self.is_execution() && payload.get(..COMMAND_AND_ID) == self.packet[Header::SIZE..].get(..COMMAND_AND_ID)
     }
 
-    /// It is this command.
+    /// Returns true if the read is this command.
     pub fn is_same(&self, payload: &[u8]) -> bool {
         self.packet.get(Header::SIZE..) == Some(payload)
     }
 
-    /// Those before this one alone.
+    /// Returns the reads before this one; none if there are none.
     pub fn earlier(self) -> Option<Unseen> {
         let mut before = self.before;
         let last = before.pop()?;
         Some(Unseen { before, ..last })
     }
 
-    /// An execution of the same statement leaves behind what it would. And what changes with a definition the server tells once.
+    /// Returns true if `payload` executes the same statement, and binds the types that the server does not have yet. Such an
+    /// execution leaves the same state behind, and the server reports changed metadata only once anyway.
     pub fn is_replaced_by(&self, payload: &[u8], capabilities: u64) -> bool {
         let binds = |types: &Vec<u8>| binds_all(payload, types, capabilities).unwrap_or_default();
         self.is_of_same_statement(payload) && self.first_types.as_ref().is_none_or(binds)
     }
 
-    /// Another read may be answered before the server has seen this one.
+    /// Returns true if another read may be answered from memory before the server has seen this one.
     pub fn may_be_forgotten_for(&self, payload: &[u8], capabilities: u64) -> bool {
         self.first_types.is_none() || self.is_replaced_by(payload, capabilities)
     }
 
-    /// This command as the server must get it in place of this read: with the types that it goes by. None if it is to get it as it is.
+    /// Returns this command with the parameter types of the unseen read, if the server needs them because it does not get that
+    /// read. None if the command can be sent unchanged.
     pub fn completed(&self, packet: &[u8], capabilities: u64) -> Option<Vec<u8>> {
         let payload = packet.get(Header::SIZE..).filter(|payload| self.is_of_same_statement(payload))?;
         let types = self.first_types.as_ref()?;
@@ -116,17 +119,17 @@ fn count(types: &[u8]) -> u16 {
     (types.len() / 2) as u16
 }
 
-/// An execution brings these types, and a value of each.
+/// Returns true if an execution brings these types, and a value other than NULL for each. None if it cannot be parsed.
 fn binds_all(payload: &[u8], types: &[u8], capabilities: u64) -> Option<bool> {
     let execute = Execute::parse(payload, capabilities)?;
     let params = execute.params(count(types), &[])?;
     Some(params.are_types_new && params.types == types && params.nulls.iter().all(|byte| *byte == 0))
 }
 
-/// A command that waits until the server has run what it had not seen.
+/// A command that waits until the server has run the reads that it had not seen.
 pub struct Held {
     command: Vec<u8>,
-    /// The rows that the client was given by each, if they are those found.
+    /// For each of these reads the number of rows found for the client. None if it is not known.
     awaited: VecDeque<Option<u64>>,
     is_right: bool,
 }
@@ -137,7 +140,7 @@ impl Held {
         Held { command, awaited, is_right: true }
     }
 
-    /// As the server counts them.
+    /// Compares the outcome of the next of these reads with what the client was given.
     pub fn count(&mut self, outcome: &Outcome) {
         if let Some(rows) = self.awaited.pop_front() {
             self.is_right &= is_found(rows, outcome);
@@ -148,30 +151,32 @@ impl Held {
         self.awaited.is_empty()
     }
 
-    /// The command that the server gets now, or the error that the client does.
+    /// Returns the command, which the server gets now, if the server has found as many rows as the client was given. Otherwise
+    /// returns the error packet for the client.
     pub fn released(self) -> Result<Vec<u8>, Vec<u8>> {
         if self.is_right { Ok(self.command) } else { Err(has_changed()) }
     }
 }
 
-/// The server has found as many as the client was given.
+/// Returns true if the server has found as many rows as the client was given.
 pub fn is_found(rows: Option<u64>, outcome: &Outcome) -> bool {
     rows.is_some() && found(outcome) == rows
 }
 
-/// An answer of one row or none that may be that of an aggregate over nothing.
+/// Returns true if an answer may be that of an aggregate over no rows, which leaves the number of rows found unchanged. The
+/// caller checks that the answer has at most one row.
 pub fn may_leave_found(aggregates: Aggregates, answer: &[u8], capabilities: u64, is_binary: bool) -> bool {
     let shows_rows =
         || wire::first_value(answer, capabilities, is_binary).is_some_and(|value| aggregates.show_rows(value));
     aggregates != Aggregates::No && !shows_rows()
 }
 
-/// The rows of an answer that has some, or none of them.
+/// Returns the number of rows of an answer with rows; none for other answers.
 pub fn found(outcome: &Outcome) -> Option<u64> {
     if let OutcomeKind::ResultSet { rows, .. } = outcome.kind { Some(rows) } else { None }
 }
 
-/// The answer to who asks for FOUND_ROWS() that the server does not know.
+/// Returns the error for a client that asks for a FOUND_ROWS() that cannot be determined.
 pub fn has_changed() -> Vec<u8> {
     let message = "fqc-near: rows have changed since the read whose FOUND_ROWS() is asked for; read again";
     ErrPacket::build(1, HAS_CHANGED, b"HY000", message)

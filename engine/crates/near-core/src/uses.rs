@@ -1,7 +1,7 @@
-//! How what is kept is used: counts of each shape of statement, and a sample of the reads that tells how other sizes would do. What
-//! `SHOW FQC QUERIES` and `SHOW FQC CURVE` tell here.
+//! Measures how stored results are used: counts for each shape of statement, and a sample of reads that estimates how other
+//! memory sizes would do. These are the figures of `SHOW FQC QUERIES` and `SHOW FQC CURVE`.
 //!
-//! Nothing in it changes what is answered. It is bounded, and no part of the option `size`.
+//! The measurements do not change any answer. Their memory is bounded, and not part of the option `size`.
 
 use cache::{Cache, CellId, Entry, Key, Meta};
 use insight::report::{self, Row};
@@ -9,27 +9,27 @@ use insight::{Curve, Digests, Moment, NOBODY, Outcome, Sample, ShapeId};
 use sql::{Digest, LexMode};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// A result's place in the index.
+/// The size of a result's slot in the index, in bytes.
 const INDEX_BYTES: usize = 16;
-/// Why an answer was not kept that could have been.
+/// The reason code of a result that was not stored for lack of memory.
 const NO_MEMORY: usize = 0;
 
 #[derive(Default)]
 pub struct Uses {
     digests: Digests,
     curve: Curve<Basis>,
-    /// Answers of the server that could be kept.
+    /// The number of answers of the server that could be stored.
     misses: AtomicU64,
     pub observed: Observed,
 }
 
-/// What tells whether a result is outdated.
+/// The stamp and cells of a sampled result. They show whether the result is stale.
 struct Basis {
     stamp: u64,
     cells: Box<[CellId]>,
 }
 
-/// Which statement an answer is to, and how long it took the server.
+/// The statement of an answer, and the time that the server took for it.
 #[derive(Clone, Copy)]
 pub struct Source {
     pub shape: ShapeId,
@@ -37,13 +37,13 @@ pub struct Source {
 }
 
 impl Source {
-    /// Of what others have put into the store.
+    /// The source of a result that another near cache has put into the shared store.
     pub fn of_store(shape: ShapeId) -> Source {
         Source { shape, cost_ns: 0 }
     }
 }
 
-/// What a served result spares the server.
+/// The work that a served result saves the server.
 #[derive(Clone, Copy)]
 pub struct Use {
     shape: ShapeId,
@@ -57,13 +57,13 @@ impl Use {
     }
 }
 
-/// What the program would have answered from memory while it only observed.
-// Relaxed throughout: counts order nothing, and what is in memory may be served or not.
+/// Counts the reads that the program would have answered from memory while it only observed.
+// All accesses are relaxed: no other memory access depends on these values.
 #[derive(Default)]
 pub struct Observed {
     is_on: AtomicBool,
     pub hits: AtomicU64,
-    /// The observed hits for which the server's answer was another one.
+    /// The observed hits for which the server's answer was different.
     pub different: AtomicU64,
     pub saved_ns: AtomicU64,
 }
@@ -90,7 +90,7 @@ impl Uses {
         if sql::shape(text, mode, &mut shape) { self.of_shape(&shape[1..]) } else { NOBODY }
     }
 
-    /// Literals are part of its shape.
+    /// Returns the shape of a prepared statement. Its literals are part of the shape.
     pub fn of_prepared(&self, text: &[u8]) -> ShapeId {
         self.of_shape(text)
     }
@@ -99,7 +99,7 @@ impl Uses {
         self.digests.find(sql::shape_id(shape), || sql::abbreviated(&Digest::new(shape).text))
     }
 
-    /// A read is looked for. `is_fresh`: whether a result with this stamp and these cells could be served.
+    /// Counts a lookup. `is_fresh` returns true if a result with this stamp and these cells could be served.
     pub fn requested(&self, hash: u64, found: Option<&Entry>, is_fresh: impl Fn(u64, &[CellId]) -> bool) {
         if !self.curve.wants(hash) || self.curve.requested(hash, |basis| is_fresh(basis.stamp, &basis.cells)) {
             return;
@@ -114,7 +114,7 @@ impl Uses {
         self.digests.hit(one.shape, one.saved_ns / 1000, one.bytes as u64);
     }
 
-    /// Keeps an answer. False: there is no room for it.
+    /// Stores an answer. Returns false if there is no room for it.
     pub fn keep(&self, cache: &Cache, key: &Key, meta: Meta, cells: &[CellId], answer: &[u8]) -> bool {
         let hash = cache.hash(key);
         let (stamp, cost_ns) = (meta.stamp.0, meta.cost_ns);
@@ -126,15 +126,15 @@ impl Uses {
         is_kept
     }
 
-    /// The server has answered a read that could have been answered from memory. `is_same`: with the same rows.
+    /// Counts a read that could have been answered from memory. `is_same` says that the server has answered it in the same way.
     pub fn tried(&self, used: Option<Use>, is_same: bool) {
         self.observed.count(used.map_or(0, |used| used.saved_ns), is_same);
         used.into_iter().for_each(|used| self.digests.observed(used.shape, used.saved_ns / 1000, Some(true)));
     }
 
-    /// The server has given an answer of so many bytes that could be kept.
+    /// Counts an answer of the server, of this many bytes, that could be stored.
     pub fn missed(&self, source: Source, bytes: usize, is_kept: bool) {
-        // Relaxed: it orders nothing.
+        // Relaxed: no other memory access depends on this counter.
         self.misses.fetch_add(1, Ordering::Relaxed);
         if self.observed.is_on() {
             return self.digests.observed(source.shape, source.cost_ns / 1000, Some(false));
@@ -146,7 +146,7 @@ impl Uses {
         self.digests.missed(source.shape, outcome);
     }
 
-    /// To be called every second. `hits`: all that there ever were.
+    /// Updates the estimates. Must be called every second. `hits` is the number of all hits since the start.
     pub fn tick(&self, hits: u64, size_bytes: u64, now_ns: u64) {
         let [observed, misses] = [&self.observed.hits, &self.misses].map(|count| count.load(Ordering::Relaxed));
         let requests = hits + observed + misses;
@@ -168,7 +168,7 @@ fn sample(bytes: usize, cost_ns: u64, validity: Basis) -> Sample<Basis> {
     Sample { bytes: narrow((bytes + INDEX_BYTES) as u64), cost_us: narrow(cost_ns / 1000), validity }
 }
 
-/// In the server's words.
+/// The names that the server uses in these reports.
 struct Names;
 
 impl report::Names for Names {
@@ -180,7 +180,7 @@ impl report::Names for Names {
         "not_reused"
     }
 
-    /// A near cache knows tables by number alone.
+    /// A near cache knows tables only by their numbers.
     fn table(&self, _: u32) -> Option<&str> {
         None
     }

@@ -1,4 +1,5 @@
-//! Another kind of freshness is one more file: this one serves what its own connection has read before, for as long as it lasts.
+//! Shows that another kind of freshness takes one implementation of a trait. This one serves for ever what its own connection has
+//! read before.
 
 use near_core::answer::Answer;
 use near_core::follow::Follower;

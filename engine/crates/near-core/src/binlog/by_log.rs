@@ -1,4 +1,4 @@
-//! Freshness by the server's binary log, which says what has changed: see `binlog`.
+//! Serves results by the server's binary log, which shows what has changed; see `binlog`.
 
 use super::{Absolute, Begun, Log, Noted, Progress, Read, tables_made};
 use crate::clock;
@@ -20,11 +20,11 @@ pub struct ByLog {
     pub memory: Arc<Memory>,
 }
 
-/// Is set once the store was asked: an answer of another near cache with its number of rows, if there is one.
+/// Set once the store has been asked. It then contains the result of another near cache with its number of rows, if there is one.
 type Looked = Option<Option<Stored>>;
 
 impl ByLog {
-    /// Takes over a result of another near cache from the store. Returns false if it may not be served.
+    /// Stores a result that another near cache has put into the shared store. Returns false if the result may not be served.
     fn take(&self, here: &Here<'_>, asked: &Asked, known: &Known, (bytes, rows): &Stored) -> bool {
         let source = Source::of_store(here.shape(asked, known));
         let result = Absolute::read(bytes)
@@ -36,7 +36,7 @@ impl ByLog {
 }
 
 impl Bound for ByLog {
-    /// Says how far the log was known.
+    /// The state of the log when the read was sent.
     type Moment = Option<Noted>;
     type Tried = Looked;
     type Claim = ();

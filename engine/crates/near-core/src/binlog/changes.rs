@@ -1,7 +1,8 @@
-//! What the log has told, without I/O and without a clock.
+//! The state that follows from the events of the log, without I/O and without a clock.
 //!
-//! Places are kept as numbers that grow with the log, counted from the file that the attachment began in. Names of tables are
-//! compared without regard to case: where the server tells it apart, a change of one ends what was read from the other, too.
+//! Log positions are kept as *moments*: numbers that grow with the log, counted from the file in which the attachment began.
+//! Names of tables are compared without regard to case. On a server that distinguishes case, a change of one table therefore also
+//! invalidates results of the other.
 
 use super::event::{Event, PlacedEvent};
 use super::gtid::{Gtids, Source};
@@ -14,22 +15,23 @@ use sql::TableName;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-/// Of a result's stamp, which has 48 bits: so many bits are for the place in a file.
+/// The number of bits of a moment that hold the position within a log file. Moments have 48 bits, like the stamp of a result.
 const BITS_OF_FILE: u32 = 36;
 const MOST_FILES: u32 = 1 << 12;
-/// Names of tables that clients may have asked for.
+/// The maximum number of table names that are known, including names of tables that clients asked for and that do not exist.
 const MOST_TABLES: usize = 1 << 16;
-/// Tables and views that one read may name, or its views.
+/// The maximum number of tables and views that one read may name, directly or through views.
 const MOST_BEHIND: usize = 64;
-/// A table that was found unfit is not asked about again for so long.
+/// The time until a table that was found unfit is asked about again.
 const UNFIT_NS: u64 = 10_000_000_000;
-/// Questions between two others.
+/// The maximum number of names that are looked up at once.
 const MOST_AT_ONCE: usize = 8;
-/// Transactions that were heard and cannot be seen yet: they wait for a replica, or for ever if the server is not what it should be.
+/// The maximum number of received transactions that are not visible yet. They may wait for a replica, or for ever if the server
+/// misbehaves.
 const MOST_UNSEEN: usize = 1 << 18;
-/// The last files of which it is known when they were created.
+/// The number of log files whose creation times are remembered.
 const MOST_CREATED: usize = 64;
-/// Whose tables say who may see what.
+/// The schema of the tables that define privileges.
 const SYSTEM: &[u8] = b"mysql";
 
 pub const XA: &str = "the server runs XA transactions, and its log does not tell when these can be seen; restart fqc-near once \
@@ -40,27 +42,27 @@ const UNTOLD: &str = "the server has transactions that its log does not tell; it
 const UNSEEN: &str = "too many transactions of the server's log cannot be seen yet; it is followed anew";
 const ANONYMOUS: &str = "the server's log has transactions without numbers; run SET GLOBAL gtid_mode = 'ON'";
 
-/// A table as a text names it.
+/// A table as the text of a statement names it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Name {
     pub schema: Vec<u8>,
     pub table: Vec<u8>,
 }
 
-/// What a name stands for.
+/// The object that a name in a statement stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// A table, and the key by which its rows are told apart.
+    /// A table, with the key that identifies its rows. None if it has no usable key.
     Table(Option<RowKey>),
-    /// A table that also changes when one of these does, by ON DELETE CASCADE and the like.
+    /// A table that also changes when one of these tables does, for example by ON DELETE CASCADE.
     Child(Vec<Name>),
-    /// What a view may read.
+    /// A view, with the tables and views that it may read.
     View(Vec<Name>),
 }
 
 impl Name {
-    /// As it is looked for. None for those of the server's own schemas, and for letters outside ASCII, which have case rules of the
-    /// server's own.
+    /// Returns the name with its schema, which is `database` if the statement names none. Returns none for the server's own
+    /// schemas, and for names outside ASCII, whose case rules depend on the server.
     pub fn of(table: TableName, database: &[u8], flavour: &Flavour) -> Option<Name> {
         let schema = table.db.unwrap_or_else(|| database.to_vec());
         let is_plain = schema.is_ascii() && table.name.is_ascii() && !schema.is_empty();
@@ -75,37 +77,39 @@ impl Name {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Folded(Vec<u8>, Vec<u8>);
 
-/// What is known of a table or view by the name in a text. Each spelling is asked for.
+/// The state of a table or view under one spelling of its name. Each spelling is looked up separately.
 enum Table {
     Wanted,
     Asked,
-    /// It is fit, and means this, if no definition has changed by the time this answer was given.
+    /// The catalogue's answer and its time. It is accepted once the log has been followed past everything visible at a later
+    /// time, unless a definition has changed until then.
     Answered(u64, Meaning),
-    /// Why, and since when.
+    /// Results of this table cannot be stored, for this reason. The time is that of the catalogue's answer.
     Unfit(Own, u64),
     Fit(u32),
-    /// It is fit, too, and it also changes with these tables.
+    /// Like `Fit`, but the table also changes with these tables.
     Child(u32, Vec<Name>),
     View(Vec<Name>),
 }
 
-/// When a table changed last.
+/// The moments of a table's last changes.
 struct Followed {
     any: u64,
-    /// In rows that are not known.
+    /// The last change for which the changed rows are not known.
     whole: u64,
-    /// By which its rows are told apart.
+    /// The key that identifies the table's rows, if there is a usable one.
     key: Option<Arc<RowKey>>,
 }
 
-/// Rows of a table that follow in the log.
+/// A table of the transaction whose events are being received. Rows events refer to it.
 struct Mapped {
     number: u32,
-    /// None: they cannot be read.
+    /// The decoder of the rows, with the key. None if the rows cannot be decoded.
     layout: Option<(Layout, Arc<RowKey>)>,
 }
 
-/// What a result depends on: all rows of a table, those of its changes that are not told by rows, or some rows.
+/// The numbering of cells. A result depends on all changes of a table (`any`), or on some rows: on the cells of these rows
+/// (`WORD`), and on changes of the table whose rows are not known (`whole`).
 mod cell {
     pub const WORD: u32 = 1 << 31;
 
@@ -121,37 +125,37 @@ mod cell {
 struct Mark {
     asked: u64,
     written: u64,
-    /// Transactions that could be seen, if they have numbers.
+    /// The visible transactions, if the server has GTIDs.
     shown: Option<Gtids>,
 }
 
-/// What a server answers when it is asked how far its log has come.
+/// The server's answer to the question how far its log has come.
 pub enum Said {
-    /// Up to there everything can be seen, and nothing that stands behind it.
+    /// Exactly the changes before this position are visible.
     Shown(Place),
-    /// So far the log is written, and these transactions can be seen.
+    /// The log was written up to this position, and these transactions are visible.
     Written(Place, Gtids),
 }
 
-/// Those of all sessions that began after the last change of any.
+/// A version of all privileges. Sessions that began under the same version see the same state of the privilege tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Privileges {
     attachment: u64,
     changed: u64,
 }
 
-/// How it is known up to where everything can be seen.
+/// How it is known which changes are visible.
 enum Sight {
     Place(u64),
     Numbers {
         shown: Gtids,
-        /// Those that could be seen at the beginning, and all since.
+        /// The transactions that were visible at the attachment, and all received since.
         heard: Gtids,
-        /// Transactions that were heard and may not be seen yet, with the place before each.
+        /// The received transactions that may not be visible yet, each with the moment before it.
         waiting: VecDeque<(Source, u64, u64)>,
-        /// What is heard belongs to a transaction that has a number.
+        /// True while the events belong to a transaction that has a GTID.
         is_begun: bool,
-        /// Nothing of it is heard yet.
+        /// True if no event of that transaction has been received yet.
         is_empty: bool,
     },
 }
@@ -168,44 +172,46 @@ pub struct Changes {
     is_attached: bool,
     server: Vec<u8>,
     first: u32,
-    /// When files were created that were heard.
+    /// The creation times of received log files, by the file's number, in seconds.
     created: BTreeMap<u32, u32>,
     heard: Place,
-    /// So far the log was written, as was last said.
+    /// The end of the log in the server's last answer.
     written: u64,
     sight: Sight,
-    /// When everything changed last, and how often.
+    /// The moment at which everything changed last.
+    /// The number of times that definitions may have changed, including changes of everything.
     everything: u64,
     definitions: u64,
-    /// When privileges changed last.
+    /// The moment at which privileges changed last.
     privileges: u64,
     tables: HashMap<Name, Table>,
-    /// Of tables by their number.
+    /// The versions of tables, by the table's number.
     versions: Vec<Followed>,
-    /// Of rows.
+    /// The versions of rows.
     words: Words,
     numbers: HashMap<Folded, u32>,
-    /// Tables that were changed in transactions of which it is not known when they could be seen.
+    /// Tables that were changed in transactions whose time of visibility is not known. Their results are never stored.
     barred: HashSet<Folded>,
     has_xa: bool,
-    /// Tables of the transaction that has not ended yet.
+    /// The tables of the current transaction.
     open: HashSet<Folded>,
-    /// The same by the numbers that their rows have; none of those that nothing is kept of.
+    /// The tables of the current transaction by the id that rows events use. None for tables without stored results.
     mapped: HashMap<u64, Option<Mapped>>,
     marks: VecDeque<Mark>,
-    /// Everything that could be seen at this time has been heard.
+    /// The time up to which all visible changes have been received.
     proved: Option<u64>,
-    /// Cells that have changed since they were taken, and at which moment.
+    /// The cells that have changed since the last [`take_changed`](Self::take_changed), each with its moment.
     changed: Vec<(u32, u64)>,
 }
 
-/// The number of the word, if this is a cell of rows.
+/// Returns the number of the word for rows if this is a cell of rows, and otherwise none.
 pub fn rows_of(cell: u32) -> Option<u32> {
     (cell & cell::WORD != 0).then_some(cell & !cell::WORD)
 }
 
 impl Changes {
-    /// To a log that is heard from this place on. Of what stands before it everything can be seen, or its transactions are told.
+    /// Starts to follow a log from this position. `shown` contains the visible transactions if the server has GTIDs: the server
+    /// sends only the others. Without GTIDs, everything before the position must be visible.
     pub fn attach(&mut self, server: Vec<u8>, from: Place, shown: Option<Gtids>) {
         let sight = match shown {
             Some(shown) => Sight::Numbers {
@@ -265,10 +271,10 @@ impl Changes {
         self.hear_all(told.end, &[told.event])
     }
 
-    /// Events that end at one place: none of them is heard before all are.
+    /// Applies events that end at one position. The position counts as received only after all of them.
     pub fn hear_all(&mut self, end: Option<u32>, events: &[Event]) -> Result<(), &'static str> {
         let end = match end {
-            // Where numbers are not known, nothing was left out.
+            // Without GTIDs the server leaves nothing out, so a heartbeat does not move the position.
             _ if events == [Event::Heartbeat] && !self.has_numbers() => self.heard,
             Some(lower) => self.heard.end(lower).ok_or("the server's log went back")?,
             None => self.heard,
@@ -308,8 +314,9 @@ impl Changes {
         matches!(self.sight, Sight::Numbers { .. })
     }
 
-    /// Each transaction waits until the server says that it can be seen. True: one ends of which nothing but the number was told, as of
-    /// one with `sql_log_bin = 0`. It may have changed anything.
+    /// Tracks GTIDs: a transaction is pending until the server reports it as visible. Returns true at the end of a transaction
+    /// for which the log contains nothing but the GTID, for example because it ran with `sql_log_bin = 0`. Such a transaction may
+    /// have changed anything.
     fn follow_numbers(&mut self, event: &Event) -> Result<bool, &'static str> {
         let before = self.moment(self.heard)?;
         let Sight::Numbers { heard, waiting, is_begun, is_empty, .. } = &mut self.sight else { return Ok(false) };
@@ -332,19 +339,20 @@ impl Changes {
         Ok(false)
     }
 
-    /// Which of the transactions that wait can be seen.
+    /// Removes transactions from the front of the pending ones that are visible by now.
     fn look_again(&mut self) {
         if let Sight::Numbers { shown, waiting, .. } = &mut self.sight {
             while waiting.pop_front_if(|(source, number, _)| shown.has(source, *number)).is_some() {}
         }
     }
 
-    /// `is_in_log`: the last file says itself what follows it. One that does not was cut off, and what follows is another log.
+    /// Moves to the position of a rotate event. `is_in_log` is true if the event is part of the log, so that the file of the
+    /// position follows the current one. Otherwise a different file means that the log was reset, which is an error.
     fn go_to(&mut self, place: Place, is_in_log: bool) -> Result<(), &'static str> {
         if place.file != self.heard.file && !(is_in_log && place.file > self.heard.file) {
             return Err(RESET);
         }
-        // Told twice where a file ends.
+        // The server sends the change of file twice: in the log, and before the next file.
         self.heard = self.heard.max(place);
         self.prove()
     }
@@ -393,7 +401,8 @@ impl Changes {
         }
     }
 
-    /// Rows that are not known, of any table of the transaction.
+    /// Invalidates the tables of the transaction as far as rows are concerned: it is not known which rows have changed, or of
+    /// which table.
     fn change_open(&mut self, moment: u64) {
         for number in self.open.iter().filter_map(|name| self.numbers.get(name)) {
             self.versions[*number as usize].whole = moment;
@@ -401,7 +410,7 @@ impl Changes {
         }
     }
 
-    /// Returns the cells that have changed since the last call.
+    /// Returns the cells that have changed since the last call, each with its moment.
     pub fn take_changed(&mut self) -> Vec<(u32, u64)> {
         std::mem::take(&mut self.changed)
     }
@@ -415,7 +424,7 @@ impl Changes {
         self.mapped.clear();
         for name in std::mem::take(&mut self.open) {
             if self.barred.insert(name) {
-                // What is kept of it must not be found, and nobody asks about it again.
+                // Stored results of this table must not be found any more, and only invalidating everything ensures that.
                 self.change_everything(moment);
             }
         }
@@ -436,7 +445,8 @@ impl Changes {
         self.changed.clear();
     }
 
-    /// What the server said some time after `asked`.
+    /// Takes the answer to a question that was sent to the server at the time `asked`. Fails if the log or the visible
+    /// transactions went back, since the log was reset then.
     pub fn mark(&mut self, asked: u64, said: Said) -> Result<(), &'static str> {
         let (Said::Shown(place) | Said::Written(place, _)) = said;
         let written = self.moment(place)?;
@@ -458,7 +468,7 @@ impl Changes {
         self.prove()
     }
 
-    /// Takes the marks that the log has passed.
+    /// Removes the answers whose position has been received, and notes the time of their questions as proved.
     fn prove(&mut self) -> Result<(), &'static str> {
         let heard = self.moment(self.heard)?;
         while let Some(mark) = self.marks.pop_front_if(|mark| mark.written <= heard) {
@@ -475,7 +485,8 @@ impl Changes {
         if let Sight::Numbers { heard, .. } = &self.sight { heard.has_all(numbers) } else { false }
     }
 
-    /// What was answered before has not been overtaken by a definition that could be seen then.
+    /// Accepts catalogue answers from before `asked`: all changes visible at that time have been received, and no change of a
+    /// definition was among them.
     fn accept(&mut self, asked: u64, heard: u64) {
         for (name, table) in &mut self.tables {
             let Table::Answered(at, meaning) = table else { continue };
@@ -493,10 +504,10 @@ impl Changes {
             let next = self.versions.len() as u32;
             let number = *self.numbers.entry(name.folded()).or_insert(next);
             if number == next {
-                // What was heard of it before was not noted.
+                // Changes of this table that were received earlier have not been recorded.
                 self.versions.push(Followed { any: heard, whole: heard, key });
             } else if self.versions[number as usize].key != key {
-                // The names of two tables that only their letters' case tells apart.
+                // Two tables whose names differ only in case share this number.
                 self.versions[number as usize].key = None;
             }
             *table = match parents {
@@ -518,7 +529,8 @@ impl Changes {
         self.proved
     }
 
-    /// For a read that is sent now: it sees all changes up to there, and all these have been heard.
+    /// Returns the stamp for a read that is sent now. The read sees all changes up to this moment, and all these changes have
+    /// been received.
     pub fn stamp(&self) -> u64 {
         let heard = self.moment(self.heard).unwrap_or_default();
         match &self.sight {
@@ -527,14 +539,15 @@ impl Changes {
         }
     }
 
-    /// What this moment is to everybody; none if that is not certain.
+    /// Returns the log position of a moment in a form that all followers of the log understand. None if the creation time of the
+    /// file is not known.
     pub fn absolute(&self, moment: u64) -> Option<Absolute> {
         let file = self.first + (moment >> BITS_OF_FILE) as u32;
         let place = Place { file, at: moment & ((1 << BITS_OF_FILE) - 1) };
         Some(Absolute { place, created: *self.created.get(&file)? })
     }
 
-    /// Which moment it is here; none if this log was not heard as far as there.
+    /// Returns the moment of a position. None if the position belongs to another log, or has not been received here yet.
     pub fn moment_of(&self, absolute: Absolute) -> Option<u64> {
         let Absolute { place, created } = absolute;
         let is_same = self.created.get(&place.file) == Some(&created) && place <= self.heard;
@@ -553,14 +566,15 @@ impl Changes {
         Some(if cell == cell::any(cell >> 1) { followed.any } else { followed.whole })
     }
 
-    /// Under which privileges a session would be that is about to begin; none if that is not certain.
+    /// Returns the version of the privileges for a session that is about to log in; none if a change of privileges may not be
+    /// visible yet.
     pub fn privileges(&self) -> Option<Privileges> {
         let is_certain = self.is_attached && self.privileges <= self.stamp();
         is_certain.then_some(Privileges { attachment: self.attachment, changed: self.privileges })
     }
 
-    /// Whether they are still those of every session that begins, as far as the log was heard. A change that was not heard yet is no
-    /// longer ago than the bound, or nothing is served.
+    /// Returns true if this is still the current version of the privileges, as far as the log has been received. A change that
+    /// has not been received is more recent than the staleness bound, or no result is served.
     pub fn has_still(&self, privileges: Privileges) -> bool {
         privileges == Privileges { attachment: self.attachment, changed: self.privileges }
     }
@@ -569,8 +583,8 @@ impl Changes {
         self.definitions
     }
 
-    /// The tables behind these names, as far as they are known: those that views read in place of the views, and those with which tables
-    /// change. None if there are too many, or none at all.
+    /// Returns the tables that a read of these names depends on, as far as known: for views the tables that they read, and for
+    /// tables also the tables that change them. None if there are too many, or no table at all.
     pub fn behind<'a>(&'a self, names: &'a [Name]) -> Option<Vec<&'a Name>> {
         let (mut met, mut tables): (Vec<&Name>, _) = (Vec::new(), Vec::new());
         let mut left: Vec<_> = names.iter().collect();
@@ -591,7 +605,8 @@ impl Changes {
         (!tables.is_empty()).then_some(tables)
     }
 
-    /// Whether results of this table may be kept, or why not; none if it is not known and has to be asked.
+    /// Returns whether results of this table may be stored, or the reason why not. None if the catalogue has not been asked about
+    /// the table. While the catalogue's answer is pending, the result is `Ok`.
     pub fn verdict(&self, name: &Name) -> Option<Result<(), Own>> {
         if self.barred.contains(&name.folded()) {
             return Some(Err(Own::MixedEngines));
@@ -610,12 +625,12 @@ impl Changes {
         }
     }
 
-    /// By which rows of this table are told apart.
+    /// Returns the key that identifies the rows of this table.
     pub fn key(&self, name: &Name) -> Option<&RowKey> {
         self.versions.get(self.number(name)? as usize)?.key.as_deref()
     }
 
-    /// Of rows with these keys.
+    /// Returns the cells that a read of the rows with these keys depends on. None if the table is not known to be fit.
     pub fn cells_of_rows(&self, name: &Name, keys: &[i128]) -> Option<Vec<u32>> {
         let number = self.number(name)?;
         let words = keys.iter().map(|key| cell::WORD | self.words.of(number, *key));
@@ -624,7 +639,7 @@ impl Changes {
 
     pub fn ask(&mut self, name: Name) {
         if self.tables.len() >= MOST_TABLES {
-            // Names that nobody has a table for.
+            // Drops names that may belong to no table.
             self.tables.retain(|_, table| matches!(table, Table::Fit(_) | Table::Child(..) | Table::View(_)));
         }
         if self.tables.len() < MOST_TABLES {
@@ -632,7 +647,8 @@ impl Changes {
         }
     }
 
-    /// Names that are to be looked up now. Definitions that were heard of can be seen by then.
+    /// Returns names to look up in the catalogue now, and marks them as asked. Returns nothing while a received change of
+    /// definitions may not be visible yet.
     pub fn take_asked(&mut self) -> Vec<Name> {
         if self.stamp() < self.everything {
             return Vec::new();
@@ -646,7 +662,8 @@ impl Changes {
             .collect()
     }
 
-    /// `definitions`: as they were when it was asked.
+    /// Takes the catalogue's answer for a name. `definitions` is the count of definition changes when the catalogue was asked; if
+    /// it has changed since, the answer is ignored.
     pub fn learn(&mut self, name: &Name, fitness: Result<Meaning, Own>, definitions: u64, now: u64) {
         if definitions != self.definitions {
             return;
@@ -662,8 +679,8 @@ impl Changes {
         }
     }
 
-    /// Forgets tables that were found unfit some time ago, so that the next read asks about them again. The catalogue can be wrong for a
-    /// moment, for example while a definition is under way.
+    /// Forgets tables that were found unfit some time ago, so that the next read asks about them again. The catalogue can be
+    /// wrong for a moment, for example during an ALTER TABLE.
     pub fn forget_unfit(&mut self, now: u64) {
         self.tables
             .retain(|_, table| !matches!(table, Table::Unfit(_, since) if now.saturating_sub(*since) > UNFIT_NS));
@@ -691,7 +708,7 @@ mod tests {
     struct Scene {
         changes: Changes,
         now: u64,
-        /// The last transaction that can be seen, if they have numbers.
+        /// The number of the last visible transaction, if the server has GTIDs.
         shown: Option<u64>,
     }
 
@@ -702,12 +719,12 @@ mod tests {
     const UUID: &str = "01010101-0101-0101-0101-010101010101";
 
     impl Scene {
-        /// Attached at 100, and these tables are known to be fit.
+        /// Creates a scene that is attached at position 100 and knows these tables as fit.
         fn with(tables: &[&str]) -> Scene {
             Scene::attached(tables, None)
         }
 
-        /// The same, and transactions have numbers, of which the first nine could be seen.
+        /// Like `with`, on a server with GTIDs of whose transactions the first nine are visible.
         fn with_numbers(tables: &[&str]) -> Scene {
             Scene::attached(tables, Some(9))
         }
@@ -742,7 +759,7 @@ mod tests {
             self.hear(Event::Committed, end);
         }
 
-        /// Everything can be seen up to there. When that was asked.
+        /// Reports that everything before `place` is visible, and returns the time of that question.
         fn mark(&mut self, place: u64) -> u64 {
             self.now += 1;
             let said = match self.shown {
@@ -753,7 +770,7 @@ mod tests {
             self.now
         }
 
-        /// A result that is kept with this stamp would be served.
+        /// Returns true if a result of this table with this stamp would be served.
         fn is_fresh(&self, table: &str, stamp: u64) -> bool {
             self.changes.cell(&name(table)).is_some_and(|cell| self.changes.is_fresh([cell].into_iter(), stamp))
         }
@@ -774,7 +791,7 @@ mod tests {
         assert!(!scene.is_fresh("u", stamp) && scene.is_fresh("u", scene.changes.stamp()));
     }
 
-    /// A change stands in the log before it can be seen: who reads in between reads what was.
+    /// The log contains a change before it is visible: a read in between returns the old rows.
     #[test]
     fn what_is_read_before_a_change_can_be_seen_is_not_kept_though_the_change_was_heard() {
         let mut scene = Scene::with(&["t"]);
@@ -807,7 +824,7 @@ mod tests {
     }
 
     impl Scene {
-        /// Its rows are told apart by a TINYINT, the only column.
+        /// Learns a table with a single column, a TINYINT, as its key.
         fn learn_key(&mut self, table: &str) {
             self.changes.ask(name(table));
             for name in self.changes.take_asked() {
@@ -843,7 +860,7 @@ mod tests {
         scene.inserts(7, 5, 170);
         assert!(!scene.is_row_fresh("t", 5, stamp) && scene.is_row_fresh("t", 6, stamp));
         assert!(!scene.is_fresh("t", stamp));
-        // Its numbers end with the transaction, and then it is not known which table has changed.
+        // Table ids end with the transaction. Afterwards it is not known which table a rows event changes.
         scene.hear(Event::Committed, 180);
         scene.describes(9, "t", 190);
         scene.inserts(7, 1, 200);
@@ -900,7 +917,7 @@ mod tests {
         assert_eq!(scene.changes.proved(), Some(asked), "all that could be seen is heard");
         let early = scene.changes.stamp();
         assert!(!scene.is_fresh("t", early) && scene.is_fresh("u", early));
-        // The next one can be seen before it.
+        // The next transaction becomes visible before this one.
         scene.begins(11, 210);
         scene.writes("u", 300);
         scene.mark(300);
@@ -1035,7 +1052,7 @@ mod tests {
         assert_eq!(scene.changes.proved(), Some(asked));
         assert!(scene.changes.mark(90, Said::Written(at(200), gtids(11))).is_err());
         let mut scene = Scene::with_numbers(&["t"]);
-        // Heard before the place is.
+        // The visible transaction is received before the log reaches the position of the answer.
         scene.changes.mark(90, Said::Written(at(200), gtids(10))).expect("it goes on");
         scene.begins(10, 110);
         scene.writes("t", 200);
@@ -1072,7 +1089,7 @@ mod tests {
         scene.now += 1;
         scene.mark(300);
         assert!(scene.changes.cell(&name("t")).is_some());
-        // A definition that was heard in between makes the answer one of the past.
+        // A change of definitions that was received in between makes the answer obsolete.
         scene.hear(Event::Everything, 400);
         scene.changes.learn(&name("t"), Ok(Meaning::Table(None)), definitions, scene.now);
         scene.mark(400);
@@ -1104,7 +1121,7 @@ mod tests {
         scene.mark(heard);
         assert_eq!(tables(&scene, &["v", "t"]), Some(vec![name("t"), name("w")]));
         assert_eq!(scene.changes.verdict(&name("w")), Some(Ok(())), "it is asked about");
-        // One inside the other, and around it again, as no server has it.
+        // Views that refer to each other in a cycle, which no server has.
         define(&mut scene, "w", &["u", "v", "t"]);
         scene.mark(heard);
         assert_eq!(tables(&scene, &["v"]), Some(vec![name("t"), name("u")]));

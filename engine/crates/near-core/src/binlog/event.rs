@@ -1,6 +1,6 @@
-//! Events of the binary log, as far as they tell what changed.
+//! Events of the binary log, decoded as far as they show what changed.
 //!
-//! Invariants: no panic on any bytes; what is not understood, or only in part, is [`Event::Everything`].
+//! Invariants: no panic on any bytes; an event that is not understood completely becomes [`Event::Everything`].
 
 use super::gtid::{self, Gtid};
 use super::rows::{Described, Images, Rows};
@@ -9,48 +9,49 @@ use wire::lenenc::Reader;
 pub const HEADER: usize = 19;
 const CHECKSUM: usize = 4;
 const CRC32: u8 = 1;
-/// Made by the server for this replica alone: it stands nowhere in the log.
+/// The flag of an event that the server made for this replica alone and that is not part of the log.
 const ARTIFICIAL: u16 = 0x20;
-/// Of a MariaDB GTID: the transaction is prepared, or was and is now committed.
+/// The flags of a MariaDB GTID event for a transaction that is prepared, or that was prepared earlier and is completed now.
 const IS_XA: u8 = 0xC0;
 const LONGEST_NAME: u8 = 250;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// What follows begins there. It stands at the end of each file that another one follows, and the server makes one before each file.
+    /// The log continues in this file at this position. The event stands at the end of a file that is followed by another one,
+    /// and the server also makes one before each file that it sends.
     Rotate {
         file: &'a [u8],
         at: u64,
     },
-    /// Of the file that follows. `created`: in seconds, by the server's clock.
+    /// The description of the file that follows. `created` is its creation time in seconds, by the server's clock.
     Format {
         has_checksums: bool,
         created: u32,
     },
-    /// A transaction of MySQL.
+    /// A transaction of a MySQL server starts; it has this GTID.
     Begun(Gtid<'a>),
-    /// One that has no number.
+    /// A transaction of a MySQL server starts; it has no GTID.
     Anonymous,
-    /// Rows of it have changed, in the transaction that has not ended yet.
+    /// Rows of this table change in the current transaction.
     Table {
         schema: &'a [u8],
         name: &'a [u8],
         described: Described<'a>,
     },
-    /// None: it is not told which ones.
+    /// Rows have changed. None if the changed rows cannot be decoded.
     Rows(Option<Rows<'a>>),
-    /// A transaction of MySQL in one piece, compressed.
+    /// A whole transaction of a MySQL server, compressed.
     Packed(&'a [u8]),
-    /// The end of a transaction whose place in the log is its place among all that can be seen.
+    /// The end of a transaction with an XID: transactions become visible in the order in which these events stand in the log.
     Committed,
-    /// The end of a transaction of which that is not known.
+    /// The end of a transaction for which the log does not show when it becomes visible.
     Ended,
-    /// A part of a transaction in two phases, of which the log does not tell when it can be seen.
+    /// A part of a two-phase transaction. The log does not show when it becomes visible.
     Xa,
     Everything,
-    /// The same, and privileges may have changed, too.
+    /// Anything may have changed, including privileges.
     Privileges,
-    /// All before the place where it ends was sent, except for what was not wanted.
+    /// The server has sent everything before the position of this event, except for transactions that were not requested.
     Heartbeat,
     Nothing,
 }
@@ -58,12 +59,13 @@ pub enum Event<'a> {
 /// An event of the log with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedEvent<'a> {
-    /// The lower half of the place where it ends; none of an event that stands nowhere.
+    /// The lower 32 bits of the log position at which the event ends. None if the event is not part of the log or describes the
+    /// file.
     pub end: Option<u32>,
     pub event: Event<'a>,
 }
 
-/// It is no event, or a part of it was lost on the way.
+/// The bytes are not an event, or the checksum is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Malformed;
 
@@ -83,7 +85,7 @@ mod kind {
     pub const ANONYMOUS_GTID: u8 = 34;
     pub const PREVIOUS_GTIDS: u8 = 35;
     pub const XA_PREPARE: u8 = 38;
-    /// Updated rows, with parts of their documents.
+    /// Updated rows, with partial updates of JSON documents.
     pub const PARTIAL_ROWS: u8 = 39;
     pub const PACKED: u8 = 40;
     pub const TAGGED_GTID: u8 = 42;
@@ -92,16 +94,17 @@ mod kind {
     pub const GTID: u8 = 162;
     pub const GTID_LIST: u8 = 163;
     pub const START_ENCRYPTION: u8 = 164;
-    /// Inserted, updated and deleted rows.
+    /// Inserted, updated and deleted rows, version 1.
     pub const ROWS: std::ops::RangeInclusive<u8> = 23..=25;
-    /// The same with more to say of them.
+    /// Inserted, updated and deleted rows, version 2, which has an extra header.
     pub const LATER_ROWS: std::ops::RangeInclusive<u8> = 30..=32;
     pub const UPDATED: [u8; 2] = [24, 31];
-    /// The same, compressed.
+    /// Inserted, updated and deleted rows of MariaDB, compressed.
     pub const COMPRESSED_ROWS: std::ops::RangeInclusive<u8> = 166..=171;
 }
 
-/// `bytes`: an event, or its beginning if it is too long to be kept, which `is_whole` tells.
+/// Decodes an event. `is_whole` is false if `bytes` contains only the beginning of an event that is too long to be buffered.
+/// `has_checksums` is the setting of the current file.
 pub fn read(bytes: &[u8], is_whole: bool, has_checksums: bool) -> Result<PlacedEvent<'_>, Malformed> {
     let mut header = Reader::new(bytes.get(..HEADER).ok_or(Malformed)?);
     let Head { created, kind, end, flags } = header_of(&mut header).ok_or(Malformed)?;
@@ -117,7 +120,7 @@ pub fn read(bytes: &[u8], is_whole: bool, has_checksums: bool) -> Result<PlacedE
         kind::ROTATE => rotate(body).ok_or(Malformed)?,
         _ => event(kind, body, is_whole).unwrap_or(Event::Everything),
     };
-    // Where a file begins is told by what led there.
+    // The position of a format event follows from the rotate event before it.
     let is_placed = flags & ARTIFICIAL == 0 && kind != kind::FORMAT;
     Ok(PlacedEvent { end: (is_placed && end > 0).then_some(end), event })
 }
@@ -140,7 +143,7 @@ fn checked(bytes: &[u8]) -> Result<&[u8], Malformed> {
     if crc32(body) == u32::from_le_bytes(*checksum) { Ok(body) } else { Err(Malformed) }
 }
 
-/// None: it is not understood.
+/// Returns none if the event is not understood.
 fn event(kind: u8, body: &[u8], is_whole: bool) -> Option<Event<'_>> {
     match kind {
         kind::QUERY if is_whole => query(body),
@@ -152,7 +155,7 @@ fn event(kind: u8, body: &[u8], is_whole: bool) -> Option<Event<'_>> {
         kind::XID => Some(Event::Committed),
         kind::XA_PREPARE => Some(Event::Xa),
         kind::HEARTBEAT => Some(Event::Heartbeat),
-        // What a statement needs comes before the statement.
+        // These events set values that the next statement uses.
         kind::INTVAR | kind::RAND | kind::USER_VAR => Some(Event::Nothing),
         kind::STOP | kind::ANNOTATE | kind::CHECKPOINT | kind::GTID_LIST | kind::START_ENCRYPTION => {
             Some(Event::Nothing)
@@ -192,7 +195,8 @@ fn query(body: &[u8]) -> Option<Event<'_>> {
     })
 }
 
-/// By its first words. Others, comments among them, may stand before anything.
+/// Returns true if the first words of a statement show that it does not change privileges. Any other statement may change them,
+/// also one that starts with a comment.
 fn leaves_privileges(text: &[u8]) -> bool {
     const ROWS: [&[u8]; 9] =
         [b"INSERT", b"REPLACE", b"UPDATE", b"DELETE", b"TRUNCATE", b"LOAD", b"ANALYZE", b"OPTIMIZE", b"REPAIR"];
@@ -200,7 +204,7 @@ fn leaves_privileges(text: &[u8]) -> bool {
     const BETWEEN: [&[u8]; 2] = [b"OR", b"REPLACE"];
     const DEFINED: [&[u8]; 8] =
         [b"TABLE", b"TABLES", b"TEMPORARY", b"INDEX", b"UNIQUE", b"VIEW", b"DATABASE", b"SCHEMA"];
-    // Of a view.
+    // The clause that may follow CREATE for a view.
     const ALGORITHM: &[u8] = b"ALGORITHM=";
     let is_one = |word: &[u8], of: &[&[u8]]| of.iter().any(|known| known.eq_ignore_ascii_case(word));
     let mut words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
@@ -210,7 +214,7 @@ fn leaves_privileges(text: &[u8]) -> bool {
     is_one(first, &ROWS) || is_one(first, &DEFINITIONS) && (is_of_view || is_one(second, &DEFINED))
 }
 
-/// What is compressed by zstd.
+/// Returns the compressed events of a transaction payload event. None if the compression is not zstd.
 fn packed(body: &[u8]) -> Option<&[u8]> {
     const END: u64 = 0;
     const METHOD: u64 = 2;
@@ -251,7 +255,7 @@ fn rows(kind: u8, body: &[u8]) -> Option<Rows<'_>> {
     Some(Rows { id, images, bytes: reader.rest() })
 }
 
-/// The number that the server has given to a table for some time.
+/// Reads a table id, which the server assigns to a table for some time, and skips the flags after it.
 fn id(reader: &mut Reader) -> Option<u64> {
     const FLAGS: usize = 2;
     let id = reader.uint(6)?;
@@ -265,7 +269,7 @@ fn name<'a>(reader: &mut Reader<'a>) -> Option<&'a [u8]> {
     (reader.u8()? == 0).then_some(name)
 }
 
-/// Of a byte, and of the same byte with so many others behind it.
+/// Entry `[n][byte]` is the CRC-32 of the byte followed by `n` zero bytes.
 const CRC_TABLES: [[u32; 256]; 8] = {
     let mut tables = [[0; 256]; 8];
     let mut byte = 0;
@@ -287,7 +291,7 @@ const CRC_TABLES: [[u32; 256]; 8] = {
     tables
 };
 
-/// Eight bytes at once: most of what it takes to follow many rows was this.
+/// Computes the CRC-32 of eight bytes at a time: checksums take most of the time when many rows events are received.
 fn crc32(bytes: &[u8]) -> u32 {
     let (eights, rest) = bytes.as_chunks::<8>();
     let crc = eights.iter().fold(!0, |crc, eight| {
@@ -303,7 +307,7 @@ mod tests {
     use super::*;
     use fqc_tests::random::Random;
 
-    /// As the servers have written them, with one of each kind of change.
+    /// Logs as the servers have written them, with one of each kind of change.
     const MARIADB: &[u8] = include_bytes!("../../tests/data/mariadb-10.11.binlog");
     const MYSQL: &[u8] = include_bytes!("../../tests/data/mysql-9.7.binlog");
     const MAGIC: usize = 4;

@@ -1,4 +1,4 @@
-//! Numbers of transactions as MySQL gives them: who gave the number, perhaps a tag, and the number.
+//! GTIDs of MySQL: the UUID of the server that assigned it, an optional tag, and a number.
 
 use std::collections::BTreeMap;
 use wire::lenenc::Reader;
@@ -9,7 +9,7 @@ const LONGEST_TAG: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gtid<'a> {
     pub uuid: [u8; UUID],
-    /// Empty: none.
+    /// Empty if the GTID has no tag.
     pub tag: &'a [u8],
     pub number: u64,
 }
@@ -26,12 +26,12 @@ impl Gtid<'_> {
     }
 }
 
-/// A set of such numbers: intervals of each source, without their ends, in their order.
+/// A set of GTIDs: for each source the intervals in ascending order, each with its end excluded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gtids(BTreeMap<Source, Vec<(u64, u64)>>);
 
 impl Gtids {
-    /// As the server writes it: `uuid:1-5:7:tag:1-2, uuid:1`.
+    /// Parses the text form of the server, for example `uuid:1-5:7:tag:1-2, uuid:1`.
     pub fn parse(text: &[u8]) -> Option<Gtids> {
         let text: String = std::str::from_utf8(text).ok()?.chars().filter(|one| !one.is_ascii_whitespace()).collect();
         let mut gtids = Gtids::default();
@@ -58,7 +58,7 @@ impl Gtids {
         let all = self.0.entry(source).or_default();
         let at = all.partition_point(|(_, end)| *end < number);
         match all.get(at) {
-            // It begins with it, or ends before it, or has it.
+            // The interval begins right after the number, ends right before it, or contains it.
             Some((first, end)) if *first <= number.saturating_add(1) => {
                 all[at] = (number.min(*first), (*end).max(number.saturating_add(1)));
             }
@@ -77,7 +77,7 @@ impl Gtids {
         others.0.iter().all(|(source, all)| all.iter().all(|one| is_within(source, one)))
     }
 
-    /// As a replica tells the server which ones it has.
+    /// Encodes the set for COM_BINLOG_DUMP_GTID, in which a replica names the transactions that it has.
     pub fn encode(&self) -> Vec<u8> {
         const TAGGED: u64 = 1 << 56 | 1;
         let (count, has_tags) = (self.0.len() as u64, self.0.keys().any(|source| !source.tag.is_empty()));
@@ -113,7 +113,7 @@ fn tag(text: &str) -> Option<Vec<u8>> {
     (may_begin && text.len() <= LONGEST_TAG && text.as_bytes().iter().all(is_tag)).then(|| text.into())
 }
 
-/// The number in the body of an event that has no tag.
+/// Decodes the body of a GTID event without a tag.
 pub fn plain(body: &[u8]) -> Option<Gtid<'_>> {
     let mut reader = Reader::new(body);
     reader.u8()?;
@@ -121,7 +121,7 @@ pub fn plain(body: &[u8]) -> Option<Gtid<'_>> {
     Some(Gtid { uuid, tag: &[], number: reader.uint(8)? })
 }
 
-/// That in one that has: each field after its number, integers in as many bytes as they need.
+/// Decodes the body of a tagged GTID event: each field follows its number, and integers have variable length.
 pub fn tagged(body: &[u8]) -> Option<Gtid<'_>> {
     const VERSION: u64 = 1;
     let mut reader = Reader::new(body);
@@ -135,7 +135,7 @@ pub fn tagged(body: &[u8]) -> Option<Gtid<'_>> {
         *byte = u8::try_from(integer(&mut reader)?).ok()?;
     }
     field(&mut reader, 2)?;
-    // Its lowest bit is the sign.
+    // The lowest bit is the sign.
     let number = integer(&mut reader)?;
     field(&mut reader, 3)?;
     let length = usize::try_from(integer(&mut reader)?).ok().filter(|length| *length <= LONGEST_TAG)?;
@@ -147,7 +147,7 @@ fn field(reader: &mut Reader, expected: u64) -> Option<()> {
     (integer(reader)? == expected).then_some(())
 }
 
-/// So many bytes follow the first as its lowest bits are set, one after the other.
+/// Decodes an integer of variable length. The number of trailing ones in the first byte is the number of bytes that follow.
 fn integer(reader: &mut Reader) -> Option<u64> {
     let first = reader.u8()?;
     let more = first.trailing_ones();
@@ -215,7 +215,7 @@ mod tests {
         }
     }
 
-    /// As the server itself wrote them: after the header of the event at the beginning of its second log.
+    /// The expected bytes are from a server's own log: the GTID set at the beginning of its second file.
     #[test]
     fn a_set_is_told_as_the_server_tells_it() {
         let set = gtids("19c0858b-e945-11f1-aeff-02fc00000001:1-20:tagged_one:1-2");

@@ -1,4 +1,5 @@
-//! What all connections share of the log: whether a result may be served, and with what it is kept.
+//! The state of the log that all connections share: it decides whether a result may be served, and stores results with their
+//! dependencies.
 
 use super::changes::{Changes, Meaning, Name, Privileges, Said, rows_of};
 use super::event::{Event, PlacedEvent};
@@ -26,18 +27,18 @@ use std::time::Duration;
 
 pub struct Log {
     changes: RwLock<Changes>,
-    /// Sessions so far.
+    /// The number of sessions so far. It becomes the private group id of the last one.
     sessions: AtomicU64,
     bound_ns: u64,
-    /// When a write through this program was last answered.
+    /// The time when a write through this program was last answered.
     wrote: AtomicU64,
-    /// The server is to be asked soon: for the place of a write, or about a table.
+    /// Rings when the server should be asked soon: for the log position after a write, or about a table.
     pub has_to_ask: Bell,
-    /// What other processes read, if they may.
+    /// The memory that other processes read results from, if they may.
     published: Option<Arc<Published>>,
 }
 
-/// What was known when a read was sent.
+/// The state of the log when a read was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Noted {
     attachment: u64,
@@ -45,35 +46,35 @@ pub struct Noted {
     circle: u64,
 }
 
-/// Who a session shares results with: a server looks up some privileges when a session begins, or comes into a database, and
-/// keeps to them.
+/// The sessions with which a session shares results. A server looks up some privileges when a session begins or changes its
+/// database, and keeps using them. So a session shares results with others only while privileges have not changed since it began.
 #[derive(Clone, Copy, Debug)]
 pub struct Begun {
-    /// As they were before its login.
+    /// The version of the privileges before the session's login, if it was certain.
     privileges: Option<Privileges>,
-    /// The number of its own circle, with nobody else in it.
+    /// A private group id, which no other session has.
     alone: u64,
 }
 
-/// That a read may hang on, one by one.
+/// The maximum number of rows that a result may depend on individually. A read of more rows depends on its tables.
 const MOST_ROWS: usize = 16;
 
-/// Of the sessions that began after the last change of any privilege.
+/// The group id of all sessions that began after the last change of privileges.
 const ALL: u64 = 0;
 
-/// How far the log was heard, for those who look.
+/// How far the log has been received, for reports.
 pub struct Progress {
     pub bound: Duration,
-    /// How old a result can be that is served now.
+    /// The age that a result can have that is served now. None if nothing is served.
     pub staleness: Option<Duration>,
-    /// Why nothing is served, if it is followed.
+    /// The reason why nothing is served although the log is followed.
     pub obstacle: Option<&'static str>,
     pub heard: Place,
-    /// For how long what the server has told was not heard.
+    /// How long the log has been waiting for events that the server has already written.
     pub waits: Duration,
 }
 
-/// A table's name as the catalogue is asked about it, and under which state of all definitions.
+/// Names to look up in the catalogue, and the count of definition changes at that time.
 pub struct Asked {
     pub names: Vec<Name>,
     pub definitions: u64,
@@ -103,7 +104,7 @@ impl Log {
         self.changes.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes what is known, and tells other processes of it before anything else can be served.
+    /// Changes the state, and publishes the change to other processes before any thread can serve again.
     fn follow<T>(&self, with: impl FnOnce(&mut Changes) -> T) -> T {
         let mut changes = self.change();
         let outcome = with(&mut changes);
@@ -115,13 +116,14 @@ impl Log {
         outcome
     }
 
-    /// The first moment at which other processes serve no result that nothing heard so far has changed; none if they may serve none now.
+    /// Returns the time until which other processes may serve results that no received event has invalidated. None if they may
+    /// serve none now.
     fn lease(&self, changes: &Changes) -> Option<u64> {
         let too_old = self.proved(changes)?.saturating_add(self.bound_ns).saturating_add(1);
         Some(too_old.min(clock::now().saturating_add(LENT_NS)))
     }
 
-    /// See [`Changes::attach`].
+    /// Starts to follow a log; see [`Changes::attach`].
     pub fn attach(&self, server: Vec<u8>, from: Place, shown: Option<Gtids>) {
         self.follow(|changes| changes.attach(server, from, shown));
     }
@@ -142,7 +144,7 @@ impl Log {
         self.follow(|changes| changes.hear_all(told.end, &events))
     }
 
-    /// The server was asked at this time.
+    /// Takes the answer to a question that was sent to the server at the time `asked`.
     pub fn mark(&self, asked: u64, said: Said) -> Result<(), &'static str> {
         self.follow(|changes| changes.mark(asked, said))
     }
@@ -151,12 +153,13 @@ impl Log {
         self.look().heard()
     }
 
-    /// Since it is followed, the log has come as far as the server has said at least once.
+    /// Returns true if, since the attachment, the log has been received at least once as far as the server reported.
     pub fn has_come(&self) -> bool {
         self.look().proved().is_some()
     }
 
-    /// Since when it has been waited for what the server has in its log.
+    /// Returns the time of the oldest question whose answer names a position that has not been received yet. None if everything
+    /// has been received.
     pub fn waits_since(&self) -> Option<u64> {
         self.look().waits_since()
     }
@@ -170,20 +173,20 @@ impl Log {
         self.change().learn(name, fitness, definitions, now);
     }
 
-    /// A write was answered, or may have been.
+    /// Notes that a write was answered, or may have been, at the time `now`.
     pub fn wrote(&self, now: u64) {
         self.wrote.fetch_max(now, Ordering::SeqCst);
-        // After that, so that the log's thread grants nothing that it has computed before.
+        // Revoke after storing the time, so that the log's thread cannot grant other processes a lease that it computed before.
         self.published.iter().for_each(|published| published.revoke());
         self.has_to_ask.ring();
     }
 
-    /// Before a session logs in.
+    /// Returns the version of the privileges, to be noted before a session logs in; none if it is not certain.
     pub fn privileges(&self) -> Option<Privileges> {
         self.look().privileges()
     }
 
-    /// After it has.
+    /// Registers a session after its login. `privileges` is the version that was noted before the login.
     pub fn begin(&self, privileges: Option<Privileges>) -> Begun {
         let alone = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
         Begun { privileges, alone }
@@ -211,7 +214,7 @@ impl Log {
         })
     }
 
-    /// All that could be seen at this time has been heard, and so has each write through this program.
+    /// Returns the time up to which all visible changes have been received, if that includes every write through this program.
     fn proved(&self, changes: &Changes) -> Option<u64> {
         changes.proved().filter(|proved| *proved > self.wrote.load(Ordering::SeqCst))
     }
@@ -220,7 +223,8 @@ impl Log {
         now.checked_sub(self.proved(changes)?).filter(|age| *age <= self.bound_ns)
     }
 
-    /// `now`: after the read has arrived. `uses`: where it counts, if it is looked for at first.
+    /// Looks up a result for a read. `now` must be noted after the read has arrived. `uses` counts the request and is none if the
+    /// read was counted before. Returns none if there is no result that may be served.
     pub fn find(
         &self,
         cache: &Cache,
@@ -251,14 +255,15 @@ impl Log {
         Some(Found { standing, ..found })
     }
 
-    /// For a read that is about to be sent.
+    /// Returns the state of the log to note before a read is sent. None if the log is not followed.
     pub fn note(&self, begun: &Begun) -> Option<Noted> {
         let changes = self.look();
         let circle = circle(&changes, begun);
         changes.attachment().map(|attachment| Noted { attachment, stamp: changes.stamp(), circle })
     }
 
-    /// False if a result of this read is certainly not kept. What is not known of its tables is asked.
+    /// Returns false if the result of this read will certainly not be stored. Tables that are not known yet are queued for the
+    /// catalogue.
     pub fn may_keep(&self, text: &[u8], known: &Known) -> bool {
         let Some(names) = names(text, known) else { return false };
         let (unknown, may_keep) = {
@@ -279,12 +284,12 @@ impl Log {
         may_keep
     }
 
-    /// Why a read that was looked for just now was not answered from memory.
+    /// Returns the reason why a read that was just looked up was not answered from memory.
     pub fn why(&self, cache: &Cache, wording: &Wording, known: &Known, begun: &Begun, now: u64) -> Own {
         let changes = self.look();
         let Some(names) = names(wording.text, known) else { return Own::TableName };
         let Some(tables) = changes.behind(&names) else { return Own::View };
-        // What does not pass by comes first.
+        // A reason that will not go away by itself comes first.
         let unfit = tables.iter().filter_map(|name| changes.verdict(name)).find_map(Result::err);
         let is_known = || tables.iter().all(|name| changes.cell(name).is_some());
         match (unfit, self.staleness_in(&changes, now)) {
@@ -299,12 +304,13 @@ impl Log {
         }
     }
 
-    /// A write through this program was not heard of yet.
+    /// Returns true if a write through this program has not been received in the log yet.
     fn is_awaited(&self, changes: &Changes) -> bool {
         changes.proved().is_some_and(|proved| proved <= self.wrote.load(Ordering::SeqCst))
     }
 
-    /// Returns what it is worth to other near caches, if it is of use to them.
+    /// Stores the result of a read if it is current. Returns the bytes to share with other near caches, or none if they cannot
+    /// use the result.
     pub fn keep(&self, results: &Results, read: &Read, known: &Known) -> Option<Vec<u8>> {
         let changes = self.look();
         let is_same = changes.attachment() == Some(read.noted.attachment);
@@ -314,7 +320,7 @@ impl Log {
         Some([&absolute.bytes()[..], read.result.bytes].concat())
     }
 
-    /// What another near cache has read could be served to this session.
+    /// Returns true if a result that another near cache has read could be served to this session.
     pub fn may_take(&self, wording: &Wording, known: &Known, begun: &Begun, now: u64) -> bool {
         let changes = self.look();
         self.staleness_in(&changes, now).is_some()
@@ -323,7 +329,7 @@ impl Log {
             && cells(&changes, wording, known).is_some()
     }
 
-    /// Keeps what another one has made by `keep`, unless it is outdated by what was heard here.
+    /// Stores a result that another near cache encoded with `keep`. Returns false if it is stale by the events received here.
     pub fn take(
         &self,
         results: &Results,
@@ -339,22 +345,25 @@ impl Log {
         put(&changes, results, &Read { wording: *wording, result, noted, source }, known).is_some()
     }
 
-    /// Drops what cannot be served any more, and what is to be asked for again. Must be called every second, so that other processes serve.
+    /// Drops results that cannot be served any more, and forgets unfit tables so that they are asked about again. Must be called
+    /// every second, so that other processes can serve.
     pub fn tidy(&self, cache: &Cache, now: u64) {
         const SEGMENTS: usize = 4;
         self.follow(|changes| changes.forget_unfit(now));
         cache.make_ready();
-        // Locked for each one, so that no change waits for long.
+        // The lock is taken for each entry, so that no change waits for long.
         cache.sweep(|entry| is_fresh(&self.look(), entry), SEGMENTS);
     }
 }
 
-/// Cells get new numbers when everything has changed, so that is another attachment to other processes.
+/// Returns the attachment for other processes. Cells get new numbers when everything has changed, so each such change counts as a
+/// new attachment.
 fn attachment_of(changes: &Changes) -> Option<Attachment> {
     changes.attachment().map(|_| [BY_LOG, changes.definitions()])
 }
 
-/// The number of a cell in the memory of other processes, where the first one has a meaning of its own. None: it has no room for it.
+/// Returns the number of a cell in the memory of other processes, where cell 0 has its own meaning. None if that memory has no
+/// room for the cell.
 fn for_others(cell: u32) -> Option<u32> {
     const OF_ROWS: u32 = 1 << 23;
     match rows_of(cell) {
@@ -363,7 +372,7 @@ fn for_others(cell: u32) -> Option<u32> {
     }
 }
 
-/// An answer that may be kept.
+/// A read whose answer may be stored.
 pub struct Read<'a> {
     pub wording: Wording<'a>,
     pub result: ResultSet<'a>,
@@ -371,7 +380,7 @@ pub struct Read<'a> {
     pub source: Source,
 }
 
-/// None if it is not fresh, and false if there is no room for it.
+/// Stores a result. Returns none if it is stale or a table is unknown, and false if there is no room for it.
 fn put(changes: &Changes, results: &Results, read: &Read, known: &Known) -> Option<bool> {
     let Read { wording, result, noted: Noted { stamp, circle, .. }, source: Source { shape, cost_ns } } = *read;
     let cells = cells(changes, &wording, known).filter(|_| changes.is_of(&known.server));
@@ -384,14 +393,14 @@ fn put(changes: &Changes, results: &Results, read: &Read, known: &Known) -> Opti
     Some(results.uses.keep(results.cache(), &key, meta, &cells, result.bytes))
 }
 
-/// Of the tables of a read, or of its rows; none if not all are known.
+/// Returns the cells that a read depends on: its tables, or single rows. None if a table is not known.
 fn cells(changes: &Changes, wording: &Wording, known: &Known) -> Option<Vec<u32>> {
     let names = names(wording.text, known)?;
     let of_rows = if let [name] = names.as_slice() { cells_of_rows(changes, name, wording, known) } else { None };
     of_rows.or_else(|| changes.behind(&names)?.into_iter().map(|name| changes.cell(name)).collect())
 }
 
-/// None if its wording does not tell which rows it reads.
+/// Returns none if the text does not show which rows are read.
 fn cells_of_rows(changes: &Changes, only: &Name, wording: &Wording, known: &Known) -> Option<Vec<u32>> {
     let RowKey { column, .. } = changes.key(only)?;
     let &Wording { text, bound, .. } = wording;
@@ -413,7 +422,7 @@ fn of_circle(known: &Known, circle: u64) -> [u8; 40] {
 }
 
 fn key_of<'a>(changes: &Changes, key: &'a [u8], identity: &'a [u8; 40]) -> Key<'a> {
-    // What was kept under an earlier attachment is found no more.
+    // The attachment is part of the key, so results of an earlier attachment are not found any more.
     Key { context: changes.attachment().unwrap_or_default(), parts: [key, identity] }
 }
 
@@ -428,7 +437,7 @@ fn is_fresh(changes: &Changes, entry: &cache::Entry) -> bool {
     changes.is_fresh(entry.cells().iter().map(|cell| cell.0), entry.stamp().0)
 }
 
-/// The tables that a read may name, each as it is looked for; none if they cannot be told.
+/// Returns the tables that a read may name, in the form in which they are looked up. None if they cannot be determined.
 fn names(text: &[u8], known: &Known) -> Option<Vec<Name>> {
     let tables = sql::sources(text, known.mode).filter(|tables| !tables.is_empty())?;
     tables.into_iter().map(|table| Name::of(table, known.database.as_bytes(), known.mode.flavour)).collect()

@@ -1,21 +1,21 @@
-//! Transactions that MySQL has compressed.
+//! Transactions in one compressed event, which MySQL writes with `binlog_transaction_compression`.
 
 use super::event::{self, Event, HEADER};
 use ruzstd::decoding::StreamingDecoder;
 use std::io::Read;
 
-/// Of a transaction, unpacked.
+/// The maximum size of an unpacked transaction in bytes.
 const MOST: u64 = 4 << 20;
 const LENGTH_AT: usize = 9;
 
-/// None if it is too long.
+/// Returns none if the transaction is too long or not valid zstd.
 pub fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     let mut plain = Vec::new();
     StreamingDecoder::new(packed).ok()?.take(MOST + 1).read_to_end(&mut plain).ok()?;
     (plain.len() as u64 <= MOST).then_some(plain)
 }
 
-/// Its events, which have no checksums. None if they are not understood.
+/// Splits an unpacked transaction into its events, which have no checksums. None if they are not understood.
 pub fn events(mut plain: &[u8]) -> Option<Vec<Event<'_>>> {
     let mut events = Vec::new();
     while !plain.is_empty() {
@@ -54,7 +54,7 @@ mod tests {
         [&event, body].concat()
     }
 
-    /// By zstd, which leaves it as it is.
+    /// Packs bytes in the format of zstd, without compressing them.
     fn packed(plain: &[u8]) -> Vec<u8> {
         const BEGIN: [u8; 5] = [0x28, 0xB5, 0x2F, 0xFD, 0b1000_0000];
         const WINDOW: u8 = 0b0110_0000;

@@ -1,18 +1,18 @@
-//! Places in the server's binary log.
+//! Positions in the server's binary log.
 
-/// Where an event ends, and the next one begins.
+/// A position between two events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The number that the file's name ends with.
+    /// The number at the end of the file's name.
     pub file: u32,
     pub at: u64,
 }
 
-/// A place that means the same to all who follow this log.
+/// A position in a form that all followers of this log understand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Absolute {
     pub place: Place,
-    /// When the file was created: after a reset another one has its number.
+    /// The creation time of the file. After RESET, another file may have the same number.
     pub created: u32,
 }
 
@@ -28,7 +28,7 @@ impl Absolute {
         bytes
     }
 
-    /// What was made by `bytes`, and what follows.
+    /// Decodes what `bytes` encoded, and returns it with the bytes that follow.
     pub fn read(bytes: &[u8]) -> Option<(Absolute, &[u8])> {
         let (file, bytes) = bytes.split_first_chunk()?;
         let (created, bytes) = bytes.split_first_chunk()?;
@@ -39,13 +39,14 @@ impl Absolute {
 }
 
 impl Place {
-    /// None if the name is not that of a binary log.
+    /// Returns none if the name is not that of a binary log.
     pub fn of(name: &[u8], at: u64) -> Option<Place> {
         let (_, number) = std::str::from_utf8(name).ok()?.rsplit_once('.')?;
         Some(Place { file: number.parse().ok()?, at })
     }
 
-    /// Where an event ends that begins here or later in the same file: it tells the lower half of the number. None if it cannot be.
+    /// Returns the end position of an event that begins here or later in the same file. The event contains only the `lower` 32
+    /// bits of it. None if the position would go back.
     pub fn end(self, lower: u32) -> Option<Place> {
         const HALF: u64 = 1 << 31;
         const WHOLE: u64 = 1 << 32;

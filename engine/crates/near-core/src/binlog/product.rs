@@ -1,26 +1,27 @@
-//! What differs between the products whose logs are followed.
+//! The differences between the products whose logs can be followed.
 
 use flavour::{Flavour, servers};
 
 #[derive(Clone, Copy)]
 pub struct Product {
     pub flavour: &'static Flavour,
-    /// Its transactions have numbers, and it tells which ones can be seen.
+    /// True if transactions have GTIDs, and the server reports which ones are visible.
     pub has_numbers: bool,
-    /// Asks for the file and the place that the log has come to, and for the databases that it is limited to, or leaves out.
+    /// The statement that returns the file and position of the log's end, and the databases to which the log is limited or which
+    /// it ignores.
     pub status: &'static str,
-    /// Fails without a privilege that the questions to the catalogue need.
+    /// A statement that fails without a privilege that the catalogue queries need.
     pub probe: Option<&'static str>,
     pub settings: &'static [Setting],
     pub privileges: &'static str,
 }
 
 pub struct Setting {
-    /// Of a variable, in any version.
+    /// The names of the variable in different versions.
     pub names: &'static [&'static str],
-    /// With one of these values the log tells of every change. Empty: without the variable, too.
+    /// The values with which the log contains every change. An empty string also stands for a missing variable.
     pub fit: &'static [&'static str],
-    /// What is the matter otherwise, and what mends it.
+    /// The message for any other value: what is wrong, and how to fix it.
     pub otherwise: &'static str,
 }
 
@@ -53,7 +54,7 @@ const MARIADB: Product = Product {
     flavour: &flavour::MARIADB,
     has_numbers: false,
     status: "SHOW MASTER STATUS",
-    // Foreign keys that change other rows are told to whom has PROCESS alone.
+    // Foreign keys that change other rows are only visible to accounts with PROCESS.
     probe: Some("SELECT 1 FROM information_schema.INNODB_SYS_FOREIGN LIMIT 1"),
     settings: &[
         IS_OF_NO_CLUSTER,
@@ -106,11 +107,11 @@ const MYSQL: Product = Product {
     privileges: "REPLICATION SLAVE, REPLICATION CLIENT",
 };
 
-/// The statement for servers that lack [`MYSQL`]'s.
+/// The statement for servers that do not support the one of [`MYSQL`].
 const OLDER_STATUS: &str = "SHOW MASTER STATUS";
 
-/// What tells how many tables a session has made, and the routines that it ran: its temporary ones may be among them. None: where the
-/// question about a session tells that itself.
+/// Returns the statement that counts the tables which a session has created, routines included: temporary tables may be among
+/// them. None if the question about a session already covers that.
 pub fn tables_made(flavour: &'static Flavour) -> Option<&'static str> {
     (flavour.product == servers::MYSQL).then_some("SHOW SESSION STATUS LIKE 'Com_create_table'")
 }
@@ -127,7 +128,7 @@ impl Product {
         Some(Product { flavour, status: if has_statement { product.status } else { OLDER_STATUS }, ..product })
     }
 
-    /// The first thing that is not as it must be, and what mends it.
+    /// Returns what is wrong with the first unfit setting and how to fix it; none if all settings are fit.
     pub fn missing<'a>(&self, value: impl Fn(&str) -> Option<&'a str>) -> Option<&'static str> {
         let is_fit = |setting: &Setting| {
             let found = setting.names.iter().find_map(|name| value(name)).unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Which rows an event changes, by the values of one column before and after.
+//! Finds the rows that an event changes, by the value of one column before and after the change.
 //!
-//! Invariants: no panic on any bytes; there is no answer unless every byte of the event is understood.
+//! Invariants: no panic on any bytes; there is no result unless every byte of the event is understood.
 
 use footprint::KeyColumn;
 use wire::lenenc::Reader;
 
-/// A table's key column, and its place among so many columns.
+/// A table's key column, its index, and the number of columns of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowKey {
     pub column: KeyColumn,
@@ -13,14 +13,15 @@ pub struct RowKey {
     pub columns: usize,
 }
 
-/// Under which number rows of a table follow, and of which columns they are. Empty: they cannot be read.
+/// A table map: the id that rows events use for the table, and its column types. Empty `columns` mean that the rows cannot be
+/// decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Described<'a> {
     pub id: u64,
     pub columns: &'a [u8],
 }
 
-/// Rows of the table with this number.
+/// The rows of one event. `id` refers to a table map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows<'a> {
     pub id: u64,
@@ -28,29 +29,29 @@ pub struct Rows<'a> {
     pub bytes: &'a [u8],
 }
 
-/// Of each row.
+/// The images that an event contains for each row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Images {
-    /// As it is, or as it was.
+    /// One image: the row after an insert, or before a delete.
     One,
-    /// As it was, and what has changed.
+    /// Two images: the row before an update, and the changed columns.
     Two,
 }
 
-/// How many bytes each value of a column takes.
+/// The length of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Width {
     Fixed(usize),
-    /// After their number, of so many bytes.
+    /// A length of this many bytes precedes each value.
     Counted(usize),
 }
 
-/// How the rows of one table are written.
+/// The lengths of all columns of a table, with which its rows are decoded.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Layout(Vec<Width>);
 
 impl Layout {
-    /// None if it is not that of a table with this key, or has a type that is not known.
+    /// Returns none if the columns do not match this key, or if a type is not known.
     pub fn of(described: &Described, key: &RowKey) -> Option<Layout> {
         let mut reader = Reader::new(described.columns);
         let types = string(&mut reader)?;
@@ -63,7 +64,7 @@ impl Layout {
         integer.filter(is_like).map(|_| Layout(widths))
     }
 
-    /// The keys of all rows that were changed, before and after.
+    /// Returns the keys of all changed rows, before and after the change. None if the event is not understood.
     pub fn keys(&self, rows: &Rows, key: &RowKey) -> Option<Vec<i128>> {
         let mut reader = Reader::new(rows.bytes);
         if reader.int()? != self.0.len() as u64 {
@@ -75,14 +76,15 @@ impl Layout {
         while !reader.is_empty() {
             keys.push(self.image(&mut reader, &first, key)??);
             if let Some(second) = &second {
-                // What has not changed may be missing.
+                // The image after an update may lack columns that have not changed.
                 keys.extend(self.image(&mut reader, second, key)?);
             }
         }
         Some(keys)
     }
 
-    /// The key in a row: none inside if the image has no such column.
+    /// Returns the key of one row image. `Some(None)` means that the image lacks the key column, and none that it is not
+    /// understood.
     fn image(&self, reader: &mut Reader, present: &Columns, key: &RowKey) -> Option<Option<i128>> {
         let nulls = Columns::read(reader, present.count())?;
         let (mut found, mut number) = (None, 0);
@@ -108,7 +110,7 @@ impl Width {
     }
 }
 
-/// A bit for each column.
+/// A bit map with one bit for each column, and the number of columns.
 struct Columns<'a>(&'a [u8], usize);
 
 impl<'a> Columns<'a> {
@@ -159,7 +161,7 @@ mod kind {
     pub const STRING: u8 = 254;
 }
 
-/// How many bytes an integer of this type takes.
+/// Returns the length of an integer type in bytes; none for other types.
 fn integer(kind: u8) -> Option<usize> {
     Some(match kind {
         kind::TINY => 1,
@@ -171,7 +173,7 @@ fn integer(kind: u8) -> Option<usize> {
     })
 }
 
-/// `details`: of the columns from this one on.
+/// Returns the width of a column. `details` contains the type metadata of this column and those after it.
 fn width(kind: u8, details: &mut Reader) -> Option<Width> {
     if let Some(bytes) = integer(kind) {
         return Some(Width::Fixed(bytes));
@@ -202,7 +204,7 @@ fn counted(most: usize) -> Width {
     Width::Counted(if most > 255 { 2 } else { 1 })
 }
 
-/// Two bits of the length stand among those of the type, the other way round.
+/// Decodes the metadata of a string type: two bits of the length are stored inverted among the bits of the type.
 fn of_text(first: u8, second: u8) -> Option<Width> {
     const LENGTH: u8 = 0x30;
     match first | LENGTH {
@@ -212,7 +214,8 @@ fn of_text(first: u8, second: u8) -> Option<Width> {
     }
 }
 
-/// Nine digits take four bytes, and fewer at either end as many as they need.
+/// Returns the length of a DECIMAL. Nine digits take four bytes. The remaining digits before and after the point take as many
+/// bytes as they need.
 fn decimal(digits: usize, after_point: usize) -> Option<Width> {
     const BYTES: [usize; 9] = [0, 1, 1, 2, 2, 3, 3, 4, 4];
     let bytes = |digits: usize| digits / 9 * 4 + BYTES[digits % 9];
@@ -230,7 +233,7 @@ mod tests {
         RowKey { column, place, columns }
     }
 
-    /// VARCHAR(20), INT, DECIMAL(5,2).
+    /// The table map of VARCHAR(20), INT and DECIMAL(5,2).
     const TYPES: &[u8] = &[3, kind::VARCHAR, kind::LONG, kind::DECIMAL, 4, 20, 0, 5, 2, 0];
 
     fn layout() -> Layout {
@@ -247,7 +250,7 @@ mod tests {
         assert_eq!(keys(Images::One, &inserted), Some(vec![7, -1]));
         let whole = [&[3, 0b111, 0b111, 0b101, 7, 0, 0, 0][..], &[0b001, 8, 0, 0, 0, 1, 2, 3]].concat();
         assert_eq!(keys(Images::Two, &whole), Some(vec![7, 8]));
-        // Of what was nothing but the key, and of what is now the rest.
+        // The image before the update has only the key, and the image after it has only another column.
         assert_eq!(keys(Images::Two, &[3, 0b010, 0b001, 0, 7, 0, 0, 0, 0, 1, b'a']), Some(vec![7]));
         assert_eq!(keys(Images::One, &[3, 0b111]), Some(vec![]));
     }

@@ -1,4 +1,5 @@
-//! When rows changed last. Rows that share a word outdate each other, which costs a miss and nothing else.
+//! Moments at which rows changed last, in a hash table of fixed size. Rows with the same hash share a word and invalidate each
+//! other, which only costs a miss.
 
 use std::hash::{BuildHasher, RandomState};
 
@@ -6,7 +7,7 @@ const WORDS: usize = 1 << 20;
 
 pub struct Words {
     words: Vec<u64>,
-    // Drawn anew for each attachment, so that nobody chooses rows that share a word.
+    // A random hasher for each attachment, so that no client can choose rows that share a word.
     hasher: RandomState,
 }
 
@@ -17,7 +18,7 @@ impl Default for Words {
 }
 
 impl Words {
-    /// Of the row with this key, in the table with this number.
+    /// Returns the number of the word for the row with this key in the table with this number.
     pub fn of(&self, table: u32, key: i128) -> u32 {
         self.hasher.hash_one((table, key)) as u32 % WORDS as u32
     }

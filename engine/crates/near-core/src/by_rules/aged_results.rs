@@ -1,4 +1,4 @@
-//! Results with the time that they were read at, in the memory that leases use, too.
+//! Results with the time at which they were read, in the same cache that results with leases use.
 
 use crate::identified::Found;
 use crate::published::Standing;
@@ -10,14 +10,15 @@ use crate::uses::{Source, Uses};
 use cache::{Cache, CellId, Key, Meta, Stamp};
 use std::time::Duration;
 
-/// No lease has this context together with an identity: what follows a text there is shorter.
+/// The context of these results. Results with leases cannot have the same key, because their second part is shorter than an
+/// identity.
 const CONTEXT: u64 = 0;
 
 pub fn key<'a>(text: &'a [u8], identity: &'a [u8; 32]) -> Key<'a> {
     Key { context: CONTEXT, parts: [text, identity] }
 }
 
-/// `read_at`: in microseconds, before the server was asked.
+/// Stores a result. `read_at` is a time in microseconds before the server was asked. Returns false if there is no room for it.
 pub fn store(results: &Results, key: &Key, result: ResultSet<'_>, source: Source, read_at: u64) -> bool {
     let Source { shape, cost_ns } = source;
     let flags = result.places.map_or(0, Places::bits);
@@ -25,9 +26,9 @@ pub fn store(results: &Results, key: &Key, result: ResultSet<'_>, source: Source
     results.uses.keep(results.cache(), key, meta, &[], result.bytes)
 }
 
-/// What was read after `after`, in microseconds, and is still to be served.
-/// `uses`: where the read counts, if it is looked for at first. `publish` puts it where other processes find it, until the moment that it is
-/// given.
+/// Returns the result for a read if it was read later than `after`, in microseconds, and is not too old. `uses` counts the
+/// lookup, and is none if the read was counted before. `publish` makes the result available to other processes until the time in
+/// nanoseconds that it is given.
 pub fn find(
     cache: &Cache,
     uses: Option<&Uses>,
@@ -56,17 +57,17 @@ pub fn has(cache: &Cache, key: &Key) -> bool {
     cache.get(hash, key, &pin).is_some()
 }
 
-/// `read_at`: in microseconds.
+/// Returns true if a result that was read at `read_at`, in microseconds, is younger than `ttl`.
 pub fn is_younger(read_at: u64, now_ns: u64, ttl: Duration) -> bool {
     now_ns < over(read_at, ttl)
 }
 
-/// The first moment, in nanoseconds, at which what was read then is too old.
+/// Returns the time in nanoseconds at which a result that was read at `read_at` becomes too old.
 fn over(read_at: u64, ttl: Duration) -> u64 {
     read_at.saturating_mul(1000).saturating_add(ttl.as_nanos() as u64)
 }
 
-/// Drops what cannot be served any more.
+/// Drops results that cannot be served any more.
 pub fn tidy(results: &Results, now_ns: u64, longest: Duration) {
     const SEGMENTS: usize = 4;
     results.cache().make_ready();

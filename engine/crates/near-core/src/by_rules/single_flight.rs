@@ -1,4 +1,5 @@
-//! Reads that are under way, for clients that ask the same meanwhile: one refreshes a result, and others may wait for its answer.
+//! Reads that are pending at the server, for clients that send the same read in the meantime: one client refreshes a result, and the
+//! others may wait for its answer.
 
 use crate::bell::Bell;
 use locks::Mutex;
@@ -6,28 +7,29 @@ use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
-/// By the hash of a read's key. Two may have the same one: what a client has waited for is looked up by the whole key.
+/// The pending reads, by the hash of their key. Two keys may have the same hash, so a client that has waited looks up its result
+/// by the whole key.
 #[derive(Default)]
 pub struct Flights(Mutex<HashMap<u64, UnderWay>>);
 
-/// Over when it is dropped, whatever became of the read.
+/// A pending read. It is over when this value is dropped, whatever the result.
 pub struct Flight {
     of: Arc<Flights>,
     hash: u64,
-    /// Rung once the flight is not found any more.
+    /// Rings when the read is no longer listed as pending.
     over: Arc<Bell>,
 }
 
-/// Another client's read.
+/// A pending read of another client.
 #[derive(Clone)]
 pub struct UnderWay {
-    /// In microseconds, before the server was asked.
+    /// The time in microseconds before the server was asked.
     pub begun: u64,
     over: Arc<Bell>,
 }
 
 impl UnderWay {
-    /// Ready once the read is over.
+    /// Is ready once the read is over.
     pub fn poll_over(&self, context: &mut Context<'_>) -> Poll<()> {
         self.over.poll_rung(context)
     }
@@ -38,7 +40,7 @@ impl Flights {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Fails if another client's read is under way.
+    /// Lists a read as pending. Fails if a read with this hash is pending already.
     pub fn claim(self: &Arc<Self>, hash: u64, begun: u64) -> Result<Flight, UnderWay> {
         let mut under_way = self.under_way();
         if let Some(other) = under_way.get(&hash) {

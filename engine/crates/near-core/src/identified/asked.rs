@@ -1,4 +1,4 @@
-//! A read as it is looked for.
+//! A read in the form in which its result is looked up.
 
 use super::Found;
 use super::prepared::Reading;
@@ -7,30 +7,30 @@ use crate::prepared::Execution;
 use sql::{Aggregates, Hint, Kind, LexMode, Read, Refusal, Statement};
 use std::sync::Arc;
 
-/// Says what the answer to a read depends on.
+/// The kind of data that the answer to a read depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// The rows of tables.
     Rows,
-    /// The answer depends on the rows of tables, and the text says SQL_CALC_FOUND_ROWS. A kept answer ends with the number of rows found,
-    /// which the client has asked for right after it.
+    /// The rows of tables, for a text with SQL_CALC_FOUND_ROWS. A stored answer ends with the number of rows found, which the
+    /// client has asked for right after the read.
     CountedRows,
     /// The number of rows found by the read before.
     FoundRows,
-    /// A setting of the session. Sessions with different values have different identities.
+    /// A setting of the session, for example `SELECT @@sql_mode`. Sessions with different values have different identities.
     Setting,
 }
 
 const NUMBER_BYTES: usize = size_of::<u64>();
 
 impl What {
-    /// Returns none if the answer may not be kept.
+    /// Returns none if the answer to this statement may not be stored.
     pub fn of(statement: &Statement, text: &[u8], mode: LexMode) -> Option<What> {
         let Kind::Read(Read { refusal, hint, .. }) = statement.kind else { return None };
         match refusal {
             _ if hint == Hint::SqlNoCache => None,
             None => Some(What::Rows),
-            // An aggregate over nothing leaves the number of the read before.
+            // An aggregate over no rows leaves the number of rows found by the read before.
             Some(Refusal::CalcFoundRows) => (Aggregates::of(text) == Aggregates::No).then_some(What::CountedRows),
             Some(Refusal::SystemVariable) => sql::shows_setting_alone(text, mode).then_some(What::Setting),
             Some(_) => sql::asks_for_found_rows_alone(text, mode).then_some(What::FoundRows),
@@ -46,24 +46,24 @@ pub struct Asked {
     pub text: Arc<[u8]>,
     pub key: Arc<[u8]>,
     pub what: What,
-    /// The server warns of so many words in the text.
+    /// The number of deprecation warnings that the server gives for words in the text.
     pub warnings: u16,
     bound: Vec<Option<i128>>,
-    /// Is set for the execution of a prepared statement.
+    /// The facts about the prepared statement, if the read is an execution of one.
     pub of_prepared: Option<OfPrepared>,
-    /// The server would run it in a transaction that is open, or that it begins.
+    /// True if the server would run the read in an open transaction, or in one that the read starts.
     pub is_inside: bool,
-    /// The command, and the statement that it runs; none if other processes may not answer it.
+    /// The command, and the statement that it executes, if any. None if other processes may not answer the command.
     pub for_others: Option<(Vec<u8>, Option<mapped::Statement>)>,
 }
 
 #[derive(Clone, Copy)]
 pub struct OfPrepared {
-    /// The command that prepared it.
+    /// The number of the command that prepared the statement.
     pub preparation: u64,
-    /// The client knows that the answer has so many.
+    /// The number of columns that the client expects in the answer.
     pub columns: Option<u64>,
-    /// The server need not see it for later ones to be understood.
+    /// True if the server need not see this execution to interpret later ones.
     may_be_served: bool,
 }
 
@@ -71,9 +71,9 @@ pub struct OfPrepared {
 #[derive(Clone, Copy)]
 pub struct Wording<'a> {
     pub text: &'a [u8],
-    /// Two reads with the same key, in sessions with the same identity, have the same answer.
+    /// The key of the result. Two reads with the same key, in sessions with the same identity, have the same answer.
     pub key: &'a [u8],
-    /// For each `?` the integer bound to it; none for a value of another type.
+    /// The integer that is bound to each `?`; none for a value of another type.
     pub bound: &'a [Option<i128>],
 }
 
@@ -105,12 +105,12 @@ impl Asked {
         Wording { text: &self.text, key: &self.key, bound: &self.bound }
     }
 
-    /// The server need not see it for later ones to be understood.
+    /// Returns true if the server need not see this read to interpret later commands.
     pub fn may_be_served(&self) -> bool {
         self.of_prepared.is_none_or(|of| of.may_be_served)
     }
 
-    /// Other near caches and other processes may use its answer. They take only whole results without warnings.
+    /// Returns true if other near caches and other processes may use the answer. They take only whole results without warnings.
     pub fn may_be_shared(&self) -> bool {
         self.what == What::Rows && self.warnings == 0
     }
@@ -138,7 +138,7 @@ impl Asked {
     }
 }
 
-/// Adds the number of rows found to an answer that is about to be kept.
+/// Appends the number of rows found to an answer that is about to be stored.
 pub fn add_number(answer: &mut Vec<u8>, found: u64) {
     answer.extend(found.to_le_bytes());
 }

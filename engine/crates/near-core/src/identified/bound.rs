@@ -1,4 +1,4 @@
-//! The interface that decides how old a result may be where the server runs no plugin. Rules and the binary log implement it.
+//! The interface that bounds the age of results from servers without the plugin. Rules and the binary log implement it.
 
 use super::{Asked, Here, Known};
 use crate::answer::Answer;
@@ -14,12 +14,12 @@ use flavour::Flavour;
 pub struct Found {
     pub answer: Vec<u8>,
     pub rows: u64,
-    /// Where it has its status flags, if it may be served in transactions.
+    /// The places of the status flags in the answer. None if it may not be served in transactions.
     pub places: Option<Places>,
-    /// The result is older than its `soft_ttl`.
+    /// True if the result is older than the rule's `soft_ttl`, so that it should be refreshed.
     pub is_due: bool,
     pub used: Use,
-    /// Other processes may serve the connection's next reads.
+    /// The contexts with which other processes may serve the connection's next reads.
     pub standing: Option<Box<Standing>>,
 }
 
@@ -37,11 +37,11 @@ impl Found {
     }
 }
 
-/// The decision about a read that may be served.
+/// The decision on a read that may be served.
 pub enum Decision<B: Bound> {
     Serve(Found),
     Wait(Wait<B::Tried>),
-    /// The server gets it, and its answer may be kept.
+    /// The read goes to the server, and its answer may be stored.
     Forward(B::Claim),
 }
 
@@ -51,20 +51,20 @@ pub struct Answered<'a, B: Bound> {
     pub answer: &'a Answer,
     pub known: &'a Known,
     pub source: Source,
-    /// It shows all that was committed by then.
+    /// The time of the read: it sees everything that was committed until then.
     pub moment: B::Moment,
     pub claim: B::Claim,
 }
 
 pub trait Bound: Send + Sized + 'static {
-    /// Says when a result was read, in the way in which this bound measures age.
+    /// The time when a result was read, in the form in which this bound measures age.
     type Moment: Copy + Default + Send;
-    /// The outcome of a wait, with which the read is decided about again.
+    /// The outcome of a wait, with which the read is decided on again.
     type Tried: Default + Send + 'static;
-    /// Is held by a read while the server answers it.
+    /// A right that a read holds while the server answers it.
     type Claim: Default + Send;
 
-    /// Returns a question that is sent together with the one about the session.
+    /// Returns a question that is sent to the server together with the one about the session. None if there is no such question.
     fn further_question(&self, _flavour: &'static Flavour) -> Option<&'static str> {
         None
     }
@@ -72,13 +72,14 @@ pub trait Bound: Send + Sized + 'static {
     /// Returns the part of a report on the cache that depends on this bound.
     fn summary(&self, memory: &Memory) -> Summary;
 
-    /// Returns true if reads in transactions may be served.
+    /// Returns true if reads in transactions may be served from memory.
     fn serves_inside(&self) -> bool;
 
-    /// Returns the present moment. No transaction is open in it.
+    /// Returns the present moment. The caller knows that the session has no open transaction.
     fn moment(&self, now_ns: u64) -> Self::Moment;
 
-    /// Returns none if this read may not be served at all. `known` describes the session once the server has done so.
+    /// Decides on a read. Returns none if the read may not be served at all. `known` describes the session, once the server has
+    /// done so.
     fn decide(
         &mut self,
         here: &Here<'_>,
@@ -93,7 +94,7 @@ pub trait Bound: Send + Sized + 'static {
     /// Is called when a write of this connection was answered, or may have been.
     fn wrote(&self, _now_ns: u64) {}
 
-    /// Is called when a command was answered. What was remembered about the last read is not valid any longer.
+    /// Is called when a command was answered. What was remembered about the last read is then no longer valid.
     fn answered(&mut self) {}
 
     fn keep(&mut self, here: &Here<'_>, answered: Answered<'_, Self>);

@@ -1,19 +1,19 @@
-//! What a statement may do to its session, and to the rows that the session reads.
+//! The effects that a statement may have on its session, and on the rows that the session reads.
 
 use sql::{Kind, Show, Statement, Target};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     Nothing,
-    /// Settings may differ, or the current database.
+    /// Settings or the current database may differ.
     Settings,
-    /// The same, and rows may have been written.
+    /// Rows may have been written, and settings may differ as well.
     Rows,
-    /// Something that the server cannot be asked for: a temporary table, a lock, a setting that nobody knows.
+    /// The session may have state that the server cannot be asked for: a temporary table, a lock, or an unknown setting.
     Anything,
 }
 
-/// Of all statements but SET, whose assignments tell.
+/// Returns the effect of a statement other than SET. The effect of SET depends on its assignments.
 pub fn of(statement: &Statement) -> Effect {
     match &statement.kind {
         Kind::Read(_) if !statement.may_write_by_the_way => Effect::Nothing,
@@ -31,7 +31,7 @@ pub fn of(statement: &Statement) -> Effect {
     }
 }
 
-/// Whether a statement may set user variables. What may do anything is not asked.
+/// Returns true if a statement may set user variables. Not meant for statements with the effect [`Effect::Anything`].
 pub fn may_set_variables(kind: &Kind, text: &[u8]) -> bool {
     if !text.contains(&b'@') {
         return false;
@@ -41,7 +41,7 @@ pub fn may_set_variables(kind: &Kind, text: &[u8]) -> bool {
     is_set || text.windows(2).any(|two| two == b":=") || sql::says(text, b"into") && !matches!(kind, Kind::Write)
 }
 
-/// Whether a statement may create, drop or rename accounts and roles, or change what they may read.
+/// Returns true if a statement may create, drop or rename accounts and roles, or change what they may read.
 pub fn is_about_accounts(kind: &Kind, text: &[u8]) -> bool {
     const VERBS: [&[u8]; 4] = [b"create", b"drop", b"rename", b"alter"];
     const NOUNS: [&[u8]; 2] = [b"user", b"role"];
@@ -51,7 +51,8 @@ pub fn is_about_accounts(kind: &Kind, text: &[u8]) -> bool {
     !is_other && (says(&RIGHTS) || says(&NOUNS) && says(&VERBS))
 }
 
-/// Of a text that is too long to be looked at as a whole. `may_be_several`: it may have several statements.
+/// Returns the effect of a text that is too long to be parsed as a whole. `may_be_several` is true if it may contain several
+/// statements.
 pub fn of_beginning(text: &[u8], may_be_several: bool) -> Effect {
     const ABOUT_ROWS: [&[u8]; 5] = [b"insert", b"replace", b"update", b"delete", b"select"];
     let text = text.trim_ascii_start();

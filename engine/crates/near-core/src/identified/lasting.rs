@@ -1,5 +1,6 @@
-//! Answers that depend on nothing but the session: those to `SELECT FOUND_ROWS()` and to `SELECT @@sql_mode`. The answer to the latter is the
-//! same for all sessions with the same identity. The answer to the former also needs the same number of rows found. So neither becomes stale.
+//! Answers that depend on nothing but the session: those to `SELECT FOUND_ROWS()` and to `SELECT @@sql_mode`. The answer to the
+//! latter is the same for all sessions with the same identity. The answer to the former also depends on the number of rows found,
+//! which is part of its key. So neither becomes stale.
 
 use super::Identity;
 use crate::identified::Found;
@@ -9,9 +10,9 @@ use crate::session_flags::Places;
 use crate::uses::Source;
 use cache::{Key, Meta, Stamp};
 
-/// No other results have this context. It is the largest one that an entry has room for.
+/// A context that no other results have. It is the largest one that an entry has room for.
 const CONTEXT: u64 = u64::MAX >> 16;
-/// No change is later than this.
+/// A stamp that no change can exceed.
 const NEVER: Stamp = Stamp(u64::MAX);
 
 /// Identifies a session, together with the number of rows found if the answer contains that number.

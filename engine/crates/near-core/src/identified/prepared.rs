@@ -1,7 +1,8 @@
 //! The prepared statements of one connection that may be served.
 //!
-//! What a text means hangs on the session that prepared it, and an answer also on the session that runs it. So an execution is served
-//! or kept only if the two have the same identity: then it means what it would if it were prepared now.
+//! The meaning of a text depends on the session that prepared it, and its answer also on the session that runs it. So an
+//! execution is served or stored only if the session has the same identity at both times: then the statement means what it would
+//! mean if it were prepared now.
 
 use crate::prepared::{Execution, Statements};
 use flavour::Flavour;
@@ -9,20 +10,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use wire::Outcome;
 
-/// Of the texts that are remembered. Executions of further statements pass.
+/// The maximum size of all remembered texts in bytes. Executions of further statements go to the server.
 const MOST_BYTES: usize = 256 << 10;
 
 pub type Identity = [u8; 32];
 
-/// A statement that is a read.
+/// A prepared statement that is a read.
 #[derive(Clone)]
 pub struct Reading {
     pub text: Arc<[u8]>,
-    /// Its execution leaves nothing of what the read before has left.
+    /// True if an execution replaces everything that the read before it has left in the session: FOUND_ROWS() and warnings.
     pub replaces: bool,
-    /// That of the session when it was prepared; none if it is not known.
+    /// The identity of the session when the statement was prepared. None if it is not known.
     pub identity: Option<Identity>,
-    /// In which it was prepared.
+    /// The generation of the session in which the statement was prepared.
     pub generation: u64,
 }
 
@@ -30,24 +31,25 @@ pub struct Prepared {
     flavour: &'static Flavour,
     capabilities: u64,
     statements: Statements,
-    /// By the number of the command that prepared it.
+    /// The reads, by the number of the command that prepared them.
     readings: BTreeMap<u64, Reading>,
     bytes: usize,
 }
 
 impl Prepared {
-    /// `capabilities`: those in force.
+    /// `capabilities` are those in force on the connection.
     pub fn new(flavour: &'static Flavour, capabilities: u64) -> Prepared {
         let statements = Statements::new(flavour, capabilities);
         Prepared { flavour, capabilities, statements, readings: BTreeMap::new(), bytes: 0 }
     }
 
-    /// The server gets this command, of which a part may be missing. True: its answer has to be shown to `answered`.
+    /// Notes a command that the server receives. `is_whole` is false if `payload` is only its beginning. Returns true if the
+    /// outcome of the command must be passed to `answered`.
     pub fn forward(&mut self, number: u64, payload: &[u8], is_whole: bool) -> bool {
         self.statements.forward(number, payload, is_whole)
     }
 
-    /// This command prepares a read.
+    /// Notes that command `number` prepares a read.
     pub fn note(&mut self, number: u64, reading: Reading) {
         if self.bytes + reading.text.len() > MOST_BYTES {
             let statements = &self.statements;
@@ -64,31 +66,32 @@ impl Prepared {
         self.statements.answered(number, outcome);
     }
 
-    /// The session has this identity in this generation. The server is not asked before a statement is prepared, since that would leave
-    /// other rows to be found: it is asked before the first execution, which counts if nothing has changed since.
+    /// Sets the identity of the session for statements that were prepared in this generation. The server is not asked before a
+    /// statement is prepared, because the question would change FOUND_ROWS(). It is asked before the first execution, and its
+    /// answer also holds for the time of the prepare if nothing has changed since.
     pub fn learn(&mut self, generation: u64, identity: Identity) {
         let of_it = self.readings.values_mut().filter(|reading| reading.generation == generation);
         of_it.for_each(|reading| reading.identity = Some(identity));
     }
 
-    /// That of the session when this command prepared a read, if it is known.
+    /// Returns the identity that the session had when command `number` prepared a read. None if it is not known.
     pub fn identity(&self, number: u64) -> Option<Identity> {
         self.readings.get(&number)?.identity
     }
 
-    /// What this command runs, if its answer may be kept.
+    /// Returns the execution that this command runs, with its statement, if its answer may be stored.
     pub fn execution(&self, payload: &[u8]) -> Option<(Execution, Reading)> {
         let execution = self.statements.execution(payload)?;
         let reading = self.readings.get(&execution.prepared)?.clone();
         Some((execution, reading))
     }
 
-    /// Whether the rows that were found may be what this execution asks for; none if it runs what is not known.
+    /// Returns true if this execution may evaluate FOUND_ROWS(). None if the statement is not known.
     pub fn asks_for_found_rows(&self, payload: &[u8]) -> Option<bool> {
         self.statements.asks_for_found_rows(payload)
     }
 
-    /// What this command runs all at once, if it is a read.
+    /// Returns the read that this command executes without a cursor. None if it executes anything else.
     pub fn reading(&self, payload: &[u8]) -> Option<&Reading> {
         let number = self.statements.preparation(payload).filter(|_| is_plain(payload))?;
         self.readings.get(&number)
@@ -99,18 +102,18 @@ impl Prepared {
         self.statements.binds_time(payload)
     }
 
-    /// This command runs a read.
+    /// Returns true if this command executes a read.
     pub fn runs_read(&self, payload: &[u8]) -> bool {
         self.statements.preparation(payload).is_some_and(|number| self.readings.contains_key(&number))
     }
 
-    /// The session is at its beginning again.
+    /// Forgets all statements, because the session has been reset.
     pub fn forget(&mut self) {
         *self = Prepared::new(self.flavour, self.capabilities);
     }
 }
 
-/// An execution without a cursor.
+/// Returns true if this execution uses no cursor.
 fn is_plain(payload: &[u8]) -> bool {
     const FLAGS: usize = 5;
     payload.get(FLAGS) == Some(&0)

@@ -1,23 +1,25 @@
-//! What the server is asked about a session before an answer to it is kept, and what is made of what it says.
+//! The question to the server about a session, which precedes storing any of the session's results, and the evaluation of its
+//! answer.
 
 use crate::digest;
 use flavour::{Flavour, Habit};
 use sql::{Charset, LexMode, Value};
 use std::sync::LazyLock;
 
-/// What is known of a session.
+/// The server's description of a session.
 pub struct Known {
-    /// As the server calls it.
+    /// The account in the form of CURRENT_USER().
     pub account: String,
     pub database: String,
-    /// What distinguishes the server from others behind the same address.
+    /// Values that distinguish the server from others behind the same address.
     pub server: Vec<u8>,
     pub mode: LexMode,
-    /// In transactions its reads lock the rows that they read.
+    /// True if the session's reads in transactions lock the rows that they read.
     pub locks_what_it_reads: bool,
-    /// Two sessions with the same one get the same results at the same time.
+    /// Sessions with the same identity get the same results at the same time.
     pub identity: [u8; 32],
-    /// The same for those that have come from other addresses. Only what calls `USER()`, a view for example, hangs on that.
+    /// Like `identity`, but without the client's address. Only results of USER(), for example through a view, depend on the
+    /// address.
     pub common: [u8; 32],
 }
 
@@ -26,36 +28,36 @@ const DATABASE: &str = "DATABASE()";
 const SQL_MODE: &str = "@@SESSION.sql_mode";
 const CHARSET: &str = "@@SESSION.character_set_client";
 const USER: &str = "USER()";
-/// Among what is asked.
+/// The index of USER() among the values.
 const USER_AT: usize = 5;
 const SERVER: &str = "CONCAT_WS('/', @@GLOBAL.server_id, @@GLOBAL.hostname, @@GLOBAL.port, @@GLOBAL.datadir)";
-/// With it a read may mean the row that was inserted last.
+/// With this setting, a read may refer to the row that was inserted last.
 const MEANS_LAST: Habit =
     Habit { variables: &["sql_auto_is_null"], question: "@@SESSION.sql_auto_is_null", none: &["0", "OFF"] };
 
-/// No session is served that has one of these habits.
+/// Returns the behaviours that exclude a session from being served if its settings enable them.
 fn unwanted(flavour: &Flavour) -> [Habit; 6] {
     let Flavour { asked, habits, .. } = flavour;
     [asked.temporaries, asked.uncommitted, habits.traces, habits.reports, habits.numbers, MEANS_LAST]
 }
 
-/// Among these. Its question is the isolation level.
+/// The index among these behaviours of the one whose question returns the isolation level.
 const UNCOMMITTED_AT: usize = 1;
 const SERIALIZABLE: &[u8] = b"SERIALIZABLE";
 
-/// As each near cache of this version asks it.
+/// Returns true if this text is the question of a near cache of this version.
 pub fn is_question(text: &[u8]) -> bool {
     static BEGINS: LazyLock<String> =
         LazyLock::new(|| format!("SELECT IFNULL({ACCOUNT}, '-'), IFNULL({DATABASE}, '-'),"));
     text.starts_with(BEGINS.as_bytes())
 }
 
-/// What tells [`Known::server`], by itself.
+/// Returns the query for the value of [`Known::server`] alone.
 pub fn server() -> String {
     format!("SELECT {SERVER}")
 }
 
-/// Each part of the question, those of [`unwanted`] last.
+/// Returns the expressions of the question. Those of [`unwanted`] come last.
 fn parts(flavour: &Flavour) -> Vec<String> {
     let first =
         [ACCOUNT, DATABASE, SQL_MODE, CHARSET, SERVER, USER, "@@GLOBAL.init_connect", "@@SESSION.sql_big_selects"];
@@ -76,14 +78,15 @@ pub fn question(flavour: &Flavour) -> String {
     format!("SELECT {}", parts.join(", "))
 }
 
-/// Its value is asked for.
+/// Returns true if the question covers the variable with this name.
 pub fn asks_for(flavour: &Flavour, name: &[u8]) -> bool {
     flavour.variables.is_askable(name)
         || flavour.asked.variables.iter().any(|known| known.as_bytes() == name)
         || unwanted(flavour).iter().any(|habit| habit.hangs_on(name))
 }
 
-/// None if nothing may be kept or served. `beside`: what else distinguishes the session.
+/// Evaluates the answer. Returns none if nothing may be stored or served in this session. `beside` contains further values that
+/// distinguish the session.
 pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], beside: &[&[u8]]) -> Option<Known> {
     let [account, database, sql_mode, charset, server, ..] = values else { return None };
     let habits = unwanted(flavour);

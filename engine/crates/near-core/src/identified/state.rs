@@ -1,6 +1,8 @@
-//! What a session may have become by what was sent to it: whether the server has to be asked, and whether anything may be kept.
+//! Tracks how the commands of a session may have changed it: whether the server has to be asked about the session again, and
+//! whether anything may be stored.
 //!
-//! Invariant: what the server has told counts under one generation, and whatever may change that begins another.
+//! Invariant: each answer of the server about the session belongs to a generation, and every command that may change the session
+//! starts a new generation.
 
 use super::effect::{self, Effect};
 use super::question::{self, Known};
@@ -14,41 +16,45 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use wire::{Command, Outcome, OutcomeKind, Query, capability};
 
-/// Views may look at user variables by functions. Which values they have is not known, but what has set them, in its order.
+/// The key in `set` for changes of user variables. Views may read user variables through functions. Their values are
+/// not known, so a hash of the statements that have set them, in their order, stands for them.
 const VARIABLES: &[u8] = b"@";
 
 pub struct State {
     capabilities: u64,
     may_be_several: bool,
-    /// That of the login.
+    /// The character set of the login.
     charset: Charset,
     pub mode: LexMode,
-    /// The text that was read last, and how: one command is looked at several times on its way.
+    /// The text that was parsed last, with its mode and statement: each command is examined several times on its way.
     read: Option<(Vec<u8>, LexMode, Arc<Statement>)>,
     generation: u64,
-    /// Of the question that was asked last, and of what was answered last.
+    /// The generation to which the last question about the session belongs.
     asked: Option<u64>,
+    /// The last answer of the server with the generation to which it belongs. The inner value is none if the answer was not
+    /// understood.
     told: Option<(u64, Option<Arc<Known>>)>,
-    /// Something has happened that the server cannot be asked for.
+    /// True if the session has state that the server cannot be asked for. Nothing is stored or served then.
     is_own: bool,
-    /// In this generation the session was sent to its beginning.
+    /// The generation in which the session was reset to its initial state. The answer to that command is pending.
     begins: Option<u64>,
-    /// The next transaction has settings of its own.
+    /// True if SET TRANSACTION has given the next transaction its own characteristics.
     is_next_special: bool,
-    /// What is prepared may write.
+    /// True if a prepared statement of the session may write.
     may_execute_writes: bool,
-    /// What is prepared by a text may ask for FOUND_ROWS(), or by a command.
+    /// True if a statement that was prepared by a PREPARE text may evaluate FOUND_ROWS().
     asks_by_text: bool,
+    /// True if a statement that was prepared by COM_STMT_PREPARE may evaluate FOUND_ROWS().
     asks_by_command: bool,
-    /// Something may have been written that is not answered, or not committed.
+    /// True if something may have been written that is not answered, or not committed.
     is_writing: bool,
-    /// A statement that may change accounts was sent and is not answered.
+    /// True if a statement that may change accounts was sent and is not answered.
     is_about_accounts: bool,
-    /// A statement that may change accounts was prepared.
+    /// True if a statement that may change accounts was prepared.
     may_execute_about_accounts: bool,
-    /// When the last write was answered, in microseconds.
+    /// The time when the last write was answered, in microseconds.
     wrote_at: u64,
-    /// Settings that the server does not tell, or not in full.
+    /// Settings that the server does not report, or not in full, with what the client has set them to.
     set: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
@@ -82,7 +88,7 @@ impl State {
         self.mode.flavour
     }
 
-    /// What a text means in this mode.
+    /// Returns the parsed statement of a text in this mode.
     pub fn classify(&mut self, text: &[u8], mode: LexMode) -> Arc<Statement> {
         if let Some((_, _, statement)) = self.read.as_ref().filter(|(last, under, _)| last == text && *under == mode) {
             return statement.clone();
@@ -96,7 +102,8 @@ impl State {
         self.generation
     }
 
-    /// Returns what the server has said about the session. None: nothing may be kept or served; `Some(None)`: the server has to be asked first.
+    /// Returns what the server has reported about the session. `None`: nothing may be stored or served; `Some(None)`: the server
+    /// has to be asked first.
     pub fn known_session(&self) -> Option<Option<Arc<Known>>> {
         if self.is_own {
             return None;
@@ -113,53 +120,54 @@ impl State {
         told.and_then(|(_, known)| known.clone())
     }
 
-    /// A read in the transaction that is open may be answered from memory: the transaction has written nothing, and is none that was
-    /// given settings of its own.
+    /// Returns true if a read in the open transaction may be answered from memory: the transaction has written nothing, and has
+    /// no characteristics of its own.
     pub fn may_serve_inside(&self) -> bool {
         !self.is_writing && !self.is_next_special
     }
 
-    /// All is answered, and no transaction is open.
+    /// Resets the flags of unanswered writes. The caller knows that everything is answered and that no transaction is open.
     pub fn rest(&mut self) {
         (self.is_writing, self.is_about_accounts) = (false, false);
     }
 
-    /// Something was sent that may create, drop or rename accounts, and is not answered.
+    /// Returns true if a statement was sent that may create, drop or rename accounts, and is not answered.
     pub fn may_change_accounts(&self) -> bool {
         self.is_about_accounts
     }
 
-    /// Something may have been written that is not answered, or not committed.
+    /// Returns true if something may have been written that is not answered, or not committed.
     pub fn is_writing(&self) -> bool {
         self.is_writing
     }
 
-    /// At rest: what was read after this, in microseconds, has seen all that the session wrote.
+    /// Returns a time in microseconds. If no command is pending and no transaction is open, results that were read later include
+    /// everything that the session wrote.
     pub fn wrote_at(&self) -> u64 {
         self.wrote_at
     }
 
-    /// What is prepared by a text may ask for FOUND_ROWS().
+    /// Returns true if a statement that was prepared by a PREPARE text may evaluate FOUND_ROWS().
     pub fn asks_by_text(&self) -> bool {
         self.asks_by_text
     }
 
-    /// The same of what is prepared by a command.
+    /// Returns true if a statement that was prepared by COM_STMT_PREPARE may evaluate FOUND_ROWS().
     pub fn asks_by_command(&self) -> bool {
         self.asks_by_command
     }
 
-    /// What was read before this is outdated for the session.
+    /// From now on, results that were read before this time are stale for the session.
     pub fn outdate(&mut self, now_us: u64) {
         self.wrote_at = now_us;
     }
 
-    /// The next read may have to run in a transaction of its own kind.
+    /// Returns true if the next read may have to run in a transaction with its own characteristics, and forgets these.
     pub fn take_special(&mut self) -> bool {
         std::mem::take(&mut self.is_next_special)
     }
 
-    /// The server was asked, and has not answered.
+    /// Returns true if the server was asked about the session and has not answered.
     pub fn is_asking(&self) -> bool {
         self.asked.is_some() && self.told.as_ref().map(|(of, _)| *of) != self.asked
     }
@@ -168,12 +176,13 @@ impl State {
         self.asked = Some(self.generation);
     }
 
-    /// The answer to the last question: none if it is not understood.
+    /// Takes the answer to the last question, or none if it is not understood. `beside` contains further values that distinguish
+    /// the session.
     pub fn learn(&mut self, values: Option<&[Vec<u8>]>, beside: &[&[u8]]) {
         let set: Vec<&[u8]> = self.set.iter().flat_map(|(name, value)| [name.as_slice(), value]).collect();
         let of_question = self.asked.unwrap_or_default();
         let is_now = of_question == self.generation;
-        // What was set since is not what was in force then.
+        // Settings may have changed since the question, so its answer no longer describes the session.
         let values = values.filter(|_| is_now);
         let known = values.and_then(|values| question::known(self.flavour(), values, &[beside, &set].concat()));
         if let Some(known) = &known {
@@ -182,7 +191,7 @@ impl State {
         self.told = Some((of_question, known.map(Arc::new)));
     }
 
-    /// An answer is complete.
+    /// Takes the outcome of a complete answer. `now_us` is the time in microseconds.
     pub fn answered(&mut self, outcome: &Outcome, now_us: u64) {
         self.read = None;
         if self.is_writing {
@@ -198,7 +207,8 @@ impl State {
         }
     }
 
-    /// A command is about to be sent. `is_whole`: this is all of it; `is_at_rest`: everything before was answered.
+    /// Notes a command that is about to be sent. `is_whole` is false if `payload` is only its beginning. `is_at_rest` is true if
+    /// everything before was answered and no transaction is open.
     pub fn hear(&mut self, payload: &[u8], is_whole: bool, is_at_rest: bool) {
         let body = &payload[1..];
         match Command::from_byte(payload[0]) {
@@ -319,7 +329,7 @@ impl State {
         if name == b"character_set_client" {
             self.read_by(value);
         }
-        // The server does not tell which collation results have.
+        // The server does not report the collation that results have.
         if !is_asked || is_character_set {
             match (value, value.plain()) {
                 (_, Some(plain)) => _ = self.set.insert(name.to_vec(), [b"=", plain].concat()),
@@ -329,7 +339,7 @@ impl State {
         }
     }
 
-    /// As texts are read until the server tells.
+    /// Sets the character set in which texts are parsed until the server reports it.
     fn read_by(&mut self, charset: &Value) {
         self.mode.charset = match charset {
             Value::Default => self.charset,
