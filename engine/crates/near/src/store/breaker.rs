@@ -1,14 +1,14 @@
-//! Whether a server that did not answer may be asked again: by one read each second.
+//! A circuit breaker: a server that did not answer is asked by only one read a second until it answers again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const PAUSE_NS: u64 = 1_000_000_000;
 const CLOSED: u64 = 0;
 
-/// Closed while its server answers.
+/// The breaker is closed while its server answers.
 #[derive(Default)]
 pub struct Breaker {
-    /// Until when nobody asks.
+    /// The time, in nanoseconds, until which no read may ask; 0 (`CLOSED`) while the server answers.
     until: AtomicU64,
 }
 
@@ -17,7 +17,7 @@ impl Breaker {
         self.until.load(Ordering::Relaxed) == CLOSED
     }
 
-    /// True for all if it is closed, and otherwise for one each second.
+    /// Returns true for every caller if the breaker is closed, and otherwise for one caller a second. `now`: in nanoseconds.
     pub fn may_ask(&self, now: u64) -> bool {
         let until = self.until.load(Ordering::Relaxed);
         let takes_turn = || {
