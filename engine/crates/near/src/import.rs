@@ -1,7 +1,7 @@
 //! Converts the rules of ProxySQL and MaxScale to rules of this program.
 //!
-//! Whatever cannot be converted is noted with its line. Then a rule that caches is left out, and a rule that forbids caching forbids it for
-//! more reads. So the new rules never cache a read that the old rules did not.
+//! A note with the line says what cannot be converted. In that case a rule that caches is left out, and a rule that forbids caching forbids
+//! it for more reads. So the new rules never cache a read that the old rules did not.
 
 mod maxscale;
 mod proxysql;

@@ -28,7 +28,7 @@ use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
 
 /// The limit of the bytes of requests that wait to be sent to one server. Further requests are dropped: the store is too slow for them.
 const MOST_QUEUED: usize = 4 << 20;
-/// The size in bytes of one read, and the size of the output buffer from which on no more requests are added to it.
+/// The size of one read in bytes. When the output buffer has this size, it is sent before more requests are added.
 const PIECE: usize = 64 << 10;
 /// The longest delay of a request whose answer no client waits for, such as a value to store. It is sent together with the next request
 /// that a client waits for, or after this time.
@@ -114,7 +114,7 @@ pub enum Then {
     Nothing,
 }
 
-/// The connection on which an answer has come.
+/// The connection that an answer came on.
 #[derive(Clone, Copy)]
 pub struct Via {
     pub connection: u64,
@@ -123,7 +123,7 @@ pub struct Via {
 }
 
 type Requests = mpsc::UnboundedReceiver<Request>;
-/// The requests that were sent or are about to be, in their order, each with the time by which its answer must have come.
+/// The requests that were sent or are about to be, in their order, each with the deadline of its answer.
 type Due = VecDeque<(Wants, Then, Instant)>;
 
 impl Line {
