@@ -10,7 +10,7 @@ use wire::{Challenge, ClientHello, ErrPacket, Greeting, Header, capability, push
 
 const NATIVE: &[u8] = b"mysql_native_password";
 const SHA2: &[u8] = b"caching_sha2_password";
-/// `utf8mb4_general_ci`.
+/// The number of the collation `utf8mb4_general_ci`.
 const CHARSET: u8 = 45;
 const LONGEST: u32 = 1 << 24;
 const OK: u8 = 0;
@@ -131,14 +131,14 @@ fn proof(account: &Account, challenge: &Challenge) -> io::Result<Vec<u8>> {
     }
 }
 
-/// SHA1(password) xor SHA1(scramble + SHA1(SHA1(password))).
+/// Returns the proof of `mysql_native_password`: SHA1(password) xor SHA1(scramble + SHA1(SHA1(password))).
 fn native(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     let once = hash(&SHA1_FOR_LEGACY_USE_ONLY, &[password]);
     let twice = hash(&SHA1_FOR_LEGACY_USE_ONLY, &[&once]);
     mixed(&once, &hash(&SHA1_FOR_LEGACY_USE_ONLY, &[scramble, &twice]))
 }
 
-/// SHA256(password) xor SHA256(SHA256(SHA256(password)) + scramble).
+/// Returns the proof of `caching_sha2_password`: SHA256(password) xor SHA256(SHA256(SHA256(password)) + scramble).
 fn sha2(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     let once = hash(&SHA256, &[password]);
     let twice = hash(&SHA256, &[&once]);

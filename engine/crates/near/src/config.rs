@@ -66,10 +66,10 @@ pub struct Config {
     pub connect_timeout: Duration,
     pub drain_timeout: Duration,
     pub proxy: Option<Version>,
-    /// TLS towards clients.
+    /// TLS to clients; none if it is not offered to them.
     pub acceptor: Option<TlsAcceptor>,
     pub is_tls_required: bool,
-    /// TLS towards the server.
+    /// TLS to the server; none if it is not used.
     pub connector: Option<Connector>,
     /// The account that attaches to the server's cache as a feed, if set.
     pub feed: Option<Account>,
@@ -137,7 +137,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Takes over the counts of rules from the configuration before a reload, for rules that are in both.
+    /// Takes over the counts of rules from the configuration before a reload, for rules whose name is in both.
     pub fn continue_counts(&mut self, before: &Config) {
         if let (Some(rules), Some(before)) = (self.rules.as_mut().and_then(Arc::get_mut), &before.rules) {
             rules.continue_counts(before);

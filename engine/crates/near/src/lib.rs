@@ -1,4 +1,4 @@
-//! `fqc-near`: the engine's host on the application's machine.
+//! `fqc-near`, the near cache: a proxy on the application's machine that answers repeated reads from its memory.
 //!
 //! The shell around `near-core`: it relays connections, does TLS, reads the options, attaches to the server's feed or binary log, and
 //! reports to the control plane. Each client gets a server connection of its own. The bytes of both sides pass unchanged, except for reads

@@ -85,7 +85,7 @@ struct Introduction<'a> {
     agreed: Agreed,
 }
 
-/// Why an introduction goes no further.
+/// The reason why an introduction ends before the authentication.
 enum Stop {
     Refused(u8, Refusal),
     /// These bytes and all further ones are passed on unread.

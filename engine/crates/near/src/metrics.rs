@@ -15,8 +15,8 @@ pub struct Counts {
     pub accepted: Counter,
     /// Clients that were refused because of `max-connections`.
     pub over_limit: Counter,
-    /// Clients that were refused because no connection to the server could be made, or because the TLS that the configuration demands was
-    /// missing.
+    /// Clients that were refused because no connection to the server could be made, or because the handshake was not as the configuration
+    /// demands it, for example without TLS.
     pub refused: Counter,
     pub logins_refused: Counter,
     /// Connections that broke, or violated the protocol, before the end of the login.

@@ -1,4 +1,4 @@
-//! The options: one table, read from the command line, the environment and one TOML file, in this order of precedence.
+//! One table of all options. Their values come from the command line, the environment and a TOML file, in this order of precedence.
 //!
 //! `--help`, the man page and the reference are made from the same table.
 

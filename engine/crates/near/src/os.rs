@@ -24,7 +24,7 @@ pub fn raise_open_files(wanted: u64) -> u64 {
     limit.rlim_cur
 }
 
-/// Returns the number of a group, given by its name or number.
+/// Returns the id of a group, given by its name or id. None if there is no group of this name.
 pub fn group(name: &str) -> Option<u32> {
     if let Ok(number) = name.parse() {
         return Some(number);

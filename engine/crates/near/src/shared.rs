@@ -62,7 +62,7 @@ impl Shared {
         self.config.send_replace(Arc::new(config));
     }
 
-    /// Returns the store as the core sees it.
+    /// Returns the store behind the interface of `near-core`.
     pub fn shared_store(&self) -> Option<Arc<dyn near_core::store::Store>> {
         self.store.clone().map(|store| store as Arc<dyn near_core::store::Store>)
     }

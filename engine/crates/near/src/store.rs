@@ -195,7 +195,8 @@ impl near_core::store::Store for Store {
         self.malformed.add(1);
     }
 
-    /// Returns for each tier how many reads came to it, how many it answered, and what it holds.
+    /// Returns the rows of `SHOW FQC STATUS` about the tiers: for memory and store, how many reads came to each and how many it answered,
+    /// and for each server of the store, its state and what it holds. `hits` and `misses` are those of the memory.
     fn rows(&self, hits: u64, misses: u64) -> Vec<Row> {
         let (selects, of_store) = (self.selects.get() as u64, self.hits.get() as u64);
         let mut rows = tier("Memory", hits + misses, hits.saturating_sub(of_store));

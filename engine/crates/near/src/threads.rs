@@ -1,4 +1,4 @@
-//! The threads that move bytes.
+//! The threads that serve connections.
 //!
 //! A connection stays on one thread, which waits for all its connections at once. So no byte has to wake another thread.
 

@@ -1,4 +1,5 @@
-//! TLS on both legs: certificates and keys from PEM files, the server's certificate verified by its authority or also by its name.
+//! TLS to clients and to servers. Certificates and keys come from PEM files. A server's certificate is verified by its authority alone, or
+//! also by its name.
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -25,7 +26,8 @@ pub fn acceptor(certificate: &str, key: &str) -> Result<TlsAcceptor, String> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// `is_named`: the certificate must also be for the name that is connected to.
+/// Returns a connector that trusts the authorities in the file. `is_named`: the server's certificate must also be for the name that is
+/// connected to.
 pub fn connector(authorities: &str, is_named: bool) -> Result<TlsConnector, String> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(authorities)? {

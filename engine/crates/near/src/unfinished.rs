@@ -1,8 +1,8 @@
 //! Handshakes that clients break off before they have logged in.
 //!
-//! A server counts such handshakes by host (`max_connect_errors`) and finally takes no connection of that host any more. All
-//! clients share this program's host. A login that succeeds sets the server's count back, so after some of these handshakes the
-//! program logs in with its own account.
+//! A server counts such handshakes for each host, and blocks a host after `max_connect_errors` of them. To the server, all clients are on
+//! this program's host. A successful login resets the server's count, so after some of these handshakes the program logs in with its own
+//! account.
 
 use crate::account;
 use crate::config::Config;

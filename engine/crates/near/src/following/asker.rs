@@ -164,7 +164,7 @@ impl Asker {
         // More than one row: the catalogue also finds names that differ in case.
         let (engine, kind) = match tables.as_slice() {
             [row] => (value(row, 0).unwrap_or_default(), value(row, 1).unwrap_or_default()),
-            // MySQL does not list views here.
+            // MySQL's query returns no row for a view.
             [] => (&b""[..], VIEW),
             _ => return Ok(Err(Own::TableHidden)),
         };

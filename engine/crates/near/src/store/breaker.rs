@@ -27,12 +27,12 @@ impl Breaker {
         until == CLOSED || now >= until && takes_turn()
     }
 
-    /// The server did not answer.
+    /// Opens the breaker for a second, because the server did not answer.
     pub fn open(&self, now: u64) {
         self.until.store(now + PAUSE_NS, Ordering::Relaxed);
     }
 
-    /// The server has answered. Returns whether it did not before.
+    /// Closes the breaker, because the server has answered. Returns true if the breaker was open.
     pub fn close(&self) -> bool {
         !self.is_closed() && self.until.swap(CLOSED, Ordering::Relaxed) != CLOSED
     }

@@ -132,7 +132,7 @@ fn slot(key: &str) -> u16 {
     crc % SLOTS
 }
 
-/// CRC16 with the polynomial of XMODEM.
+/// The table of CRC16 with the polynomial of XMODEM, as Valkey's clusters use it.
 const CRC: [u16; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;

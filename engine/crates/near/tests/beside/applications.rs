@@ -82,7 +82,7 @@ pub fn until_served_here(near: &Near, client: &mut Client, read: &str) {
     wait_until("answers in this process", || {
         let before = near.metric("application_hits_total");
         (0..50).for_each(|_| drop(ask(client, read)));
-        // The library reports its hits before it sends the next statement.
+        // The library sends its note about the answered reads before this statement.
         ask(client, "SELECT 2 FROM d.t");
         near.metric("application_hits_total") > before
     });
@@ -92,7 +92,8 @@ pub fn until_served_here(near: &Near, client: &mut Client, read: &str) {
 /// were answered in this process.
 pub fn twins(near: &Near, there: impl Fn() -> Client, line: &str) {
     until_served_here(near, &mut near.client(), READ);
-    // Both pairs are connected first: a server may give a later connection the statement ids of an earlier one, too.
+    // Both pairs are connected before one is used: on a later connection, a server may go on with the statement ids of an earlier one, and
+    // the ids of a pair must be equal.
     let [walking, binding] = [(); 2].map(|()| Twins::new(near.client(), there()));
     let counted = || ["application_hits_total", "hits_total"].map(|name| near.metric(name));
     let before = counted();

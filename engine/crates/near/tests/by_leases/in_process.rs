@@ -355,7 +355,7 @@ fn processes_that_are_stopped_or_killed_while_they_read_hold_nobody_up() {
     wait_until("the end of their connections", || shared.near().metric("connections") == 0);
 }
 
-/// Returns a malformed report of answered reads, as a hostile process could send it.
+/// Returns a malformed or false note about answered commands, as a hostile process could send it.
 fn nonsense(random: &mut Random) -> Vec<u8> {
     let mut packet = |length: usize| (0..length).map(|_| random.below(256) as u8).collect::<Vec<u8>>();
     let (any, short) = (packet(40), packet(3));

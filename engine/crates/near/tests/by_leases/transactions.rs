@@ -316,7 +316,8 @@ fn rows_found_in_a_transaction_are_those_of_its_snapshot() {
     assert_eq!(ask(&mut client, all), "1;2;3");
 }
 
-/// Reads two rows alternately in transactions. In each transaction the values must stay the same, and their sum is that of every transfer.
+/// Reads two rows alternately in transactions, until enough reads were answered from memory. In each transaction the values must stay the
+/// same, and their sum must be the one that all transfers keep.
 fn read_in_transactions(near: &Near) {
     const LENGTH: Duration = Duration::from_secs(4);
     const ENOUGH: u64 = 200;

@@ -96,7 +96,7 @@ fn the_first_read_of_a_connection_is_answered_from_memory() {
                 hits_of(&near, &mut client, &[READ]) == 1
             });
         }
-        // A session with other settings is not served.
+        // The first read of a session with other settings is not served from memory.
         let mut client = near.client();
         ask(&mut client, "SET sql_mode = 'ANSI_QUOTES'");
         assert_eq!(hits_of(&near, &mut client, &[READ]), 0);

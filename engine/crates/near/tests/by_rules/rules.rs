@@ -565,7 +565,7 @@ fn whoever_waits_for_a_read_that_fails_asks_the_server() {
         admin.must(&format!("KILL QUERY {number}")).expect("it is killed");
         assert_eq!(answer_of(&mut first), "error 1317", "{line}");
         crowd.near.wait_for_metric("misses_total", |misses| misses == sent + 2);
-        // The client that waited first disconnects while another client waits.
+        // `first` now waits for a read of one of the other two. One of these disconnects, and `first` must get an answer all the same.
         crowd.send(&mut first, WAITS, 1);
         drop(second);
         crowd.unlock();
@@ -1019,7 +1019,8 @@ fn rows_found_before_an_aggregate_over_nothing() {
         .map(|read| format!("SELECT {read}"));
     let one = "SELECT SQL_NO_CACHE v FROM d.t WHERE id = 1";
     let mut found = |last: &str, is_hit| {
-        // The first read after FOUND_ROWS() goes to the server with an additional query, so each read is asked once before.
+        // The first read after FOUND_ROWS() may go to the server, together with a query of the near cache. So all reads are sent once
+        // before.
         for read in [&all, &nothing, &count] {
             ask(&mut client, read);
         }

@@ -108,7 +108,7 @@ fn a_drain_waits_for_transactions_and_for_answers() {
     let tcp = near.tcp();
     near.signal(libc::SIGTERM);
     assert_eq!(near.state(), "STOPPING=1");
-    // `asking` is drained when its query has ended. That frees its lock, which `waiting` then gets.
+    // `asking` is idle, so the drain ends it. That frees its lock, which `waiting` then gets.
     assert!(waiting.read_response().expect("an answer").failure().is_none());
     wait_until("the end of the idle one", || idle.ping().is_err());
     assert!(Client::root(&tcp).is_err(), "nobody new is taken");
