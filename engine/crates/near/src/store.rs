@@ -2,11 +2,11 @@
 //!
 //! Invariants:
 //! - the age of a result is measured by the store's own clock, from before the database server was asked. For a missing key, memcached
-//! reserves an empty entry whose time to live begins at once, and the result is put into that very entry or not at all. Valkey reports its
-//! time and its process, and both are stored with the result; the result is served only while the same process reports the time. So neither
-//! network delays nor the clocks of other machines matter;
-//! - a value names the read and the session context that it belongs to, and has a hash of all of it. A value that belongs to another
-//! read, or was cut or changed on its way, is not used;
+//!   reserves an empty entry whose time to live begins at once, and the result is put into that very entry or not at all. Valkey reports
+//!   its time and its process, and both are stored with the result; the result is served only while the same process reports the time. So
+//!   neither network delays nor the clocks of other machines matter;
+//! - a value names the read and the session context that it belongs to, and has a hash of all of it. A value that belongs to another read,
+//!   or was cut or changed on its way, is not used;
 //! - nothing has to be deleted because of a change: what a result depends on is part of its key, and its time to live ends by itself;
 //! - a store that does not answer delays one read a second by at most `timeout`, and never causes an error.
 //!

@@ -35,7 +35,7 @@ const PIECE: usize = 64 << 10;
 const PATIENCE: Duration = Duration::from_millis(1);
 
 thread_local! {
-    /// The channels to this thread's connections, by the address of their `Peer`. The connection's task owns the `Peer`, so its address is
+    /// The channels to this thread's connections, by the address of their `Peer`. The connection's task holds the `Peer`, so its address is
     /// not reused while the channel is open.
     static REQUESTS: RefCell<HashMap<*const Peer, mpsc::UnboundedSender<Request>>> = RefCell::default();
     static READ: RefCell<Vec<u8>> = RefCell::new(vec![0; PIECE]);
@@ -181,7 +181,7 @@ impl Line {
         }
     }
 
-    /// Sends a request and waits for its answer. Returns none if the server does not answer in time.
+    /// Sends a request and waits for its answer. Returns none if the server does not answer in time, or if too many bytes are queued for it.
     pub async fn ask(&self, bytes: Vec<u8>, wants: Wants) -> Option<(Reply, Via)> {
         let (sender, answer) = oneshot::channel();
         self.queue(bytes, None, wants, Then::Told(sender));

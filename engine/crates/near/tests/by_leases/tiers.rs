@@ -63,7 +63,7 @@ fn by_rules_before_leases_each_tier_has_its_hits() {
 }
 
 /// If both near caches served by rules, the times to live would add up, and a client could get a result from before its own write. So the
-/// gateway does not serve connections of another near cache.
+/// gateway does not serve connections of another near cache, which it recognises by their query for the session's context.
 #[test]
 fn one_by_rules_stands_aside_for_one_that_keeps_what_it_is_told() {
     let server = Server::start(Options::default()).expect("a server");

@@ -165,7 +165,7 @@ const SHORT: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 5\n";
 const TTL: Duration = Duration::from_secs(5);
 
 /// One thread writes growing numbers, and the others note the numbers that they read, until enough reads were answered from the store. Then
-/// no number may have been read later than `TTL` after the next one was written. `trouble` is called again and again meanwhile.
+/// no number may have been read later than `TTL` after the next one was written. `trouble` is called repeatedly while the threads run.
 fn nothing_is_older_than_its_rule_says(server: &Server, nears: &[Near; 2], mut trouble: impl FnMut()) {
     const TEXTS: usize = 40;
     const WANTED: u64 = 10;
