@@ -49,7 +49,8 @@ const SILENCE: Duration = Duration::from_secs(5);
 const BEGINNING: Duration = Duration::from_secs(120);
 const PIECE: usize = 64 << 10;
 
-/// Follows the log until the configuration names another server, or an error occurs. Nothing is served by the log afterwards.
+/// Follows the log until the configuration names another server, or an error occurs. Afterwards nothing is served until the log is followed
+/// again.
 pub async fn attend(
     shared: &Shared,
     log: &Log,

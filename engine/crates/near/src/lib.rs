@@ -5,8 +5,8 @@
 //! that are answered from memory. The login is passed on, so the program never knows a client's password.
 //!
 //! Invariants: no bytes are read from one side while the other side has not taken all earlier ones; whatever a client or a server sends can
-//! end at most its own connection. Deliberately absent: connection pools, and decisions about what may be kept or served, which `near-core`
-//! makes.
+//! end at most its own connection.
+//! Deliberately absent: connection pools, and decisions about what may be kept or served, which `near-core` makes.
 
 mod account;
 mod attachment;

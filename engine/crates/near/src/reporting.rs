@@ -1,8 +1,8 @@
 //! Reports to the control plane what this program is and what it has answered. Needed where the server has no plugin that reports it.
 //!
 //! Invariants: no connection waits for a report, and no report is sent again: each has the current counts. The token is read from its file
-//! for each report, so that it can be replaced. Deliberately absent: commands of the control plane. Its answer only says when the next
-//! report is wanted.
+//! for each report, so that it can be replaced.
+//! Deliberately absent: commands of the control plane. Its answer only says when the next report is wanted.
 
 mod post;
 

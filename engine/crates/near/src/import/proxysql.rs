@@ -31,7 +31,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "cache_timeout",
     "flagin",
 ];
-/// Conditions that rules of this program do not have.
+/// Conditions that rules of this program cannot have. They have digests, but ProxySQL computes other numbers.
 const CONDITIONS: &[&str] = &["client_addr", "proxy_addr", "proxy_port", "digest"];
 /// Actions on a statement that this program does not have.
 const ACTIONS: &[&str] = &["replace_pattern", "error_msg", "ok_msg", "flagout"];
