@@ -1000,7 +1000,7 @@ fn what_the_bytes_of_a_value_are_taken_for() {
             }
             for (one, twin) in [&mut client, &mut direct].into_iter().zip(&twins) {
                 one.close(twin).expect("it is sent");
-                // The ping separates the close from the next PREPARE: a PREPARE that arrives together with a close is passed on unexamined.
+                // The ping separates the close from the next PREPARE, so that the two do not arrive in one read.
                 one.ping().expect("an answer");
             }
         }

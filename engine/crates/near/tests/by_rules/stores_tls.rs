@@ -87,7 +87,7 @@ fn is_refused(near: &Near, store: &Store, words: &str) {
     assert_eq!((near.metric("store_inserts_total"), near.metric("store_hits_total")), (0, 0));
 }
 
-/// Checks that the store received no command of a near cache. Connections do not count.
+/// Checks that Valkey has received no lookup, which would begin with TIME. The near cache may have connected. Memcached is not checked.
 fn was_told_nothing(store: &Store) {
     if store.kind == Kind::Valkey {
         let commands = store.ask("INFO commandstats");
