@@ -1,4 +1,4 @@
-//! The program's own login, for its feed, or for the server's log. Clients' logins are passed on and never come here.
+//! The program's own login, for the feed or the server's binary log. The logins of clients are passed on, and do not use this module.
 
 use crate::server::Connector;
 use crate::stream::{Packets, Stream};
@@ -10,13 +10,13 @@ use wire::{Challenge, ClientHello, ErrPacket, Greeting, Header, capability, push
 
 const NATIVE: &[u8] = b"mysql_native_password";
 const SHA2: &[u8] = b"caching_sha2_password";
-/// `utf8mb4_general_ci`.
+/// The number of the collation `utf8mb4_general_ci`.
 const CHARSET: u8 = 45;
 const LONGEST: u32 = 1 << 24;
 const OK: u8 = 0;
 const MORE: u8 = 1;
 const SWITCH: u8 = 0xFE;
-/// What a server answers to the proof of `caching_sha2_password`.
+/// With this byte after `MORE`, the server says that it has accepted the proof of `caching_sha2_password`.
 const IS_PROVED: u8 = 3;
 
 #[derive(Clone, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Account {
     pub password: String,
 }
 
-/// Logs in on a new connection to the server. `is_local`: nobody else can read it, even without TLS.
+/// Logs in on a new connection to the server. `is_local`: the connection is a unix socket, so the password may be sent over it without TLS.
 pub async fn log_in(
     stream: Stream,
     account: &Account,
@@ -81,12 +81,12 @@ async fn send(to: &mut Packets, sequence: &mut u8, payload: &[u8]) -> io::Result
     to.stream.flush().await
 }
 
-/// An error that may hold words of the server: it is one line of text wherever it is shown.
+/// Makes an error of a message that may contain text from the server. Line breaks and control characters are removed.
 fn wrong(message: &str) -> io::Error {
     io::Error::other(one_line(message, LONGEST_LINE))
 }
 
-/// In the server's own words.
+/// Makes an error of the server's error packet.
 pub fn refused(payload: &[u8]) -> io::Error {
     match ErrPacket::parse(payload) {
         Some(error) => wrong(&format!("error {}: {}", error.code, String::from_utf8_lossy(error.message))),
@@ -100,7 +100,7 @@ fn hello(account: &Account, challenge: &Challenge) -> io::Result<Vec<u8>> {
         | capability::SECURE_CONNECTION
         | capability::PLUGIN_AUTH
         | capability::DEPRECATE_EOF;
-    // Where its way is not known, the server is asked for another one.
+    // If the server's default plugin is unknown, another one is named, and the server will ask to switch.
     let is_known = challenge.plugin == NATIVE || challenge.plugin == SHA2;
     let plugin = if is_known { &challenge.plugin[..] } else { NATIVE };
     let proof = if is_known { proof(account, challenge)? } else { Vec::new() };
@@ -131,14 +131,14 @@ fn proof(account: &Account, challenge: &Challenge) -> io::Result<Vec<u8>> {
     }
 }
 
-/// SHA1(password) xor SHA1(scramble + SHA1(SHA1(password))).
+/// Returns the proof of `mysql_native_password`: SHA1(password) xor SHA1(scramble + SHA1(SHA1(password))).
 fn native(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     let once = hash(&SHA1_FOR_LEGACY_USE_ONLY, &[password]);
     let twice = hash(&SHA1_FOR_LEGACY_USE_ONLY, &[&once]);
     mixed(&once, &hash(&SHA1_FOR_LEGACY_USE_ONLY, &[scramble, &twice]))
 }
 
-/// SHA256(password) xor SHA256(SHA256(SHA256(password)) + scramble).
+/// Returns the proof of `caching_sha2_password`: SHA256(password) xor SHA256(SHA256(SHA256(password)) + scramble).
 fn sha2(password: &[u8], scramble: &[u8]) -> Vec<u8> {
     let once = hash(&SHA256, &[password]);
     let twice = hash(&SHA256, &[&once]);

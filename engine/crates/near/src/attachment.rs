@@ -1,7 +1,8 @@
-//! The feed: attached to the server, it hears what may be served and what no longer, and keeps the lease.
+//! The feed: a connection attached to the server's cache. It receives which results are invalidated, and renews the lease that serving from
+//! memory needs.
 //!
-//! It has a thread of its own, because writers on the server wait for it. It never ends: whatever goes wrong, nothing is
-//! served, and it attaches anew after a while.
+//! The feed has a thread of its own, because writers on the server wait for it. It never ends: after an error nothing is served until it
+//! has attached again, which it tries after a pause. The same thread follows the binary log, or drops expired results where rules decide.
 
 use crate::account::{self, Account};
 use crate::config::Config;
@@ -26,10 +27,10 @@ use wire::{Command, Header, Packet, push_packet};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// Between two reports of what was counted, and two sweeps.
+/// The time between two reports of the counts to the server, and between two sweeps of expired results.
 const ROUND: Duration = Duration::from_secs(1);
 const PIECE: usize = 64 << 10;
-/// A feed that says nothing for so long is dead: every renewal is granted at once.
+/// A feed that is silent for this long is dead, as the server answers every renewal of the lease at once.
 const SILENCE: Duration = Duration::from_secs(5);
 
 pub fn begin(shared: &Arc<Shared>) -> io::Result<()> {
@@ -68,7 +69,8 @@ async fn run(shared: &Shared) {
     }
 }
 
-/// After an error the next try comes later; how much later the one after that would.
+/// Waits after an error, which becomes the reason why nothing is served. Returns the pause for the next error in a row; it doubles each
+/// time, and starts again at `FIRST_PAUSE` after an attachment that worked.
 async fn outlive(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> Duration {
     let Err(error) = outcome else { return pause };
     let was_attached = shared.memory.obstacle.get().is_empty();
@@ -78,7 +80,7 @@ async fn outlive(shared: &Shared, outcome: io::Result<()>, pause: Duration) -> D
     pause
 }
 
-/// Nobody lends a right: until the configuration changes, only what is too old is dropped.
+/// Serves by rules, which need no lease from the server. Drops results that are too old, until the configuration changes.
 async fn by_rules(
     shared: &Shared,
     rules: &Rules,
@@ -100,7 +102,7 @@ async fn by_rules(
     }
 }
 
-/// Until the configuration names another server or account, or an error.
+/// Attaches to the server and handles the feed, until the configuration names another server, account or name, or an error occurs.
 async fn attend(
     shared: &Shared,
     config: &Config,
@@ -120,7 +122,7 @@ async fn attend(
                 if heard.elapsed() > SILENCE {
                     return Err(io::Error::other("the server is silent"));
                 }
-                // The time is taken before it leaves.
+                // The time is taken before the renewal is sent, so the lease never ends later here than on the server.
                 send(&mut output, &[shared.memory.results.renewal(clock::now())]).await?;
             }
             read = input.read_buf(&mut feed.buffer) => {
@@ -160,7 +162,7 @@ async fn attend(
     }
 }
 
-/// Writers need not wait for its lease, and the server knows all that was counted.
+/// Stops serving, and sends the last counts. The server learns that this near cache has left, so writers do not wait for its lease to end.
 async fn leave(shared: &Shared, output: &mut WriteHalf<Stream>) -> io::Result<()> {
     shared.memory.lose();
     send(output, &[FromNear::Counted(shared.memory.results.counted()), FromNear::Left]).await
@@ -171,7 +173,7 @@ fn is_other(config: &Config, new: &Config) -> bool {
     config.server != new.server || account(config) != account(new) || config.name != new.name
 }
 
-/// A connection that the server has agreed to take as a feed.
+/// Returns a connection that the server has accepted as a feed.
 async fn attach(config: &Config, account: &Account) -> io::Result<Stream> {
     let stream = to_server(config, None).await?;
     let is_local = matches!(config.server, Server::Unix(_));
@@ -212,7 +214,7 @@ struct Feed<'a> {
 }
 
 impl Feed<'_> {
-    /// Takes the frames that have come; what is to be said of them.
+    /// Handles all complete frames in the buffer, and returns the acknowledgement to send, if any.
     fn hear(&mut self) -> io::Result<Vec<FromNear>> {
         let mut said = None;
         let mut taken = 0;
@@ -220,7 +222,7 @@ impl Feed<'_> {
             taken += Header::SIZE + packet.payload.len();
             let frame = Frame::decode(packet.payload).map_err(|_| io::Error::other("a frame is malformed"))?;
             let heard = self.memory.hear(frame);
-            // The last one says that all before have been heard, too.
+            // The last acknowledgement also covers the earlier ones.
             said = heard.map_err(|_| io::Error::other("a frame is missing, or not what it should be"))?.or(said);
             self.is_attached = true;
         }

@@ -1,4 +1,4 @@
-//! The configuration, as it is used: every value checked, certificates loaded.
+//! The checked configuration: every value is valid, and certificates are loaded.
 
 use crate::account::Account;
 use crate::control_plane::ControlPlane;
@@ -18,9 +18,9 @@ use std::time::Duration;
 use tokio_rustls::TlsAcceptor;
 use wire::proxy::Version;
 
-/// Sockets of a connection: the client's and the server's.
+/// The number of open files of a connection: the sockets to the client and to the server.
 const FILES_PER_CONNECTION: u64 = 2;
-/// Listeners, certificates while they are read, the log.
+/// The number of open files for everything else: listeners, certificates while they are read, the log.
 const FILES_BESIDE: u64 = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Address {
     Unix(PathBuf),
 }
 
-/// What a running process keeps: a change needs a restart.
+/// The options whose change needs a restart. A reload does not apply them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fixed {
     pub listen: Vec<Address>,
@@ -38,13 +38,13 @@ pub struct Fixed {
     pub threads: usize,
     pub size: u64,
     pub follows: Option<Follows>,
-    /// What near caches share.
+    /// The store that several near caches share, if there is one.
     pub store: Option<store::Options>,
-    /// Other processes may map the results if this is set.
+    /// If set, other processes of this machine may map the results.
     pub share: Option<Share>,
 }
 
-/// The socket where other processes get the memory with the results.
+/// The unix socket that hands the memory with the results to other processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
     pub path: PathBuf,
@@ -52,7 +52,7 @@ pub struct Share {
     pub group: Option<u32>,
 }
 
-/// Whose log is followed, and how closely.
+/// The account that follows the server's binary log, and the staleness bound.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Follows {
     pub account: Account,
@@ -66,20 +66,20 @@ pub struct Config {
     pub connect_timeout: Duration,
     pub drain_timeout: Duration,
     pub proxy: Option<Version>,
-    /// TLS towards clients.
+    /// TLS to clients; none if it is not offered to them.
     pub acceptor: Option<TlsAcceptor>,
     pub is_tls_required: bool,
-    /// TLS towards the server.
+    /// TLS to the server; none if it is not used.
     pub connector: Option<Connector>,
-    /// Who attaches to the server's cache.
+    /// The account that attaches to the server's cache as a feed, if set.
     pub feed: Option<Account>,
-    /// With the help of the binary log, reads in transactions are answered from memory, too.
+    /// If true, reads in transactions are answered from memory, too. This needs the binary log.
     pub in_transactions: bool,
-    /// Nothing is answered from memory: what would be is counted.
+    /// If true, nothing is answered from memory: reads that would be are only counted.
     pub observes: bool,
-    /// By which results are served outdated.
+    /// The rules that say which results may be served, and for how long, although they may be stale.
     pub rules: Option<Arc<Rules>>,
-    /// Who is told what is answered.
+    /// The control plane that this program reports to, if set.
     pub control_plane: Option<ControlPlane>,
     pub name: String,
 }
@@ -137,19 +137,19 @@ impl Config {
         Ok(config)
     }
 
-    /// After a reload.
+    /// Takes over the counts of rules from the configuration before a reload, for rules whose name is in both.
     pub fn continue_counts(&mut self, before: &Config) {
         if let (Some(rules), Some(before)) = (self.rules.as_mut().and_then(Arc::get_mut), &before.rules) {
             rules.continue_counts(before);
         }
     }
 
-    /// The account that this program itself logs in with.
+    /// Returns the account that this program logs in with itself; none if there is none.
     pub fn account(&self) -> Option<&Account> {
         self.feed.as_ref().or_else(|| self.fixed.follows.as_ref().map(|follows| &follows.account))
     }
 
-    /// Reads may be answered from memory.
+    /// Returns true if the configuration lets reads be answered from memory.
     pub fn answers(&self) -> bool {
         self.feed.is_some() || self.rules.is_some() || self.fixed.follows.is_some()
     }
@@ -319,7 +319,7 @@ fn name(text: &str) -> Result<String, String> {
     fits(text).then(|| text.to_owned()).ok_or_else(wrong)
 }
 
-/// The first line of a file; empty without one.
+/// Returns the first line of a file; empty if no file is named.
 fn password(file: &str) -> std::io::Result<String> {
     if file.is_empty() {
         return Ok(String::new());
@@ -327,7 +327,7 @@ fn password(file: &str) -> std::io::Result<String> {
     std::fs::read_to_string(file).map(|text| text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// By the names of the options that say it.
+/// Reads an account. `user` and `file`: the names of the options for its name and for the file with its password. None if neither is set.
 fn account(options: &Options, user: &'static str, file: &'static str) -> Result<Option<Account>, String> {
     let (name, path) = (options.text(user), options.text(file));
     if name.is_empty() {

@@ -1,4 +1,4 @@
-//! Where the control plane is, how it proves that it is the one, and the token that lets this program report.
+//! The address of the control plane, the verification of its certificate, and the token that lets this program report.
 
 use crate::options::Options;
 use crate::server::{Connector, Server};
@@ -13,7 +13,7 @@ const REPORTS: &str = "/api/v1/near-caches/reports";
 
 pub struct ControlPlane {
     pub server: Server,
-    /// As the header `Host` has it.
+    /// The value of the header `Host`: the host as in the option, with its port if one was given.
     pub host: String,
     pub path: String,
     pub connector: Option<Connector>,
@@ -56,7 +56,8 @@ impl Display for ControlPlane {
     }
 }
 
-/// Whether it is by TLS, how it calls the host, where that is, and what paths begin with.
+/// Splits the address: whether it uses TLS, the value of the header `Host`, the server to connect to, and the path that the API's paths
+/// follow.
 fn url_parts(url: &str) -> Result<(bool, String, Server, String), String> {
     let (scheme, rest) = url.split_once("://").ok_or("must be an address such as https://fqc.internal")?;
     let (is_secure, usual_port) = match scheme {

@@ -1,4 +1,4 @@
-//! A connection to the server, as the configuration describes it.
+//! Connects to the server as configured, with the header of the PROXY protocol if that is set.
 
 use crate::config::Config;
 use crate::stream::{Stream, connect};
@@ -8,7 +8,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 use wire::proxy;
 
-/// `addresses`: those that the client has connected from and to. None if the connection is not made for a client.
+/// Connects to the server. `addresses`: the client's address and the local address it has connected to; none if the client has no TCP
+/// address, or the connection is not made for a client.
 pub async fn to_server(config: &Config, addresses: Option<(SocketAddr, SocketAddr)>) -> io::Result<Stream> {
     let mut server = timeout(config.connect_timeout, connect(&config.server)).await??;
     if let Some(version) = config.proxy {

@@ -1,4 +1,5 @@
-//! The two connections to the server: one that its log comes by, and one that asks it how far that must have come.
+//! Follows the server's binary log, on two connections: one receives the log like a replica, the other one asks the server how far the log
+//! has been written, which is how far it must have been received.
 
 use asker::{Asker, value};
 mod asker;
@@ -28,26 +29,28 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 use wire::Command;
 
-/// The bound is held by so many questions in its time.
+/// How often the server is asked within the time of the staleness bound.
 const QUESTIONS: u32 = 4;
-/// Between two questions: what changed is kept anew only after the next one.
+/// The longest pause between two questions. It is short because results that a write has invalidated are kept again only after the next
+/// one.
 const LONGEST_PAUSE: Duration = Duration::from_millis(250);
 const LEAST_PAUSE: Duration = Duration::from_millis(2);
 const ROUND: Duration = Duration::from_secs(1);
-/// Of the connection that the log comes by. MySQL has had other names for the same since 8.0.26.
+/// Settings of the connection that receives the log. MySQL has used the second name of each since 8.0.26.
 const SETTINGS: [&str; 3] = [
     "SET @master_binlog_checksum = @@GLOBAL.binlog_checksum, @source_binlog_checksum = @@GLOBAL.binlog_checksum",
-    // The server says each second that it has nothing to say.
+    // The server sends a heartbeat each second in which it sends no event. The value is in nanoseconds.
     "SET @master_heartbeat_period = 1000000000, @source_heartbeat_period = 1000000000",
-    // All that MariaDB's log may contain.
+    // The program understands all kinds of events that MariaDB's log may contain.
     "SET @mariadb_slave_capability = 4",
 ];
 const SILENCE: Duration = Duration::from_secs(5);
-/// A server that is told which transactions are not wanted reads a whole file of its log at first.
+/// The longest wait for the log at the beginning. A server that is given the GTIDs to leave out first reads a whole file of its log.
 const BEGINNING: Duration = Duration::from_secs(120);
 const PIECE: usize = 64 << 10;
 
-/// Until the configuration names another server, or an error.
+/// Follows the log until the configuration names another server, or an error occurs. Afterwards nothing is served until the log is followed
+/// again.
 pub async fn attend(
     shared: &Shared,
     log: &Log,
@@ -138,7 +141,8 @@ async fn attach_to(
     Ok(Attached { asker, product, stream, has_checksums })
 }
 
-/// A server that was told which transactions are not wanted begins with the place that it sends the others from.
+/// Returns the position where the log begins that a server sends after it was given the GTIDs to leave out. Its first event has the
+/// position.
 fn beginning(first: &[u8], has_checksums: bool) -> io::Result<Place> {
     match event_of(first, true, has_checksums)?.event {
         Event::Rotate { file, at } => Place::of(file, at),
@@ -162,7 +166,7 @@ fn dump_from(place: Place, file: &str) -> io::Result<Vec<u8>> {
     Ok([&[Command::BinlogDump as u8][..], &at.to_le_bytes(), &[0; 2], &number()?, file.as_bytes()].concat())
 }
 
-/// From the first transaction on that is not one of these.
+/// Builds the command that asks for the log from the first transaction on that is not in `shown`.
 fn dump_without(shown: &Gtids) -> io::Result<Vec<u8>> {
     const NO_FILE: [u8; 4] = [0; 4];
     const FROM: [u8; 8] = 4u64.to_le_bytes();
@@ -171,7 +175,7 @@ fn dump_without(shown: &Gtids) -> io::Result<Vec<u8>> {
     Ok([&[Command::BinlogDumpGtid as u8][..], &[0; 2], &number()?, &NO_FILE, &FROM, &length, &numbers].concat())
 }
 
-/// Drawn, since the server ends the connection of another replica that has the same.
+/// Returns a random server id for this replica. The server would end the connection of another replica with the same id.
 fn number() -> io::Result<[u8; 4]> {
     const ABOVE_THOSE_THAT_PEOPLE_GIVE: u8 = 0x80;
     let mut number: [u8; 4] = random::bytes()?;
@@ -212,7 +216,8 @@ fn hear_one(log: &Log, payload: &[u8], is_whole: bool, has_checksums: &mut bool)
     log.hear(&told).map_err(io::Error::other)
 }
 
-/// Asks how far the log must have come, often enough for the bound, and soon after each write.
+/// Asks the server how far the log must have been received, often enough for the staleness bound and soon after each write through this
+/// program. Ends only with an error.
 async fn ask(shared: &Shared, log: &Log, mut asker: Asker, product: &Product) -> io::Result<()> {
     let period = (log.bound() / QUESTIONS).clamp(LEAST_PAUSE, LONGEST_PAUSE);
     let mut rounds = Instant::now();
@@ -234,7 +239,7 @@ async fn ask(shared: &Shared, log: &Log, mut asker: Asker, product: &Product) ->
 }
 
 async fn ask_once(log: &Log, asker: &mut Asker, product: &Product) -> io::Result<()> {
-    // Taken before the question leaves.
+    // The time is taken before the question is sent, so the answer covers everything up to then.
     let asked = clock::now();
     let waits = log.waits_since().map(|since| asked.saturating_sub(since));
     let patience = if log.has_come() { SILENCE } else { BEGINNING };

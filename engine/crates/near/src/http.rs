@@ -1,4 +1,4 @@
-//! `/metrics` and `/healthz`, for whoever is on this machine.
+//! Serves `/metrics` and `/healthz` over HTTP, to any client on this machine.
 
 use crate::shared::Shared;
 use std::io;
@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{sleep, timeout};
 
-/// A request for one of two short paths.
+/// The longest request that is accepted, in bytes.
 const REQUEST: usize = 8 << 10;
 const PATIENCE: Duration = Duration::from_secs(5);
 

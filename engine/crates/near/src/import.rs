@@ -1,7 +1,7 @@
-//! Rules of other products, as rules of ours.
+//! Converts the rules of ProxySQL and MaxScale to rules of this program.
 //!
-//! What cannot be carried over is told with its place. Then a rule that serves is left out, and one that does not stops more reads:
-//! nothing is served by the new rules that was not by the old ones.
+//! A note with the line says what cannot be converted. In that case a rule that caches is left out, and a rule that forbids caching forbids
+//! it for more reads. So the new rules never cache a read that the old rules did not.
 
 mod maxscale;
 mod proxysql;
@@ -25,14 +25,14 @@ impl Product {
     }
 }
 
-/// The rules as a file, and what is to be said of each.
+/// The converted rules as the text of a file, and notes about what could not be converted.
 #[derive(Debug, Default)]
 pub struct Imported {
     pub rules: String,
     pub notes: Vec<String>,
 }
 
-/// A key of a rule, and its value as TOML has it.
+/// A key of a rule, and its value in TOML.
 type Part = (&'static str, String);
 
 impl Imported {
@@ -55,7 +55,7 @@ pub fn read(product: Product, file: &Path) -> Result<Imported, String> {
     let imported = match product {
         Product::ProxySql => proxysql::import(&text),
         Product::MaxScale => maxscale::import(&text, |name| {
-            // Beside the file that names it, unless it is named in full.
+            // A relative path starts from the directory of the file that names it.
             let path = file.parent().unwrap_or(Path::new("")).join(name);
             Ok((path.display().to_string(), text_of(&path)?))
         }),
@@ -67,13 +67,13 @@ fn text_of(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
-/// In seconds, as a rule has it; no longer than it may be.
+/// Returns a time in seconds, as rules have it, limited to the longest that a rule may have.
 fn seconds(milliseconds: u64) -> String {
     let most = near_core::rules::OLDEST.as_millis() as u64;
     format!("{:?}", milliseconds.min(most) as f64 / 1000.0)
 }
 
-/// What JSON escapes, TOML reads.
+/// Returns a string in TOML. JSON's escapes are valid there.
 fn text(value: impl Into<String>) -> String {
     serde_json::Value::String(value.into()).to_string()
 }

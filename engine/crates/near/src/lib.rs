@@ -1,12 +1,12 @@
-//! `fqc-near`: the engine's host on the application's machine.
+//! `fqc-near`, the near cache: a proxy on the application's machine that answers repeated reads from its memory.
 //!
-//! The shell around `near-core`: relays connections, logs in, speaks TLS, reads options and what the server has to say, and reports. Each
-//! client gets a server connection of its own, and both sides' bytes pass unchanged, but for what is answered from memory. The login
-//! is passed on, so that no password of a client is known here.
+//! The shell around `near-core`: it relays connections, does TLS, reads the options, attaches to the server's feed or binary log, and
+//! reports to the control plane. Each client gets a server connection of its own. The bytes of both sides pass unchanged, except for reads
+//! that are answered from memory. The login is passed on, so the program never knows a client's password.
 //!
-//! Invariants: nothing is read from one side while the other has not taken what came before; whatever a client or a server sends
-//! costs at most its own connection.
-//! Deliberately absent: pools, and any opinion on what may be kept or served: that is the core's.
+//! Invariants: no bytes are read from one side while the other side has not taken all earlier ones; whatever a client or a server sends can
+//! end at most its own connection.
+//! Deliberately absent: connection pools, and decisions about what may be kept or served, which `near-core` makes.
 
 mod account;
 mod attachment;

@@ -1,9 +1,10 @@
-//! From the server's greeting to the answer to the client's login.
+//! The login of a client, from the server's greeting to the server's answer.
 //!
-//! The exchange is the client's and the server's own, so that it works with every way to prove an identity, and no password stays here.
-//! Where only one leg has TLS, three things differ between the legs: whether TLS is offered, whether it is asked for, and, since
-//! the request for TLS is a packet, the packets' numbers. And where reads are answered from memory, no client is offered to keep
-//! column metadata itself: an answer is the same for all only if it has them.
+//! The client and the server authenticate with each other, so that every authentication plugin works, and no password is kept here. A leg
+//! is the connection to the client or the one to the server. If only one of them has TLS, three things differ between them: whether TLS is
+//! offered, whether it is requested, and the packets' sequence numbers, since the request for TLS is a packet. If reads are answered from
+//! memory, MariaDB's capability of caching column metadata in the client is not offered: a result is the same for all clients only if it
+//! contains the metadata.
 
 use crate::config::Config;
 use crate::server::Connector;
@@ -15,25 +16,25 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 use wire::{ClientHello, ErrPacket, Greeting, Header, OkPacket, capability, push_packet};
 
-/// Both legs after the login, or once nothing more can be understood of it.
+/// Both legs after the login, or from the point where the login is passed on unread.
 pub struct Legs {
     pub client: Stream,
     pub server: Stream,
     pub follower: Follower,
     pub agreed: Agreed,
-    /// What the client still has to get first.
+    /// Bytes that the client must receive before anything else.
     pub to_client: Vec<u8>,
     pub to_server: Vec<u8>,
 }
 
 pub enum Failure {
-    /// To be told to the client, if it is still there to be told.
+    /// An error that is to be sent to the client, with this sequence number.
     Refused {
         client: Stream,
         sequence: u8,
         error: Refusal,
     },
-    /// The server has refused the login, and the client knows.
+    /// The server has refused the login, and its error was passed on to the client.
     LoginRefused,
     Lost(io::Error),
 }
@@ -44,8 +45,8 @@ pub struct Refusal {
     pub message: String,
 }
 
-/// A server's own numbers: clients know what to do about them. One that is told a client's number by a server, such as 2003, does not
-/// show the error, but says that the packet is malformed.
+/// Error codes of MySQL servers, which clients know how to handle. A code from the clients' own range, such as 2003, would not do: a client
+/// that receives one reports a malformed packet instead of the error.
 pub const TOO_MANY_CONNECTIONS: u16 = 1040;
 const NO_SERVER: u16 = 1042;
 const BAD_HANDSHAKE: u16 = 1043;
@@ -75,7 +76,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Both legs until client and server have said who they are.
+/// Both legs until the authentication begins: the server's greeting and the client's hello are exchanged.
 struct Introduction<'a> {
     client: Packets,
     server: Packets,
@@ -84,10 +85,10 @@ struct Introduction<'a> {
     agreed: Agreed,
 }
 
-/// Why an introduction goes no further.
+/// The reason why an introduction ends before the authentication.
 enum Stop {
     Refused(u8, Refusal),
-    /// These bytes, and all others, pass unread.
+    /// These bytes and all further ones are passed on unread.
     Unread {
         to_client: Vec<u8>,
         to_server: Vec<u8>,
@@ -155,12 +156,12 @@ impl Introduction<'_> {
         Ok(())
     }
 
-    /// Neither leg has TLS of its own: nothing is changed.
+    /// Returns true if TLS is configured on neither leg. Then the handshake is passed on without changes to TLS or sequence numbers.
     fn is_plain(&self) -> bool {
         self.config.acceptor.is_none() && self.config.connector.is_none()
     }
 
-    /// To add to the numbers of the client's packets.
+    /// Returns what to add to the sequence number of a client's packet for the server, and to subtract in the other direction (modulo 256).
     fn shift(&self) -> u8 {
         u8::from(self.config.connector.is_some()).wrapping_sub(u8::from(self.has_client_tls))
     }
@@ -176,7 +177,7 @@ impl Introduction<'_> {
         let first = self.server.next().await;
         let mut first = first.map_err(|error| Stop::Refused(0, Refusal::no_server(self.config, error)))?;
         let Some(greeting) = Greeting::parse(&first[Header::SIZE..]) else {
-            // Too many connections, a blocked host: the server says so and ends.
+            // The server refuses the connection, for example because it has too many or has blocked this host.
             if ErrPacket::parse(&first[Header::SIZE..]).is_some() {
                 send(&mut self.client, &first).await?;
                 return Err(Stop::LoginRefused);
@@ -202,7 +203,7 @@ impl Introduction<'_> {
         Ok(greeting)
     }
 
-    /// What the client answers, inside TLS where it asks for that.
+    /// Returns the client's hello. If the client asks for TLS, the handshake is done first, and the hello is the one inside TLS.
     async fn hello(&mut self) -> Result<Vec<u8>, Stop> {
         let hello = self.client.next().await?;
         if !ClientHello::parse(&hello[Header::SIZE..]).is_some_and(|hello| hello.ssl_requested) {
@@ -230,7 +231,7 @@ impl Introduction<'_> {
         Ok(())
     }
 
-    /// Passes the exchange on until the server says how it has ended.
+    /// Passes the authentication on until the server reports its outcome.
     async fn authenticate(mut self) -> Result<Legs, Failure> {
         const OK: u8 = 0;
         const ERR: u8 = 0xff;

@@ -1,4 +1,4 @@
-//! `--help`, the man page and the table of the reference, from the one table of options.
+//! Makes `--help`, the man page and the reference's table of options, all from the one table of options.
 
 use crate::options::{CONFIG, Definition, OPTIONS};
 use std::fmt::Write;
@@ -63,7 +63,7 @@ pub fn help() -> String {
     out
 }
 
-/// The page in roff.
+/// Returns the man page in roff.
 pub fn man() -> String {
     let version = env!("CARGO_PKG_VERSION");
     let mut out = format!(
@@ -87,7 +87,7 @@ pub fn man() -> String {
     out
 }
 
-/// The table of the reference, in Markdown.
+/// Returns the table for the reference, in Markdown.
 pub fn table() -> String {
     let mut out = String::from("| Option | Value | Default | Reload | Meaning |\n|---|---|---|---|---|\n");
     for option in all() {

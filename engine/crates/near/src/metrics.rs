@@ -1,4 +1,4 @@
-//! What is counted, and how `/metrics` tells of it.
+//! The counters of connections, and the text of `/metrics`.
 
 use crate::store::{Line, Store};
 use near_core::binlog::Progress;
@@ -13,12 +13,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Default)]
 pub struct Counts {
     pub accepted: Counter,
-    /// Beyond `max-connections`.
+    /// Clients that were refused because of `max-connections`.
     pub over_limit: Counter,
-    /// No connection to the server could be made, or none as the configuration demands.
+    /// Clients that were refused because no connection to the server could be made, or because the handshake was not as the configuration
+    /// demands it, for example without TLS.
     pub refused: Counter,
     pub logins_refused: Counter,
-    /// The connection broke, or a side did not keep to the protocol, before the login had ended.
+    /// Connections that broke, or violated the protocol, before the end of the login.
     pub lost: Counter,
     pub commands: Counter,
     pub from_clients: Counter,
@@ -27,7 +28,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// In Prometheus's text format. `open`: connections now.
+    /// Returns the counters in Prometheus's text format. `open` and `limit`: the current and the highest allowed number of connections.
     pub fn metrics(&self, open: usize, limit: usize) -> String {
         let mut out = String::new();
         tell(&mut out, "connections", "gauge", "Clients that are connected now.", &[("", open)]);
@@ -51,7 +52,8 @@ impl Counts {
     }
 }
 
-/// What is answered from memory. `obstacle`: why nothing is; empty if that is not known.
+/// Writes the metrics of reads that are answered from memory. `obstacle`: the reason why none is; empty if some are, or the reason is
+/// unknown.
 pub fn tell_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, obstacle: &str) {
     let one = |value: u64| [("", value as usize)];
     tell(out, "serving", "gauge", "Whether reads may be answered from memory now.", &one(may_serve.into()));
@@ -65,7 +67,7 @@ pub fn tell_memory(out: &mut String, counted: &feed::Counts, may_serve: bool, ob
     tell(out, "memory_bytes", "gauge", "Memory that results take, of the option size.", &one(counted.bytes));
 }
 
-/// What would be answered from memory if the program did more than to observe.
+/// Writes the metrics of observing: the reads that would be answered from memory otherwise.
 pub fn tell_observed(out: &mut String, observed: &Observed) {
     let one = |value: &AtomicU64| [("", value.load(Ordering::Relaxed) as usize)];
     tell(out, "observed_hits_total", "counter", "Reads that memory would have answered.", &one(&observed.hits));
@@ -74,13 +76,13 @@ pub fn tell_observed(out: &mut String, observed: &Observed) {
     tell(out, "observed_different_total", "counter", help, &one(&observed.different));
 }
 
-/// The part that applications have answered in their own processes.
+/// Writes the number of hits in the applications' own processes.
 pub fn tell_applications(out: &mut String, hits: u64) {
     let help = "Hits in processes of applications, as far as they have reported them.";
     tell(out, "application_hits_total", "counter", help, &[("", hits as usize)]);
 }
 
-/// Why reads were not answered from memory, as far as any were not.
+/// Writes the reasons why reads were not answered from memory, if there are any.
 pub fn tell_reasons(out: &mut String, reasons: &Reasons) {
     let listed: Vec<_> = reasons.list().iter().map(|(name, count, _)| (label(&[("reason", name)]), *count)).collect();
     let values: Vec<_> = listed.iter().map(|(label, count)| (label.as_str(), *count)).collect();
@@ -90,7 +92,7 @@ pub fn tell_reasons(out: &mut String, reasons: &Reasons) {
     }
 }
 
-/// The server's log, where it is followed.
+/// Writes the metrics of the server's binary log.
 pub fn tell_log(out: &mut String, progress: &Progress) {
     let one = |value: u128| [("", value as usize)];
     if let Some(staleness) = progress.staleness {
@@ -106,10 +108,10 @@ pub fn tell_log(out: &mut String, progress: &Progress) {
     tell(out, "log_position_bytes", "gauge", "Place in that file.", &one(progress.heard.at.into()));
 }
 
-/// A counter of each rule, and what is said of it.
+/// A metric that each rule has: its name, its help text, and the counter it shows.
 type OfRules = (&'static str, &'static str, fn(&rules::Counts) -> &Counter);
 
-/// What became of the reads that a rule decides.
+/// Writes the counters of each rule.
 pub fn tell_rules(out: &mut String, rules: &Rules) {
     let told: [OfRules; 4] = [
         ("rule_hits_total", "Reads that a rule let be answered from memory.", |counts| &counts.hits),
@@ -124,7 +126,7 @@ pub fn tell_rules(out: &mut String, rules: &Rules) {
     }
 }
 
-/// What near caches share.
+/// Writes the metrics of the shared store.
 pub fn tell_store(out: &mut String, store: &Store) {
     let one = |counter: usize| [("", counter)];
     let help = "Reads that were not in memory, and were looked for in the shared store.";
@@ -153,7 +155,7 @@ pub fn tell_store(out: &mut String, store: &Store) {
     tell(out, "store_failures_total", "counter", help, &of_lines(Line::failures));
 }
 
-/// Names with values, escaped as Prometheus's text format has it, which knows no other escapes.
+/// Returns labels in braces. Prometheus's text format has only the three escapes used here.
 fn label(pairs: &[(&str, &str)]) -> String {
     let escaped = |text: &str| text.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n");
     let pairs: Vec<_> = pairs.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();

@@ -1,4 +1,4 @@
-//! Tells the service manager how far the process has come, as systemd's `Type=notify` expects.
+//! Notifies the service manager of the process's state, as systemd's `Type=notify` expects.
 
 use near_core::say;
 use std::ffi::OsStr;
@@ -6,7 +6,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// Nothing happens where no service manager listens.
+/// Sends a state such as `READY=1`. Does nothing if there is no service manager (`NOTIFY_SOCKET` is not set).
 pub fn tell(state: &str) {
     if let Some(socket) = std::env::var_os("NOTIFY_SOCKET")
         && let Err(error) = send(&socket, state)

@@ -1,4 +1,4 @@
-//! The options: one table, read from the command line, the environment and one TOML file, in this order of precedence.
+//! One table of all options. Their values come from the command line, the environment and a TOML file, in this order of precedence.
 //!
 //! `--help`, the man page and the reference are made from the same table.
 
@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 pub struct Definition {
     pub name: &'static str,
-    /// What stands for its value in the help.
+    /// The placeholder for the value in the help, such as FILE.
     pub value: &'static str,
     pub default: Option<&'static str>,
     pub help: &'static str,
-    /// A reload takes it over; the others need a restart.
+    /// True if a reload applies a changed value; otherwise a restart is needed.
     pub reloads: bool,
 }
 
@@ -111,7 +111,7 @@ options! {
         "Threads that move bytes. 0: one for each processor.";
 }
 
-/// Named by a flag or the environment alone.
+/// The option that names the file. It can be set by a flag or the environment only.
 pub const CONFIG: Definition = Definition {
     name: "config",
     value: "FILE",
@@ -126,30 +126,30 @@ impl Definition {
     }
 }
 
-/// What was said, and where.
+/// The value of an option, and the place where it was set: a flag, a variable or the file. The place of a default is empty.
 struct Said {
     value: String,
     place: String,
 }
 
-/// The values in force; none is checked for what it means yet.
+/// The values of all options, as text. They are not checked yet.
 pub struct Options {
     said: BTreeMap<&'static str, Said>,
 }
 
-/// What the command line asks for.
+/// The task that the command line asks for.
 pub enum Wish {
     Run(Invocation),
     Help,
     Man,
     Version,
-    /// Check the configuration, and end.
+    /// Only check the configuration.
     Check(Invocation),
-    /// Write the rules of another product's file as rules of ours, and end.
+    /// Convert the rules in the file of another product, and print them.
     Import(Product, PathBuf),
 }
 
-/// Flags and environment do not change while the process runs: a reload reads the file again, and nothing else.
+/// The flags, the environment and the path of the file. A reload only reads the file again, as flags and environment stay the same.
 pub struct Invocation {
     flags: BTreeMap<&'static str, Said>,
     environment: BTreeMap<&'static str, Said>,
@@ -215,7 +215,7 @@ fn import(mut arguments: impl Iterator<Item = Result<String, String>>) -> Result
 }
 
 impl Invocation {
-    /// The options as they are now.
+    /// Returns the values of all options. The file is read at each call.
     pub fn options(&self) -> Result<Options, String> {
         let mut said: BTreeMap<_, _> =
             OPTIONS.iter().filter_map(|option| Some((option.name, default(option.default?)))).collect();
@@ -230,12 +230,12 @@ impl Invocation {
 }
 
 impl Options {
-    /// Empty if it was not said and has no default.
+    /// Returns the text of an option; empty if it is not set and has no default.
     pub fn text(&self, name: &'static str) -> &str {
         self.said.get(name).map_or("", |said| said.value.trim())
     }
 
-    /// The value as `read` understands it. The error says which value of which option is meant, and where it was found.
+    /// Returns the value of an option, parsed by `read`. An error names the option, its value, and where it was set.
     pub fn value<T, E: Display>(
         &self,
         name: &'static str,

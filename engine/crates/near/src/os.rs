@@ -1,4 +1,4 @@
-//! What the operating system says of this process.
+//! Calls of the operating system about this process: its account, groups, file mask and limits.
 
 use libc::{RLIMIT_NOFILE, rlimit};
 
@@ -7,7 +7,7 @@ pub fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
-/// Raises the limit of open files towards what is wanted; the limit that is then in force.
+/// Raises the limit of open files to `wanted`, as far as that is allowed. Returns the limit now in force, or 0 if it is unknown.
 pub fn raise_open_files(wanted: u64) -> u64 {
     let mut limit = rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is valid for the call to write.
@@ -24,7 +24,7 @@ pub fn raise_open_files(wanted: u64) -> u64 {
     limit.rlim_cur
 }
 
-/// Returns the number of a group, given by its name or number.
+/// Returns the id of a group, given by its name or id. None if there is no group of this name.
 pub fn group(name: &str) -> Option<u32> {
     if let Ok(number) = name.parse() {
         return Some(number);
@@ -32,7 +32,7 @@ pub fn group(name: &str) -> Option<u32> {
     let name = std::ffi::CString::new(name).ok()?;
     // SAFETY: the name ends with a zero byte, and no other thread asks for groups.
     let found = unsafe { libc::getgrnam(name.as_ptr()) };
-    // SAFETY: what was found is valid until the next call.
+    // SAFETY: the entry is valid until the next call of getgrnam.
     (!found.is_null()).then(|| unsafe { (*found).gr_gid })
 }
 

@@ -1,7 +1,7 @@
-//! Moves the bytes of one connection, both ways.
+//! Moves the bytes of one connection in both directions.
 //!
-//! A side is read only when the other has taken everything that came before, so that a full socket pushes back to whoever fills it.
-//! A connection that waits holds no buffer: bytes are read into one that its thread has for all.
+//! A side is read only when the other side has taken all earlier bytes, so that a slow receiver slows down its sender. An idle connection
+//! holds no buffer: bytes are read into one buffer that all connections of a thread share.
 
 use crate::login::Legs;
 use crate::metrics::Counts;
@@ -18,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// Read at a time: this much may be kept for each direction of a connection whose receiver is slow.
+/// The size of a read in bytes. For each direction of a connection with a slow receiver, this much may be buffered.
 const PIECE: usize = 64 << 10;
 const GOODBYE: Duration = Duration::from_secs(1);
 
@@ -26,20 +26,20 @@ thread_local! {
     static SHARED: RefCell<Vec<u8>> = RefCell::new(vec![0; PIECE]);
 }
 
-/// Why nothing more passes in one direction.
+/// The reason why no more bytes can pass in one direction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
-    /// The receiver has everything that came before.
+    /// The sender has closed its connection. The receiver has all bytes that it sent before.
     SenderGone,
     ReceiverGone,
 }
 
-/// What a receiver has not taken yet.
+/// The bytes that a receiver has not taken yet.
 #[derive(Default)]
 struct Rest {
     bytes: Vec<u8>,
     taken: usize,
-    /// Taken by the stream, but perhaps not sent.
+    /// True if the stream has taken bytes that it may not have sent yet, so it must be flushed.
     is_unsent: bool,
 }
 
@@ -65,7 +65,8 @@ impl Rest {
         Poll::Ready(Ok(()))
     }
 
-    /// After what came before. Only what is not taken at once is kept.
+    /// Writes `bytes` after everything that is still buffered. All of `bytes` is consumed: what the receiver does not take at once is
+    /// buffered. After Pending, call `poll_delivered`; do not pass the same bytes again.
     fn deliver(&mut self, context: &mut Context<'_>, to: &mut Stream, bytes: &[u8]) -> Poll<io::Result<()>> {
         let mut rest = bytes;
         while self.bytes.is_empty()
@@ -85,7 +86,9 @@ fn poll_some(context: &mut Context<'_>, to: &mut Stream, bytes: &[u8]) -> Poll<i
     Poll::Ready(if count == 0 { Err(io::ErrorKind::WriteZero.into()) } else { Ok(count) })
 }
 
-/// Until one of the two has gone. `back`: what the sender still has to get.
+/// Moves bytes from `from` to `to`. `see` gets all bytes that are read, and whether the sender has received everything sent to it so far;
+/// it decides where they go. `rest` has the bytes that `to` has not taken yet, `back` those that `from` has not. Ready if one of the two
+/// has gone.
 fn poll_direction(
     context: &mut Context<'_>,
     from: &mut Stream,
@@ -124,7 +127,7 @@ fn poll_direction(
     }
 }
 
-/// The bytes that the client gets of those that the server has sent.
+/// Follows bytes that the server has sent. Returns `Pass` if the client gets them all, otherwise `Instead` with those that the client gets.
 pub fn seen_of_server(follower: &mut Follower, session: &mut Option<Session>, bytes: &[u8]) -> Then {
     let (mut shown, mut hides) = (Vec::new(), follower.hides_something());
     let rest = follower.from_server(bytes, |part| {
@@ -148,19 +151,20 @@ pub fn seen_of_server(follower: &mut Follower, session: &mut Option<Session>, by
     Then::Instead(shown)
 }
 
-/// Until one side has gone, or, while `draining` says so, the connection is at rest.
+/// Serves a connection after its login until one side has gone. While `draining` is true, it also ends as soon as no command or transaction
+/// is open.
 pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, draining: &mut watch::Receiver<bool>) {
     let Legs { mut client, mut server, mut follower, to_client, to_server, .. } = legs;
     let (mut to_client, mut to_server) = (Rest::new(to_client), Rest::new(to_server));
     let (mut is_draining, mut is_server_deaf) = (false, false);
     let mut drain = pin!(async {
-        // An error: nobody is left to say so.
+        // An error means that the sender has gone, with the process.
         let _ = draining.wait_for(|is_draining| *is_draining).await;
     });
     let mut is_read = true;
     poll_fn(|context| {
         is_draining = is_draining || drain.as_mut().poll(context).is_ready();
-        // First what the server has said: whoever was killed is served nothing.
+        // The server's bytes come first: a client whose connection the server has killed is not served from memory.
         let mut see_server = |bytes: &[u8], _| {
             counts.from_servers.add(bytes.len());
             let then = seen_of_server(&mut follower, &mut session, bytes);
@@ -205,7 +209,7 @@ pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, dra
             let (from, to) = (&mut client, &mut server);
             match poll_direction(context, from, to, &mut to_server, &mut to_client, &mut see_client) {
                 Poll::Ready(Stop::SenderGone) => return Poll::Ready(()),
-                // Its last words may say why.
+                // The server's last packets, which are still read, may say why it has closed the connection.
                 Poll::Ready(Stop::ReceiverGone) => {
                     is_server_deaf = true;
                     context.waker().wake_by_ref();
@@ -215,7 +219,7 @@ pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, dra
         }
         let holds = session.as_ref().is_some_and(Session::is_holding);
         if holds && (!is_holding || is_held_again) {
-            // What it waits for has to know whom to wake.
+            // The next poll calls `take_held`, which registers this task with whatever the held command waits for.
             context.waker().wake_by_ref();
         }
         if let Some(why) = follower.why_unread().filter(|_| std::mem::take(&mut is_read)) {
@@ -229,9 +233,10 @@ pub async fn pump(legs: Legs, mut session: Option<Session>, counts: &Counts, dra
         if is_draining && is_idle { Poll::Ready(()) } else { Poll::Pending }
     })
     .await;
-    // A library in the client's process answers nothing more before the client can see the end.
+    // Dropping the session also stops a library in the client's process (see `Session::share`) from answering. That must happen before the
+    // client can see the end.
     drop(session);
-    // With TLS, an end without a word looks like an attack to the other side.
+    // A shutdown also closes TLS. Without that, the other side would have to take the end for an attack.
     let _ = timeout(GOODBYE, async { tokio::join!(client.shutdown(), server.shutdown()) }).await;
 }
 

@@ -1,4 +1,4 @@
-//! Random numbers of the system.
+//! Random bytes from the operating system.
 
 use ring::rand::{SecureRandom, SystemRandom};
 use std::io;

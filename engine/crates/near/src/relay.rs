@@ -1,4 +1,4 @@
-//! One client's connection, from its arrival to its end.
+//! Serves one client's connection from its arrival to its end.
 
 use crate::config::Config;
 use crate::dial::to_server;
@@ -20,10 +20,10 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 
-/// A client that has just come.
+/// A client that has just connected.
 pub struct Arrival {
     pub stream: Stream,
-    /// Its own address and the one it came to, where it has come by TCP.
+    /// The client's address and the local address it has connected to; none if it has come by a unix socket.
     pub addresses: Option<(SocketAddr, SocketAddr)>,
 }
 
@@ -56,7 +56,7 @@ pub async fn relay(arrival: Arrival, shared: &Shared) {
         Err(Failure::Lost(error)) => {
             let is_due = shared.unfinished.add();
             shared.counts.lost.add(1);
-            // TLS, most of the time: an operator has to know. Who just goes away is no news.
+            // Mostly a failed TLS handshake, which an operator has to know about. A client that just closes its connection is not logged.
             if error.kind() == io::ErrorKind::InvalidData {
                 shared.complaints.tell(&error.to_string());
             }
@@ -65,15 +65,15 @@ pub async fn relay(arrival: Arrival, shared: &Shared) {
     }
 }
 
-/// `is_due`: the server has counted handshakes of this host that were broken off, or may have.
+/// Logs in with the program's own account if `is_due`: then the server may have counted enough broken handshakes of this host.
 async fn log_in_if(is_due: bool, config: &Config) {
     if is_due {
-        // A server that refuses this login also refuses the feed, which the log tells.
+        // An error is ignored: a server that refuses this login also refuses the feed, and that is logged.
         let _ = log_in_once(config).await;
     }
 }
 
-/// `privileges`: those that the log had told before the login.
+/// Makes the session for the configured serving mode. `privileges`: the version of all privileges that the binary log had before the login.
 fn session(config: &Config, agreed: &Agreed, shared: &Shared, privileges: Option<Privileges>) -> Session {
     let memory = &shared.memory;
     let server = config.server.to_string();
@@ -100,7 +100,7 @@ fn session(config: &Config, agreed: &Agreed, shared: &Shared, privileges: Option
 async fn refuse(mut client: Stream, sequence: u8, error: &Refusal, shared: &Shared) {
     shared.counts.refused.add(1);
     shared.complaints.tell(&error.message);
-    // It may have gone already.
+    // Errors are ignored: the client may have gone already.
     let _ = client.write_all(&error.packet(sequence)).await;
     let _ = client.shutdown().await;
 }

@@ -1,8 +1,8 @@
-//! Reports to the control plane, where the server cannot tell of this program: what it is, and what it has answered.
+//! Reports to the control plane what this program is and what it has answered. Needed where the server has no plugin that reports it.
 //!
-//! Invariants: no connection waits for a report, and no report is repeated: each tells the counts as they are. The token is read
-//! anew for each, so that another one can be put in its place.
-//! Deliberately absent: anything that the control plane could ask for. It answers when the next report is wanted, and nothing else.
+//! Invariants: no connection waits for a report, and no report is sent again: each has the current counts. The token is read from its file
+//! for each report, so that it can be replaced.
+//! Deliberately absent: commands of the control plane. Its answer only says when the next report is wanted.
 
 mod post;
 
@@ -23,15 +23,15 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 
 const PATIENCE: Duration = Duration::from_secs(10);
-/// After a failure; longer if reports are wanted less often.
+/// The least pause after a failure. It is longer if reports are wanted less often.
 const PAUSE: Duration = Duration::from_secs(30);
 const LONGEST_PAUSE: u64 = 3600;
-/// The process ends meanwhile.
+/// How long the end of the process waits for the last report.
 const FAREWELL: Duration = Duration::from_secs(2);
 const LONGEST_OBSTACLE: usize = 500;
 const LONGEST_SERVER: usize = 255;
 
-/// One run of this program, as its reports tell it.
+/// Sends the reports of this process. `life` is a random number that identifies the process; it is the same in all its reports.
 pub struct Reporter {
     shared: Arc<Shared>,
     life: u64,
@@ -42,7 +42,7 @@ impl Reporter {
         Reporter { shared, life: (drawn() >> 11) | 1 }
     }
 
-    /// While the process serves.
+    /// Sends reports until the process ends.
     pub async fn run(&self) {
         let mut changes = self.shared.config.subscribe();
         let (mut pause, mut trouble) = (PAUSE, String::new());
@@ -67,7 +67,7 @@ impl Reporter {
         }
     }
 
-    /// The process is about to end.
+    /// Sends the last report, which says that the process is about to end.
     pub async fn leave(&self) {
         let config = self.shared.config();
         if let Some(control_plane) = &config.control_plane {
@@ -75,7 +75,7 @@ impl Reporter {
         }
     }
 
-    /// After how long the next one is wanted.
+    /// Sends one report. Returns the time after which the control plane wants the next one.
     async fn report(&self, config: &Config, control_plane: &ControlPlane, is_leaving: bool) -> io::Result<Duration> {
         let token = control_plane.token().await?;
         let report = self.written(config, is_leaving);
@@ -111,7 +111,7 @@ impl Reporter {
     }
 }
 
-/// The log has each trouble once, and its end.
+/// Logs a failure if it differs from the last outcome, and logs the first success after it. `trouble`: the last outcome.
 fn tell(trouble: &mut String, control_plane: &ControlPlane, error: Option<&io::Error>) {
     let now = error.map(ToString::to_string).unwrap_or_else(|| "none".into());
     if *trouble != now {
@@ -123,12 +123,13 @@ fn tell(trouble: &mut String, control_plane: &ControlPlane, error: Option<&io::E
     }
 }
 
-/// Programs that were started together do not report together for ever.
+/// Varies a pause by up to 10 % either way, so that programs that were started together do not always report together.
 fn spread(pause: Duration) -> Duration {
     pause.mul_f64(0.9 + (drawn() >> 56) as f64 / 1280.0)
 }
 
-/// Where the system has no random numbers, all reports are of one life: they are taken for one program's.
+/// Returns a random number. If the system has none, it is 0; then all processes share one `life`, and the control plane takes their reports
+/// for those of one process.
 fn drawn() -> u64 {
     random::bytes().map(u64::from_ne_bytes).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The server that it stands before, and TLS towards it.
+//! The address of a server, and TLS to it.
 
 use crate::tls;
 use std::fmt::Display;

@@ -29,10 +29,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-/// After an error of `accept`, such as too many open files, which the next try would meet again.
+/// The pause after an error of `accept`, such as too many open files: an immediate retry would fail again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Until a signal ends it.
+/// Runs the program until a signal ends it.
 pub fn run(invocation: &Invocation, config: Config) -> io::Result<()> {
     let threads = Threads::start(config.fixed.threads)?;
     let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -144,7 +144,7 @@ impl Ends {
     }
 }
 
-/// Removed at the end.
+/// The paths of the unix sockets that this process listens on. The files are removed when this is dropped.
 struct SocketFiles(Vec<PathBuf>);
 
 impl Drop for SocketFiles {
@@ -204,14 +204,14 @@ async fn pause(error: &io::Error) {
     sleep(ACCEPT_PAUSE).await;
 }
 
-/// Of a process that did not end well. A socket that someone listens on, and any other file, stays.
+/// Removes the socket file of a process that was killed. A socket that a process still listens on is kept, and so is any other file.
 fn remove_stale(path: &Path) -> io::Result<()> {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     let is_stale = || Probe::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused);
     if is_socket && is_stale() { fs::remove_file(path) } else { Ok(()) }
 }
 
-/// Where clients come in.
+/// Admits clients, and gives each connection to a thread.
 #[derive(Clone)]
 struct Door {
     shared: Arc<Shared>,
@@ -219,7 +219,8 @@ struct Door {
 }
 
 impl Door {
-    /// `stream`: made on the thread that waits for it.
+    /// Admits a client, or refuses it if there are too many. `stream` is called on the thread that serves the connection, because the
+    /// stream belongs to that thread's runtime.
     fn admit(
         &self,
         addresses: Option<(SocketAddr, SocketAddr)>,

@@ -1,4 +1,4 @@
-//! Hands the memory with the results to programs of this machine, which read it without asking anyone.
+//! Hands the memory with the results to programs on this machine, which then read results from it without a request.
 //!
 //! Invariant: the socket's permissions decide who gets the memory. A process that has the memory can read every result in it,
 //! of all accounts, and can change nothing.
@@ -18,11 +18,11 @@ use tokio::io::Interest;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::{sleep, timeout};
 
-/// A program that does not take the memory for so long has gone.
+/// How long to wait for a program to take the memory. After that, it is taken for gone.
 const PATIENCE: Duration = Duration::from_secs(1);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Makes memory for so many bytes of results, and a descriptor for those who may read it.
+/// Makes memory for `size` bytes of results, and a file that other programs can map to read them.
 pub fn memory(size: u64) -> io::Result<(Published, File)> {
     let layout = Layout::for_results(size);
     let (map, file) = mapped::share(layout)?;
@@ -31,7 +31,7 @@ pub fn memory(size: u64) -> io::Result<(Published, File)> {
     Ok((published, file))
 }
 
-/// The path must be free.
+/// Listens on the socket with the configured permissions. No file may exist at the path.
 pub fn listen(share: &Share) -> io::Result<UnixListener> {
     let listener = os::privately(|| Listener::bind(&share.path))?;
     if share.group.is_some() {
@@ -42,11 +42,11 @@ pub fn listen(share: &Share) -> io::Result<UnixListener> {
     UnixListener::from_std(listener)
 }
 
-/// Never ends.
+/// Hands the memory to every program that connects. Never returns.
 pub async fn serve(listener: UnixListener, memory: File) {
     loop {
         match listener.accept().await {
-            // Programs are served one after the other, and each waits for a program that takes nothing for a moment only.
+            // Programs are served one after the other. A program that does not take the memory delays the others by at most PATIENCE.
             Ok((stream, _)) => _ = timeout(PATIENCE, hand(&stream, &memory)).await,
             Err(error) => {
                 say!("the memory with results could not be handed to a program: {error}");

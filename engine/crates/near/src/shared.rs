@@ -1,4 +1,4 @@
-//! What all connections share: the configuration, the counts, and how many there are.
+//! The state that all connections share.
 
 use crate::config::Config;
 use crate::metrics::{
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 use tokio::sync::{Notify, watch};
 
-/// What all connections share.
+/// The state that all connections share: the configuration, the memory with the results, and the counts.
 pub struct Shared {
     pub config: watch::Sender<Arc<Config>>,
     pub draining: watch::Sender<bool>,
@@ -27,16 +27,16 @@ pub struct Shared {
     pub unfinished: Unfinished,
     pub memory: Arc<Memory>,
     pub flights: Arc<Flights>,
-    /// What near caches share.
+    /// The store that several near caches share, if there is one.
     pub store: Option<Arc<Store>>,
-    /// The server's, where it is followed.
+    /// The server's binary log, if it is followed.
     pub log: Option<Arc<Log>>,
     pub open: AtomicUsize,
     has_closed: Notify,
 }
 
 impl Shared {
-    /// `published`: what other processes read, if they may.
+    /// `published`: the memory for results that other processes may read; none if they may not.
     pub fn new(config: Config, published: Option<Published>) -> Shared {
         let published = published.map(Arc::new);
         let of_log = published.clone();
@@ -55,13 +55,14 @@ impl Shared {
         }
     }
 
-    /// New connections use this configuration from here on. Its rules count for all connections.
+    /// Replaces the configuration. Only new connections use it, but its rules and the other settings of the memory apply to all connections
+    /// at once.
     pub fn change_config(&self, config: Config) {
         self.memory.change_settings(config.settings());
         self.config.send_replace(Arc::new(config));
     }
 
-    /// Returns the store as the core sees it.
+    /// Returns the store behind the interface of `near-core`.
     pub fn shared_store(&self) -> Option<Arc<dyn near_core::store::Store>> {
         self.store.clone().map(|store| store as Arc<dyn near_core::store::Store>)
     }
@@ -108,7 +109,8 @@ impl Shared {
         out
     }
 
-    /// Why nothing is answered from memory; empty if something is, or it is not known. `progress`: of the server's log.
+    /// Returns the reason why nothing is answered from memory; empty if reads are answered, or the reason is unknown. `progress`: that of
+    /// the server's binary log, if it is followed.
     pub fn obstacle(&self, progress: Option<&Progress>) -> String {
         let obstacle = self.memory.obstacle.get();
         match progress.and_then(|progress| progress.obstacle) {
@@ -117,7 +119,7 @@ impl Shared {
         }
     }
 
-    /// None if there are too many already.
+    /// Counts one more connection, until the returned place is dropped. Returns none if `max-connections` are open already.
     pub fn admit(self: &Arc<Self>) -> Option<Place> {
         let before = self.open.fetch_add(1, Ordering::Relaxed);
         let place = Place(self.clone());
@@ -141,7 +143,7 @@ fn memory(config: &Config, published: Option<Arc<Published>>) -> Arc<Memory> {
     Arc::new(memory)
 }
 
-/// One connection among those that are open.
+/// An open connection's place in the count of open connections. Dropping it frees the place.
 pub struct Place(pub Arc<Shared>);
 
 impl Drop for Place {
@@ -151,7 +153,7 @@ impl Drop for Place {
     }
 }
 
-/// The log of what concerns single connections: at most a line a second, since anybody can cause one.
+/// Logs problems of single connections, at most one line a second, since any client can cause them.
 pub struct Complaints {
     begun: Instant,
     next_ms: AtomicU64,

@@ -1,17 +1,17 @@
-//! Results that near caches share: memcached or Valkey behind the memory of each.
+//! The shared store: memcached or Valkey, as a second tier behind the memory of several near caches.
 //!
 //! Invariants:
-//! - how old a result is, the store's own clock tells, and it counts from before the server was asked. Memcached makes an empty place for
-//!   what it does not have, with the time that it may live, and the answer is put into that very place, or nowhere. Valkey tells
-//!   the time, and the answer is put there together with it, and with which process's clock that was: no other one takes it. So
-//!   it does not matter how long the answer was on its way, nor what the clocks of other machines say;
-//! - a value says which read it answers, and for whom, and has a hash of all of it. Any other value is not taken, and
-//!   nor is what was cut or changed on its way;
-//! - nothing has to be deleted because it has changed: what a result depends on is part of its key, and its time ends by itself;
-//! - a store that does not answer costs a read `timeout`, once a second, and never an error.
+//! - the age of a result is measured by the store's own clock, from before the database server was asked. For a missing key, memcached
+//!   reserves an empty entry whose time to live begins at once, and the result is put into that very entry or not at all. Valkey reports
+//!   its time and its process, and both are stored with the result; the result is served only while the same process reports the time. So
+//!   neither network delays nor the clocks of other machines matter;
+//! - a value names the read and the session context that it belongs to, and has a hash of all of it. A value that belongs to another read,
+//!   or was cut or changed on its way, is not used;
+//! - nothing has to be deleted because of a change: what a result depends on is part of its key, and its time to live ends by itself;
+//! - a store that does not answer delays one read a second by at most `timeout`, and never causes an error.
 //!
-//! Deliberately absent: any right to serve. What is found is put into memory, as if it had been read at a moment that is certainly
-//! not too late, and what decides about memory decides about it.
+//! Deliberately absent: the decision whether to serve a result. One that is found is put into memory, as if it had been read from the
+//! server at a time that is certainly not too late, and is then treated like any result in memory.
 
 mod breaker;
 mod dialect;
@@ -40,28 +40,29 @@ pub use dialect::Dialect;
 pub use line::Line;
 pub use tls::Tls;
 
-/// Of a key. Another one whenever keys or values mean something else.
+/// The version of the format of keys and values, part of each key. It must change whenever their meaning does.
 const FORMAT: &[u8] = b"3";
-/// Whoever left an empty place for so long keeps nothing there.
+/// An entry that was reserved in memcached and is still empty after this time is deleted: the program that reserved it does not fill it.
 const ABANDONED: Duration = Duration::from_secs(5);
 
-/// The kind of results whose age the server's log tells. Others have the eight bytes of a number.
+/// The part of the key that marks results whose freshness the binary log decides. For other results this part is their time to live, in
+/// eight bytes.
 const OF_LOG: &[u8] = b"log";
-/// Nobody needs to know of these when they end.
+/// The time to live of results whose freshness the binary log decides. It only limits how long the store keeps them.
 const LIFETIME: Duration = Duration::from_secs(3600);
 
-/// Of a read, for those who may have its answer.
+/// The store's key of a read: a hash of the statement and of everything that decides who may get its result.
 pub type Id = [u8; 32];
 
-/// What is said of the stores.
+/// The configuration of the store.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Options {
     pub dialect: Dialect,
     pub servers: Vec<Server>,
     pub timeout: Duration,
-    /// Near caches share results only under the same name.
+    /// Part of each key: only near caches with the same name share results.
     pub name: String,
-    /// Both are empty if the servers ask for none; the first one where they have no accounts.
+    /// Both are empty if the servers ask for no login; `user` is empty if they ask for a password alone.
     pub user: String,
     pub password: String,
     pub tls: Option<Tls>,
@@ -70,30 +71,31 @@ pub struct Options {
 pub struct Store {
     members: Arc<Members>,
     name: String,
-    /// Reads that were not in memory, and were looked for here.
+    /// Reads that were not in memory, and were looked up in the store.
     pub selects: Counter,
-    /// Those that were answered with what was here.
+    /// Reads that were answered with a result from the store.
     pub hits: Counter,
-    /// Values that were found and are damaged.
+    /// Values that do not have the expected key or hash.
     pub damaged: Arc<Counter>,
-    /// Values that were found and are not one whole result.
+    /// Undamaged values that are not one complete result.
     pub malformed: Counter,
 }
 
-/// An empty place, for one answer.
+/// An empty place in the store that waits for one result.
 struct Place {
     line: Arc<Line>,
     id: Id,
     since: Since,
-    /// A store that has started again counts anew.
+    /// The connection that has found the place. A store that has restarted may use the same version again, so the result is only sent on
+    /// this connection.
     connection: u64,
 }
 
-/// From when on its answer ages.
+/// The start of the result's age.
 enum Since {
-    /// Since an empty item was made, which has this version.
+    /// The time at which memcached has created the empty entry, which has this version.
     Version(u64),
-    /// Since this process told the time, in microseconds. It may live so many seconds.
+    /// The time `at`, in microseconds, that this process of Valkey has reported. The result's time to live is `lifetime` seconds.
     Told { process: Process, at: u64, lifetime: u64 },
 }
 
@@ -121,17 +123,17 @@ impl Store {
         }
     }
 
-    /// Of each server.
+    /// Returns the lines to all servers in use.
     pub fn lines(&self) -> Vec<Arc<Line>> {
         self.members.lines()
     }
 
-    /// Results that were put here.
+    /// Returns the number of results that the store has accepted.
     pub fn inserts(&self) -> usize {
         self.members.common().inserts.get()
     }
 
-    /// Has each server say what it has.
+    /// Asks each server for its counts.
     pub async fn count(&self) {
         for line in self.lines() {
             line.count().await;
@@ -145,7 +147,7 @@ impl Store {
 
 impl near_core::store::Store for Store {
     fn look(&self, key: [&[u8]; 2], ttl: Duration) -> Option<Wait<Looked>> {
-        // Results of another time to live have places of their own: how old one is tells only what is left of it.
+        // The time to live is part of the key, because memcached reports only what is left of it: the age is the difference.
         let lifetime = Duration::from_secs(ttl.as_secs());
         let id = self.id(&lifetime.as_secs().to_le_bytes(), key);
         let common = self.members.common();
@@ -193,7 +195,8 @@ impl near_core::store::Store for Store {
         self.malformed.add(1);
     }
 
-    /// Returns for each tier how many reads came to it, how many it answered, and what it holds.
+    /// Returns the rows of `SHOW FQC STATUS` about the tiers: for memory and store, how many reads came to each and how many it answered,
+    /// and for each server of the store, its state and what it holds. `hits` and `misses` are those of the memory.
     fn rows(&self, hits: u64, misses: u64) -> Vec<Row> {
         let (selects, of_store) = (self.selects.get() as u64, self.hits.get() as u64);
         let mut rows = tier("Memory", hits + misses, hits.saturating_sub(of_store));
@@ -213,7 +216,7 @@ fn tier(name: &str, selects: u64, hits: u64) -> Vec<Row> {
     ]
 }
 
-/// The numbers are the server's own, and count what others keep there, too.
+/// The numbers are the server's own and include the entries of other programs.
 fn of_line(line: &Line) -> [Row; 5] {
     let (server, counted) = (line.server(), line.counted());
     let state = line.trouble().map_or_else(|| "answers".into(), |why| format!("does not answer: {why}"));
@@ -226,23 +229,23 @@ fn of_line(line: &Line) -> [Row; 5] {
     ]
 }
 
-/// A look that was answered.
+/// A lookup that the store has answered.
 struct Look {
     line: Arc<Line>,
     id: Id,
     lifetime: Duration,
-    /// In nanoseconds by our clock, before the store was asked.
+    /// When the lookup began, before the store was asked, in nanoseconds of this process's clock.
     begun: u64,
     damaged: Arc<Counter>,
 }
 
 impl Look {
-    /// Where the store tells how long a place may still live.
+    /// For memcached, which reports how long an entry may still live.
     fn by_place(self, item: &Item, via: Via) -> Looked {
         if item.is_won && item.version != 0 {
             return self.vacant(Since::Version(item.version), via);
         }
-        // What lives longer is none of ours.
+        // An entry with more time left than its whole time to live was not made by a near cache.
         let Some(age) = self.lifetime.checked_sub(item.left) else { return Looked::Nothing };
         if let Some(answer) = read(&item.value, &self.id, &self.damaged) {
             return self.found(answer, age);
@@ -254,7 +257,7 @@ impl Look {
         Looked::Nothing
     }
 
-    /// Where the store tells the time. What another process has told of it counts by another clock: for this one it is not there.
+    /// For Valkey, which reports its time. A value that was stamped with the clock of another process counts as missing.
     fn by_clock(self, there: &Read, via: Via) -> Looked {
         let Some(process) = via.process else { return Looked::Nothing };
         let young = age(&there.value, &process, there.now).filter(|(age, _)| *age < self.lifetime);
@@ -278,12 +281,12 @@ impl Look {
     }
 }
 
-/// `at`: by the clock of this process.
+/// Returns the value with its stamp: the store's process, and the time `at` in microseconds by its clock.
 fn stamped(process: &Process, at: u64, value: &[u8]) -> Vec<u8> {
     [process, &at.to_le_bytes()[..], value].concat()
 }
 
-/// What was stamped by this process, and how long ago.
+/// Returns the value without its stamp, and its age. None if it was stamped by another process, or later than `now` (in microseconds).
 fn age<'a>(stamped: &'a [u8], process: &Process, now: u64) -> Option<(Duration, &'a [u8])> {
     let (at, value) = stamped.strip_prefix(process)?.split_first_chunk()?;
     Some((Duration::from_micros(now.checked_sub(u64::from_le_bytes(*at))?), value))
@@ -294,7 +297,8 @@ fn value(id: &Id, answer: &[u8], rows: u64) -> Vec<u8> {
     [&id[..], &hash(id, &rows, answer), &rows, answer].concat()
 }
 
-/// An answer, and its rows. None if there is nothing, or not what was put there.
+/// Returns a result and its number of rows. None if `value` is empty, or belongs to another key, or was changed; the last two are counted
+/// as damaged.
 fn read<'a>(value: &'a [u8], id: &Id, damaged: &Counter) -> Option<(&'a [u8], u64)> {
     if value.is_empty() {
         return None;

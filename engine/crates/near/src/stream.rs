@@ -1,4 +1,4 @@
-//! A byte stream to a client or to the server, whatever carries it.
+//! Byte streams to clients and servers, over TCP, unix sockets or TLS.
 
 use crate::server::Server;
 use std::io;
@@ -12,10 +12,11 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Line for T {}
 
 pub type Stream = Box<dyn Line>;
 
-/// The longest part of a login, a client's attributes, has 64 KiB at most. Nobody has proved who they are yet.
+/// The longest packet of a login that is accepted, in bytes. The limit is low because the client is not authenticated yet. The longest
+/// part, the client's attributes, has at most 64 KiB.
 const LOGIN_PACKET: usize = 128 << 10;
 
-/// A connection to the server, by the first of its addresses that answers.
+/// Connects to the server, at the first of its addresses that answers.
 pub async fn connect(server: &Server) -> io::Result<Stream> {
     let (host, port) = match server {
         Server::Unix(path) => return Ok(Box::new(UnixStream::connect(path).await?)),
@@ -36,7 +37,8 @@ pub async fn connect(server: &Server) -> io::Result<Stream> {
     Err(last)
 }
 
-/// The packets of a login. Nothing beyond the current packet is read: what follows may be TLS, or belong to someone else.
+/// Reads the packets of a login. Never reads past the current packet: the bytes after it may belong to TLS, or to the connection's next
+/// reader.
 pub struct Packets {
     pub stream: Stream,
     partial: Vec<u8>,
@@ -47,12 +49,12 @@ impl Packets {
         Packets { stream, partial: Vec::new() }
     }
 
-    /// For TLS, whose stream takes this one's place.
+    /// Takes the stream out, so that it can be wrapped in TLS. Afterwards this value must be replaced.
     pub fn take_stream(&mut self) -> Stream {
         std::mem::replace(&mut self.stream, Box::new(tokio::io::empty()))
     }
 
-    /// The next packet, header included. A call that is given up loses nothing.
+    /// Returns the next packet, including its header. Cancellation loses no bytes.
     pub async fn next(&mut self) -> io::Result<Vec<u8>> {
         loop {
             let wanted = match Header::parse(&self.partial) {

@@ -1,6 +1,6 @@
-//! The threads that move bytes.
+//! The threads that serve connections.
 //!
-//! A connection stays on its thread, which waits for all of its own at once: what comes for one of them wakes no other thread.
+//! A connection stays on one thread, which waits for all its connections at once. So no byte has to wake another thread.
 
 use std::future::{Future, pending};
 use std::io;
@@ -16,14 +16,14 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// So many; 0: one for each processor. They end with the process.
+    /// Starts `count` threads, or one for each processor if it is 0. They end with the process.
     pub fn start(count: usize) -> io::Result<Threads> {
         let count = if count > 0 { count } else { thread::available_parallelism()?.get() };
         let handles = (0..count).map(start).collect::<io::Result<_>>()?;
         Ok(Threads { handles, next: Arc::default() })
     }
 
-    /// On the next thread in turn.
+    /// Runs a task on the next thread in turn.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         self.handles[turn % self.handles.len()].spawn(task);

@@ -1,4 +1,5 @@
-//! TLS on both legs: certificates and keys from PEM files, the server's certificate verified by its authority or also by its name.
+//! TLS to clients and to servers. Certificates and keys come from PEM files. A server's certificate is verified by its authority alone, or
+//! also by its name.
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -12,7 +13,7 @@ use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 pub type Name = ServerName<'static>;
 
-/// Of Debian and Alpine, of Red Hat, of others.
+/// The files with the authorities that the system trusts, on Debian and Alpine, on Red Hat, and on other systems.
 const SYSTEM_AUTHORITIES: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
@@ -25,7 +26,8 @@ pub fn acceptor(certificate: &str, key: &str) -> Result<TlsAcceptor, String> {
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-/// `is_named`: the certificate must also be for the name that is connected to.
+/// Returns a connector that trusts the authorities in the file. `is_named`: the server's certificate must also be for the name that is
+/// connected to.
 pub fn connector(authorities: &str, is_named: bool) -> Result<TlsConnector, String> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(authorities)? {
@@ -34,7 +36,8 @@ pub fn connector(authorities: &str, is_named: bool) -> Result<TlsConnector, Stri
     verifying(roots, is_named)
 }
 
-/// By the authorities that the operating system trusts, as far as they are understood. `option`: names others.
+/// Returns a connector that trusts the operating system's authorities, except those that cannot be parsed. `option`: the option that names
+/// other authorities, for the error message.
 pub fn system_connector(option: &str) -> Result<TlsConnector, String> {
     let file = SYSTEM_AUTHORITIES.into_iter().find(|file| Path::new(file).exists());
     let file = file.ok_or_else(|| format!("the system has no list of authorities (ca-certificates): set {option}"))?;
@@ -67,8 +70,8 @@ fn certificates(file: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     if read.is_empty() { Err(format!("no certificate in {file}")) } else { Ok(read) }
 }
 
-/// Everything that the library verifies, except the name where only the authority is asked for: servers often have certificates
-/// without a name that could be verified.
+/// Verifies certificates like the library, but skips the name unless `is_named`: database servers often have certificates without a name
+/// that could be verified.
 #[derive(Debug)]
 struct Verifier {
     inner: Arc<WebPkiServerVerifier>,
@@ -86,7 +89,7 @@ impl ServerCertVerifier for Verifier {
     ) -> Result<ServerCertVerified, rustls::Error> {
         let verified = self.inner.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
         match verified {
-            // The name is verified last: the chain is valid.
+            // The library verifies the name last, so the chain is valid here.
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) if !self.is_named => Ok(ServerCertVerified::assertion()),

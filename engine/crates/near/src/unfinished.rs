@@ -1,8 +1,8 @@
 //! Handshakes that clients break off before they have logged in.
 //!
-//! A server counts such handshakes by host (`max_connect_errors`) and finally takes no connection of that host any more. All
-//! clients share this program's host. A login that succeeds sets the server's count back, so after some of these handshakes the
-//! program logs in with its own account.
+//! A server counts such handshakes for each host, and blocks a host after `max_connect_errors` of them. To the server, all clients are on
+//! this program's host. A successful login resets the server's count, so after some of these handshakes the program logs in with its own
+//! account.
 
 use crate::account;
 use crate::config::Config;
@@ -14,26 +14,26 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::timeout;
 use wire::{Command, push_packet};
 
-/// A tenth of what servers allow by default.
+/// The number of broken handshakes in a row after which the program logs in: a tenth of what servers allow by default.
 const MOST_IN_A_ROW: usize = 10;
 
 #[derive(Default)]
 pub struct Unfinished(AtomicUsize);
 
 impl Unfinished {
-    /// A client has logged in, which has set the server's count back, too.
+    /// Restarts the count after a client's login, which has reset the server's count, too.
     pub fn end_row(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
 
-    /// One handshake more was broken off, or may have been. True if it is time for a login.
+    /// Counts one more handshake that was, or may have been, broken off. Returns true if it is time for a login of the program's own.
     pub fn add(&self) -> bool {
         (self.0.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(MOST_IN_A_ROW)
     }
 }
 
-/// Logs in with the program's own account and leaves again. Does nothing where the server counts by the clients' own addresses,
-/// or does not count, or where the program has no account.
+/// Logs in with the program's own account and disconnects. Does nothing if the server counts by the clients' own addresses (PROXY
+/// protocol), if it does not count (unix socket), or if the program has no account.
 pub async fn log_in_once(config: &Config) -> io::Result<()> {
     let is_counted_here = config.proxy.is_none() && matches!(config.server, Server::Tcp { .. });
     let Some(account) = config.account().filter(|_| is_counted_here) else { return Ok(()) };

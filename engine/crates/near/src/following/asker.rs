@@ -1,4 +1,4 @@
-//! Questions to the server, on a connection of the account that reads its log.
+//! Sends queries to the server, on a connection of the account that reads its binary log.
 
 use crate::account::{self, Account};
 use crate::config::Config;
@@ -21,14 +21,14 @@ use wire::{Command, Header, push_packet};
 pub type Row = Vec<Option<Vec<u8>>>;
 
 const ERR: u8 = 0xFF;
-/// Whatever the server has for all.
+/// Settings of this connection. They override the server's global values.
 const SETTINGS: [&str; 2] = [
     "SET SESSION sql_mode = '', SESSION completion_type = 'NO_CHAIN'",
     "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
 ];
-/// Of a server that is what it should be none is near as long.
+/// The limit of an answer, in bytes. Answers of a proper server are far shorter.
 const LONGEST_ANSWER: usize = 64 << 20;
-/// Types of columns whose values can be told apart in the log.
+/// The column types that can be read in row events. A table with another type is invalidated as a whole, not row by row.
 const IN_ROWS: [&str; 28] = [
     "tinyint",
     "smallint",
@@ -77,7 +77,7 @@ impl Asker {
         self.ask_all(&[question]).await.map(|mut answers| answers.pop().unwrap_or_default())
     }
 
-    /// Sent together.
+    /// Sends all queries together, and returns their rows in the same order.
     pub async fn ask_all(&mut self, questions: &[&str]) -> io::Result<Vec<Vec<Row>>> {
         let mut bytes = Vec::new();
         for question in questions {
@@ -116,13 +116,14 @@ impl Asker {
         }
     }
 
-    /// What can be seen of the log, and where it ends.
+    /// Returns which part of the log a new read can see, and the position where the log ends.
     pub async fn said(&mut self, product: &Product) -> io::Result<(Said, Place)> {
         let said = if product.has_numbers { self.written(product).await? } else { self.shown(product).await? };
         said.ok_or_else(|| io::Error::other(UNTOLD))
     }
 
-    /// A snapshot knows the place in the log that it belongs to.
+    /// For MariaDB: a consistent snapshot has a log position, and contains exactly what the log has before it. None if the server does not
+    /// report it.
     async fn shown(&mut self, product: &Product) -> io::Result<Option<(Said, Place)>> {
         let snapshot = "SHOW STATUS LIKE 'Binlog_snapshot_%'";
         let questions = ["START TRANSACTION WITH CONSISTENT SNAPSHOT", snapshot, "COMMIT", product.status];
@@ -137,15 +138,17 @@ impl Asker {
         Ok(shown.map(Said::Shown).zip(end))
     }
 
-    /// The server takes the numbers of what can be seen first, and the place, which is behind all of it, afterwards.
+    /// For MySQL: reads the executed GTIDs and the log position from one status query. The server determines the GTIDs first, so the
+    /// position is behind all of them. None if the row cannot be parsed.
     async fn written(&mut self, product: &Product) -> io::Result<Option<(Said, Place)>> {
         let rows = self.ask(product.status).await?;
         let Some([Some(file), Some(at), _, _, Some(shown)]) = rows.first().map(Vec::as_slice) else { return Ok(None) };
         Ok(place(file, at).zip(Gtids::parse(shown)).map(|(place, shown)| (Said::Written(place, shown), place)))
     }
 
-    /// Returns what the name means if all that can change its rows stands in the log: a table of InnoDB whose columns have the same values
-    /// at every read, with the tables that change its rows, or a view whose definition is understood. Returns the reason otherwise.
+    /// Returns what the name stands for if the log has everything that can change its rows: an InnoDB table whose columns have the same
+    /// values at every read, with the parent tables whose changes cascade to it, or a view whose definition is understood. Returns the
+    /// reason otherwise.
     pub async fn fitness(&mut self, flavour: &'static Flavour, name: &Name) -> io::Result<Result<Meaning, Own>> {
         let [schema, table] = [&name.schema, &name.table].map(|name| flavour.literal(name));
         let catalogue = &flavour.catalogue;
@@ -158,10 +161,10 @@ impl Asker {
         let Some(parents) = parents.iter().map(|row| parent(flavour, row)).collect::<Option<Vec<_>>>() else {
             return Ok(Err(Own::Cascades));
         };
-        // The catalogue finds names in another case, too.
+        // More than one row: the catalogue also finds names that differ in case.
         let (engine, kind) = match tables.as_slice() {
             [row] => (value(row, 0).unwrap_or_default(), value(row, 1).unwrap_or_default()),
-            // MySQL does not list views here.
+            // MySQL's query returns no row for a view.
             [] => (&b""[..], VIEW),
             _ => return Ok(Err(Own::TableHidden)),
         };
@@ -180,7 +183,8 @@ impl Asker {
         })
     }
 
-    /// Has the server send what this command asks for, without end. The first packet tells whether it does.
+    /// Sends a command that the server answers without end, such as a dump of its log. Returns the first packet's payload, and the stream
+    /// that the others come on; an error if the server refuses the command.
     pub async fn begin(mut self, command: &[u8]) -> io::Result<(Vec<u8>, Stream)> {
         let mut packet = Vec::new();
         push_packet(&mut packet, &mut 0, command);
@@ -191,14 +195,15 @@ impl Asker {
     }
 }
 
-/// The table with which another one changes. None if its name is not known with certainty: in a file's name a letter that is not plain stands
-/// as `@` with its number.
+/// Returns the parent table of a foreign key. None if its name is not certain: the catalogue may report the name of a file, in which `@`
+/// and a number stand for a special character.
 fn parent(flavour: &'static Flavour, row: &Row) -> Option<Name> {
     let [schema, table] = [0, 1].map(|place| value(row, place).filter(|name| !name.contains(&b'@')));
     Name::of(TableName { db: Some(schema?.to_vec()), name: table?.to_vec() }, b"", flavour)
 }
 
-/// `rows`: what the catalogue tells of the view of this name. Which rights it is read by does not matter: whatever changes them is heard.
+/// Returns the tables that a view reads. `rows`: the catalogue's rows for the view. Whether it runs with the rights of its definer or of
+/// its invoker does not matter, as the log has every change of privileges.
 fn view(flavour: &'static Flavour, name: &Name, rows: &[Row]) -> Result<Meaning, Own> {
     let [row] = rows else { return Err(Own::TableHidden) };
     let definition = value(row, 2).filter(|text| !text.is_empty()).ok_or(Own::ViewHidden)?;
@@ -212,14 +217,14 @@ fn view(flavour: &'static Flavour, name: &Name, rows: &[Row]) -> Result<Meaning,
     names.map(Meaning::View).ok_or(Own::TableName)
 }
 
-/// By which rows are told apart, where the log can be read row by row.
+/// Returns the key column that identifies a table's rows. None if there is none, or if row events of the table cannot be read.
 fn key(columns: &[Row]) -> Option<RowKey> {
     let is_known = |row: &Row| value(row, 1).is_some_and(|kind| IN_ROWS.iter().any(|known| known.as_bytes() == kind));
     let (place, column) = footprint::key_of(columns).filter(|_| columns.iter().all(is_known))?;
     Some(RowKey { column, place, columns: columns.len() })
 }
 
-/// None: NULL, or the server has sent no such column.
+/// Returns a column's value. None if it is NULL, or if the row has no such column.
 pub fn value(row: &Row, column: usize) -> Option<&[u8]> {
     row.get(column)?.as_deref()
 }

@@ -1,4 +1,4 @@
-//! Whether a server's log tells of every change; and what mends it if it does not.
+//! Checks whether a server's log has every change. If not, the error says how to fix it.
 
 use super::asker::{Asker, Row, value};
 use crate::account::Account;
@@ -11,12 +11,12 @@ const FILTERED: &str = "the server leaves databases out of its log; remove binlo
 const ACCESS_DENIED: &str = "error 1227";
 
 pub struct Checked {
-    /// Its log has checksums.
+    /// Whether the events of the log end with checksums.
     pub has_checksums: bool,
     pub file: String,
 }
 
-/// What the server is, and its version.
+/// Returns the server's product and version. An error if its log cannot be followed.
 pub async fn product(asker: &mut Asker) -> io::Result<(Product, String)> {
     let rows = asker.ask("SELECT VERSION()").await?;
     let version = rows.first().map(|row| text(row, 0)).unwrap_or_default();
@@ -52,7 +52,7 @@ fn text(row: &Row, column: usize) -> String {
     String::from_utf8_lossy(value(row, column).unwrap_or_default()).into_owned()
 }
 
-/// An error with what mends it, if that is a privilege.
+/// Adds the missing GRANT to an error if it is about a privilege; returns other errors unchanged.
 pub fn with_grant(error: io::Error, product: &Product, account: &Account) -> io::Error {
     if !error.to_string().starts_with(ACCESS_DENIED) {
         return error;

@@ -1,11 +1,11 @@
-//! The cache filters of MaxScale's configuration file, and the rules in JSON that they name.
+//! Reads the cache filters of MaxScale's configuration file, and the JSON files with rules that they name.
 
 use super::{Imported, Part, seconds, text};
 use near_core::rules::expression;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// What is so here, whatever they say, or has no place here.
+/// Settings that cannot be converted, and the note about each.
 const TOLD: &[(&str, &str)] = &[
     ("cached_data", "results are shared by all threads here"),
     ("cache_in_transactions", "nothing is kept or served in a transaction here"),
@@ -50,11 +50,11 @@ struct Condition {
 struct Section {
     name: String,
     line: usize,
-    /// The value, and its line.
+    /// The value of each key, and its line in the file.
     values: BTreeMap<String, (String, usize)>,
 }
 
-/// `read`: the full name and the content of a file that is named in this one.
+/// Converts the text of a configuration file. `read` returns the path and the content of a file that it names.
 pub fn import(file: &str, read: impl Fn(&str) -> Result<(String, String), String>) -> Result<Imported, String> {
     let mut out = Imported::default();
     let sections = sections(file)?;
@@ -97,7 +97,7 @@ impl Section {
         }
         let Some(times) = self.times(out)? else { return Ok(()) };
         let Some(name) = self.get("rules") else {
-            // Without rules it keeps all that it can.
+            // A filter without rules caches everything it can, so the new rule matches every statement.
             out.push(&format!("maxscale {}", self.name), &[&[("text", text(""))], &times[..]].concat());
             return Ok(());
         };
@@ -112,7 +112,7 @@ impl Section {
         Ok(())
     }
 
-    /// None: it would keep results without an end.
+    /// Returns the parts of a rule for the times to live. None if the filter has no `hard_ttl`, so that its results would never expire.
     fn times(&self, out: &mut Imported) -> Result<Option<Vec<Part>>, String> {
         let time = |key: &str| {
             let read = self.get(key).map(|value| milliseconds(value).ok_or(value)).transpose();
@@ -187,13 +187,13 @@ impl Condition {
     }
 }
 
-/// `bob`, or `'bob'@'10.%'`.
+/// Converts an account such as `bob` or `'bob'@'10.%'`.
 fn account(value: &str) -> String {
     let plain = value.replace('\'', "");
     if plain.contains('@') { plain } else { format!("{plain}@%") }
 }
 
-/// `30s`, `500ms`, `2min`, `1h`; seconds without a unit.
+/// Reads a duration such as `30s`, `500ms`, `2min` or `1h`, in milliseconds. A number without a unit is in seconds.
 fn milliseconds(value: &str) -> Option<u64> {
     let digits = value.find(|one: char| !one.is_ascii_digit()).unwrap_or(value.len());
     let number: u64 = value[..digits].parse().ok()?;

@@ -1,14 +1,15 @@
-//! `mysql_query_rules` of ProxySQL's configuration file.
+//! Reads `mysql_query_rules` of ProxySQL's configuration file.
 //!
-//! ProxySQL goes through all rules in the order of their numbers until one that fits has `apply`; the last that fits and has a
-//! `cache_ttl` decides. Here the first that fits decides. So those with `apply` come first, in their order, and the others after them,
-//! the last of them first. Between the two, a read may be kept less than there, and never longer.
+//! ProxySQL tries all rules in the order of their `rule_id` until a rule that matches has `apply`; the last rule that matches and has a
+//! `cache_ttl` decides. In this program the first rule that matches decides. So the rules with `apply` come first, in their order, and then
+//! the others in reverse order. If a read matches rules of both kinds, it may be kept for a shorter time than by ProxySQL, but never
+//! longer.
 
 use super::{Imported, Part, seconds, text};
 use near_core::rules::expression;
 use std::collections::BTreeMap;
 
-/// They say where statements go, or how they are watched: nothing for a cache.
+/// Keys that decide where statements are sent or how they are monitored. They do not matter to a cache.
 const WITHOUT_EFFECT: &[&str] = &[
     "active",
     "apply",
@@ -30,12 +31,12 @@ const WITHOUT_EFFECT: &[&str] = &[
     "cache_timeout",
     "flagin",
 ];
-/// The condition is not known here.
+/// Conditions that rules of this program cannot have. They have digests, but ProxySQL computes other numbers.
 const CONDITIONS: &[&str] = &["client_addr", "proxy_addr", "proxy_port", "digest"];
-/// What it does to a statement is not done here.
+/// Actions on a statement that this program does not have.
 const ACTIONS: &[&str] = &["replace_pattern", "error_msg", "ok_msg", "flagout"];
 
-/// A rule as it is written: by key in lower case, the value and its line.
+/// A rule of the file. `values`: by the key in lower case, the value and its line.
 struct Rule {
     line: usize,
     values: BTreeMap<String, (String, usize)>,
@@ -80,7 +81,7 @@ impl Rule {
         out.note(format!("line {line}, rule {}", self.get("rule_id").unwrap_or("without a number")), what);
     }
 
-    /// None if it does nothing here.
+    /// Returns the parts of the converted rule; none if the rule has no effect on caching or cannot be converted.
     fn carried(&self, out: &mut Imported) -> Option<Vec<Part>> {
         if !self.is_on("active", true) {
             self.note(out, "active", "left out, since it is not active");
@@ -163,7 +164,7 @@ impl Rule {
             None => parts.push(("cache", text("never"))),
         }
         if parts.iter().all(|(key, _)| matches!(*key, "cache" | "ttl")) {
-            // A rule has to name something; this is in each text.
+            // A rule needs a condition. Every statement contains the empty text.
             parts.insert(0, ("text", text("")));
         }
         Some(parts)
@@ -171,7 +172,7 @@ impl Rule {
 
     fn expression(&self, pattern: &str) -> Result<String, String> {
         let modifiers = self.get("re_modifiers").unwrap_or("CASELESS").to_uppercase();
-        // There, a dot is no end of a line.
+        // In ProxySQL a dot does not match the end of a line.
         let pattern = format!("{}{pattern}", if modifiers.contains("CASELESS") { "(?-s)" } else { "(?-si)" });
         expression(&pattern).map(|_| pattern)
     }
@@ -197,7 +198,7 @@ enum Token {
     Word(String),
 }
 
-/// The groups of the list `mysql_query_rules`.
+/// Returns the rules in the list `mysql_query_rules`.
 fn rules(file: &str) -> Result<Vec<Rule>, String> {
     let tokens = tokens(file)?;
     let start = tokens.iter().position(|(token, _)| *token == Token::Word("mysql_query_rules".into()));
@@ -243,7 +244,7 @@ fn tokens(file: &str) -> Result<Vec<(Token, usize)>, String> {
             '"' => {
                 let (word, taken) = quoted(rest).ok_or_else(|| format!("line {line}: a text does not end"))?;
                 match tokens.last_mut() {
-                    // Texts that follow each other are one.
+                    // Adjacent strings are joined.
                     Some((Token::Word(before), _)) if rest.len() < file.len() && was_quoted(file, rest) => {
                         before.push_str(&word)
                     }
@@ -273,12 +274,12 @@ fn is_of_word(one: char) -> bool {
     one.is_alphanumeric() || "_-.+".contains(one)
 }
 
-/// The last thing before `rest` is a text.
+/// Returns true if the token before `rest` is a string.
 fn was_quoted(file: &str, rest: &str) -> bool {
     file[..file.len() - rest.len()].trim_end().ends_with('"')
 }
 
-/// The text, and how long it is as it is written.
+/// Reads a string. Returns its value, and its length in the file, including quotes and escapes. None if it does not end.
 fn quoted(rest: &str) -> Option<(String, usize)> {
     let mut out = String::new();
     let mut characters = rest.char_indices().skip(1);
@@ -290,7 +291,7 @@ fn quoted(rest: &str) -> Option<(String, usize)> {
                 't' => out.push('\t'),
                 'r' => out.push('\r'),
                 other @ ('"' | '\\') => out.push(other),
-                // A pattern's own, such as `\d`.
+                // An escape of the regular expression, such as `\d`, is kept.
                 other => out.extend(['\\', other]),
             },
             other => out.push(other),

@@ -1,4 +1,4 @@
-//! One request to the control plane, and its answer. HTTP/1.1, as far as that takes.
+//! One request to the control plane and its answer, in as much of HTTP/1.1 as that needs.
 
 use crate::control_plane::ControlPlane;
 use crate::stream::{Stream, connect};
@@ -7,9 +7,9 @@ use serde_json::Value;
 use std::io;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-/// Of an answer.
+/// The longest answer that is accepted, in bytes.
 const LONGEST: usize = 64 << 10;
-/// Of what the log is told of a refusal.
+/// The longest reason of a refusal that is logged, in bytes.
 const LONGEST_DETAIL: usize = 200;
 
 pub async fn post(control_plane: &ControlPlane, token: &str, body: &str) -> io::Result<Value> {
@@ -46,7 +46,7 @@ async fn answer(stream: &mut Stream) -> io::Result<(u16, Vec<u8>)> {
         if bytes.len() > LONGEST {
             return Err(io::Error::other("its answer is too long"));
         }
-        // Some ends a connection without the last word of TLS: its answer says itself where it ends.
+        // Some servers end the connection without closing TLS. That is no error, because the answer itself says where it ends.
         let is_over = matches!(stream.read_buf(&mut bytes).await, Ok(0) | Err(_));
         if let Some(answer) = parse(&bytes, is_over) {
             return Ok(answer);
@@ -57,7 +57,7 @@ async fn answer(stream: &mut Stream) -> io::Result<(u16, Vec<u8>)> {
     }
 }
 
-/// Status and body, once they are whole. `is_over`: nothing more will come.
+/// Parses an answer into its status and body; none if it is incomplete. `is_over`: no more bytes will come.
 fn parse(bytes: &[u8], is_over: bool) -> Option<(u16, Vec<u8>)> {
     let end = find(bytes, b"\r\n\r\n")?;
     let head = std::str::from_utf8(&bytes[..end]).ok()?;
@@ -76,7 +76,7 @@ fn parse(bytes: &[u8], is_over: bool) -> Option<(u16, Vec<u8>)> {
     Some((status, body))
 }
 
-/// The chunks of a body, once the last one has come.
+/// Joins the chunks of a body; none if the last chunk has not come yet.
 fn joined(mut rest: &[u8]) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     loop {
@@ -110,7 +110,7 @@ mod tests {
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n2\r\nbo\r\n2;x=y\r\ndy\r\n0\r\n\r\n";
         for answer in [sized, chunked] {
             assert_eq!(body(answer, false).as_deref(), Some("body"));
-            // All but the end of the last chunk, which says no more.
+            // The last four bytes end the last chunk, and the parser does not need them.
             (0..answer.len() - 4).for_each(|cut| assert_eq!(body(&answer[..cut], true), None, "{cut}"));
         }
         let open = "HTTP/1.0 401 Unauthorized\r\n\r\nbody";

@@ -1,14 +1,14 @@
-//! Whether a server that did not answer may be asked again: by one read each second.
+//! A circuit breaker: a server that did not answer is asked by only one read a second until it answers again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 const PAUSE_NS: u64 = 1_000_000_000;
 const CLOSED: u64 = 0;
 
-/// Closed while its server answers.
+/// The breaker is closed while its server answers.
 #[derive(Default)]
 pub struct Breaker {
-    /// Until when nobody asks.
+    /// The time, in nanoseconds, until which no read may ask; 0 (`CLOSED`) while the server answers.
     until: AtomicU64,
 }
 
@@ -17,7 +17,7 @@ impl Breaker {
         self.until.load(Ordering::Relaxed) == CLOSED
     }
 
-    /// True for all if it is closed, and otherwise for one each second.
+    /// Returns true for every caller if the breaker is closed, and otherwise for one caller a second. `now`: in nanoseconds.
     pub fn may_ask(&self, now: u64) -> bool {
         let until = self.until.load(Ordering::Relaxed);
         let takes_turn = || {
@@ -27,12 +27,12 @@ impl Breaker {
         until == CLOSED || now >= until && takes_turn()
     }
 
-    /// The server did not answer.
+    /// Opens the breaker for a second, because the server did not answer.
     pub fn open(&self, now: u64) {
         self.until.store(now + PAUSE_NS, Ordering::Relaxed);
     }
 
-    /// The server has answered. Returns whether it did not before.
+    /// Closes the breaker, because the server has answered. Returns true if the breaker was open.
     pub fn close(&self) -> bool {
         !self.is_closed() && self.until.swap(CLOSED, Ordering::Relaxed) != CLOSED
     }

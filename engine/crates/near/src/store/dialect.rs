@@ -1,4 +1,4 @@
-//! The two protocols of stores.
+//! The protocols of the two kinds of store, behind one interface.
 
 use super::reply::{Parsed, Wants};
 use super::{Id, memcached, valkey};
@@ -11,7 +11,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// What the store's clock may be wrong by.
+    /// Returns the possible error of an age that the store's clock has measured. It is added to the age.
     pub fn uncertain(self) -> Duration {
         match self {
             Dialect::Memcached => memcached::UNCERTAIN,
@@ -19,7 +19,7 @@ impl Dialect {
         }
     }
 
-    /// What begins a connection.
+    /// Returns the requests that begin a connection, and the answers they expect.
     pub fn greeting(self, user: &str, password: &str) -> Vec<(Vec<u8>, Wants)> {
         match self {
             Dialect::Memcached => Vec::new(),
@@ -27,7 +27,7 @@ impl Dialect {
         }
     }
 
-    /// For what is there, and how old it can be. If nothing is, memcached makes a place that lives so many seconds.
+    /// Asks for the value of a key and its age. If there is no value, memcached reserves an empty item that lives `lifetime` seconds.
     pub fn look(self, id: &Id, lifetime: u64) -> Vec<u8> {
         match self {
             Dialect::Memcached => memcached::look(id, lifetime),
@@ -35,7 +35,7 @@ impl Dialect {
         }
     }
 
-    /// For what is there, and nothing else is done.
+    /// Asks for the value of a key, and reserves nothing.
     pub fn find(self, id: &Id) -> Vec<u8> {
         match self {
             Dialect::Memcached => memcached::find(id),
@@ -43,7 +43,7 @@ impl Dialect {
         }
     }
 
-    /// Puts a value there that lives so many seconds, whatever there was.
+    /// Stores a value that lives `lifetime` seconds, in place of any earlier one.
     pub fn put(self, id: &Id, lifetime: u64, value: &[u8]) -> Vec<u8> {
         match self {
             Dialect::Memcached => memcached::put(id, lifetime, value),

@@ -1,5 +1,5 @@
-//! The connections to one server of a store: one for each thread, which all reads on it share. Requests go out one after the other, and
-//! answers come in this order. So nobody who asks has to wake another thread.
+//! The connections to one server of a store. Each thread has one connection to it, which all reads of this thread share. Requests are
+//! pipelined, and answers come in the same order. As a request stays on its thread, no other thread has to be woken for it.
 
 use super::Options;
 use super::breaker::Breaker;
@@ -26,30 +26,32 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, Sleep, sleep_until, timeout, timeout_at};
 
-/// Of requests that were not sent yet. A store that is too slow for more gets no more.
+/// The limit of the bytes of requests that wait to be sent to one server. Further requests are dropped: the store is too slow for them.
 const MOST_QUEUED: usize = 4 << 20;
-/// Sent together, or read.
+/// The size of one read in bytes. When the output buffer has this size, it is sent before more requests are added.
 const PIECE: usize = 64 << 10;
-/// What nobody waits for goes out with the next request that somebody does, or when it has waited for so long.
+/// The longest delay of a request whose answer no client waits for, such as a value to store. It is sent together with the next request
+/// that a client waits for, or after this time.
 const PATIENCE: Duration = Duration::from_millis(1);
 
 thread_local! {
-    /// Those of this thread, by the address of their server, which is that of no other while they can be sent to.
+    /// The channels to this thread's connections, by the address of their `Peer`. The connection's task holds the `Peer`, so its address is
+    /// not reused while the channel is open.
     static REQUESTS: RefCell<HashMap<*const Peer, mpsc::UnboundedSender<Request>>> = RefCell::default();
     static READ: RefCell<Vec<u8>> = RefCell::new(vec![0; PIECE]);
 }
 
-/// What the lines to all servers of a store have in common.
+/// The options and counters that the lines to all servers of a store share.
 pub struct Common {
     pub dialect: Dialect,
-    /// What begins a connection.
+    /// The requests that each new connection begins with.
     greeting: Vec<(Vec<u8>, Wants)>,
     tls: Option<Tls>,
     pub timeout: Duration,
-    /// Values that were taken.
+    /// The number of values that the store has accepted.
     pub inserts: Counter,
     is_cluster: AtomicBool,
-    /// Who has what in the cluster may be another one than is known.
+    /// Is notified when the cluster's slots may have moved to other servers. Then they must be read again.
     pub has_changed: Notify,
 }
 
@@ -74,54 +76,54 @@ impl Common {
     }
 }
 
-/// The connections end with it.
+/// One server of a store. The connections to it are closed when the line is dropped.
 pub struct Line {
     peer: Arc<Peer>,
     connections: Mutex<JoinSet<()>>,
 }
 
-/// The server, as its connections know it.
+/// The state of one server that all connections to it share.
 struct Peer {
     common: Arc<Common>,
     server: Server,
-    /// Connections that were made.
+    /// The number of connections made so far. A new connection takes the next number as its own.
     connections: AtomicU64,
     queued: AtomicUsize,
     breaker: Breaker,
-    /// Why it does not answer, as the log was told last.
+    /// The reason, as last logged, why the server does not answer. Empty if it answers.
     trouble: Mutex<String>,
-    /// It did not answer, or not in time.
+    /// How often a connection failed: the server did not answer, or not in time.
     failures: Counter,
     counted: Mutex<Counted>,
 }
 
 struct Request {
     bytes: Vec<u8>,
-    /// It has a meaning on this connection alone.
+    /// The number of the only connection that may send this request; none if any may.
     connection: Option<u64>,
     wants: Wants,
     then: Then,
-    /// At the latest.
+    /// The latest time at which the request is sent.
     sends_at: Instant,
 }
 
-/// What becomes of the answer.
+/// Where the answer goes.
 pub enum Then {
     Told(oneshot::Sender<(Reply, Via)>),
     Inserted,
     Nothing,
 }
 
-/// The connection that an answer came by.
+/// The connection that an answer came on.
 #[derive(Clone, Copy)]
 pub struct Via {
     pub connection: u64,
-    /// None if the store does not tell.
+    /// The server's process; none if the protocol does not identify it (memcached).
     pub process: Option<Process>,
 }
 
 type Requests = mpsc::UnboundedReceiver<Request>;
-/// Requests without an answer, and until when it has to come.
+/// The requests that were sent or are about to be, in their order, each with the deadline of its answer.
 type Due = VecDeque<(Wants, Then, Instant)>;
 
 impl Line {
@@ -155,7 +157,7 @@ impl Line {
         self.peer.breaker.may_ask(now)
     }
 
-    /// Why it does not answer; none if it does.
+    /// Returns the reason why the server does not answer; none if it does.
     pub fn trouble(&self) -> Option<String> {
         let trouble = self.peer.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         (!self.answers()).then(|| trouble.clone())
@@ -165,7 +167,7 @@ impl Line {
         self.peer.failures.get()
     }
 
-    /// What it had when it was last asked.
+    /// Returns the server's counts as of the last call of `count`.
     pub fn counted(&self) -> Counted {
         *self.peer.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -179,14 +181,15 @@ impl Line {
         }
     }
 
-    /// None if the server does not answer in time.
+    /// Sends a request and waits for its answer. Returns none if the server does not answer in time, or if too many bytes are queued for it.
     pub async fn ask(&self, bytes: Vec<u8>, wants: Wants) -> Option<(Reply, Via)> {
         let (sender, answer) = oneshot::channel();
         self.queue(bytes, None, wants, Then::Told(sender));
         answer.await.ok()
     }
 
-    /// `connection`: unless this one has ended, or is another thread's.
+    /// Queues a request that no client waits for. It is dropped if the server does not answer at present. If `connection` is given, it is
+    /// also dropped unless this thread's connection has that number.
     pub fn send(&self, bytes: Vec<u8>, connection: Option<u64>, then: Then) {
         if self.answers() {
             self.queue(bytes, connection, Wants::Outcome, then);
@@ -203,7 +206,8 @@ impl Line {
         }
     }
 
-    /// To this thread's connection. False if there is none any more.
+    /// Passes the request to this thread's connection, whose task is started if there is none. Returns false if the task has ended just
+    /// now.
     fn pass_on(&self, request: Request) -> bool {
         REQUESTS.with_borrow_mut(|all| {
             let peer = Arc::as_ptr(&self.peer);
@@ -246,20 +250,21 @@ impl Peer {
             }
         }
         match then {
-            // Nobody waits for what came too late.
+            // If the client has stopped waiting, the answer is dropped.
             Then::Told(sender) => drop(sender.send((reply, via))),
             Then::Inserted => self.common.inserts.add(usize::from(reply == Reply::Done)),
             Then::Nothing => {}
         }
     }
 
-    /// It is not queued any more.
+    /// Subtracts the request from the bytes that are queued.
     fn forget(&self, request: &Request) {
         self.queued.fetch_sub(request.bytes.len(), Ordering::Relaxed);
     }
 }
 
-/// Connects whenever something is asked, for as long as the connection lasts.
+/// Runs this thread's connection to the server: waits for a request, connects, and talks until the connection ends; then starts over.
+/// Requests that are queued when a connection fails are dropped.
 async fn run(peer: Arc<Peer>, mut requests: Requests) {
     while let Some(first) = requests.recv().await {
         peer.forget(&first);
@@ -288,8 +293,10 @@ async fn talk(peer: &Peer, first: Request, requests: &mut Requests) -> io::Resul
     ended.map_err(|error| if talk.has_heard { error } else { tls::unanswered(error, peer.common.tls.is_some()) })
 }
 
-/// The first request is given up if TLS has taken half of its time; nobody else waits for it meanwhile. A server to which many come at once
-/// begins with each of them in the end, which it would not if all of them came again and again.
+/// Opens the connection, and returns it with the request to send first. If the TLS handshake has taken half of the request's time, the
+/// server counts as failed, and this request and those that follow during the handshake are dropped; but the handshake goes on, and the
+/// connection is returned without a request. So a server to which many clients connect at once completes all handshakes in the end, which
+/// it would not if each client gave up and connected again.
 async fn begin(peer: &Peer, first: Request, requests: &mut Requests) -> io::Result<(Stream, Option<Request>)> {
     let limit = peer.common.timeout;
     let stream = timeout(limit, connect(&peer.server)).await??;
@@ -312,22 +319,23 @@ fn is_eof(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::UnexpectedEof
 }
 
-/// One connection.
+/// An open connection.
 struct Talk<'a> {
     peer: &'a Peer,
     via: Via,
-    /// What goes out.
+    /// The bytes of requests that are to be sent.
     out: Vec<u8>,
-    /// When it does; none if there is nothing.
+    /// The latest time at which `out` is sent; none if it is empty.
     sends_at: Option<Instant>,
     due: Due,
-    /// Of the first answer that is due.
+    /// The received bytes that are not parsed yet. They begin with the first answer that is due.
     heard: Vec<u8>,
     has_heard: bool,
 }
 
 impl Talk<'_> {
-    /// Until one side has nothing more to say.
+    /// Moves bytes both ways. Ready if the server has closed the connection with no answer due, or no request can come any more; an error
+    /// if the connection broke or an answer is late.
     fn poll(
         &mut self,
         context: &mut Context<'_>,
@@ -335,7 +343,7 @@ impl Talk<'_> {
         requests: &mut Requests,
         mut alarm: Pin<&mut Sleep>,
     ) -> Poll<io::Result<()>> {
-        // What has come is in time, however late it is looked at.
+        // Answers are read before the time is checked: one that came in time counts, even if this task runs late.
         if self.poll_heard(context, stream)?.is_ready() {
             return Poll::Ready(Ok(()));
         }
@@ -355,8 +363,8 @@ impl Talk<'_> {
             let Some(next) = limit.into_iter().chain(self.sends_at.filter(|at| *at > now)).min() else {
                 return Poll::Pending;
             };
-            // To be woken in vain, at most once in this time, costs less than a timer for each request: one that is set to an earlier time
-            // than all others wakes its own thread by a call of the kernel.
+            // A wake-up with nothing to do, at most once per PATIENCE, costs less than a timer per request: a timer that is set to an
+            // earlier time than all others needs a system call to wake the thread.
             if alarm.is_elapsed() || alarm.deadline() > next {
                 alarm.as_mut().reset(next.min(now + PATIENCE));
             }
@@ -368,7 +376,7 @@ impl Talk<'_> {
         self.out.len() >= PIECE
     }
 
-    /// Ready if nobody asks any more.
+    /// Takes queued requests until the output buffer is full. Ready if no request can come any more.
     fn poll_taken(&mut self, context: &mut Context<'_>, requests: &mut Requests) -> Poll<()> {
         while !self.is_full() {
             match ready!(requests.poll_recv(context)) {
@@ -396,7 +404,7 @@ impl Talk<'_> {
         self.due.push_back((wants, then, sends_at + self.peer.common.timeout));
     }
 
-    /// If it is time.
+    /// Writes what can be written of `out`, if it is full or its time has come.
     fn send(&mut self, context: &mut Context<'_>, stream: &mut Stream) -> io::Result<()> {
         let is_time = self.is_full() || self.sends_at.is_some_and(|at| at <= Instant::now());
         while is_time && !self.out.is_empty() {
@@ -407,14 +415,14 @@ impl Talk<'_> {
             }
         }
         self.sends_at = self.sends_at.filter(|_| !self.out.is_empty());
-        // What TLS has taken may wait in there.
+        // TLS may still hold bytes that it has taken.
         match Pin::new(stream).poll_flush(context) {
             Poll::Ready(flushed) => flushed,
             Poll::Pending => Ok(()),
         }
     }
 
-    /// Ready if the store has gone, and owes nothing.
+    /// Reads and handles all answers that have come. Ready if the server has closed the connection and no answer is due.
     fn poll_heard(&mut self, context: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<()>> {
         loop {
             let count = READ.with_borrow_mut(|buffer| {
@@ -423,7 +431,7 @@ impl Talk<'_> {
                 self.heard.extend_from_slice(read.filled());
                 Poll::Ready(io::Result::Ok(read.filled().len()))
             });
-            // Whoever is killed does not end TLS first.
+            // A killed server ends the connection without closing TLS: that is treated like a plain end.
             let count = ready!(count).or_else(|error| if is_eof(&error) { Ok(0) } else { Err(error) });
             match count? {
                 0 if self.due.is_empty() => return Poll::Ready(Ok(())),
@@ -462,7 +470,7 @@ impl Talk<'_> {
 mod tests {
     use super::*;
 
-    /// Else a server that is away for hours would not be asked any more.
+    /// Otherwise the queue of a server that is away for hours would fill up, and the server would never be asked again.
     #[tokio::test]
     async fn what_could_not_be_sent_is_not_queued_for_ever() {
         let nobody = Server::Unix("/nowhere/socket".into());

@@ -1,4 +1,5 @@
-//! Which servers a store has, and which one of them has a key: by a ring of those that are named, or as the cluster says that they form.
+//! The servers of a store, and which one has a key. The configured servers form a hash ring, unless they belong to a cluster: then the
+//! cluster's slots decide.
 
 use super::Id;
 use super::line::{Common, Line};
@@ -13,24 +14,24 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Of a cluster.
+/// The number of slots of a Valkey cluster.
 const SLOTS: u16 = 16_384;
-/// Who has which slots is asked once in this time, however many answers say that it has changed.
+/// The least time between two readings of the cluster's slots, however many answers say that they have moved.
 const PAUSE: Duration = Duration::from_millis(250);
 
 pub struct Members {
     common: Arc<Common>,
     named: Vec<Arc<Line>>,
     ring: Ring,
-    /// None unless they form one.
+    /// The cluster's slots; none if the servers form no cluster, or it has not answered yet.
     cluster: RwLock<Option<Cluster>>,
 }
 
 #[derive(Clone, Default)]
 struct Cluster {
-    /// Those that have slots.
+    /// The servers that have slots.
     primaries: Vec<Arc<Line>>,
-    /// The last slot of a range, the first one, and whose it is; in order.
+    /// The last slot of a range, its first slot, and the index of the primary that has it. Sorted by the last slot.
     ranges: Vec<(u16, u16, usize)>,
 }
 
@@ -60,15 +61,16 @@ impl Members {
         self.cluster.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// To each server that is used.
+    /// Returns the lines to all servers in use: the cluster's primaries, or the configured servers.
     pub fn lines(&self) -> Vec<Arc<Line>> {
         let cluster = self.cluster();
         let members = cluster.as_ref().map_or(&self.named, |cluster| &cluster.primaries);
         members.clone()
     }
 
-    /// To the primary that has the key's slot; on the ring to the first one that answers: what another one may have meanwhile is no
-    /// worse than it was. None if nobody may be asked.
+    /// Returns the line to the server that is to be asked for this key: in a cluster the primary of its slot, otherwise the first server on
+    /// the ring that may be asked. If the key's own server comes back later, it may have older entries; this does no harm, since every
+    /// entry is checked before it is used. Returns none if no server may be asked.
     pub fn line(&self, id: &Id) -> Option<Arc<Line>> {
         let now = clock::now();
         let may_ask = |line: &&Arc<Line>| line.may_ask(now);
@@ -78,11 +80,12 @@ impl Members {
         self.ring.from(id).map(|index| &self.named[index]).find(may_ask).cloned()
     }
 
-    /// Asks one after the other, those first that answer, until one says who has which slots.
+    /// Reads the cluster's slots. Asks the known servers in turn, until one reports the slots. Servers that do not answer at present come
+    /// last.
     async fn read(&self, round: usize) {
         let mut known = self.cluster().unwrap_or_default().primaries;
         known.extend(self.named.iter().cloned());
-        // What one says that the others have cut off is not all that is ever heard.
+        // Each round begins with another server, so that one that is cut off from the cluster is not the only one ever asked.
         let first = round % known.len().max(1);
         known.rotate_left(first);
         known.sort_by_cached_key(|member| !member.answers());
@@ -123,13 +126,13 @@ async fn follow(members: Arc<Members>) {
     }
 }
 
-/// Our keys have no part in braces, which alone would count.
+/// Returns the cluster's slot of a key. A part in braces would be hashed alone, but keys of near caches have none.
 fn slot(key: &str) -> u16 {
     let crc = key.bytes().fold(0u16, |crc, byte| (crc << 8) ^ CRC[usize::from((crc >> 8) as u8 ^ byte)]);
     crc % SLOTS
 }
 
-/// CRC16 with the polynomial of XMODEM.
+/// The table of CRC16 with the polynomial of XMODEM, as Valkey's clusters use it.
 const CRC: [u16; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -150,7 +153,7 @@ mod tests {
     use super::*;
     use crate::store::{Dialect, Options};
 
-    /// As `CLUSTER KEYSLOT` says.
+    /// The expected slots are those that `CLUSTER KEYSLOT` returns.
     #[test]
     fn a_key_has_the_slot_that_servers_say() {
         assert_eq!(slot("123456789"), 0x31c3);

@@ -1,42 +1,43 @@
-//! The bytes that memcached understands: its meta commands, which it has since 1.6.
+//! The protocol of memcached: its meta commands, which it has since version 1.6.
 
 use super::Id;
 use super::reply::{Counted, Item, Parsed, Reply, Unfit, key};
 use std::time::Duration;
 
-/// It counts whole seconds: one may have begun long ago, and the next one may come late.
+/// The possible error of an age. Memcached counts whole seconds: up to one second of the current one has passed, and its clock may tick up
+/// to one second late.
 pub const UNCERTAIN: Duration = Duration::from_secs(2);
-/// Of the line that an answer begins with.
+/// The longest first line of an answer that is accepted, in bytes.
 const LONGEST_LINE: usize = 2 << 10;
-/// Of a value: more than any result that is kept.
+/// The longest value that is accepted, in bytes. No result that is stored is that long.
 const LONGEST_VALUE: usize = 4 << 20;
 const END: &[u8] = b"\r\n";
-/// Of all that is counted.
+/// The longest answer to `stats` that is accepted, in bytes.
 const LONGEST_COUNTS: usize = 64 << 10;
 
-/// For what is there; if nothing is, an empty item is made that lives so many seconds.
+/// Asks for the value of a key. If there is none, memcached creates an empty item that lives `lifetime` seconds.
 pub fn look(id: &Id, lifetime: u64) -> Vec<u8> {
     format!("mg {} v c t N{lifetime}\r\n", key(id)).into()
 }
 
-/// Puts a value into the empty item that has this version, without a change of the time that it may live: it is appended.
+/// Puts a value into the empty item that has this version. The value is appended, so that the item's time to live does not change.
 pub fn fill(id: &Id, version: u64, value: &[u8]) -> Vec<u8> {
     let line = format!("ms {} {} C{version} MA\r\n", key(id), value.len());
     [line.as_bytes(), value, END].concat()
 }
 
-/// For what is there, and nothing else is done.
+/// Asks for the value of a key, and creates nothing.
 pub fn find(id: &Id) -> Vec<u8> {
     format!("mg {} v t\r\n", key(id)).into()
 }
 
-/// Puts a value there that lives so many seconds, whatever there was.
+/// Stores a value that lives `lifetime` seconds, in place of any earlier one.
 pub fn put(id: &Id, lifetime: u64, value: &[u8]) -> Vec<u8> {
     let line = format!("ms {} {} T{lifetime}\r\n", key(id), value.len());
     [line.as_bytes(), value, END].concat()
 }
 
-/// Takes away the item that has this version.
+/// Deletes the item if it still has this version.
 pub fn free(id: &Id, version: u64) -> Vec<u8> {
     format!("md {} C{version}\r\n", key(id)).into()
 }
@@ -87,7 +88,7 @@ fn flag(mut item: Item, word: &str) -> Option<Item> {
     let (name, value) = word.split_at_checked(1).unwrap_or_default();
     match name {
         "c" => item.version = value.parse().ok()?,
-        // One that lives for ever is none of ours.
+        // -1: an item without an end was not made by a near cache. With the longest time it is not used.
         "t" => item.left = Duration::from_secs(value.parse().unwrap_or(u64::MAX)),
         "W" => item.is_won = true,
         _ => {}

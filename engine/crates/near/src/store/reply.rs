@@ -1,4 +1,4 @@
-//! What a store says, whatever its protocol is.
+//! The answers of a store, independent of its protocol.
 
 use super::Id;
 use std::time::Duration;
@@ -9,37 +9,37 @@ pub enum Reply {
     Read(Read),
     Counted(Counted),
     Done,
-    /// It was not as it should have been, or there is no room.
+    /// The request was not carried out: its condition did not hold, or there is no room.
     Refused,
-    /// Another server of the cluster has it, or none.
+    /// Another server of the cluster has the key's slot, or no server has it.
     Moved,
     About(About),
     Slots(Vec<Range>),
 }
 
-/// What is there, of a store that counts what is left of its time.
+/// The entry of a key in memcached, which reports how long the entry may still live.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Item {
-    /// Empty if nobody has put anything there yet.
+    /// Empty if the entry was reserved and its value is not stored yet.
     pub value: Vec<u8>,
-    /// What distinguishes it from all that was there before and will be.
+    /// The entry's unique version (memcached's CAS value). It changes with every change of the entry.
     pub version: u64,
-    /// The time that it may still live.
+    /// The remaining time to live.
     pub left: Duration,
-    /// It was made for whoever asks.
+    /// True if this request has created the entry, so that the requester is to fill it.
     pub is_won: bool,
 }
 
-/// What is there, of a store that has told the time before.
+/// The value of a key in Valkey, together with the server's time just before the value was read.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Read {
-    /// Empty if nothing is there.
+    /// Empty if the key has no value.
     pub value: Vec<u8>,
-    /// In microseconds, by the clock of the server; 0 if nobody has asked.
+    /// Microseconds since 1970 by the server's clock; 0 if the time was not asked for.
     pub now: u64,
 }
 
-/// What distinguishes a server's process from all others, also from one at the same place before or after it.
+/// The identity of a server's process (`run_id`). It changes whenever the server restarts.
 pub type Process = [u8; 40];
 
 #[derive(Debug, PartialEq, Eq)]
@@ -48,31 +48,31 @@ pub struct About {
     pub is_of_cluster: bool,
 }
 
-/// Slots of a cluster, from the first to the last, and the server that has them.
+/// A range of a cluster's slots, both ends included, and the primary that has them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Range {
     pub first: u16,
     pub last: u16,
-    /// Empty: that of the server that tells of it.
+    /// Empty if it is the host of the server that has sent this answer.
     pub host: String,
     pub port: u16,
 }
 
-/// What a server has, whoever put it there.
+/// The totals of a server, including the entries of other programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     pub entries: u64,
     pub used: u64,
-    /// There is room for so many bytes; 0 if there is no limit.
+    /// The server's memory limit in bytes; 0 if it has none.
     pub size: u64,
 }
 
-/// What an answer has to tell.
+/// The kind of answer that a request expects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wants {
-    /// What is there, and how old it can be.
+    /// A value and its age.
     Item,
-    /// What is there.
+    /// A value alone.
     Value,
     About,
     Slots,
@@ -80,11 +80,11 @@ pub enum Wants {
     Outcome,
 }
 
-/// Nothing can be made of what comes, or of what would come after it.
+/// The answer cannot be understood, so where the next one begins is unknown, or the server refuses to serve. The connection must be closed.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unfit(pub String);
 
-/// The first answer, and how many bytes it takes; none if it is not complete.
+/// The first answer in a buffer, and its length in bytes; none if it is not complete yet.
 pub type Parsed = Result<Option<(Reply, usize)>, Unfit>;
 
 pub fn key(id: &Id) -> String {

@@ -1,19 +1,19 @@
-//! Which of several servers has a key: by consistent hashing, so that one more or one less moves few keys.
+//! Consistent hashing: decides which of several servers has a key. If a server is added or removed, few keys move.
 
 use super::Id;
 use near_core::digest;
 
-/// Of each server: the more, the more evenly keys are spread.
+/// The number of points of each server on the ring. More points spread the keys more evenly.
 const POINTS: u32 = 160;
 
 pub struct Ring {
-    /// A place on the ring, and whose it is.
+    /// A position on the ring and the index of the server that it belongs to; sorted by position.
     points: Vec<(u64, usize)>,
     servers: usize,
 }
 
 impl Ring {
-    /// Near caches that name the same servers, in any order, find the same ones.
+    /// The order of the servers does not matter: near caches that name the same servers find the same one for a key.
     pub fn of(servers: impl Iterator<Item = String>) -> Ring {
         let mut points = Vec::new();
         let mut count = 0;
@@ -26,7 +26,7 @@ impl Ring {
         Ring { points, servers: count }
     }
 
-    /// Each server once, the one first whose the key is, and then those that take its place.
+    /// Returns the index of each server once: first the one that has the key, then those that replace it in turn.
     pub fn from(&self, id: &Id) -> impl Iterator<Item = usize> {
         let first = self.points.partition_point(|(at, _)| *at < place(id));
         let mut seen = vec![false; self.servers];

@@ -1,4 +1,4 @@
-//! TLS to the servers of a store, and why one does not answer, in words for whoever has to mend it.
+//! TLS to the servers of a store, and error messages that help an operator to fix a server that does not answer.
 
 use crate::stream::Stream;
 use crate::tls;
@@ -9,17 +9,17 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-/// What has not begun by then does not begin.
+/// The longest time that a TLS handshake may take.
 const LONGEST: Duration = Duration::from_secs(1);
-/// Names of a certificate that are told.
+/// How many of a certificate's names an error message lists.
 const NAMES: usize = 5;
 
 #[derive(Clone)]
 pub struct Tls {
     pub connector: TlsConnector,
-    /// The values of the options that made it.
+    /// The values of the options that the connector was made from. They decide whether two are equal.
     pub said: [String; 3],
-    /// That all certificates must be for; none: each for the host of its server.
+    /// The name that all certificates must be for. None: each certificate must be for the host of its server.
     pub name: Option<String>,
 }
 
@@ -49,7 +49,7 @@ pub fn late() -> io::Error {
     io::Error::other("TLS with it does not begin in time: is this its port for TLS?")
 }
 
-/// The connection has ended before anything was answered.
+/// Explains the error of a connection that ended before the first answer.
 pub fn unanswered(error: io::Error, has_tls: bool) -> io::Error {
     match (is_end(&error), has_tls) {
         (false, _) => error,
@@ -93,7 +93,7 @@ fn of_certificate(error: &CertificateError) -> String {
         UnknownIssuer,
     };
     match error {
-        // Another one of the same name has signed it, in the second case.
+        // BadSignature: an authority of the same name, but with another key, has signed it.
         UnknownIssuer | BadSignature => {
             "its certificate comes from no authority that is trusted here (store-ca)".into()
         }
@@ -110,7 +110,7 @@ fn of_certificate(error: &CertificateError) -> String {
     }
 }
 
-/// The library tells `DnsName("db.internal")`.
+/// Returns the name alone: the library gives it as `DnsName("db.internal")`.
 fn plain(name: &str) -> &str {
     let inner = name.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
     inner.unwrap_or(name).trim_matches('"')

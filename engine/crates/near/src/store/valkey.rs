@@ -1,23 +1,23 @@
-//! The bytes that Valkey understands, and Redis since 7.0.
+//! The protocol of Valkey, which Redis since 7.0 understands, too.
 
 use super::Id;
 use super::reply::{About, Counted, Parsed, Process, Range, Read, Reply, Unfit, Wants, key};
 use std::time::Duration;
 
-/// Its clock has microseconds, but it is the machine's, which is set now and then.
+/// The possible error of an age. Valkey reports microseconds, but they come from the machine's clock, which may be adjusted.
 pub const UNCERTAIN: Duration = Duration::from_secs(1);
-/// Of a number, or a message.
+/// The longest line that is accepted, in bytes: a number, a message or a length.
 const LONGEST_LINE: usize = 2 << 10;
-/// Of a value: more than any result that is kept.
+/// The longest value that is accepted, in bytes. No result that is stored is that long.
 const LONGEST_VALUE: usize = 4 << 20;
-/// Of a list: more than a cluster has slots.
+/// The longest list that is accepted: more elements than a cluster has slots.
 const LONGEST_LIST: usize = 20_000;
-/// Of lists in lists.
+/// How deeply lists may be nested.
 const DEEPEST: usize = 5;
 const END: &[u8] = b"\r\n";
-/// Nothing is wrong with a server that says so: it takes no values now, or has this slot only in part.
+/// Errors of a healthy server: it accepts no values at present, or the key's slot is being moved.
 const REFUSALS: [&str; 7] = ["OOM", "LOADING", "BUSY", "NOREPLICAS", "MASTERDOWN", "ASK", "TRYAGAIN"];
-/// Another server has the slot, or it is not known which one.
+/// Errors that say that another server has the key's slot, or that no server has it at present.
 const MOVES: [&str; 2] = ["MOVED", "CLUSTERDOWN"];
 
 fn command(words: &[&[u8]]) -> Vec<u8> {
@@ -30,7 +30,8 @@ fn command(words: &[&[u8]]) -> Vec<u8> {
     out
 }
 
-/// Either may be empty: servers without accounts of their own ask for a password alone, or for nothing.
+/// Returns the requests that begin a connection. `user` is empty for servers that ask for a password alone, and both are empty for those
+/// that ask for no login.
 pub fn greeting(user: &str, password: &str) -> Vec<(Vec<u8>, Wants)> {
     let login = match (user, password) {
         ("", "") => None,
@@ -41,7 +42,8 @@ pub fn greeting(user: &str, password: &str) -> Vec<(Vec<u8>, Wants)> {
     login.into_iter().chain([(command(&[b"INFO"]), Wants::About)]).collect()
 }
 
-/// Its clock is asked first: what comes to be there in between is not taken for newer than it is.
+/// Asks for the time and then for the value. In this order, a value that is stored in between has a later stamp than the time, and is not
+/// used.
 pub fn look(id: &Id) -> Vec<u8> {
     [command(&[b"TIME"]), find(id)].concat()
 }
@@ -50,7 +52,7 @@ pub fn find(id: &Id) -> Vec<u8> {
     command(&[b"GET", key(id).as_bytes()])
 }
 
-/// Puts a value there that lives so many seconds, whatever there was.
+/// Stores a value that lives `lifetime` seconds, in place of any earlier one.
 pub fn put(id: &Id, lifetime: u64, value: &[u8]) -> Vec<u8> {
     command(&[b"SET", key(id).as_bytes(), value, b"EX", lifetime.to_string().as_bytes()])
 }
@@ -93,7 +95,7 @@ fn read(now: u64, value: Option<&[u8]>) -> Reply {
     Reply::Read(Read { value: value.unwrap_or_default().to_vec(), now })
 }
 
-/// Its time has seconds, and microseconds of the next one.
+/// Returns the answer to TIME, which has seconds and microseconds, in microseconds. None if it is malformed.
 fn microseconds(time: &[Said]) -> Option<u64> {
     let [Said::Value(Some(seconds)), Said::Value(Some(further))] = time else { return None };
     let number = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<u64>().ok();
@@ -118,12 +120,14 @@ fn about(text: &[u8]) -> Result<About, Unfit> {
     Ok(About { process, is_of_cluster: of_text(&text, "cluster_enabled:") == Some("1") })
 }
 
-/// A name or an address, or nothing. It is told in logs and metrics.
+/// Returns true if the text could be a host name, an address, or empty. The host appears in logs and metrics, so other characters are
+/// refused.
 fn may_be_host(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_:%".contains(&byte))
 }
 
-/// The slots of a primary, and where it is; its replicas come behind it.
+/// Reads one element of CLUSTER SLOTS: the first slot, the last slot, the primary, and replicas, which are ignored. None if it is
+/// malformed.
 fn range(said: &Said) -> Option<Range> {
     let Said::List(parts) = said else { return None };
     let [Said::Number(first), Said::Number(last), Said::List(primary), ..] = &parts[..] else { return None };
@@ -146,7 +150,8 @@ fn unfit() -> Unfit {
     Unfit("its answer is not understood".into())
 }
 
-/// `deepest`: so many lists in lists at most.
+/// Parses the first value in `bytes`, and returns it with its length; none if it is not complete. `deepest`: how many more levels of lists
+/// are accepted.
 fn said(bytes: &[u8], deepest: usize) -> Result<Option<(Said<'_>, usize)>, Unfit> {
     let Some(length) = bytes.windows(END.len()).take(LONGEST_LINE).position(|two| two == END) else {
         return if bytes.len() < LONGEST_LINE { Ok(None) } else { Err(unfit()) };
@@ -191,7 +196,7 @@ mod tests {
 
     const ID: Id = [0xab; 32];
 
-    /// Read whole, and not before it is.
+    /// Parses a complete answer, and checks that no shorter part of it is taken for complete.
     fn parsed(bytes: &[u8], wants: Wants) -> Reply {
         let (reply, taken) = parse(bytes, wants).expect("it is understood").expect("it is whole");
         assert_eq!(taken, bytes.len());

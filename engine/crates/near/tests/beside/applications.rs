@@ -1,4 +1,4 @@
-//! Applications that read a near cache's results in their own process: programs, and this one.
+//! Applications that read a near cache's results in their own process: other programs, and the test itself.
 
 use super::executions::Twins;
 use super::scene::{READ, ask};
@@ -17,7 +17,8 @@ fn library() -> PathBuf {
     library
 }
 
-/// Runs the test with this name again as a process of its own that has the library, and gives it the path of the socket there.
+/// Runs the test with this name again in a new process that has the library preloaded. In that process, calls `test` with the path of the
+/// near cache's socket.
 pub fn in_this_process(name: &str, test: impl FnOnce(&str)) {
     if let Ok(share) = std::env::var("FQC_SHARE") {
         return test(&share);
@@ -32,7 +33,7 @@ pub fn in_this_process(name: &str, test: impl FnOnce(&str)) {
     print!("{}", told[0]);
 }
 
-/// A client as a process of its own, which runs one statement at a time.
+/// A client in a process of its own. It reads one statement a line, and writes each answer as one line.
 pub struct Program {
     child: Child,
     statements: ChildStdin,
@@ -76,21 +77,23 @@ impl Drop for Program {
     }
 }
 
-/// Reads again and again until some reads were answered in this process.
+/// Repeats a read until the near cache has counted hits in this process.
 pub fn until_served_here(near: &Near, client: &mut Client, read: &str) {
     wait_until("answers in this process", || {
         let before = near.metric("application_hits_total");
         (0..50).for_each(|_| drop(ask(client, read)));
-        // Its note goes ahead of this one.
+        // The library sends its note about the answered reads before this statement.
         ask(client, "SELECT 2 FROM d.t");
         near.metric("application_hits_total") > before
     });
 }
 
-/// Does the same as connections that `there` gives, and gets the same. Some of it is answered in this process.
+/// Sends the same random commands through the near cache and to connections that `there` opens, and compares all answers. Checks that some
+/// were answered in this process.
 pub fn twins(near: &Near, there: impl Fn() -> Client, line: &str) {
     until_served_here(near, &mut near.client(), READ);
-    // The server gives a connection that follows another one its numbers of statements, too.
+    // Both pairs are connected before one is used: on a later connection, a server may go on with the statement ids of an earlier one, and
+    // the ids of a pair must be equal.
     let [walking, binding] = [(); 2].map(|()| Twins::new(near.client(), there()));
     let counted = || ["application_hits_total", "hits_total"].map(|name| near.metric(name));
     let before = counted();
@@ -101,15 +104,15 @@ pub fn twins(near: &Near, there: impl Fn() -> Client, line: &str) {
     assert!(answered > 100, "{line}: {answered}");
 }
 
-/// How a near cache comes to be of no use.
+/// How a near cache stops working.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Stopped,
     Killed,
 }
 
-/// `client` reads in this process while the near cache ends. In the meantime `write` changes what `read` reads to this value. Once the bound is over
-/// after that, the old value is never read. Returns how many reads have shown it before.
+/// Stops or kills the near cache while `client` repeats `read` in this process, and has `write` change the result to `value`. Checks that
+/// no read that begins later than `bound` after the write gets the old value. Returns how many earlier reads got it.
 pub fn reads_of_the_past(
     near: &Near,
     mut client: Client,
@@ -118,7 +121,7 @@ pub fn reads_of_the_past(
     write: impl FnOnce(),
 ) -> usize {
     until_served_here(near, &mut client, read);
-    // So that the near cache has served the connection last.
+    // The near cache is then the last to have served this connection.
     (0..3).for_each(|_| drop(ask(&mut client, read)));
     let read = read.to_owned();
     near.signal(if end == End::Stopped { libc::SIGSTOP } else { libc::SIGKILL });
@@ -133,7 +136,7 @@ pub fn reads_of_the_past(
         }
         reads
     });
-    // The bound has to pass before anything can be wrong.
+    // Only reads after the bound can be wrong.
     thread::sleep(2 * bound);
     if end == End::Stopped {
         near.signal(libc::SIGCONT);

@@ -1,4 +1,4 @@
-//! A real cluster of Valkey or Redis, as processes: primaries, and the replicas of some.
+//! A real cluster of Valkey or Redis processes: primaries, and replicas of some of them.
 
 use super::store::Kind;
 use super::{Certificates, Folder, Near, stepping, wait_until};
@@ -13,11 +13,11 @@ pub const PASSWORD: &str = "cluster";
 const SLOTS: usize = 16_384;
 
 pub struct Node {
-    /// Without TLS.
+    /// The port without TLS.
     port: u16,
-    /// With it, if it has a certificate.
+    /// The port with TLS, if the node has a certificate.
     tls_port: Option<u16>,
-    /// By which the nodes talk with each other.
+    /// The port of the cluster bus, where the nodes connect to each other.
     bus: u16,
     child: Child,
     _folder: Folder,
@@ -25,12 +25,12 @@ pub struct Node {
 
 pub struct Cluster {
     pub primaries: Vec<Node>,
-    /// Of the first primaries, one of each.
+    /// One replica of each of the first primaries, in their order.
     pub replicas: Vec<Node>,
 }
 
 impl Node {
-    /// Its clock is behind by so many seconds.
+    /// Starts a node whose clock is `behind` seconds behind.
     fn start(program: &Path, behind: u32, certificates: Option<&Certificates>) -> Node {
         const TRIES: usize = 5;
         for _ in 0..TRIES {
@@ -56,7 +56,7 @@ impl Node {
             let child = command.spawn().expect("it starts");
             let mut node = Node { port, tls_port, bus, child, _folder: folder };
             let mut is_running = true;
-            // Whoever else has taken the port meanwhile does not answer so.
+            // Another program that has taken the port in between would not give this answer.
             wait_until("the node", || {
                 is_running = node.child.try_wait().expect("a state").is_none();
                 !is_running || node.try_ask("PING").is_ok_and(|said| said == "+PONG")
@@ -68,12 +68,12 @@ impl Node {
         panic!("no node of a cluster starts");
     }
 
-    /// As the cluster tells near caches.
+    /// Returns the address that the cluster reports to near caches.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.tls_port.unwrap_or(self.port))
     }
 
-    /// What it says; empty if it says nothing.
+    /// Sends a command and returns the answer: the text of a string, or the whole line of another answer.
     pub fn ask(&self, command: &str) -> String {
         self.try_ask(command).expect("an answer")
     }
@@ -119,19 +119,19 @@ impl Node {
         self.ask("DBSIZE").trim_start_matches(':').parse().expect("a number")
     }
 
-    /// Values that were asked of it and that it had.
+    /// Returns how often a value was asked for that the node had.
     pub fn hits(&self) -> u64 {
         let said = self.ask("INFO stats");
         let value = said.lines().find_map(|line| line.strip_prefix("keyspace_hits:"));
         value.unwrap_or_else(|| panic!("no hits in {said}")).trim().parse().expect("a number")
     }
 
-    /// All that it has been told has come to its replica.
+    /// Waits until the replica has received all writes.
     pub fn wait_for_replica(&self) {
         wait_until("the replica", || self.ask("WAIT 1 1000") == ":1");
     }
 
-    /// What a near cache calls it.
+    /// Returns the name and labels of a near cache's metric for this node.
     pub fn metric(&self, name: &str) -> String {
         format!("store_{name}{{server=\"{}\"}}", self.address())
     }
@@ -158,7 +158,8 @@ impl Drop for Node {
 }
 
 impl Cluster {
-    /// Without the program, a test says so and passes. `behind`: of each replica, by how many seconds its clock is behind.
+    /// Starts a cluster. Returns none if Valkey is not installed: then the test passes with a message. `behind`: one replica is started for
+    /// each number, with a clock that is so many seconds behind.
     pub fn start(primaries: usize, behind: &[u32]) -> Option<Cluster> {
         let program = Kind::Valkey.program()?;
         let primaries: Vec<_> = (0..primaries).map(|_| Node::start(&program, 0, None)).collect();
@@ -166,7 +167,7 @@ impl Cluster {
         Some(Cluster::of(primaries, replicas))
     }
 
-    /// Of primaries that have these certificates, all from one authority.
+    /// Starts a cluster with one primary for each of these certificates, which must all come from one authority.
     pub fn with_tls(certificates: &[Certificates]) -> Option<Cluster> {
         let program = Kind::Valkey.program()?;
         let primaries = certificates.iter().map(|own| Node::start(&program, 0, Some(own))).collect();
@@ -189,7 +190,7 @@ impl Cluster {
         let known = format!("cluster_known_nodes:{}", cluster.nodes().count());
         cluster.wait_for("CLUSTER INFO", &known);
         for (replica, primary) in cluster.replicas.iter().zip(&cluster.primaries) {
-            // It may know the primary by a passing name yet.
+            // The replica may still know the primary by a temporary id.
             let command = format!("CLUSTER REPLICATE {}", primary.id());
             wait_until("a replica", || replica.ask(&command).starts_with("+OK"));
         }

@@ -1,5 +1,5 @@
-//! Executions of prepared statements, and two connections that do the same: one through a near cache, and one directly. Both must get
-//! the same.
+//! Executions of prepared statements, and two connections that send the same commands: one through a near cache, one directly. Both must
+//! receive the same bytes.
 
 use super::scene::{LOOK_EVERY, hits};
 use super::{LIMIT, Near};
@@ -8,7 +8,7 @@ use fqc_tests::random::Random;
 use std::thread::sleep;
 use std::time::Instant;
 
-/// What they need beside the table `d.t`.
+/// The statements that make what `Twins::walk` needs in addition to the table `d.t`.
 pub const ELSEWHERE: [&str; 5] = [
     "CREATE DATABASE e",
     "CREATE TABLE e.t (id INT, v VARCHAR(9)) ENGINE = InnoDB",
@@ -58,7 +58,7 @@ pub fn row(response: &Response) -> String {
     }
 }
 
-/// Asks until the near cache answers by itself.
+/// Repeats an execution until it is answered from the near cache's memory, and returns that answer.
 pub fn until_here(near: &Near, mut once: impl FnMut() -> Response) -> Response {
     let begun = Instant::now();
     loop {
@@ -76,7 +76,8 @@ pub fn until_run_here(near: &Near, client: &mut Client, statement: &Prepared, pa
     until_here(near, || run(client, statement, params))
 }
 
-/// What one connection does, and another one directly on a server of its own.
+/// Two connections that send the same commands: `here` through a near cache, `there` directly to a server, which may be another one with
+/// the same data.
 pub struct Twins {
     here: Client,
     there: Client,
@@ -99,7 +100,7 @@ impl Twins {
         self.statements.push((here, text, Vec::new()));
     }
 
-    /// The types of parameters are sent only if the server does not have them.
+    /// Executes a statement on both connections. The types of the parameters are sent only if they have changed since the last execution.
     fn run(&mut self, index: usize, params: &[Param]) {
         let (statement, text, bound) = &mut self.statements[index];
         let params = &params[..statement.params as usize];
@@ -121,7 +122,7 @@ impl Twins {
         self.statements.clear();
     }
 
-    /// It does this and that, and much of it again.
+    /// Sends random commands, many of them repeatedly, and compares all answers.
     pub fn walk(mut self, near: &Near, line: &str) {
         let mut random = Random::new(7);
         let before = hits(near);
@@ -150,11 +151,11 @@ impl Twins {
         }
         let hits = hits(near) - before;
         println!("{line}: {hits} hits in {STEPS} steps");
-        // On a busy machine the log is waited for longer after each write.
+        // On a busy machine the binary log arrives later after each write, so there are fewer hits.
         assert!(hits > STEPS as u64 / 20, "{line}: {hits}");
     }
 
-    /// Values of all types, in any order.
+    /// Executes reads with parameters of all types in random order, and compares all answers.
     pub fn bind_anything(mut self, near: &Near, line: &str) {
         let mut random = Random::new(11);
         let values = [

@@ -1,4 +1,4 @@
-//! Servers whose binary log is followed, and near caches that follow it.
+//! Servers with a binary log, and near caches that follow it.
 
 use super::scene::ask;
 use super::store::{Kind as StoreKind, Store};
@@ -10,20 +10,22 @@ use fqc_tests::server::{Options, Product, Server};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// No test waits for it: what shows within it was proved, and did not just grow old.
+/// A staleness bound in milliseconds that is longer than a test takes. So a result that is no longer served was invalidated, and did not
+/// just expire.
 pub const LONG: &str = "3600000";
 
-/// A product whose log is followed, and how its statements differ.
+/// A product whose binary log is followed, and the statements and options that differ between products.
 pub struct Kind {
     pub name: &'static str,
     pub options: Options,
-    /// Those of the server, where an account's password is taken with TLS alone.
+    /// The server's certificates, if an account may send its password over TLS only.
     pub certificates: Option<Certificates>,
-    /// How that account logs in: by default in MySQL only with TLS, which the old server here does not do with these certificates.
+    /// The clause of CREATE USER that chooses the account's authentication. MySQL's default demands TLS for the password, and MySQL 8.0
+    /// does not do TLS with these certificates, so there another plugin is used.
     pub proof: &'static str,
     pub arguments: &'static [&'static str],
     pub privileges: &'static [&'static str],
-    /// An engine without transactions.
+    /// A storage engine without transactions.
     pub other_engine: &'static str,
     pub reset: &'static str,
 }
@@ -41,7 +43,7 @@ pub fn mariadb() -> Kind {
     }
 }
 
-/// None if this line is not here.
+/// Returns the MySQL of this release line; none if it is not installed in `target/servers`.
 pub fn mysql(line: &'static str) -> Option<Kind> {
     let program = checkout::file(&format!("target/servers/MySQL-{line}/sbin/mysqld"));
     if !program.exists() {
@@ -74,14 +76,14 @@ pub fn mysqls() -> impl Iterator<Item = Kind> {
     ["8.0", "9.7"].into_iter().filter_map(mysql)
 }
 
-/// MariaDB, and each MySQL that is here; or the one that `FQC_TEST_PRODUCT` names.
+/// Returns MariaDB and each MySQL that is installed, or only the one that `FQC_TEST_PRODUCT` names.
 pub fn kinds() -> impl Iterator<Item = Kind> {
     let only = std::env::var("FQC_TEST_PRODUCT").ok();
     let kinds = std::iter::once_with(mariadb).chain(mysqls());
     kinds.filter(move |kind| only.as_ref().is_none_or(|only| only == kind.name))
 }
 
-/// Each product with each store that is here.
+/// Returns each installed product with each installed kind of store.
 pub fn with_stores() -> impl Iterator<Item = (Kind, Arc<Store>)> {
     let stores = StoreKind::ALL.into_iter().filter_map(Store::start);
     stores.flat_map(|store| {
@@ -99,7 +101,7 @@ impl Kind {
         self.with(&[])
     }
 
-    /// Logging, and with these arguments, too.
+    /// Starts a server with a binary log and these additional arguments.
     pub fn with(&self, arguments: &[&str]) -> Server {
         self.with_only(&[self.arguments, arguments].concat())
     }
@@ -124,7 +126,7 @@ impl Kind {
         server
     }
 
-    /// A near cache that follows, of which it is not known yet whether it may serve.
+    /// Starts a near cache that follows the log of the server at this port, and does not wait until it may serve.
     pub fn started(&self, port: u16, max_staleness_ms: &str) -> Near {
         self.started_with(port, max_staleness_ms, &[])
     }
@@ -149,7 +151,7 @@ impl Kind {
         near
     }
 
-    /// It waits for long, since the machine may be busy.
+    /// Starts a near cache that also uses the store, with a long timeout for it, since the machine may be busy.
     pub fn sharing(&self, server: &Server, max_staleness_ms: &str, store: &Store) -> Near {
         let arguments = [store.option(), &store.address(), "--store-timeout-ms", "1000"];
         self.following_with(server, max_staleness_ms, &arguments)
@@ -164,13 +166,13 @@ pub fn run(client: &mut Client, statements: &[&str]) {
     statements.iter().for_each(|one| drop(client.must(one).expect(one)));
 }
 
-/// MySQL 8.0 shows a view's definition only to whom it is granted on the view itself.
+/// Lets the near cache's account see the definitions of views. MySQL 8.0 demands the privilege on the view itself.
 pub fn show(admin: &mut Client, views: &[&str]) {
     views.iter().for_each(|view| run(admin, &[&format!("GRANT SELECT, SHOW VIEW ON {view} TO follower@'%'")]));
 }
 
-/// Until everything is heard that could be seen before: answers are said to be younger than this moment. No read is needed for that, which
-/// the server might have answered.
+/// Waits until the near cache has received all changes that were visible when this was called: until its staleness is less than the time
+/// since then. It sends no read for that, as the server might answer it.
 pub fn until_heard(near: &Near) {
     let begun = Instant::now();
     wait_until("the log", || {
@@ -181,7 +183,7 @@ pub fn until_heard(near: &Near) {
     });
 }
 
-/// Once all is heard, nothing else is said any more.
+/// Checks that a read has the expected answer once all changes have been received.
 pub fn is_said(near: &Near, client: &mut Client, read: &str, expected: &str) {
     until_heard(near);
     assert_eq!(ask(client, read), expected, "{read}; {}", near.log());

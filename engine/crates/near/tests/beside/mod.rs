@@ -1,4 +1,4 @@
-//! `fqc-near` as a process beside a real server.
+//! Runs `fqc-near` as a process in front of a real server.
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Only a fault takes so long.
+/// How long a test waits for something. Only a fault takes this long.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
 pub fn program() -> PathBuf {
@@ -34,7 +34,7 @@ pub fn plugin() -> PathBuf {
     std::env::var_os("FQC_PLUGIN").map_or_else(built, PathBuf::from)
 }
 
-/// A folder that goes with the test.
+/// A folder that is removed when this is dropped.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
@@ -62,7 +62,8 @@ impl Drop for Folder {
     }
 }
 
-/// What steps the wall clock of a process, if it is in its environment.
+/// Builds a library that changes a process's wall clock. Returns the environment variable that loads it. `how`: options of the compiler
+/// that say how the clock changes.
 pub fn stepping(folder: &Folder, how: &[&str]) -> (String, String) {
     let source = checkout::name("crates/near/tests/data/steps.c");
     let library = folder.file("steps.so");
@@ -78,12 +79,12 @@ pub struct Near {
     states: UnixDatagram,
 }
 
-/// With these arguments besides those that a test needs to find it.
+/// Starts the program with these arguments, and with those that let the test find its ports and socket.
 pub fn near_with(arguments: &[&str]) -> Near {
     near_in(&[], arguments)
 }
 
-/// The same in this environment.
+/// Like `near_with`, with additional environment variables.
 pub fn near_in(environment: &[(String, String)], arguments: &[&str]) -> Near {
     let folder = Folder::fresh();
     let states = UnixDatagram::bind(folder.0.join("notify")).expect("a socket");
@@ -93,7 +94,7 @@ pub fn near_in(environment: &[(String, String)], arguments: &[&str]) -> Near {
     let child = Command::new(program())
         .args(["--listen", &listen, "--metrics", "127.0.0.1:0"])
         .args(arguments)
-        // A test itself may run with a library that is for applications.
+        // The test may itself run with the applications' library preloaded, which must not be loaded here.
         .env_remove("LD_PRELOAD")
         .env("NOTIFY_SOCKET", folder.file("notify"))
         .envs(environment.iter().cloned())
@@ -112,7 +113,7 @@ pub fn near(server: &Server, arguments: &[&str]) -> Near {
 }
 
 impl Near {
-    /// What it tells the service manager next.
+    /// Waits for the next state that the program sends to the service manager.
     pub fn state(&self) -> String {
         let mut bytes = [0; 64];
         let count = self.states.recv(&mut bytes).unwrap_or_else(|error| panic!("{error}: {}", self.log()));
@@ -146,7 +147,7 @@ impl Near {
         Endpoint::Unix(self.socket())
     }
 
-    /// Root, by TCP.
+    /// Connects as root, by TCP.
     pub fn client(&self) -> Client {
         Client::root(&self.tcp()).expect("a connection")
     }
@@ -163,7 +164,7 @@ impl Near {
         answer
     }
 
-    /// Of `/metrics`, by name and labels.
+    /// Returns a value of `/metrics`. `name`: the metric's name without its prefix, with its labels.
     pub fn metric(&self, name: &str) -> u64 {
         let metrics = self.get("/metrics");
         let line = metrics.lines().find_map(|line| line.strip_prefix(&format!("fqc_near_{name} ")));
@@ -231,7 +232,7 @@ pub fn server_with(arguments: &[&str]) -> Server {
     Server::start(Options { arguments, ..Options::default() }).expect("a server")
 }
 
-/// Certificates come from it.
+/// A certificate authority.
 pub struct Authority {
     pem: String,
     issuer: rcgen::Issuer<'static, rcgen::KeyPair>,
@@ -248,7 +249,7 @@ impl Authority {
         Authority { pem, issuer: Issuer::new(authority, key) }
     }
 
-    /// Its own, which is for nobody.
+    /// Returns the authority's own certificate as if it were a server's. It names no host.
     pub fn itself(&self) -> Certificates {
         let folder = Folder::fresh();
         ["ca.pem", "cert.pem"].iter().for_each(|name| drop(folder.write(name, &self.pem)));
@@ -256,7 +257,7 @@ impl Authority {
         Certificates { folder }
     }
 
-    /// For this name or address; valid until the end of this year.
+    /// Makes a certificate for this name or address that is valid until the end of `year`.
     pub fn certificates(&self, name: &str, year: i32) -> Certificates {
         let folder = Folder::fresh();
         let own = rcgen::KeyPair::generate().expect("a key");
@@ -276,7 +277,7 @@ pub struct Certificates {
 }
 
 impl Certificates {
-    /// An authority, and a certificate for this name that comes from it: files `ca.pem`, `cert.pem` and `key.pem`.
+    /// Makes a new authority and a certificate for this name: the files `ca.pem`, `cert.pem` and `key.pem`.
     pub fn of(name: &str) -> Certificates {
         const LATE: i32 = 4000;
         Authority::new().certificates(name, LATE)
@@ -286,7 +287,7 @@ impl Certificates {
         self.folder.file(name)
     }
 
-    /// For a server's command line.
+    /// Returns the arguments that make a database server use the certificate.
     pub fn of_server(&self) -> Vec<String> {
         [("ssl-ca", "ca.pem"), ("ssl-cert", "cert.pem"), ("ssl-key", "key.pem")]
             .map(|(name, file)| format!("--{name}={}", self.file(file)))
@@ -294,7 +295,7 @@ impl Certificates {
     }
 }
 
-/// The stock client runs one batch of statements; its output, or what it complains of.
+/// Runs statements in the stock command-line client. Returns its output, or its errors.
 pub fn stock_client(program: &Path, arguments: &[&str], statements: &str) -> Result<String, String> {
     let output = Command::new(program)
         .args(["--no-defaults", "--batch", "--skip-column-names", "--protocol=tcp", "--host=127.0.0.1"])

@@ -1,4 +1,4 @@
-//! Near caches that are attached to a server with the plugin, and clients that ask through them.
+//! A server with the plugin, near caches that are attached to it, and reads through them.
 
 use super::{Folder, LIMIT, Near, near, plugin};
 use fqc_tests::client::{Client, Response};
@@ -6,7 +6,8 @@ use fqc_tests::server::{Options, Server};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Each look asks the near cache three times, and takes time from what is waited for.
+/// The pause between two tries while a test waits for an answer from memory. Each try costs three requests, which take time from what the
+/// test waits for.
 pub const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 pub fn caching() -> Server {
@@ -49,8 +50,8 @@ pub fn furnish(server: &Server) {
     statements.iter().for_each(|one| drop(admin.must(one).expect(one)));
 }
 
-/// Waits until the server answers from memory. What is prepared on a connection that begins before is not known to hold for later
-/// executions.
+/// Waits until the server answers from its own memory. For connections opened before that, the server cannot know whether a prepared
+/// statement keeps its meaning.
 fn settle(server: &Server) {
     let mut client = Client::root(&server.endpoint()).expect("a connection");
     let mut hits = || ask(&mut client, "SHOW GLOBAL STATUS LIKE 'Qcache_hits'");
@@ -88,7 +89,7 @@ impl Scene {
     }
 }
 
-/// A near cache of this server that may serve.
+/// Starts a near cache that is attached to the server, and waits until it may serve.
 pub fn attached(server: &Server, arguments: &[&str]) -> Near {
     let folder = Folder::fresh();
     let password = folder.write("password", "secret\n");
@@ -115,7 +116,7 @@ pub fn hits(near: &Near) -> u64 {
     near.metric("hits_total")
 }
 
-/// Asks until the near cache answers by itself, and returns what it says then.
+/// Repeats a read until it is answered from the near cache's memory, and returns that answer.
 pub fn until_served(near: &Near, client: &mut Client, read: &str) -> String {
     let begun = Instant::now();
     loop {
@@ -129,7 +130,7 @@ pub fn until_served(near: &Near, client: &mut Client, read: &str) -> String {
     }
 }
 
-/// Many clients are answered from memory, and go: what the server runs for that.
+/// Has many clients answered from memory and disconnect. Returns how many reads the server ran because they disconnected.
 pub fn reads_run_for_those_who_go(server: &Server, near: &Near) -> u64 {
     const CLIENTS: u64 = 20;
     const QUIT: u8 = 1;

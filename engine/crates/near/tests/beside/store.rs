@@ -1,4 +1,4 @@
-//! A real store, as a process.
+//! A real store (memcached, Valkey or Redis) as a process.
 
 use super::{Certificates, Folder, wait_until};
 use fqc_tests::checkout;
@@ -24,7 +24,7 @@ pub struct Store {
     child: Child,
 }
 
-/// Where it listens.
+/// The address that the store listens on.
 enum Door {
     Socket(String),
     Port(u16),
@@ -42,7 +42,7 @@ impl Door {
 impl Kind {
     pub const ALL: [Kind; 2] = [Kind::Memcached, Kind::Valkey];
 
-    /// The option that names its servers.
+    /// Returns the option of `fqc-near` that names servers of this kind.
     pub fn option(self) -> &'static str {
         match self {
             Kind::Memcached => "--memcached",
@@ -50,9 +50,9 @@ impl Kind {
         }
     }
 
-    /// Without any, a test says so and passes.
+    /// Returns the path of the server's program. None if there is none: then the test passes with a message.
     pub fn program(self) -> Option<PathBuf> {
-        // Debian's tools bring the server under another name.
+        // Debian's package of Redis tools contains the server under the name redis-check-rdb.
         let (variable, known) = match self {
             Kind::Memcached => ("FQC_MEMCACHED", vec!["target/servers/memcached/bin/memcached", "/usr/bin/memcached"]),
             Kind::Valkey => {
@@ -70,7 +70,7 @@ impl Kind {
     fn command(self, program: &Path, folder: &Folder, door: &Door) -> Command {
         let mut command = Command::new(program);
         match self {
-            // Root has to name an account; others may, in vain.
+            // Memcached demands an account if it runs as root, and ignores it otherwise.
             Kind::Memcached => command.args(["-u", "root", "-m", "64"]),
             Kind::Valkey => command
                 .arg0("redis-server")
@@ -87,7 +87,7 @@ impl Kind {
         command
     }
 
-    /// Options for TLS. Valkey demands certificates of its clients unless it is told otherwise.
+    /// Returns the store's options for TLS. Without `tls-auth-clients no`, Valkey would demand certificates of its clients.
     pub fn of_tls(self, certificates: &Certificates) -> Vec<String> {
         let [authority, certificate, key] = ["ca.pem", "cert.pem", "key.pem"].map(|name| certificates.file(name));
         match self {
@@ -114,7 +114,7 @@ impl Store {
         Some(Store { kind, folder, door, child })
     }
 
-    /// At a port of this machine, with TLS if there are certificates.
+    /// Starts a store at a free port, with TLS if there are certificates. Returns none if the program is not installed.
     pub fn at_port(kind: Kind, certificates: Option<&Certificates>, arguments: &[&str]) -> Option<Store> {
         const TRIES: usize = 5;
         let program = kind.program()?;
@@ -135,12 +135,12 @@ impl Store {
         panic!("no {kind:?} starts with {arguments:?}");
     }
 
-    /// The option that names it.
+    /// Returns the option of `fqc-near` that names this store.
     pub fn option(&self) -> &'static str {
         self.kind.option()
     }
 
-    /// Where it listens.
+    /// Returns the path of the socket, or the host and port, that the store listens on.
     pub fn address(&self) -> String {
         match &self.door {
             Door::Socket(socket) => socket.clone(),
@@ -148,7 +148,7 @@ impl Store {
         }
     }
 
-    /// Of Valkey: what it says to whoever is on this machine.
+    /// Sends a command to Valkey on its unix socket, and returns everything that it answers.
     pub fn ask(&self, command: &str) -> String {
         let mut stream = UnixStream::connect(self.folder.file("socket")).expect("a connection");
         stream.write_all(format!("{command}\r\nQUIT\r\n").as_bytes()).expect("it is sent");
@@ -162,7 +162,8 @@ impl Store {
         assert_eq!(unsafe { libc::kill(self.child.id() as i32, signal) }, 0);
     }
 
-    /// A signal does not stop all threads at once: the others may still answer.
+    /// Stops the process, and waits until all its threads stand still: a signal does not stop them at once, and the others could still
+    /// answer.
     pub fn stop(&self) {
         self.signal(libc::SIGSTOP);
         wait_until("the store stands still", || {
@@ -178,7 +179,7 @@ impl Store {
         self.child.wait().expect("it has ended");
     }
 
-    /// At the same socket, with nothing in it.
+    /// Kills the store and starts it again at the same socket. It is empty then.
     pub fn start_again(&mut self) {
         self.kill();
         let _ = fs::remove_file(self.folder.file("socket"));
@@ -187,7 +188,7 @@ impl Store {
     }
 }
 
-/// None if it has ended instead.
+/// Starts a store, and waits until it accepts connections. Returns none if the process has ended instead.
 fn run(command: &mut Command, door: &Door) -> Option<Child> {
     let mut child = command.spawn().expect("it starts");
     let mut is_running = true;

@@ -1,4 +1,4 @@
-//! The wall clocks of a server and of its near cache are stepped all the time: leases go by another clock.
+//! The wall clocks of a server and of its near cache are changed all the time. Leases must not depend on them.
 
 use crate::beside::scene::{READ, ask, prepare, said, until_served};
 use crate::beside::{Folder, near_in, plugin, stepping, wait_until};

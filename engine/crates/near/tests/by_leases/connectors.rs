@@ -1,5 +1,5 @@
-//! The client libraries that applications use, each through a near cache, unchanged: they read what they would read from the server, and
-//! most of it is answered beside them.
+//! Runs the client libraries that applications use, unchanged, through a near cache. They must read what they would read from the server,
+//! and most reads must be answered by the near cache.
 
 use crate::beside::scene::{Scene, hits};
 use crate::beside::wait_until;
@@ -40,7 +40,7 @@ fn mysqlclient() {
     scenario(&["text"], &mut connectors::of_python("MySQLdb"));
 }
 
-/// With autocommit off, as they are if nothing is said of it.
+/// Both libraries turn autocommit off by default.
 #[test]
 fn pymysql_and_mysqlclient_in_transactions() {
     for module in ["pymysql", "MySQLdb"] {
@@ -54,13 +54,13 @@ fn mysql2() {
     scenario(&BOTH, &mut connectors::mysql2());
 }
 
-/// It prepares a statement for each read.
+/// This driver prepares a statement for each read.
 #[test]
 fn go_sql_driver() {
     scenario(&BOTH, &mut connectors::go_sql_driver());
 }
 
-/// At connect it sets things by expressions, which the server's engine asks for before a read by text alone.
+/// This connector sets variables to expressions when it connects. The server's engine looks up their values only before a read by text.
 #[test]
 fn connector_j() {
     run_until_served(LEAST_HITS, &expected(&BOTH), &mut connectors::connector_j());

@@ -1,7 +1,7 @@
-//! A near cache that the network cuts off, in both directions or in one, stops answering before a write can be seen by anybody.
+//! A near cache that loses its network, in both directions or in one, stops answering before any client can see a write.
 //!
-//! Server and near cache stand in network namespaces of their own. Where none can be made, since it takes root and the program `ip`, it is
-//! said loudly that nothing was tested. A route that drops everything cuts one direction off.
+//! The server and the near cache run in network namespaces of their own. Making these takes root and the program `ip`; without them the
+//! test passes with a loud message that nothing was tested. A route that drops all packets interrupts one direction.
 
 use crate::beside::scene::{READ, ask, caching_with, hits, prepare, said, until_served};
 use crate::beside::{Folder, LIMIT, Near, near_with};
@@ -13,11 +13,11 @@ use std::time::Duration;
 
 const OF_SERVER: &str = "10.77.36.1";
 const OF_NEAR: &str = "10.77.36.2";
-/// Longer than a lease.
+/// How long the network is interrupted. This is longer than a lease.
 const CUT_OFF_FOR: Duration = Duration::from_millis(400);
 const ROUNDS: usize = 3;
 
-/// The side that sends, and the address that it reaches no more.
+/// An interrupted direction: the thread in whose namespace the sender runs, and the address that it can no longer reach.
 #[derive(Clone, Copy, Debug)]
 struct Cut {
     from: i32,
@@ -38,7 +38,7 @@ impl Cut {
     }
 }
 
-/// Runs this in the network namespace of a thread.
+/// Runs a command in the network namespace of a thread.
 fn inside(thread: i32, command: &[&str]) {
     let place = format!("--net=/proc/{thread}/ns/net");
     let output = Command::new("nsenter").arg(place).args(command).output().expect("nsenter");
@@ -46,13 +46,13 @@ fn inside(thread: i32, command: &[&str]) {
 }
 
 fn this_thread() -> i32 {
-    // SAFETY: it has no arguments.
+    // SAFETY: gettid has no preconditions.
     unsafe { libc::gettid() }
 }
 
-/// This thread, and all that it starts, gets a network namespace of its own.
+/// Moves this thread, and everything that it starts from now on, into a new network namespace.
 fn part() -> std::io::Result<()> {
-    // SAFETY: it concerns the calling thread alone.
+    // SAFETY: unshare only affects the calling thread.
     match unsafe { libc::unshare(libc::CLONE_NEWNET) } {
         0 => Ok(()),
         _ => Err(std::io::Error::last_os_error()),
@@ -114,7 +114,7 @@ fn judge(server: &Server, cuts: &[&[Cut]]) {
     }
 }
 
-/// The read goes to the server, and waits there until the network is whole again.
+/// Sends a read, and checks that it gets no answer while the network is interrupted.
 fn is_not_answered(near: &Near, client: &mut Client, cuts: &[Cut]) {
     let before = hits(near);
     client.send(command::QUERY, READ.as_bytes()).expect("it is sent");

@@ -1,5 +1,6 @@
-//! A server with the plugin, asked through `fqc-near`, against a plain one, byte for byte, with transactions and autocommit off.
-//! `FQC_TEST_STATEMENTS` (4000) and `FQC_TEST_SEED` shape it; it ends early only on a machine that needs more than two minutes.
+//! Sends the same statements through `fqc-near` to a server with the plugin, and to a plain server, and compares the answers byte for byte.
+//! The statements include transactions and autocommit off. `FQC_TEST_STATEMENTS` (default 4000) is the number of statements, and
+//! `FQC_TEST_SEED` the seed. The run ends early only on a machine that needs more than two minutes.
 
 use crate::beside;
 use fqc_tests::differential::{self, Aim, Plan};

@@ -1,5 +1,6 @@
-//! Many sessions at once, directly and through two near caches that are stopped, killed and cut off, while the server is killed, too: nobody sees the past.
-//! `FQC_TEST_SECONDS` (5, for each test) and `FQC_TEST_SEED` shape the run.
+//! Runs many sessions at once, directly and through two near caches. The near caches are stopped, killed and cut off, and the server is
+//! killed, too. No session may read a state older than one that was seen before. `FQC_TEST_SECONDS` (default 5) is the length of each test,
+//! and `FQC_TEST_SEED` the seed.
 
 use crate::beside;
 use crate::beside::applications::in_this_process;
@@ -11,7 +12,7 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |value| value.parse().expect("a whole number"))
 }
 
-/// Only a fault takes so long.
+/// The time limit of a test. Only a fault takes this long.
 const PATIENCE: Duration = Duration::from_secs(1200);
 
 fn judge(plan: Plan) -> Report {

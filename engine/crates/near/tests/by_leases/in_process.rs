@@ -45,7 +45,7 @@ impl Shared {
         self.start(of_python_by_line("pymysql"))
     }
 
-    /// The C client.
+    /// Starts the command-line client, which uses the C library.
     fn mariadb(&self) -> Program {
         let mut command = Command::new("mariadb");
         let port = self.near().port().to_string();
@@ -74,7 +74,7 @@ fn line(statement: &str) -> String {
     format!("{statement};;")
 }
 
-/// Writes a statement as a client takes it.
+/// Formats a statement as a client's input.
 type Form = fn(&str) -> String;
 
 fn clients(shared: &Shared) -> Vec<(Program, Form)> {
@@ -96,7 +96,7 @@ const READS: usize = 100;
 /// The arguments of a program.
 type Words = [&'static str];
 
-/// Languages of the system, with the arguments of the programs.
+/// Clients in the languages that the system has packages of, with their arguments.
 const OF_SYSTEM: [(&str, &Words); 8] = [
     ("php", &["mysqli"]),
     ("php", &["mysqli", "prepared"]),
@@ -108,7 +108,7 @@ const OF_SYSTEM: [(&str, &Words); 8] = [
     ("ruby", &["prepared"]),
 ];
 
-/// Repeated reads are answered in this client's process, and writes of others and its own are seen at once.
+/// Checks that repeated reads are answered in this client's process, and that it sees its own writes and those of others at once.
 fn judge(shared: &Shared, name: &str, mut client: Program) {
     let mut writer = shared.scene.direct();
     let before = shared.hits_inside();
@@ -261,7 +261,7 @@ fn a_near_cache_that_is_stopped_leaves_nothing_stale_and_one_that_is_killed_an_e
         writer.must(&format!("UPDATE d.t SET v = {round} WHERE id = 1")).expect("it writes");
         assert_eq!(client.ask(&format!("repeat 1000 {READ}")), round.to_string());
         shared.near().signal(libc::SIGSTOP);
-        // The server waits for the end of the lease.
+        // The write waits until the lease has ended.
         writer.must(&format!("UPDATE d.t SET v = {round} + 50 WHERE id = 1")).expect("it writes");
         client.send(READ);
         shared.near().signal(libc::SIGCONT);
@@ -355,7 +355,7 @@ fn processes_that_are_stopped_or_killed_while_they_read_hold_nobody_up() {
     wait_until("the end of their connections", || shared.near().metric("connections") == 0);
 }
 
-/// Returns a note as a hostile process sends it.
+/// Returns a malformed or false note about answered commands, as a hostile process could send it.
 fn nonsense(random: &mut Random) -> Vec<u8> {
     let mut packet = |length: usize| (0..length).map(|_| random.below(256) as u8).collect::<Vec<u8>>();
     let (any, short) = (packet(40), packet(3));
@@ -393,7 +393,7 @@ fn notes_that_are_nonsense_harm_their_own_connection_alone() {
         for _ in 0..random.below(4) {
             let _ = hostile.query(READ);
         }
-        // Any answer will do, and none, too.
+        // Any answer is right, and so is none.
         let _ = hostile.send_raw(&nonsense(&mut random)).and_then(|()| hostile.query("SELECT FOUND_ROWS()"));
         drop(hostile);
         let mut now = shared.scene.direct();

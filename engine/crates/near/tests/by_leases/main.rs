@@ -1,4 +1,4 @@
-//! Near caches of a server with the plugin, which lends them what they may serve.
+//! Tests of near caches of a server with the plugin, which grants them a lease to serve results.
 
 #[path = "../beside/mod.rs"]
 mod beside;

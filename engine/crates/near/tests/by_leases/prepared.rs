@@ -1,4 +1,4 @@
-//! Executions of prepared statements are answered from memory, too: each with what the server would say to it, byte for byte.
+//! With leases, executions of prepared statements are answered from memory with the same bytes that the server would send.
 
 use crate::beside::executions::{prepared, row, run, until_here, until_run_here};
 use crate::beside::scene::{READ, Scene, ask, hits, until_served};
@@ -43,7 +43,7 @@ fn executions_that_follow_each_other_at_once_are_answered_from_memory() {
     assert!(hits(near) > ROUNDS / 2, "{} of {ROUNDS}", hits(near));
 }
 
-/// As many libraries do it if they are not told otherwise.
+/// Prepares a statement, executes it once and closes it, as many libraries do by default.
 fn run_once(client: &mut Client, statement: &str, params: &[Param]) -> Response {
     let statement = prepared(client, statement);
     let answer = run(client, &statement, params);
@@ -61,7 +61,7 @@ fn a_statement_that_is_prepared_for_each_execution_is_answered_from_memory_byte_
     for params in &several {
         until_here(near, || run_once(&mut client, BY_KEY, params));
     }
-    // On a busy machine the lease may be over for a while.
+    // On a busy machine the lease may have ended for a while.
     wait_until("nine of ten from memory", || {
         let before = hits(near);
         for round in 0..ROUNDS {
@@ -76,7 +76,7 @@ fn a_statement_that_is_prepared_for_each_execution_is_answered_from_memory_byte_
     }
 }
 
-/// The types come with the first execution alone; the server has not seen it.
+/// A client sends the parameter types with the first execution only. If that was answered from memory, the server has not seen them.
 #[test]
 fn later_executions_go_by_types_that_the_server_has_not_seen_yet() {
     const ONE: [Param; 2] = [Param::Int(7), Param::Int(1)];
@@ -142,14 +142,14 @@ fn a_statement_that_was_prepared_before_a_setting_or_a_database_is_run_as_the_se
             assert_eq!(here, run(&mut direct, statement[1], &params).bytes, "{change}");
         };
         (0..2).for_each(|_| both([&old[0], &old[1]]));
-        // The same text has a result under the new number now.
+        // Now the same text has a result under the new settings.
         until_here(near, || run_once(&mut client, DIVIDED, &params));
         let here = run(&mut client, &old[0], &params).bytes;
         assert_eq!(here, run(&mut direct, &old[1], &params).bytes, "{change}");
     }
 }
 
-/// When the server is back from a routine of another database, it looks up anew what is granted for the current one.
+/// After it has loaded a routine of another database, the server looks up the privileges on the current database again.
 #[test]
 fn a_preparation_that_makes_the_server_look_up_privileges_is_followed_by_what_the_server_says() {
     let scene = Scene::of(1);
@@ -228,7 +228,7 @@ fn types_that_were_sent_once_hold_until_others_are() {
             let body = execute_body(here.id, &params, &mut bound[1]);
             client.send(command::STMT_EXECUTE, &body).expect("it is sent");
             assert_eq!(client.read_response().expect("an answer").bytes, expected, "group {group}, round {round}");
-            // What is served is not seen by the server: a text in between must change nothing of the types either.
+            // The server does not see executions that are answered from memory. A statement by text in between must not change the types.
             if round % 7 == 0 {
                 ask(&mut client, "DO 1");
             }
@@ -253,7 +253,7 @@ fn a_statement_means_what_it_meant_where_it_was_prepared() {
     let first = row(&until_run_here(near, &mut one, &in_d, &[]));
     let second = row(&until_run_here(near, &mut other, &in_e, &[]));
     assert_ne!(first, second);
-    // Each is in the other's database now, under whose number the other's result is kept.
+    // Each session is now in the other's database, where a different result is kept for the same text.
     ask(&mut one, "USE e");
     ask(&mut other, "USE d");
     for _ in 0..4 {
@@ -262,7 +262,7 @@ fn a_statement_means_what_it_meant_where_it_was_prepared() {
         until_served(near, &mut other, READ);
         assert_eq!(row(&run(&mut other, &in_e, &[])), second);
     }
-    // The same number stands for another text on another connection.
+    // On another connection, the same statement id stands for another text.
     let (mut third, text) = (near.client(), "SELECT v + 1 FROM d.t WHERE id = 1");
     let same = prepared(&mut third, text);
     assert_eq!(same.id, in_d.id);
@@ -277,7 +277,7 @@ fn what_is_not_a_plain_execution_is_passed_on() {
     let statement = prepared(&mut client, BY_KEY);
     let params = [Param::Text("a".into()), Param::Int(1)];
     let kept = row(&until_run_here(near, &mut client, &statement, &params));
-    // With a cursor.
+    // An execution with a cursor.
     let mut body = execute_body(statement.id, &params, &mut Vec::new());
     body[4] = 1;
     let before = hits(near);
@@ -287,7 +287,7 @@ fn what_is_not_a_plain_execution_is_passed_on() {
     }
     assert_eq!(hits(near), before);
     assert_eq!(row(&until_run_here(near, &mut client, &statement, &params)), kept);
-    // With a value that came ahead, in pieces.
+    // An execution with a value that was sent before, in pieces.
     let before = hits(near);
     for value in ["b", "c", "d"] {
         client.long_data(&statement, 0, value.as_bytes()).expect("it is sent");
@@ -345,7 +345,7 @@ fn columns_that_a_definition_changes_are_told_as_the_server_tells_them() {
         until_run_here(near, other, &statements[1], &[]);
         run(direct, &statements[2], &[]);
         admin.must(definition).expect(definition);
-        // The first that runs it again fills the memory, the other has to be told of the change all the same.
+        // The first client that runs it again fills the memory. The other client must still be informed of the change.
         let (expected, later) = (run(direct, &statements[2], &[]), run(direct, &statements[2], &[]));
         assert_eq!(run(one, &statements[0], &[]).bytes, expected.bytes, "{definition}");
         assert_eq!(until_run_here(near, one, &statements[0], &[]).bytes, later.bytes, "{definition}");
@@ -375,7 +375,7 @@ fn what_an_execution_leaves_behind_is_there_for_the_next_statement() {
     assert_eq!(row(&run(&mut client, &found, &[])), "error 1020", "they would be those of a later state");
 }
 
-/// Such an execution leaves FOUND_ROWS() as the one before it, so it does not take its place.
+/// An aggregate over an empty range keeps FOUND_ROWS() of the execution before, which must therefore still be run.
 #[test]
 fn rows_found_before_an_execution_that_aggregates_nothing() {
     let scene = Scene::of(1);
@@ -391,7 +391,7 @@ fn rows_found_before_an_execution_that_aggregates_nothing() {
     }
 }
 
-/// An execution takes the place of another of its statement, which the server has not seen then.
+/// If an execution goes to the server, an earlier one of the same statement that was answered from memory is never run there.
 #[test]
 fn rows_found_are_not_told_after_an_execution_that_fails_in_the_place_of_one_that_was_answered_here() {
     let scene = Scene::of(1);
@@ -474,7 +474,7 @@ fn a_client_that_would_keep_column_metadata_itself_is_served_like_others() {
     for _ in 0..3 {
         assert_eq!(until_run_here(near, &mut keeping, &statement, &params).bytes, expected);
     }
-    // Some ask for it though it was not offered: the server has offered it.
+    // Some clients use the capability although it was not offered to them. The server, which has offered it, then accepts it.
     let insisting = Login { insists_on: capability::CACHE_METADATA, ..Login::default() };
     let mut insisting = Client::connect(&near.tcp(), &insisting).expect("a connection");
     let statement = prepared(&mut insisting, BY_KEY);

@@ -1,4 +1,4 @@
-//! Reads are answered from memory, and never with an outdated result.
+//! With leases, reads are answered from memory, and never with a stale result.
 
 use crate::beside::executions::prepared;
 use crate::beside::scene::{READ, Scene, ask, attached, hits, reads_run_for_those_who_go, said, until_served};
@@ -24,7 +24,8 @@ fn a_read_that_repeats_is_answered_from_memory_byte_for_byte() {
     assert!(scene.near().log().contains("attached"), "{}", scene.near().log());
 }
 
-/// PHP sets up each of its connections. The report about the session comes on the feed, at about the time of its next command.
+/// PHP sets up each of its connections with such commands. The server reports the session's context on the feed, at about the time of the
+/// next command.
 #[test]
 fn the_first_read_after_a_command_that_sets_up_the_session_or_writes_is_answered_from_memory() {
     let scene = Scene::of(1);
@@ -39,7 +40,7 @@ fn the_first_read_after_a_command_that_sets_up_the_session_or_writes_is_answered
     }
 }
 
-/// WordPress asks for it on each connection.
+/// WordPress reads this setting on each connection.
 #[test]
 fn a_setting_is_shown_from_memory_as_it_is_in_force_in_the_session() {
     const MODE: &str = "SELECT @@SESSION.sql_mode";
@@ -60,7 +61,7 @@ fn a_setting_is_shown_from_memory_as_it_is_in_force_in_the_session() {
         ask(&mut client, set);
         (0..5).for_each(|_| assert_eq!(mode_of(&mut client), expected));
     }
-    // A read without a table leaves the warnings of the statement before it.
+    // A read without a table keeps the warnings of the statement before it.
     for before in ["SELECT CAST('12x' AS SIGNED)", READ, "DO 1"] {
         let mut direct = scene.direct();
         ask(&mut direct, "SET sql_mode = 'ANSI_QUOTES'");
@@ -149,7 +150,8 @@ fn a_write_by_any_way_is_seen_at_once() {
     }
 }
 
-/// Results of other rows outlive such an insertion, and whoever writes those rows afterwards must wait for who holds them.
+/// Results of other rows stay valid after such an insertion. So a later write of those rows must still wait for the near caches that hold
+/// them.
 #[test]
 fn a_row_is_not_forgotten_when_another_is_inserted_under_a_generated_key() {
     let scene = Scene::of(1);
@@ -159,7 +161,7 @@ fn a_row_is_not_forgotten_when_another_is_inserted_under_a_generated_key() {
     direct.must("CREATE TABLE a (id INT AUTO_INCREMENT PRIMARY KEY, v INT)").expect("a table");
     direct.must("INSERT INTO a (v) VALUES (0), (0)").expect("rows");
     let read = "SELECT v FROM a WHERE id = 1";
-    // Until rows are told apart.
+    // Waits until the server invalidates row by row.
     wait_until("a result that outlives an insertion", || {
         until_served(near, &mut client, read);
         direct.must("INSERT INTO a (v) VALUES (7)").expect("a row");
@@ -187,7 +189,7 @@ fn what_a_session_is_decides_what_it_gets() {
     assert_ne!(until_served(near, &mut client, read), first);
     client.reset_connection().expect("an answer");
     assert_eq!(ask(&mut client, read), first);
-    // Tables without a database's name.
+    // Names of tables without a database.
     let mut admin = scene.direct();
     for statement in ["CREATE DATABASE e", "CREATE TABLE e.t SELECT 1 AS id, 77 AS v"] {
         admin.must(statement).expect(statement);
@@ -200,7 +202,7 @@ fn what_a_session_is_decides_what_it_gets() {
     assert_eq!(until_served(near, &mut client, short), "77");
     client.init_db("d").expect("an answer");
     assert_eq!(ask(&mut client, short), "1");
-    // A table of its own.
+    // A temporary table of the session.
     until_served(near, &mut client, short);
     ask(&mut client, "CREATE TEMPORARY TABLE t SELECT 1 AS id, 5 AS v");
     for _ in 0..3 {
@@ -306,7 +308,7 @@ fn rows_found_are_not_those_of_a_later_state_after_other_statements_either() {
     assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "3", "another read has been run since");
 }
 
-/// A near cache does not know the number, so these reads are answered from the server's memory.
+/// A near cache does not know the number of all rows, so these reads are answered from the server's own memory.
 #[test]
 fn rows_that_a_limit_hides_are_counted_in_the_server() {
     const COUNTING: &str = "SELECT SQL_CALC_FOUND_ROWS v FROM d.t ORDER BY id LIMIT 1";
@@ -334,7 +336,8 @@ fn rows_that_a_limit_hides_are_counted_in_the_server() {
     }
 }
 
-/// Its result is outdated: the server runs it for the client, and not once more for what the client was told before.
+/// A client repeats a read whose result has become stale. The server runs it once, and not a second time in place of the earlier answer
+/// from memory.
 #[test]
 fn a_read_that_is_asked_again_is_run_once() {
     let scene = Scene::of(1);
@@ -355,7 +358,7 @@ fn a_read_that_is_asked_again_is_run_once() {
     }
 }
 
-/// On such an answer FOUND_ROWS() is that of the read before it, which the server has not seen either.
+/// After an aggregate over an empty range, FOUND_ROWS() is that of the read before, which was also answered from memory.
 #[test]
 fn rows_found_before_an_aggregate_over_nothing() {
     let scene = Scene::of(1);
@@ -377,7 +380,8 @@ fn rows_found_before_an_aggregate_over_nothing() {
     for _ in 0..2 {
         assert_eq!((until_served(near, &mut client, nothing), ask(&mut client, found)), ("0".into(), "1".into()));
     }
-    // So many are not remembered. The second time nothing is left that the server has not seen.
+    // The near cache does not remember that many reads, so the number is unknown. The second question fails, too, although no read is
+    // pending any more.
     let many: Vec<_> =
         (0..12).map(|id| format!("SELECT BIT_XOR(id) + {id} FROM d.t WHERE id BETWEEN 6 AND 5")).collect();
     many.iter().for_each(|read| drop(until_served(near, &mut client, read)));
@@ -386,13 +390,13 @@ fn rows_found_before_an_aggregate_over_nothing() {
     for _ in 0..2 {
         assert_eq!(ask(&mut client, found), "error 1020");
     }
-    // The server has run this one, and counts what it counted before.
+    // The server runs this read, which does not change its number, so the number is still unknown.
     let uncounted = "SELECT MIN(id) FROM d.t WHERE 1 = 0";
     assert_eq!((ask(&mut client, uncounted), ask(&mut client, found)), ("NULL".into(), "error 1020".into()));
     assert_eq!((until_served(near, &mut client, READ), ask(&mut client, found)), ("1".into(), "1".into()));
 }
 
-/// The server counts as many as such a read has sent.
+/// If a read fails after it has sent rows, FOUND_ROWS() is the number of rows that it has sent.
 #[test]
 fn rows_found_by_a_read_that_fails_on_its_way_are_its_own() {
     let scene = Scene::of(1);
@@ -421,7 +425,7 @@ fn a_connection_that_is_killed_is_served_nothing() {
     wait_until("its end", || client.query(READ).map_or(true, |answer| answer.failure().is_some()));
 }
 
-/// Writes, while the near cache is stopped, and asks it as soon as it goes on: again and again. Each time it is kept out for longer.
+/// While the near cache is stopped, a value is written and reads are sent to it. When it continues, it must not answer them from memory.
 #[test]
 fn a_near_cache_that_was_stopped_for_longer_than_its_lease_serves_nothing_old() {
     let scene = Scene::of(1);
@@ -433,7 +437,7 @@ fn a_near_cache_that_was_stopped_for_longer_than_its_lease_serves_nothing_old() 
             until_served(near, client, READ);
         }
         near.signal(libc::SIGSTOP);
-        // Waits for the lease.
+        // The write waits until the lease has ended.
         direct.must(&format!("UPDATE d.t SET v = {round} WHERE id = 1")).expect("it is written");
         for client in &mut clients {
             client.send(command::QUERY, READ.as_bytes()).expect("it is sent");
@@ -483,7 +487,7 @@ fn a_server_that_restarts_and_a_plugin_that_comes_and_goes() {
     }
     assert_eq!(hits(near), before);
     wait_until("a reason", || near.log().contains("does not run Fast Query Cache"));
-    // Whoever was there when it went holds it.
+    // The plugin can only be installed again after the connections that were open when it was removed have ended.
     drop((client, admin));
     wait_until("the plugin", || scene.server.install_plugin().is_ok());
     near.wait_for_metric("serving", |serving| serving == 1);
@@ -526,7 +530,7 @@ fn results_take_no_more_memory_than_they_may() {
     assert!(grown < SIZE + (8 << 20), "{grown}");
 }
 
-/// Reads through near caches and directly, while others write: nobody sees an older value than anybody has seen before.
+/// Clients read through near caches and directly while others write. No client may see an older value than any client has seen before.
 #[test]
 fn nobody_goes_back_in_time() {
     let scene = Scene::of(2);
@@ -581,11 +585,11 @@ fn what_is_asked_of_the_cache_is_told_of_the_near_cache() {
     let names =
         |told: &str| told.split(';').filter_map(|row| Some(row.split_once(',')?.0.to_owned())).collect::<Vec<_>>();
     assert_eq!(names(&through), names(&ask(&mut scene.direct(), "SHOW STATUS LIKE 'qcache%'")));
-    // The server knows these, and what is wrong with that.
+    // These statements are answered by the server, which also reports errors in them.
     let attached = ask(&mut client, "SHOW FQC NEAR");
     assert!(!attached.is_empty() && !attached.starts_with("error"), "{attached}");
     assert_eq!(ask(&mut client, "SHOW FQC STATUS WHERE nothing = 1"), "error 1054");
-    // To ask changes nothing of what is served, nor in a transaction.
+    // These statements change nothing about what is served, and they can be used in a transaction.
     assert_eq!(until_served(near, &mut client, READ), "1");
     ask(&mut client, "BEGIN");
     let within = client.query("SHOW FQC STATUS").expect("an answer");
@@ -601,7 +605,7 @@ fn statements_are_told_as_they_are_answered_here() {
     let (near, mut direct) = (scene.near(), scene.direct());
     let mut client = near.client();
     until_served(near, &mut client, READ);
-    // By then the server has told of it, and literals do not count.
+    // By then the server has reported the statement. Statements that differ in literals only are one.
     until_served(near, &mut client, "SELECT v FROM d.t WHERE id = 2");
     let here = client.query(QUERIES).expect("an answer").rows(false);
     let there = direct.query(QUERIES).expect("an answer").rows(false);
@@ -612,7 +616,7 @@ fn statements_are_told_as_they_are_answered_here() {
     let (executions, served, stored) = (number(2), number(3), number(5));
     assert_eq!((served, executions), (hits(near), served + stored));
     assert!(stored >= 2 && number(10) > 0, "what was served has taken the server time: {here:?}");
-    // Of a prepared statement, the text is what was prepared.
+    // An execution counts for the text that was prepared.
     let prepared = client.prepare("SELECT v FROM d.t WHERE id = ?").expect("an answer").1.expect("it is prepared");
     let before = hits(near);
     wait_until("an execution from memory", || {
@@ -654,7 +658,7 @@ fn who_may_not_see_others_statements_on_the_server_may_not_here() {
     let mut there = Client::connect(&scene.server.endpoint(), &Login::user("app", "")).expect("a connection");
     let mut client = near.login("app", "").expect("a connection");
     for report in REPORTS {
-        // The server has a read to answer first, which succeeds.
+        // The server first has to run a read that was answered from memory; it succeeds.
         until_served(near, &mut client, READ);
         let refused = message(&mut client, report);
         assert_eq!(refused.as_ref().map(|(code, _)| *code), Some(1227), "{report}");

@@ -1,4 +1,4 @@
-//! A near cache before another near cache.
+//! A near cache whose server is another near cache.
 
 use crate::beside::scene::{READ, Scene, ask, attached};
 use crate::beside::{self, Folder, Near, near_with, wait_until};
@@ -8,7 +8,7 @@ use fqc_tests::server::{Options, Server};
 const LONG: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
 const OTHER: &str = "SELECT v FROM d.u";
 
-/// On the application's machine, before one that stands between.
+/// Starts a near cache that connects to `gateway`, another near cache.
 fn before(gateway: &Near, arguments: &[&str]) -> Near {
     near_with(&[&["--server", &format!("127.0.0.1:{}", gateway.port())], arguments].concat())
 }
@@ -27,7 +27,7 @@ fn hits(nears: [&Near; 2]) -> [u64; 2] {
     nears.map(|near| near.metric("hits_total"))
 }
 
-/// Until it is answered from memory.
+/// Repeats a read until it is answered from memory.
 fn fill(near: &Near, client: &mut Client, read: &str) {
     wait_until("what is kept", || {
         let before = near.metric("hits_total");
@@ -43,7 +43,7 @@ fn by_rules_before_leases_each_tier_has_its_hits() {
     let near = by_rules_before(gateway, LONG);
     let (mut filler, mut client) = (gateway.client(), near.client());
     ask(&mut client, READ);
-    // What the first one has not is answered by the second one, and kept by both from then on.
+    // A read that is not in the first cache is answered by the gateway, and is then in both.
     let (mut read, mut number) = (String::new(), 0);
     wait_until("an answer of the gateway", || {
         number += 1;
@@ -62,7 +62,8 @@ fn by_rules_before_leases_each_tier_has_its_hits() {
     assert_eq!(ask(&mut filler, "SHOW FQC STATUS LIKE 'Cache'"), "Cache,ON, beside the application");
 }
 
-/// Otherwise the time of both would count, and who has written would get what was read before.
+/// If both near caches served by rules, the times to live would add up, and a client could get a result from before its own write. So the
+/// gateway does not serve connections of another near cache, which it recognises by their query for the session's context.
 #[test]
 fn one_by_rules_stands_aside_for_one_that_keeps_what_it_is_told() {
     let server = Server::start(Options::default()).expect("a server");
@@ -81,7 +82,7 @@ fn one_by_rules_stands_aside_for_one_that_keeps_what_it_is_told() {
     let (mut writer, mut reader, mut direct) = (near.client(), near.client(), gateway.client());
     let mut other = elsewhere.client();
     for (of, client) in [&mut writer, &mut reader, &mut direct, &mut other].into_iter().enumerate() {
-        // Nobody else's, so that they come to the gateway: by the second one it knows who asks, too.
+        // No other client sends these reads, so they go to the gateway. After the second one, the gateway also knows the session context.
         (0..2).for_each(|number| drop(ask(client, &format!("{OTHER} /* {of} {number} */"))));
     }
     assert_eq!((ask(&mut other, READ), ask(&mut direct, READ)), ("1".into(), "1".into()));
@@ -96,7 +97,8 @@ fn one_by_rules_stands_aside_for_one_that_keeps_what_it_is_told() {
     assert_eq!(hits([&near, &gateway]), [before[0] + 1, before[1]]);
 }
 
-/// Of the commands that the second one answers, the server tells nothing, and counts others by their numbers.
+/// The server does not see the commands that the gateway answers, so its reports, which count commands, would not fit those of the first
+/// near cache.
 #[test]
 fn leases_are_not_passed_on() {
     let scene = Scene::of(1);
@@ -117,7 +119,7 @@ fn leases_are_not_passed_on() {
         for _ in 0..3 {
             assert_eq!(ask(&mut client, READ), value.to_string());
         }
-        // One of whom the server has told.
+        // A connection that the server may have reported on.
         let mut other = near.client();
         for number in 0..5 {
             ask(&mut other, &format!("SELECT v FROM d.t WHERE id = 2 /* {round} {number} */"));
@@ -126,6 +128,6 @@ fn leases_are_not_passed_on() {
     }
     wait_until("a reason", || near.get("/metrics").contains("another fqc-near stands before the server"));
     assert_eq!((near.metric("serving"), near.metric("hits_total")), (0, 0));
-    // It is the way that is wrong, not the account.
+    // The same account can attach to the server directly.
     drop(attached(&scene.server, &[]));
 }

@@ -1,4 +1,4 @@
-//! Reads in transactions are answered from memory, too: each with what its transaction would get from the server.
+//! With leases, reads in transactions are answered from memory, too, with the result that their transaction would get from the server.
 
 use crate::beside::executions::{prepared, run, until_here};
 use crate::beside::scene::{LOOK_EVERY, READ, Scene, ask, hits, until_served};
@@ -17,7 +17,7 @@ const BEGINNINGS: [&str; 6] = [
     "START TRANSACTION WITH CONSISTENT SNAPSHOT",
     "SET autocommit = 0",
 ];
-/// Reads after which the server has surely told of the transaction, if it ever does.
+/// The number of reads after which the server has certainly reported the transaction, if it reports it at all.
 const OFTEN: usize = 20;
 
 fn end(client: &mut Client) {
@@ -144,7 +144,7 @@ fn sessions_inside_and_outside_of_transactions_fill_one_memory() {
     let near = scene.near();
     let (mut inside, mut outside) = (near.client(), near.client());
     ask(&mut inside, "SET autocommit = 0");
-    // Both are known to the server, and neither has read this.
+    // The near cache knows the context of both sessions, and neither of them has sent this read yet.
     for read in ["SELECT v FROM d.t WHERE id = 1 AND v > 0", "SELECT v + 1 FROM d.t WHERE id = 1"] {
         until_served(near, &mut inside, READ);
         until_served(near, &mut outside, READ);
@@ -194,7 +194,7 @@ fn after_any_other_statement_a_read_is_of_the_transaction_that_there_is_then() {
     let near = scene.near();
     let mut direct = scene.direct();
     direct.must("CREATE PROCEDURE d.commits() COMMIT").expect("a procedure");
-    // Whether the snapshot has ended.
+    // Statements, and whether they end the snapshot.
     let betweens = [
         ("COMMIT", true),
         ("ROLLBACK", true),
@@ -225,7 +225,7 @@ fn after_any_other_statement_a_read_is_of_the_transaction_that_there_is_then() {
         set(&mut direct, before);
         ask(&mut client, "SET autocommit = 0");
         until_served(near, &mut client, READ);
-        // It would have to wait for these tables, or come too late for this snapshot.
+        // Before these statements, because afterwards the write would have to wait for the lock, or come too late for the snapshot.
         let is_first = between.starts_with("LOCK") || between.contains("SNAPSHOT");
         let write = |direct: &mut Client, is_due| {
             if is_due {
@@ -316,7 +316,8 @@ fn rows_found_in_a_transaction_are_those_of_its_snapshot() {
     assert_eq!(ask(&mut client, all), "1;2;3");
 }
 
-/// Reads one row after the other in transactions, as far as it can from memory. Transfers keep the sum.
+/// Reads two rows alternately in transactions, until enough reads were answered from memory. In each transaction the values must stay the
+/// same, and their sum must be the one that all transfers keep.
 fn read_in_transactions(near: &Near) {
     const LENGTH: Duration = Duration::from_secs(4);
     const ENOUGH: u64 = 200;
@@ -354,7 +355,7 @@ fn what_a_transaction_reads_is_of_one_moment() {
                 }
             }
         });
-        // Others read what is newer than a snapshot, so that it is in memory.
+        // Other sessions read newer states than the snapshots, so that these are in memory.
         for near in &scene.nears {
             scope.spawn(|| {
                 let mut client = near.client();

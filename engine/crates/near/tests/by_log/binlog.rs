@@ -1,4 +1,5 @@
-//! With the server's binary log nothing is served that is older than the bound, and what goes through is seen at once.
+//! Near caches that follow the server's binary log never serve a result that has been stale for longer than the bound. Writes through the
+//! near cache are seen at once.
 
 use crate::beside::cluster::{self, Cluster};
 use crate::beside::followed::{
@@ -36,7 +37,8 @@ fn a_read_that_repeats_is_answered_from_memory_byte_for_byte() {
     }
 }
 
-/// PHP makes a connection for each page. How far the log has come is asked only a few times a second.
+/// PHP opens a connection for each page. Such short connections must be served, although the near cache asks for the log's position only a
+/// few times a second.
 #[test]
 fn a_connection_of_a_moment_is_served_what_earlier_ones_have_read() {
     for kind in kinds() {
@@ -45,7 +47,7 @@ fn a_connection_of_a_moment_is_served_what_earlier_ones_have_read() {
         let [_, expected] = [READ, OTHER].map(|read| until_served(&near, &mut near.client(), read));
         for _ in 0..5 {
             let mut client = near.client();
-            // Its settings are asked for before its first read can be looked up.
+            // The near cache asks for the session's settings before it can look up the first read.
             ask(&mut client, READ);
             let before = hits(&near);
             assert_eq!(ask(&mut client, OTHER), expected);
@@ -121,8 +123,8 @@ fn what_goes_through_is_seen_at_once_by_every_connection() {
     }
 }
 
-/// Until what was read before is served no more, since the near cache has heard of a change; what is said then. One answer of the server
-/// alone proves nothing: it hears of each connection now and then.
+/// Repeats a read until it is no longer answered from memory, because the near cache has received a change, and returns the answer then.
+/// Two reads in a row must go to the server: a single one may, as the near cache passes a read on now and then.
 fn until_ended(near: &Near, client: &mut Client) -> String {
     let begun = Instant::now();
     loop {
@@ -135,7 +137,7 @@ fn until_ended(near: &Near, client: &mut Client) -> String {
     }
 }
 
-/// The log tells of a change before it can be seen, here for as long as the server waits for a replica that is not there.
+/// The log has a change before it is visible, here for as long as the server waits for a semi-synchronous replica that does not exist.
 #[test]
 fn what_is_read_while_a_commit_waits_is_not_kept() {
     const BOUND: Duration = Duration::from_millis(400);
@@ -196,8 +198,8 @@ fn a_result_is_kept_only_if_all_that_can_change_it_is_known() {
             "SELECT * FROM nowhere.t",
             "SELECT COUNT(*) FROM mysql.user",
         ];
-        // Time enough to have learned of all tables: these are learned in the same way, and after them.
-        // MySQL has no such tables.
+        // After these reads and the waits below, the near cache knows all tables: it looks them up in order, and the last ones are served.
+        // MySQL has no tables with system versioning.
         let reads = reads.into_iter().filter(|read| !kind.is_mysql() || !read.contains("d.old"));
         for read in reads.clone() {
             ask(&mut client, read);
@@ -211,7 +213,7 @@ fn a_result_is_kept_only_if_all_that_can_change_it_is_known() {
             }
             assert_eq!(hits(&near), before, "{read}");
         }
-        // Who reads what is not committed keeps nothing.
+        // The results of a session that reads uncommitted changes are not kept.
         let mut dirty = near.client();
         run(&mut dirty, &["SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"]);
         run(&mut admin, &["BEGIN", "UPDATE d.t SET v = 9 WHERE id = 1"]);
@@ -277,7 +279,8 @@ fn a_grant_that_is_taken_away_counts() {
     }
 }
 
-/// A server looks up some privileges when a session begins, or comes into a database, and keeps to them.
+/// A server looks up some privileges only when a session begins or changes its database, so an older session may keep those that were
+/// revoked.
 #[test]
 fn an_older_session_that_may_still_read_shares_nothing() {
     for kind in kinds() {
@@ -288,7 +291,7 @@ fn an_older_session_that_may_still_read_shares_nothing() {
         let mut older = near.login("app", "").expect("a connection");
         assert_eq!(until_served(&near, &mut older, READ), "1");
         run(&mut admin, &["REVOKE SELECT ON *.* FROM app@'%'"]);
-        // It is kept anew, now that the change is heard, and only for the one that may still read.
+        // The result is kept again after the change of privileges was received, but only for this session, which may still read.
         until_heard(&near);
         assert_eq!(until_served(&near, &mut older, READ), "1");
         let mut newer = near.login("app", "").expect("a connection");
@@ -296,7 +299,7 @@ fn an_older_session_that_may_still_read_shares_nothing() {
             assert_eq!(ask(&mut newer, READ), "error 1142");
         }
         assert_eq!(until_served(&near, &mut older, READ), "1");
-        // Those that began after the change share with each other.
+        // Sessions that began after the change share results with each other.
         run(&mut admin, &["GRANT SELECT ON d.* TO app@'%'"]);
         until_heard(&near);
         let mut newest = [(); 2].map(|()| near.login("app", "").expect("a connection"));
@@ -318,7 +321,7 @@ fn what_is_asked_of_the_cache_tells_of_the_log() {
     for item in ["Bound in microseconds,3600000000", "Hits of this connection,1", "Log heard in file,1"] {
         assert!(told.split(';').any(|row| row == item), "{item}: {told}");
     }
-    // On a busy machine the read is asked more than twice until it is served.
+    // On a busy machine the read may be sent more than twice before it is served from memory, so the exact number is not checked.
     assert!(told.contains(";Results stored,") && !told.contains(";Results stored,0"), "{told}");
     let statements = ask(&mut client, "SHOW FQC QUERIES");
     let (_, figures) = statements.split_once(",SELECT v FROM d.t WHERE id = ?,").expect(&statements);
@@ -333,7 +336,7 @@ fn what_is_asked_of_the_cache_tells_of_the_log() {
     let threads = "SELECT id FROM information_schema.processlist WHERE user = 'follower' LIMIT 1";
     let mut admin = direct(&server);
     while let Some(thread) = admin.scalar(threads).expect("an answer") {
-        // It may have ended already.
+        // The connection may have ended already.
         let _ = admin.query(format!("KILL {thread}"));
     }
     near.wait_for_metric("serving", |serving| serving == 0);
@@ -350,7 +353,7 @@ fn without_the_log_nothing_is_served_and_with_it_everything_is_read_anew() {
         until_served(&near, &mut client, READ);
         let mut admin = direct(&server);
         let threads = "SELECT GROUP_CONCAT(id) FROM information_schema.processlist WHERE user = 'follower' AND command LIKE 'Binlog%'";
-        // The account may not come back yet.
+        // The locked account cannot log in again for now.
         run(&mut admin, &["ALTER USER follower@'%' ACCOUNT LOCK"]);
         let dump = admin.scalar(threads).expect("an answer").expect("it is connected");
         run(&mut admin, &[&format!("KILL {dump}")]);
@@ -366,7 +369,7 @@ fn without_the_log_nothing_is_served_and_with_it_everything_is_read_anew() {
         assert_eq!(until_served(&near, &mut client, READ), "6");
         run(&mut admin, &[kind.reset, "UPDATE d.t SET v = 8 WHERE id = 1"]);
         is_said(&near, &mut client, READ, "8");
-        // Killed, and back with another past.
+        // The server is killed and started again.
         server.kill9().expect("it ends");
         near.wait_for_metric("serving", |serving| serving == 0);
         server.restart().expect("it is back");
@@ -377,7 +380,8 @@ fn without_the_log_nothing_is_served_and_with_it_everything_is_read_anew() {
     }
 }
 
-/// Whoever answers under the address, what another server had is dropped, and the new one's log is followed from its present end.
+/// If another server answers at the address, all results of the old server are dropped, and the log of the new one is followed from its
+/// current end.
 #[test]
 fn another_server_behind_the_address_is_followed_anew() {
     for kind in kinds() {
@@ -389,7 +393,7 @@ fn another_server_behind_the_address_is_followed_anew() {
         let mut older = near.client();
         assert_eq!(until_served(&near, &mut older, READ), "1");
         address.lead_to(new.port());
-        // The log is still that of the old one: whose connection leads to the new one is passed on.
+        // The near cache still follows the old server's log, so connections to the new server are passed on.
         let (mut newer, before) = (near.client(), hits(&near));
         (0..20).for_each(|_| assert_eq!(ask(&mut newer, READ), "2"));
         assert_eq!(hits(&near), before);
@@ -439,7 +443,8 @@ fn a_transaction_with_another_engine_bars_its_tables_alone() {
     assert_eq!(hits(&near), before);
 }
 
-/// MySQL sends its log to replicas before the end of this delay, if it does not write it to the disk for each transaction.
+/// With `sync_binlog` other than 1, MySQL sends its log to replicas before the end of this delay, so a change is received before it is
+/// visible.
 #[test]
 fn what_is_read_while_mysql_delays_a_commit_is_not_kept() {
     for kind in kinds().filter(Kind::is_mysql) {
@@ -452,7 +457,7 @@ fn what_is_read_while_mysql_delays_a_commit_is_not_kept() {
             let before = until_served(&near, &mut client, READ);
             let update = format!("UPDATE d.t SET v = {round} WHERE id = 1");
             writer.send(command::QUERY, update.as_bytes()).expect("it is sent");
-            // Rounds in which it is heard too late, because the machine is busy, prove nothing.
+            // A round in which the change is received only after the commit, because the machine is busy, does not count.
             let is_within = until_ended(&near, &mut client) == before;
             (0..10).for_each(|_| drop(ask(&mut client, READ)));
             assert!(writer.read_response().expect("an answer").failure().is_none());
@@ -483,7 +488,7 @@ fn transactions_of_mysql_with_tags_and_compressed_ones_count() {
         let [on, off] = ["ON", "OFF"].map(|to| format!("SET SESSION binlog_transaction_compression = {to}"));
         [on, update(value), off]
     };
-    // What stands in the log before it is followed, too.
+    // The log also has such transactions from before it is followed.
     for statement in [tagged(2), compressed(3)].concat() {
         run(&mut writer, &[&statement]);
     }
@@ -520,7 +525,7 @@ fn a_compressed_transaction_of_mysql_ends_what_read_its_tables_alone() {
         until_served(&near, &mut client, other);
         assert_eq!(inserts(&mut client), stored_again);
     }
-    // Too long to be unpacked: it may have changed anything.
+    // A transaction that is too long to be unpacked may have changed anything.
     let long = "INSERT INTO d.long_ SELECT id * 1000 + SECOND(NOW()), REPEAT('x', 8000000) FROM d.t";
     run(&mut writer, &["CREATE TABLE d.long_ (id INT PRIMARY KEY, t LONGTEXT)"]);
     until_served(&near, &mut client, other);
@@ -571,7 +576,7 @@ fn what_is_missing_on_the_server_is_told_with_what_mends_it() {
     }
 }
 
-/// The near cache gets to know the table, by another read than this one, so that it looks for it in the store.
+/// A read that lets a near cache learn about the table, so that it looks up another read of the table in the store.
 const OTHER: &str = "SELECT SUM(v) FROM d.t";
 
 fn of_store(near: &Near, name: &str) -> u64 {
@@ -580,7 +585,7 @@ fn of_store(near: &Near, name: &str) -> u64 {
 
 fn put_by(near: &Near, client: &mut Client) {
     let before = of_store(near, "inserts");
-    // At first it may not be certain that the session shares results at all.
+    // At first the near cache may not know yet whether the session may share results.
     wait_until("what is put into the store", || {
         ask(client, READ);
         of_store(near, "inserts") > before
@@ -601,7 +606,7 @@ fn what_another_one_has_read_is_found_until_it_is_outdated() {
         assert_eq!(of_store(&second, "hits"), before + 1, "{}", second.log());
         let told = ask(&mut other, "SHOW FQC STATUS");
         assert!(told.split(';').any(|row| row == "Store hits,1"), "{told}");
-        // What is outdated is there still, until somebody puts something newer in its place.
+        // A stale result stays in the store until a newer one replaces it.
         for value in ["7", "8", "9"] {
             run(&mut writer, &[&format!("UPDATE d.t SET v = {value} WHERE id = 1")]);
             is_said(&second, &mut other, READ, value);
@@ -609,7 +614,7 @@ fn what_another_one_has_read_is_found_until_it_is_outdated() {
             is_said(&first, &mut client, READ, value);
             assert_eq!(until_served(&first, &mut client, READ), value);
         }
-        // Own writes, too.
+        // Writes through the near cache count, too.
         for value in ["17", "18"] {
             run(&mut other, &[&format!("UPDATE d.t SET v = {value} WHERE id = 1")]);
             assert_eq!(ask(&mut other, READ), value);
@@ -618,7 +623,7 @@ fn what_another_one_has_read_is_found_until_it_is_outdated() {
     }
 }
 
-/// No clock counts here: a copy is as good as what it was made of.
+/// Results whose freshness the log decides depend on no clock, so the copies on a replica are as good as the originals.
 #[test]
 fn what_a_replica_of_the_store_was_given_is_found_when_it_has_taken_over() {
     let Some(cluster) = Cluster::start(1, &[3]) else { return };
@@ -678,7 +683,7 @@ fn what_was_read_before_the_log_was_reset_is_not_found() {
         let [first, second] = [(); 2].map(|()| kind.sharing(&server, LONG, &store));
         put_by(&first, &mut first.client());
         let at = first.metric("log_position_bytes");
-        // Not in the same second as the old file was made.
+        // The new log file must not have the same creation time, in seconds, as the old one.
         let ask_time = "SELECT UNIX_TIMESTAMP()";
         let time = ask(&mut writer, ask_time);
         wait_until("the next second", || ask(&mut writer, ask_time) != time);
@@ -698,10 +703,10 @@ fn what_was_read_before_the_log_was_reset_is_not_found() {
     }
 }
 
-/// What was written, and when that was known.
+/// The values that were written, each with the time at which its write was known to be done.
 type Written = Mutex<VecDeque<(Instant, u64)>>;
 
-/// A counter is written directly, another one through the near cache, while all kinds of trouble come.
+/// One row is written directly and another one through the near cache, while servers and connections are disturbed.
 #[test]
 fn nothing_is_older_than_the_bound_while_there_is_trouble() {
     let seconds = std::env::var("FQC_TEST_SECONDS").map_or(4, |text| text.parse().expect("a number"));
@@ -723,18 +728,18 @@ struct History {
     direct: Written,
     own: AtomicU64,
     checks: AtomicU64,
-    /// Writes that got numbers by hand.
+    /// The number of writes whose GTIDs were set by hand.
     by_hand: AtomicU64,
-    /// Where the server and the near caches are reached.
+    /// The address of the server.
     server: Endpoint,
     nears: Vec<Endpoint>,
 }
 
-/// A connection that is made anew when it is lost, as it is when the server is killed.
+/// A connection that is opened again after it was lost, as happens when the server is killed.
 struct Lasting<'a> {
     endpoint: &'a Endpoint,
     client: Option<Client>,
-    /// On this connection.
+    /// The statement that is prepared on the current connection.
     prepared: Option<Prepared>,
 }
 
@@ -747,7 +752,7 @@ impl Lasting<'_> {
         (self.client, self.prepared) = (None, None);
     }
 
-    /// None if it is not known what became of it.
+    /// Runs `act` on the connection. Returns none if it failed; the statement may have been executed or not.
     fn with<T>(&mut self, act: impl FnOnce(&mut Client) -> io::Result<T>) -> Option<T> {
         if self.client.is_none() {
             self.client = Client::root(self.endpoint).ok();
@@ -762,11 +767,12 @@ impl Lasting<'_> {
 
     fn ask(&mut self, statement: &str) -> Option<String> {
         let answer = self.with(|client| client.query(statement))?;
-        // The server is about to end, or the statement was.
+        // The server is shutting down, or the statement was interrupted.
         if answer.failure().is_some() { None } else { Some(said(&answer)) }
     }
 
-    /// The value of this row: by a text, by a view, or by what is prepared once on each connection.
+    /// Returns the value of a row. `way` chooses how it is read: by text, by a view, or by a statement that is prepared once on each
+    /// connection.
     fn read(&mut self, way: u64, id: u64) -> Option<u64> {
         let said = match way % 3 {
             0 => self.ask(&format!("SELECT v FROM d.t WHERE id = {id}"))?,
@@ -791,7 +797,7 @@ impl Lasting<'_> {
     }
 }
 
-/// Ends what goes on, also when this thread fails.
+/// Ends all threads when it is dropped, also by a panic.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -803,7 +809,7 @@ impl Drop for Over<'_> {
 const BOUND: Duration = Duration::from_millis(400);
 
 impl History {
-    /// Of two near caches if these share a store.
+    /// Runs the test with one near cache, or with two that share the store.
     fn run(kind: &Kind, length: Duration, store: Option<&Store>) {
         let mut server = kind.with(&["--max-binlog-size=65536"]);
         let nears: Vec<_> = match store {
@@ -814,7 +820,7 @@ impl History {
         run(&mut admin, &["CREATE VIEW d.w AS SELECT id, v FROM d.t"]);
         show(&mut admin, &["d.w"]);
         if kind.is_mysql() {
-            // Its log tells of a change some time before that can be seen.
+            // With these settings, MySQL's log has a change some time before it is visible.
             run(&mut admin, &["SET PERSIST sync_binlog = 0", "SET PERSIST binlog_group_commit_sync_delay = 20000"]);
         }
         let history = History {
@@ -893,7 +899,7 @@ impl History {
     }
 
     fn check(&self, near: usize) {
-        // Who was there before the log was cut shares nothing from then on.
+        // A connection that was open while the log was interrupted shares no results afterwards, so each is replaced after some reads.
         const READS_OF_ONE: u64 = 30;
         let mut client = Lasting::to(&self.nears[near]);
         for round in (1..).take_while(|_| self.goes_on()) {
@@ -918,14 +924,15 @@ impl History {
     }
 }
 
-/// Those of no server that is here.
+/// The first parts of server UUIDs that no server of the test has.
 const SOURCES: [u64; 3] = [11_111_111, 22_222_222, 33_333_333];
 
 fn of_source(source: usize, numbers: impl Display) -> String {
     format!("{}-2222-3333-4444-555555555555:{numbers}", SOURCES[source])
 }
 
-/// Numbers a session's next transaction by hand, and its later ones not: numbers are left out, and some come back later.
+/// Returns two statements: one sets the GTID of a session's next transaction by hand, one returns to automatic GTIDs. Over time, GTIDs are
+/// left out, and some of them follow later.
 fn numbers(kind: &Kind, value: u64) -> [String; 2] {
     const BACK: u64 = 8;
     let number = value ^ BACK;
@@ -952,7 +959,7 @@ fn trouble(kind: &Kind, round: u64, server: &mut Server, near: &Near) {
     if round % LONG_EACH == LONG_EACH / 2 {
         let rows =
             "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT i FROM n";
-        // Each product knows one of them.
+        // Each product has one of these two variables.
         for limit in ["max_recursive_iterations", "cte_max_recursion_depth"] {
             let _ = admin.query(format!("SET SESSION {limit} = 1000001"));
         }
@@ -972,7 +979,7 @@ fn trouble(kind: &Kind, round: u64, server: &mut Server, near: &Near) {
             let threads =
                 "SELECT id FROM information_schema.processlist WHERE user = 'follower' ORDER BY RAND() LIMIT 1";
             if let Some(thread) = admin.scalar(threads).expect("an answer") {
-                // It may have ended already.
+                // The connection may have ended already.
                 let _ = admin.query(format!("KILL {thread}"));
             }
         }
@@ -984,7 +991,7 @@ fn trouble(kind: &Kind, round: u64, server: &mut Server, near: &Near) {
     }
 }
 
-/// Of transactions without anything in them, and of those that stand in no log.
+/// Adds GTIDs of empty transactions, and of transactions that are in no log.
 fn leave_out_numbers(admin: &mut Client, round: u64) {
     let empty = format!("SET gtid_next = '{}'", of_source(1, round));
     let purged = format!("SET GLOBAL gtid_purged = '+{}'", of_source(2, format!("{}-{}", round * 10, round * 10 + 5)));

@@ -1,5 +1,6 @@
-//! A server whose log is followed, asked through `fqc-near`, against a plain one, byte for byte. `FQC_TEST_STATEMENTS` (1000, of each
-//! product and aim) and `FQC_TEST_SEED` shape it; it ends early only on a machine that needs more than a minute for each.
+//! Sends the same statements through `fqc-near`, which follows the server's log, and to a plain server, and compares the answers byte for
+//! byte. `FQC_TEST_STATEMENTS` (default 1000) is the number of statements for each product and aim, and `FQC_TEST_SEED` the seed. A run
+//! ends early only on a machine that needs more than a minute for it.
 
 use crate::beside;
 use crate::beside::followed::{Kind, kinds, mariadb};
@@ -48,7 +49,7 @@ fn what_is_answered_by_the_log_is_what_a_plain_server_answers() {
     }
 }
 
-/// What is not in the log is not heard of.
+/// Writes that are not in the log cannot be received: the differential tester must find them.
 #[test]
 fn writes_that_are_hidden_from_the_log_are_found() {
     let first_words = "SET SESSION sql_log_bin = 0";

@@ -1,4 +1,4 @@
-//! Where the server's log is followed, executions of prepared statements are answered from memory as texts are.
+//! Near caches that follow the server's log answer executions of prepared statements from memory, as they do reads by text.
 
 use crate::beside::executions::{ELSEWHERE, Twins, prepared, row, run, until_here, until_run_here};
 use crate::beside::followed::{self, LONG, direct, kinds, until_heard, with_stores};
@@ -11,7 +11,7 @@ const BY_KEY: &str = "SELECT v, id FROM d.t WHERE id = ?";
 const ONE: [Param; 1] = [Param::Int(1)];
 const TWO: [Param; 1] = [Param::Int(2)];
 
-/// What it says, and whether it was answered from memory.
+/// Returns the answer to an execution, and whether it came from memory.
 fn served(near: &Near, client: &mut Client, statement: &Prepared, params: &[Param]) -> (String, bool) {
     let before = hits(near);
     let said = row(&run(client, statement, params));
@@ -36,12 +36,12 @@ fn an_execution_that_repeats_is_answered_byte_for_byte() {
             let expected = run(&mut there, &plain, params).bytes;
             assert_eq!(until_run_here(&near, &mut client, &statement, params).bytes, expected);
         }
-        // A text has another answer, in another format.
+        // A read by text has an answer of its own, in the text format.
         let text = "SELECT v, id FROM d.t WHERE id = 1";
         until_served(&near, &mut client, text);
         assert_eq!(ask(&mut client, text), "1,1");
         assert!(served(&near, &mut client, &statement, &ONE).1);
-        // Another connection is served once the server has the types of its parameters.
+        // Another connection is served after its first execution has sent the parameter types to the server.
         let mut other = near.client();
         let statement = prepared(&mut other, BY_KEY);
         until_run_here(&near, &mut other, &statement, &ONE);
@@ -55,11 +55,11 @@ fn an_execution_hangs_on_the_rows_that_it_is_bound_to() {
         let near = kind.following(&server, LONG);
         let (mut client, mut writer) = (near.client(), direct(&server));
         let statement = prepared(&mut client, BY_KEY);
-        // What does not name rows by integers hangs on all of them.
+        // Results of reads that do not name rows by integer keys depend on all rows of the table.
         let by_value = prepared(&mut client, "SELECT v, id FROM d.t WHERE id + 0 = ?");
         let by_text = prepared(&mut client, BY_KEY);
         let mut others = vec![(by_value, ONE)];
-        // The old MySQL tells of other columns each time, which is not kept.
+        // With this type, MySQL 8.0 reports changed columns at each execution, and such results are not kept.
         if kind.name != "MySQL 8.0" {
             others.push((by_text, [Param::Text("1".into())]));
         }
@@ -81,7 +81,7 @@ fn an_execution_hangs_on_the_rows_that_it_is_bound_to() {
     }
 }
 
-/// As clients do that prepare a statement for each execution.
+/// Clients that prepare a statement for each execution send the close of the last statement together with the next PREPARE.
 #[test]
 fn what_is_prepared_in_one_write_with_a_close_is_answered_too() {
     for kind in kinds() {
@@ -117,7 +117,7 @@ fn whatever_changes_a_result_ends_it_for_executions_too() {
             until_run_here(&near, &mut client, &statement, &ONE);
             until_run_here(&near, &mut other, &same, &ONE);
             if value % 2 == 0 {
-                // What goes through is seen at once, by others too.
+                // A write through the near cache is seen at once, also by other connections.
                 run(&mut client, &update, &[Param::Int(value)]);
                 assert!(row(&run(&mut other, &same, &ONE)).contains(&bytes(value)));
                 assert!(row(&run(&mut client, &statement, &ONE)).contains(&bytes(value)));
@@ -126,7 +126,7 @@ fn whatever_changes_a_result_ends_it_for_executions_too() {
                 until_run_says(&near, &mut other, &same, &ONE, &bytes(value));
             }
         }
-        // A statement that names all columns has others then, and its client hears of them.
+        // After ALTER TABLE, `SELECT *` has other columns, and the client receives them.
         let all = prepared(&mut client, "SELECT * FROM d.t WHERE id = ?");
         until_run_here(&near, &mut client, &all, &ONE);
         followed::run(&mut admin, &["ALTER TABLE d.t ADD COLUMN w INT DEFAULT 77"]);
@@ -154,7 +154,7 @@ fn what_cannot_be_told_from_the_text_passes() {
             let statement = prepared(&mut client, text);
             (0..5).for_each(|_| assert!(!served(&near, &mut client, &statement, &ONE).1, "{text}"));
         }
-        // It means what it meant where it was prepared.
+        // A statement's names mean what they meant in the database it was prepared in.
         followed::run(
             &mut direct(&server),
             &["CREATE DATABASE e", "CREATE TABLE e.t LIKE d.t", "GRANT SELECT ON e.* TO follower@'%'"],
@@ -163,7 +163,7 @@ fn what_cannot_be_told_from_the_text_passes() {
         let short = prepared(&mut client, "SELECT v FROM t WHERE id = ?");
         let here = row(&until_run_here(&near, &mut client, &short, &ONE));
         ask(&mut client, "USE e");
-        // What is known of that table is in nobody's way.
+        // The near cache now knows the other table, too, which must not change anything.
         until_served(&near, &mut client, "SELECT COUNT(*) FROM t");
         (0..5).for_each(|_| assert_eq!(served(&near, &mut client, &short, &ONE), (here.clone(), false)));
         let there = prepared(&mut client, "SELECT v FROM t WHERE id = ?");
@@ -216,7 +216,7 @@ fn a_parameter_is_told_with_the_type_that_the_server_would_tell() {
     }
 }
 
-/// Each with what is bound.
+/// Results in the store are distinguished by the bound values.
 #[test]
 fn an_execution_is_found_where_another_near_cache_has_run_it() {
     for (kind, store) in with_stores() {
@@ -224,7 +224,7 @@ fn an_execution_is_found_where_another_near_cache_has_run_it() {
         let [first, second] = [(); 2].map(|()| kind.sharing(&server, LONG, &store));
         let (mut client, mut other) = (first.client(), second.client());
         let [here, there] = [&mut client, &mut other].map(|client| prepared(client, BY_KEY));
-        // The second one gets to know the table, and its server the types.
+        // The second near cache learns about the table, and the server receives the parameter types.
         until_run_here(&second, &mut other, &there, &[Param::Int(3)]);
         let inserts = first.metric("store_inserts_total");
         for params in [&ONE, &TWO] {

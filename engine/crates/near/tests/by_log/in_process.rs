@@ -1,4 +1,5 @@
-//! Applications read in their own process what a near cache keeps that follows the log, and nothing that is older than the bound.
+//! Applications read a near cache's results in their own process. With the binary log, they never get a result that has been stale for
+//! longer than the bound.
 
 use crate::beside::applications::{End, in_this_process, reads_of_the_past, twins, until_served_here};
 use crate::beside::executions::ELSEWHERE;

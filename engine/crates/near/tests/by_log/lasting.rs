@@ -1,4 +1,4 @@
-//! A near cache that follows the binary log serves the number of rows found, settings, and the first read of a connection.
+//! A near cache that follows the binary log also answers FOUND_ROWS(), reads of settings, and the first read of a connection from memory.
 
 use crate::beside::followed::{LONG, direct, kinds, run, until_heard};
 use crate::beside::scene::{READ, ask, hits, until_served};
@@ -8,7 +8,7 @@ use fqc_tests::client::Client;
 const COUNTING: &str = "SELECT SQL_CALC_FOUND_ROWS v FROM d.t ORDER BY id LIMIT 1";
 const FOUND: &str = "SELECT FOUND_ROWS()";
 
-/// Returns true if this many of the statements are answered from memory.
+/// Runs the statements, and returns how many of them were answered from memory.
 fn hits_of(near: &Near, client: &mut Client, statements: &[&str]) -> u64 {
     let before = hits(near);
     statements.iter().for_each(|statement| drop(ask(client, statement)));
@@ -22,7 +22,7 @@ fn a_read_that_counts_all_rows_is_served_with_their_number() {
         let near = kind.following(&server, LONG);
         let (mut client, mut admin) = (near.client(), direct(&server));
         wait_until("both are answered from memory", || hits_of(&near, &mut client, &[COUNTING, FOUND]) == 2);
-        // All that they leave behind is what it would be.
+        // The warnings and the number of rows found are the same as on a direct connection.
         for further in [&["SHOW WARNINGS", FOUND][..], &[FOUND, "SHOW WARNINGS"], &["SELECT FOUND_ROWS() + 0"]] {
             let [told, truth] = [&mut client, &mut admin].map(|client| {
                 let statements = [&[COUNTING, FOUND], further, &[COUNTING], further].concat();
@@ -57,7 +57,7 @@ fn the_number_of_rows_found_is_that_of_the_read_that_was_served() {
             assert_eq!(ask(&mut client, FOUND), expected, "{read}");
             assert_eq!(ask(&mut client, FOUND), "1");
         }
-        // Over nothing MariaDB leaves the number of the read before.
+        // After an aggregate over an empty range, MariaDB keeps the number of the read before.
         let nothing = "SELECT MIN(v) FROM d.t WHERE id BETWEEN 6 AND 5";
         let mut admin = direct(&server);
         until_served(&near, &mut client, nothing);
@@ -75,7 +75,7 @@ fn a_read_that_counts_all_rows_is_not_kept_without_their_number() {
     let mut client = near.client();
     until_served(&near, &mut client, READ);
     assert_eq!(hits_of(&near, &mut client, &[COUNTING; 4]), 0);
-    // A statement in between has found rows of its own.
+    // A statement in between sets the number of rows found.
     for between in ["SELECT 1", "DO 1", READ] {
         let hits = hits_of(&near, &mut client, &[COUNTING, between, FOUND]);
         assert!(hits <= u64::from(between == READ) * 2, "{between}");
@@ -96,11 +96,11 @@ fn the_first_read_of_a_connection_is_answered_from_memory() {
                 hits_of(&near, &mut client, &[READ]) == 1
             });
         }
-        // A session with other settings is not served.
+        // The first read of a session with other settings is not served from memory.
         let mut client = near.client();
         ask(&mut client, "SET sql_mode = 'ANSI_QUOTES'");
         assert_eq!(hits_of(&near, &mut client, &[READ]), 0);
-        // The question that the read waited for leaves nothing behind.
+        // The near cache's own query, which the read waited for, must not leave a trace in the session.
         let [told, truth] = [near.client(), direct(&server)].map(|mut client| {
             [READ, "SELECT ROW_COUNT()", READ, "SHOW WARNINGS", "SELECT 1", READ, "SELECT FOUND_ROWS() + 0"]
                 .map(|statement| ask(&mut client, statement))

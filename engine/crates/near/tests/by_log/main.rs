@@ -1,4 +1,4 @@
-//! Near caches that follow a server's binary log.
+//! Tests of near caches that follow a server's binary log.
 
 #[path = "../beside/mod.rs"]
 mod beside;

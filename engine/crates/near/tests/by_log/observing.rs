@@ -1,4 +1,4 @@
-//! A near cache that observes by the binary log drops what has changed, so none of its answers would have been stale.
+//! A near cache that only observes, with the binary log, drops results that have changed. So none of its answers would have been stale.
 
 use crate::beside::followed::{LONG, direct, kinds, run, until_heard};
 use crate::beside::scene::{READ, ask};

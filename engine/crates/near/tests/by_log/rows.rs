@@ -1,5 +1,5 @@
-//! Where the server's log is followed, a read that names rows by their key is outdated by changes of these alone, and by all that
-//! may be one.
+//! With the server's log, a read that names rows by their key is invalidated only by changes of these rows, and by everything that may be
+//! such a change.
 
 use crate::beside::followed::{Kind, LONG, direct, is_said, kinds, mariadb, mysql, run, until_heard};
 use crate::beside::scene::{READ, ask, hits, until_served};
@@ -12,7 +12,7 @@ struct Scene {
     near: Near,
     client: Client,
     writer: Client,
-    /// Ends the server with this.
+    /// The server, which ends when the scene is dropped.
     _server: Server,
 }
 
@@ -33,9 +33,11 @@ impl Scene {
         Scene { kind, near, client, writer, _server: server }
     }
 
-    /// What these statements do to the result of each read. Whatever is served is as it is in the server.
+    /// Runs the statements, and checks for each read whether its result was kept or invalidated. Also compares each answer with the
+    /// server's.
     fn after(&mut self, statements: &[&str], reads: &[(&str, Then)]) {
-        // While some are asked, the others may be dropped for lack of an answer of the catalogue.
+        // A result may be dropped while the near cache has not learned about its table yet, so this waits until all reads are served in one
+        // round.
         wait_until("all of them to be served", || {
             let before = hits(&self.near);
             reads.iter().for_each(|(read, _)| drop(ask(&mut self.client, read)));
@@ -62,7 +64,7 @@ fn a_change_of_a_row_leaves_what_was_read_from_others() {
         scene.after(&["UPDATE d.t SET v = v + 1"], &[(READ, Outdated), (OTHER, Outdated)]);
         scene.after(&["INSERT INTO d.t VALUES (3, 3)", "DELETE FROM d.t WHERE id = 3"], &[(READ, Kept)]);
         scene.after(&["DELETE FROM d.t WHERE id = 1"], &[(READ, Outdated), (OTHER, Kept)]);
-        // A row that is not there is read, too.
+        // A read of a missing row depends on its key, too.
         scene.after(&["INSERT INTO d.t VALUES (1, 8)"], &[(READ, Outdated), (OTHER, Kept)]);
         scene.after(&["REPLACE INTO d.t VALUES (2, 9)"], &[(READ, Kept), (OTHER, Outdated)]);
         scene.after(
@@ -78,7 +80,7 @@ fn a_change_of_a_row_leaves_what_was_read_from_others() {
             "ROLLBACK TO s",
         ];
         scene.after(&[&partly[..], &["COMMIT"]].concat(), &[(READ, Kept), (OTHER, Outdated)]);
-        // What reads a table hangs on all of its rows.
+        // A read without a key depends on all rows of the table.
         scene.after(&["UPDATE d.t SET v = 7 WHERE id = 2"], &[("SELECT SUM(v) FROM d.t", Outdated), (READ, Kept)]);
         let joined = "SELECT t.v FROM d.t JOIN d.u ON u.id = t.id WHERE t.id = 1";
         scene.after(&["UPDATE d.t SET v = 8 WHERE id = 2"], &[(joined, Outdated), (READ, Kept)]);
@@ -128,7 +130,7 @@ fn rows_are_told_apart_whatever_the_row_image() {
         let (one, two) = ("SELECT v, a, b FROM d.g WHERE id = 1", "SELECT v, a, b FROM d.g WHERE id = 2");
         scene.after(&["UPDATE d.g SET v = 5 WHERE id = 1"], &[(one, Outdated), (two, Kept)]);
         scene.after(&["UPDATE d.g SET v = 6, id = 3 WHERE id = 2"], &[(one, Kept), (two, Outdated)]);
-        // The server fills in the key, which the image may lack.
+        // The server itself sets the key to its default, so a minimal row image may not contain it.
         let made = "SELECT v FROM d.x WHERE id = 5";
         run(&mut scene.writer, &["SET SESSION binlog_row_image = MINIMAL"]);
         until_served(&scene.near, &mut scene.client, made);
@@ -137,7 +139,7 @@ fn rows_are_told_apart_whatever_the_row_image() {
     }
 }
 
-/// Each key alone is outdated by a change of its row.
+/// Checks with a table with these keys that a change of one row invalidates the read of this row only.
 fn assert_told_apart(scene: &mut Scene, kind: &str, keys: &[&str]) {
     let values = keys.iter().map(|key| format!("({key}, 1)")).collect::<Vec<_>>().join(", ");
     let table = format!("CREATE OR REPLACE TABLE d.x (id {kind} PRIMARY KEY, v INT) ENGINE = InnoDB");
@@ -159,7 +161,7 @@ fn keys_of_every_integer_type_are_told_apart_to_their_ends() {
             let half = 1i128 << (bits - 1);
             let [signed, unsigned] = [[-half, -1, 0, 1, half - 1], [0, 1, half - 1, half, 2 * half - 1]]
                 .map(|keys| keys.map(|key| key.to_string()));
-            // A table of MariaDB and MySQL takes 0 as it is where no key is made up.
+            // MariaDB and MySQL store 0 as it is, since the column is not AUTO_INCREMENT.
             assert_told_apart(&mut scene, name, &signed.each_ref().map(String::as_str));
             assert_told_apart(&mut scene, &format!("{name} UNSIGNED"), &unsigned.each_ref().map(String::as_str));
         }
@@ -190,7 +192,7 @@ fn the_values_of_other_columns_are_passed_over_whatever_their_types() {
             &["UPDATE d.x SET v = v + 1 WHERE id > 1"],
             &[(one, Kept), (two, Outdated), (three, Outdated), (four, Outdated)],
         );
-        // Of this type it is not known how long its values are.
+        // The near cache does not know the length of this type's values in a row event.
         run(&mut scene.writer, &["ALTER TABLE d.x ADD place POINT"]);
         scene.after(&["UPDATE d.x SET v = v + 1 WHERE id = 3"], &[(one, Outdated), (three, Outdated)]);
     }
@@ -242,7 +244,7 @@ fn keys_that_a_collation_compares_or_that_have_parts_are_outdated_by_any_row() {
             &[(null, Outdated), ("SELECT v FROM d.n WHERE id = 1", Outdated)],
         );
         scene.after(&["UPDATE d.m SET v = 5 WHERE id = 1"], &[("SELECT v FROM d.m WHERE id = 1", Outdated)]);
-        // The server compares what is no integer with an integer key in its own way.
+        // How the server compares these literals with an integer key is not modelled, so such a read depends on all rows.
         for read in [
             "SELECT v FROM d.t WHERE id = '1'",
             "SELECT v FROM d.t WHERE id = 1.0",
@@ -269,7 +271,7 @@ fn rows_that_change_by_other_ways_than_they_are_named_count() {
         let mut scene = Scene::of(kind, &statements);
         let [one, two, three] = [1, 2, 3].map(|id| format!("SELECT v FROM d.w WHERE id = {id}"));
         let [one, two, three] = [&one, &two, &three].map(String::as_str);
-        // A new row takes the place of those that share a unique key with it.
+        // REPLACE deletes all rows that share a unique key with the new row.
         scene.after(&["REPLACE INTO d.w VALUES (3, 10, 7)"], &[(one, Outdated), (two, Kept), (three, Outdated)]);
         scene.after(
             &["INSERT INTO d.from_here VALUES (1)", "INSERT INTO d.w VALUES (1, 11, 1)"],
@@ -363,7 +365,7 @@ fn compressed_rows_and_parts_of_documents_count() {
         scene.after(&["UPDATE d.t SET v = 5 WHERE id = 2"], &[(READ, Kept), (other, Outdated)]);
         scene.after(&["UPDATE d.t SET v = 6 WHERE id = 1"], &[(READ, Outdated), (other, Kept)]);
     }
-    // Each event is compressed in MariaDB, and not unpacked.
+    // MariaDB compresses each event. The near cache does not unpack these, so they invalidate the whole table.
     let small = ["SET GLOBAL log_bin_compress_min_len = 10", "SET GLOBAL log_bin_compress = ON"];
     let mut scene = Scene::of(mariadb(), &small);
     scene.after(&["UPDATE d.t SET v = 5 WHERE id = 2"], &[(READ, Outdated)]);

@@ -1,4 +1,4 @@
-//! With `in-transactions`, reads in transactions that have written nothing are answered with the help of the binary log, too.
+//! With `in-transactions` and the binary log, reads in transactions that have written nothing are answered from memory, too.
 
 use crate::beside::followed::{Kind, LONG, direct, is_said, kinds, run};
 use crate::beside::scene::{READ, ask, hits, until_served};
@@ -38,7 +38,7 @@ fn what_transactions_read_is_kept_for_those_that_follow() {
         for round in 0..5 {
             let mut client = near.client();
             run(&mut client, &["SET autocommit = 0"]);
-            // Its settings are asked for before its first read can be looked up.
+            // The near cache asks for the session's settings before it can look up the first read.
             ask(&mut client, OTHER);
             let before = hits(&near);
             assert_eq!(ask(&mut client, READ), "1");
@@ -54,7 +54,7 @@ fn what_transactions_read_is_kept_for_those_that_follow() {
     }
 }
 
-/// The log was heard beyond the change when the old row was read.
+/// The old row is read from the snapshot after the near cache has already received the change of the row.
 #[test]
 fn a_row_of_an_old_snapshot_is_not_kept_for_others() {
     for kind in kinds() {

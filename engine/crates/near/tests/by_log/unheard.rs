@@ -1,11 +1,12 @@
-//! Changes that stand in the server's binary log under another name, or not at all, are not missed where it is followed.
+//! Changes that are in the server's binary log under another name, or not at all, are not missed by a near cache that follows the log.
 
 use crate::beside::Near;
 use crate::beside::followed::{Kind, LONG, direct, is_said, kinds, run, until_heard};
 use crate::beside::scene::{ask, hits, until_served};
 use fqc_tests::client::Client;
 
-/// They are never answered from memory, however often what is asked of the catalogue has been answered, while another read is.
+/// Checks that these reads are never answered from memory, even after the near cache has looked up their tables several times, while
+/// another read is.
 fn are_never_served(near: &Near, client: &mut Client, reads: &[&str]) {
     for _ in 0..4 {
         for read in reads {
@@ -18,7 +19,7 @@ fn are_never_served(near: &Near, client: &mut Client, reads: &[&str]) {
     until_served(near, client, "SELECT COUNT(*) FROM d.u");
 }
 
-/// What a parent has its children become, and the statement on the parent that does it.
+/// The action of a foreign key, and the statement on the parent table that triggers it.
 const RULES: [(&str, &str); 4] = [
     ("ON DELETE CASCADE", "DELETE FROM d.parent WHERE id = 1"),
     ("ON DELETE SET NULL", "DELETE FROM d.parent WHERE id = 1"),
@@ -62,7 +63,7 @@ fn rows_that_change_along_a_chain_of_tables_are_not_outdated() {
             let key = format!("FOREIGN KEY (p) REFERENCES d.{parent} (id) ON DELETE CASCADE");
             format!("CREATE TABLE d.{name} (id INT PRIMARY KEY, p INT, {key})")
         };
-        // The first one is its own parent.
+        // The first table is its own parent.
         let tables = [of("first", "first"), of("middle", "first"), of("last", "middle")];
         tables.iter().for_each(|table| run(&mut admin, &[table]));
         run(
@@ -77,7 +78,7 @@ fn rows_that_change_along_a_chain_of_tables_are_not_outdated() {
         run(&mut admin, &["DELETE FROM d.first WHERE id = 1"]);
         is_said(&near, &mut client, read, "2");
         until_served(&near, &mut client, read);
-        // A table in between changes with another one from now on.
+        // The table in the middle now gets another parent, too.
         run(
             &mut admin,
             &[
@@ -98,7 +99,7 @@ fn a_rule_that_comes_later_or_reaches_further_counts_too() {
         let server = kind.logging();
         let near = kind.following(&server, LONG);
         let (mut client, mut admin) = (near.client(), direct(&server));
-        // Through a table between them, whose parent is in a schema that the account does not see.
+        // The chain passes through a table whose parent is in a schema that the near cache's account cannot see.
         let statements = [
             "CREATE DATABASE unseen",
             "CREATE TABLE unseen.parent (id INT PRIMARY KEY)",
@@ -113,7 +114,7 @@ fn a_rule_that_comes_later_or_reaches_further_counts_too() {
         are_never_served(&near, &mut client, &reads);
         run(&mut admin, &["DELETE FROM unseen.parent WHERE id = 1"]);
         reads.iter().for_each(|read| assert_eq!(ask(&mut client, read), "2"));
-        // The rule comes when the child is served already, and its parent last of all.
+        // The foreign key is added when reads of the child are served already, and its parent is created last.
         let read = "SELECT SUM(p) FROM d.child";
         let statements = ["CREATE TABLE d.child (p INT PRIMARY KEY)", "INSERT INTO d.child VALUES (1), (2)"];
         run(&mut admin, &statements);
@@ -129,13 +130,13 @@ fn a_rule_that_comes_later_or_reaches_further_counts_too() {
         until_heard(&near);
         (0..5).for_each(|_| drop(ask(&mut client, read)));
         run(&mut admin, &["DELETE FROM d.parent WHERE id = 1"]);
-        // An old server does not know the parent yet.
+        // Some old servers do not connect the foreign key to a parent that is created later, so the expected value is read.
         let expected = ask(&mut admin, read);
         is_said(&near, &mut client, read, &expected);
     }
 }
 
-/// A table that forbids children to change with it is one as any other.
+/// A foreign key without such an action lets the parent change no rows of the child, so both are treated like any other table.
 #[test]
 fn a_child_that_its_parent_cannot_change_is_served() {
     for kind in kinds() {
@@ -159,7 +160,7 @@ fn a_child_that_its_parent_cannot_change_is_served() {
     }
 }
 
-/// The catalogue must be asked by the name that the table has, however the text spells it.
+/// The near cache must look up the table's name as the catalogue has it, however the statement spells it.
 #[test]
 fn a_child_is_known_by_any_spelling() {
     for kind in kinds().filter(|kind| !kind.is_mysql()) {
@@ -182,7 +183,7 @@ fn a_child_is_known_by_any_spelling() {
     }
 }
 
-/// MariaDB opens a file's table by this name, too, and logs what changes it by the other.
+/// MariaDB opens a table also by the name of its file (`#mysql50#t`), but logs changes under the table's name.
 #[test]
 fn the_name_of_a_file_is_not_taken_for_that_of_a_table() {
     for kind in kinds() {
@@ -204,17 +205,17 @@ fn update(value: u64) -> String {
     format!("UPDATE d.t SET v = {value} WHERE id = 1")
 }
 
-/// What was written just now is seen once it is heard, and served.
+/// Checks that a value that was just written is read once the change was received, and is then served from memory.
 fn is_seen(near: &Near, client: &mut Client, value: &str) {
     until_heard(near);
     assert_eq!(ask(client, VALUE), value, "{}", near.log());
     assert_eq!(until_served(near, client, VALUE), value);
 }
 
-/// One that never stands for a server that is here.
+/// A server UUID that no server of the test has.
 const SOURCE: &str = "11111111-2222-3333-4444-555555555555";
 
-/// Who numbers transactions by hand leaves numbers out, and goes back.
+/// With GTIDs that are set by hand, numbers may be left out, and may be lower than earlier ones.
 #[test]
 fn transactions_that_were_numbered_by_hand_count() {
     for kind in kinds() {
@@ -234,7 +235,8 @@ fn transactions_that_were_numbered_by_hand_count() {
     }
 }
 
-/// What such transactions have changed is not known: the server's log says nothing of them.
+/// The server has executed these GTIDs, but they are in no log. What their transactions have changed is unknown, so everything is
+/// invalidated.
 #[test]
 fn numbers_that_the_log_never_tells_end_what_was_kept() {
     for kind in kinds().filter(Kind::is_mysql) {
@@ -245,7 +247,7 @@ fn numbers_that_the_log_never_tells_end_what_was_kept() {
         let purged = format!("SET GLOBAL gtid_purged = '+{SOURCE}:2-9'");
         let by_hand =
             [number.as_str(), "BEGIN", "UPDATE d.t SET v = 10 WHERE id = 1", "COMMIT", "SET gtid_next = AUTOMATIC"];
-        // As a dump does it that is read in.
+        // A dump that is loaded adds GTIDs like this.
         let by_dump = ["UPDATE d.t SET v = 11 WHERE id = 1", &purged];
         for (value, hidden) in [("10", &by_hand[..]), ("11", &by_dump)] {
             until_served(&near, &mut client, VALUE);
@@ -279,7 +281,7 @@ fn transactions_without_numbers_end_it_until_all_have_one() {
     }
 }
 
-/// It stands still while the log goes on, is purged or begins anew, and grows past the place that was heard.
+/// The near cache is suspended while the log goes on, is purged or reset, and grows past the position that was received.
 #[test]
 fn a_log_that_is_not_what_it_was_when_it_goes_on_ends_what_was_kept() {
     for kind in kinds() {
@@ -294,7 +296,7 @@ fn a_log_that_is_not_what_it_was_when_it_goes_on_ends_what_was_kept() {
             near.signal(libc::SIGSTOP);
             if value % 7 == 0 {
                 for thread in ask(&mut writer, threads).split(';').filter(|thread| !thread.is_empty()) {
-                    // It may have ended already.
+                    // The connection may have ended already.
                     let _ = writer.query(format!("KILL {thread}"));
                 }
             }
@@ -303,7 +305,7 @@ fn a_log_that_is_not_what_it_was_when_it_goes_on_ends_what_was_kept() {
                 2..5 => run(&mut writer, &[update(value).as_str(), kind.reset]),
                 _ => run(&mut writer, &[kind.reset, &update(value), "FLUSH BINARY LOGS", purge]),
             }
-            // More than before, or less.
+            // The log becomes longer than before, or stays shorter.
             for other in 0..if value % 4 == 0 { 3 } else { 20 * (value - 8) } {
                 run(&mut writer, &[&format!("REPLACE INTO d.u VALUES ({other}, {value})")]);
             }

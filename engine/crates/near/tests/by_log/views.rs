@@ -1,4 +1,4 @@
-//! Where the server's log is followed, reads of views are answered from memory, as long as nothing changes that a view reads, or what it is.
+//! With the server's log, reads of views are answered from memory until a table that the view reads, or the view's definition, changes.
 
 use crate::beside::Near;
 use crate::beside::executions::{prepared, run as execute, until_run_here};
@@ -6,7 +6,7 @@ use crate::beside::followed::{LONG, direct, is_said, kinds, run, show, until_hea
 use crate::beside::scene::{ask, hits, until_served};
 use fqc_tests::client::{Client, Param};
 
-/// Views of `d.t`, of one inside another, of two tables by other names, and with literals that are read in more ways than one.
+/// Views of `d.t`, of another view, of two tables with aliases, and with literals whose meaning depends on `sql_mode`.
 const VIEWS: [&str; 7] = [
     "CREATE DATABASE e",
     "CREATE VIEW d.w AS SELECT id, v FROM d.t",
@@ -45,7 +45,7 @@ fn a_read_of_a_view_is_answered_from_memory_until_what_it_reads_changes() {
                 }
             } else {
                 READS.iter().for_each(|(read, ..)| drop(until_served(&near, &mut client, read)));
-                // Through a view, too.
+                // Some writes also go through a view.
                 run(&mut other, &[if value % 3 == 0 { update } else { update.replace("d.t", "d.w") }.as_str()]);
             }
             for (read, before, after) in READS {
@@ -57,7 +57,7 @@ fn a_read_of_a_view_is_answered_from_memory_until_what_it_reads_changes() {
         run(&mut writer, &["INSERT INTO d.u VALUES (1, 5)"]);
         until_heard(&near);
         assert_eq!(ask(&mut client, joined), "19,5");
-        // By what it prepares, too.
+        // The same holds for prepared statements.
         let by_key = prepared(&mut client, "SELECT v FROM d.w WHERE id = ?");
         let one = [Param::Int(1)];
         until_run_here(&near, &mut client, &by_key, &one);
@@ -97,7 +97,7 @@ fn another_definition_ends_what_was_read_by_the_one_before() {
                 is_said(&near, &mut client, read, &expected);
                 assert_eq!(until_served(&near, &mut client, read), expected, "{read} after {definition}");
             }
-            // It hangs on what the new one reads, and on nothing else.
+            // The result now depends on the tables that the new definition reads.
             let table = if definition.contains("d.u") { "d.u" } else { "d.t" };
             run(&mut writer, &[&format!("UPDATE {table} SET v = {round} + 200 WHERE id = 1")]);
             let expected = ask(&mut admin, reads[0]);
@@ -146,7 +146,7 @@ fn rights_that_are_taken_away_count_those_of_the_definer_too() {
         run(&mut admin, &["REVOKE SELECT ON d.t FROM app@'%'"]);
         is_said(&near, &mut app, invoked, "error 1356");
         assert_eq!(until_served(&near, &mut app, read), "1");
-        // Others have no right to it, whoever has read it.
+        // Another account without the privilege gets nothing, although the result is in memory.
         run(&mut admin, &["CREATE USER nobody@'%'"]);
         assert_eq!(ask(&mut near.login("nobody", "").expect("a connection"), read), "error 1142");
         run(&mut admin, &["REVOKE SELECT ON d.* FROM definer@'%'"]);
@@ -161,7 +161,7 @@ fn rights_that_are_taken_away_count_those_of_the_definer_too() {
 
 fn is_never_served(near: &Near, client: &mut Client, reads: &[&str]) {
     reads.iter().for_each(|read| drop(ask(client, read)));
-    // Learned of in the same way, and after them.
+    // The near cache looks up tables in order: when this read is served, it knows those of the reads above.
     until_served(near, client, "SELECT MAX(v) FROM d.t");
     let before = hits(near);
     for read in reads {
@@ -197,7 +197,7 @@ fn a_view_that_is_not_the_same_for_all_at_all_times_is_not_kept() {
             "SELECT t.v FROM d.t, d.around",
         ];
         is_never_served(&near, &mut near.client(), &reads);
-        // Whose definition the account may not see any more.
+        // A view whose definition the near cache's account may no longer see is not served.
         run(&mut admin, &["CREATE VIEW d.w AS SELECT v FROM d.t WHERE id = 1"]);
         show(&mut admin, &["d.w"]);
         let mut client = near.client();
@@ -219,7 +219,7 @@ fn what_another_near_cache_has_read_of_a_view_is_found_until_it_is_outdated() {
         let [first, second] = [(); 2].map(|()| kind.sharing(&server, LONG, &store));
         let (mut client, mut other) = (first.client(), second.client());
         let read = "SELECT v FROM d.w";
-        // The second one gets to know the view and its table by another read.
+        // The second near cache learns about the view and its table by another read.
         until_served(&second, &mut other, "SELECT MAX(v) FROM d.w");
         let inserts = first.metric("store_inserts_total");
         until_served(&first, &mut client, read);

@@ -1,4 +1,4 @@
-//! Applications read in their own process what a near cache keeps by rules, and nothing that is older than a rule allows.
+//! Applications read a near cache's results in their own process. With rules, they never get a result that is older than its rule allows.
 
 use crate::beside::applications::{End, in_this_process, reads_of_the_past, twins, until_served_here};
 use crate::beside::executions::ELSEWHERE;

@@ -1,4 +1,4 @@
-//! Near caches that serve by rules, and what they share in stores.
+//! Tests of near caches that serve by rules, and of the stores that they share.
 
 #[path = "../beside/mod.rs"]
 mod beside;

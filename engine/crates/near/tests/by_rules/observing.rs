@@ -6,7 +6,7 @@ use crate::beside::{Folder, Near, near, wait_until};
 use crate::rules::{LONG, servers, write};
 use fqc_tests::client::{Client, Param};
 
-/// Columns of `SHOW FQC QUERIES`.
+/// The indexes of two columns of `SHOW FQC QUERIES`.
 const OBSERVED_REQUESTS: usize = 16;
 const OBSERVED_HITS: usize = 17;
 

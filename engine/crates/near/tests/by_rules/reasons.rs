@@ -1,4 +1,4 @@
-//! Each read that the server answers where reads may be answered from memory has a reason.
+//! If reads may be answered from memory, each read that the server answers instead is counted with a reason.
 
 use crate::beside::followed::{LONG, direct, kinds, mariadb, run, show};
 use crate::beside::scene::{READ, ask, furnish, until_served};
@@ -16,13 +16,13 @@ fn counted(near: &Near) -> Counted {
     counted.map(|(name, count)| (name.into(), count.parse().expect("a number"))).collect()
 }
 
-/// What was counted since.
+/// Returns the reasons whose count has grown since `before`, and by how much.
 fn since(near: &Near, before: &Counted) -> Vec<(String, u64)> {
     let counts = counted(near).into_iter().map(|(name, count)| (count - before.get(&name).unwrap_or(&0), name));
     counts.filter(|(count, _)| *count > 0).map(|(count, name)| (name, count)).collect()
 }
 
-/// From some time on this is counted for each of these, and nothing else.
+/// Repeats a read until each is counted with this reason and with no other one.
 fn comes_to(near: &Near, reason: &str, mut read: impl FnMut()) {
     const TIMES: u64 = 3;
     let begun = Instant::now();
@@ -37,7 +37,7 @@ fn comes_to(near: &Near, reason: &str, mut read: impl FnMut()) {
     }
 }
 
-/// Of one read alone.
+/// Sends one read, and returns the reasons that were counted for it.
 fn at_once(near: &Near, client: &mut Client, read: &str) -> Vec<String> {
     let before = counted(near);
     ask(client, read);
@@ -123,7 +123,7 @@ fn with_the_log_each_read_that_goes_to_the_server_has_a_reason() {
         run(&mut admin, &["ALTER USER follower@'%' ACCOUNT LOCK"]);
         let threads = "SELECT id FROM information_schema.processlist WHERE user = 'follower'";
         while let Some(thread) = admin.scalar(threads).expect("an answer") {
-            // It may have ended already.
+            // The connection may have ended already.
             let _ = admin.query(format!("KILL {thread}"));
         }
         near.wait_for_metric("serving", |serving| serving == 0);

@@ -1,4 +1,4 @@
-//! By rules results are served outdated, for as long as a rule allows, and to nobody whom they were not read for.
+//! With rules, results may be stale for as long as a rule allows, and are only served to sessions with the same account and settings.
 
 use crate::beside::executions::{ELSEWHERE, Twins, prepared, run};
 use crate::beside::scene::{READ, ask, furnish, reads_run_for_those_who_go, said};
@@ -10,7 +10,7 @@ use fqc_tests::server::{Options, Product, Server};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Longer than a test takes.
+/// A rule whose time to live is longer than a test takes.
 pub const LONG: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
 
 fn started(options: Options) -> Server {
@@ -23,7 +23,7 @@ fn mariadb() -> Server {
     started(Options::default())
 }
 
-/// MariaDB without the plugin, and each MySQL that is here.
+/// Returns MariaDB without the plugin, and each version of MySQL that is installed in `target/servers`.
 pub fn servers() -> impl Iterator<Item = (&'static str, Server)> {
     let mysqls = ["5.7", "8.0", "9.7"].into_iter().filter_map(|line| {
         let program = checkout::file(&format!("target/servers/MySQL-{line}/sbin/mysqld"));
@@ -42,7 +42,7 @@ pub fn ruled(server: &Server, rules: &str) -> Near {
     near(server, &["--rules", &folder.write("rules.toml", rules)])
 }
 
-/// What it says, and whether it was answered from memory.
+/// Returns the answer to a read, and whether it came from memory.
 pub fn served(near: &Near, client: &mut Client, read: &str) -> (String, bool) {
     let before = near.metric("hits_total");
     let answer = ask(client, read);
@@ -81,7 +81,7 @@ fn a_result_is_served_until_its_time_is_over_and_not_after() {
                 sleep(Duration::from_millis(1));
             }
             assert!(hits > 0, "{line}: {}", near.log());
-            // It was asked for then, and read before `known`.
+            // The result was served to a read that began at `last`, and had been read from the server before `known`.
             let outdated = last.saturating_duration_since(known);
             assert!(outdated < TTL, "{line}: {outdated:?}");
         }
@@ -99,14 +99,14 @@ fn an_answer_from_memory_is_byte_for_byte_that_of_the_server() {
             assert_eq!(client.query(READ).expect("an answer").bytes, expected, "{line}");
             assert_eq!(near.metric("hits_total") - before, u64::from(round > 0), "{line}: {}", near.log());
         }
-        // The server was asked something on the way, of which no trace is left.
+        // The near cache has sent a query of its own to the server; the session must not show any trace of it.
         assert_eq!(ask(&mut client, "SELECT v FROM d.t ORDER BY id"), "one;two");
         assert_eq!(ask(&mut client, "SHOW WARNINGS"), "", "{line}");
         assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "2", "{line}");
     }
 }
 
-/// MariaDB keeps the warnings of the statement before while a read names no table.
+/// MariaDB keeps the warnings of the last statement during a read that names no table.
 #[test]
 fn warnings_outlive_a_read_without_a_table_before_which_the_server_could_be_asked_for_the_session() {
     for (line, server) in servers() {
@@ -127,7 +127,7 @@ fn warnings_outlive_a_read_without_a_table_before_which_the_server_could_be_aske
     }
 }
 
-/// The server would still hold them if it did not see the read that cleared them.
+/// A read that is answered from memory would have cleared the warnings, but the server has not seen it and still has them.
 #[test]
 fn warnings_are_gone_after_an_answer_from_memory_and_a_read_without_a_table() {
     for (line, server) in servers() {
@@ -147,7 +147,7 @@ fn warnings_are_gone_after_an_answer_from_memory_and_a_read_without_a_table() {
     }
 }
 
-/// MySQL counts in its answer to a ping what the statement before has warned of.
+/// MySQL's answer to a ping contains the number of warnings of the last statement.
 #[test]
 fn a_ping_after_an_answer_from_memory_counts_no_older_warnings() {
     for (line, server) in servers() {
@@ -182,7 +182,7 @@ fn one_client_refreshes_and_the_others_get_what_there_is() {
     wait_until("the soft end", || begun.elapsed() > Duration::from_millis(200));
     let counts = || (near.metric("misses_total"), near.metric("rule_refreshes_total{rule=\"soft\"}"));
     let before = counts();
-    // Whoever refreshes waits for the lock.
+    // The client that refreshes the result waits for the lock.
     client.send(command::QUERY, READ.as_bytes()).expect("it is sent");
     near.wait_for_metric("misses_total", |misses| misses == before.0 + 1);
     for _ in 0..20 {
@@ -249,7 +249,7 @@ fn nobody_gets_a_row_that_was_read_for_another_account() {
         for _ in 0..3 {
             assert_eq!(ask(&mut other, READ), "error 1142", "{line}");
         }
-        // The same connection, as somebody else and back.
+        // The same connection changes to another account and back.
         app.change_user(&Login::user("other", "")).expect("an answer");
         for _ in 0..3 {
             assert_eq!(ask(&mut app, READ), "error 1142", "{line}");
@@ -257,7 +257,7 @@ fn nobody_gets_a_row_that_was_read_for_another_account() {
         app.change_user(&Login::user("app", "")).expect("an answer");
         ask(&mut app, READ);
         assert_eq!(served(&near, &mut app, READ), ("one".into(), true), "{line}");
-        // A view shows each its own rows.
+        // A view that shows each account its own rows.
         let mut admin = Client::root(&server.endpoint()).expect("a connection");
         let view = "CREATE SQL SECURITY INVOKER VIEW d.own AS SELECT id FROM d.t WHERE USER() LIKE 'app@%'";
         for statement in [view, "GRANT SELECT ON d.* TO other@'127.0.0.1'"] {
@@ -271,7 +271,7 @@ fn nobody_gets_a_row_that_was_read_for_another_account() {
     }
 }
 
-/// Each statement stands for one way in which accounts change.
+/// Each entry is one way to replace an account, or to take its privileges away.
 #[test]
 fn an_account_that_is_made_anew_gets_nothing_that_was_read_before() {
     const GRANT: &str = "GRANT SELECT ON d.* TO app@'127.0.0.1'";
@@ -290,7 +290,7 @@ fn an_account_that_is_made_anew_gets_nothing_that_was_read_before() {
             drop(before);
             change.iter().for_each(|statement| root.must(statement).map(drop).expect(statement));
             let mut after = near.login("app", "").expect("a connection");
-            // The near cache knows the account from the second read on.
+            // The near cache learns the session's account with its first read, so it could serve from the second read on.
             for _ in 0..3 {
                 let answer = ask(&mut after, READ);
                 assert_eq!(answer, "error 1142", "{line}: {change:?}");
@@ -310,7 +310,7 @@ fn a_connection_sees_its_own_writes() {
         ask(&mut client, READ);
         for round in 0..6 {
             let (mine, value) = (round % 2 == 0, format!("v{round}"));
-            // What another connection reads before the write is not what this one gets after it.
+            // Another connection reads before the write. After it, this connection must not get that result.
             ask(&mut other, READ);
             ask(&mut client, if mine { "BEGIN" } else { "SELECT 1" });
             ask(&mut client, &format!("UPDATE d.t SET v = '{value}' WHERE id = 1"));
@@ -335,11 +335,11 @@ fn nothing_is_run_for_a_client_that_goes() {
     }
 }
 
-/// As MariaDB's connector for Java begins each of its connections.
+/// The statement that MariaDB's connector for Java begins each connection with.
 const TRACKING: &str =
     "SET session_track_system_variables = CONCAT(@@global.session_track_system_variables, ',auto_increment_increment')";
 
-/// As applications begin each of their connections.
+/// Statements that applications begin a connection with must not prevent it from being served earlier results.
 #[test]
 fn what_cannot_write_leaves_a_connection_what_was_read_before() {
     const BEGINNING: [&str; 7] = [
@@ -356,7 +356,7 @@ fn what_cannot_write_leaves_a_connection_what_was_read_before() {
         let enter = || {
             let mut client = near.client();
             BEGINNING.iter().for_each(|one| drop(client.must(one).expect(one)));
-            // With its first read the server is asked what the connection is.
+            // At the first read, the near cache asks the server for the session's account and settings.
             ask(&mut client, "SELECT v FROM d.u");
             client
         };
@@ -419,7 +419,7 @@ fn what_a_session_is_decides_what_it_gets() {
     }
 }
 
-/// A server whose table is locked, so that whoever reads it waits, and a near cache that coalesces for so long.
+/// A near cache that coalesces equal reads for `coalesce_ms`, and a connection that can lock the table, so that every read of it waits.
 struct Crowd {
     near: Near,
     locker: Client,
@@ -432,7 +432,7 @@ impl Crowd {
         Crowd { near, locker: Client::root(&server.endpoint()).expect("a connection") }
     }
 
-    /// A client of whom the server was asked who it is.
+    /// Connects a client and has it read once, so that the near cache knows its session context.
     fn client(&self, user: &str) -> Client {
         let mut client = self.near.login(user, "").expect("a connection");
         ask(&mut client, "SELECT v FROM d.u");
@@ -447,7 +447,7 @@ impl Crowd {
         self.locker.must("UNLOCK TABLES").expect("it is free");
     }
 
-    /// Has the client ask, and waits until so many more reads are counted under this name.
+    /// Sends the read, and waits until the counter has grown by `more`.
     fn send(&self, client: &mut Client, counter: &str, more: u64) {
         let counter = format!("{counter}{{rule=\"crowd\"}}");
         let before = self.near.metric(&counter);
@@ -462,7 +462,7 @@ impl Crowd {
 
 const SENT: &str = "rule_misses_total";
 const WAITS: &str = "rule_waits_total";
-/// Nobody waits for so long: what comes earlier has another reason.
+/// A time to coalesce, in milliseconds, that is longer than the test: a wait that ends earlier has another reason.
 const FOR_LONG: u64 = 60_000;
 
 fn answer_of(client: &mut Client) -> String {
@@ -483,7 +483,7 @@ fn of_those_who_ask_the_same_at_the_same_time_one_asks_the_server() {
         crowd.unlock();
         clients.iter_mut().for_each(|client| assert_eq!(answer_of(client), "new", "{line}"));
         assert_eq!((crowd.near.metric("misses_total"), hits_of(&crowd.near) - hits), (sent, 5), "{line}");
-        // They are what they were.
+        // The sessions are unchanged by the wait.
         for client in &mut clients {
             assert_eq!(served(&crowd.near, client, READ), ("new".into(), true), "{line}");
             assert_eq!(ask(client, "SELECT FOUND_ROWS()"), "1", "{line}");
@@ -508,7 +508,7 @@ fn nobody_waits_for_longer_than_the_rule_says() {
         crowd.lock();
         crowd.send(&mut first, SENT, 1);
         let asked = Instant::now();
-        // The lock is still held: both have asked the server in the end.
+        // The lock is still held, so the second read has gone to the server, too, after its wait.
         crowd.send(&mut second, SENT, 1);
         assert!(asked.elapsed() >= Duration::from_millis(LONGEST), "{line}");
         assert_eq!(crowd.waits(), 1, "{line}");
@@ -522,7 +522,7 @@ fn whoever_could_not_be_given_the_answer_does_not_wait_for_it() {
     for (line, server) in servers() {
         let mut crowd = Crowd::of(&server, FOR_LONG);
         let mut first = crowd.client("root");
-        // Of another account, of other settings, with a write of its own since the read was sent, and in a transaction.
+        // One client each with another account, with other settings, with a write of its own since the read was sent, and in a transaction.
         let (mut app, mut other) = (crowd.client("app"), crowd.client("root"));
         ask(&mut other, "SET SESSION sql_mode = 'ANSI_QUOTES'");
         ask(&mut other, "SELECT v FROM d.u");
@@ -547,7 +547,7 @@ fn whoever_could_not_be_given_the_answer_does_not_wait_for_it() {
     }
 }
 
-/// Without an answer that can be kept, all who waited ask for themselves, and at once.
+/// If the first read fails, all clients that waited for it send their own read at once.
 #[test]
 fn whoever_waits_for_a_read_that_fails_asks_the_server() {
     for (line, server) in servers() {
@@ -565,7 +565,7 @@ fn whoever_waits_for_a_read_that_fails_asks_the_server() {
         admin.must(&format!("KILL QUERY {number}")).expect("it is killed");
         assert_eq!(answer_of(&mut first), "error 1317", "{line}");
         crowd.near.wait_for_metric("misses_total", |misses| misses == sent + 2);
-        // The client of a read that others wait for goes, and so does the server's connection of one who waits.
+        // `first` now waits for a read of one of the other two. One of these disconnects, and `first` must get an answer all the same.
         crowd.send(&mut first, WAITS, 1);
         drop(second);
         crowd.unlock();
@@ -591,7 +591,7 @@ fn whoever_waits_when_it_is_told_to_end_gets_an_answer() {
 const METADATA_CHANGED: u16 = 1024;
 const BY_KEY: &str = "SELECT v, ? FROM d.t WHERE id = ?";
 
-/// Of the first row, and whether it was answered from memory.
+/// Executes a statement. Returns the first value of the first row, or the error, and whether the answer came from memory.
 fn run_here(near: &Near, client: &mut Client, statement: &Prepared, params: &[Param]) -> (String, bool) {
     let before = near.metric("hits_total");
     let answer = run(client, statement, params);
@@ -628,15 +628,16 @@ fn an_execution_that_repeats_is_answered_byte_for_byte() {
                 let expected = run(&mut direct, &there, params).bytes;
                 assert_eq!(run(&mut client, &here, params).bytes, expected, "{line}: {params:?}");
             }
-            // MySQL says each time that the columns are not those that it told when it prepared, and that is not kept.
+            // MySQL may report at each execution that the columns differ from those at PREPARE. Such results are not kept.
             let flags = &expected.bytes[expected.flags.last().expect("flags").clone()];
             let is_kept = u16::from_le_bytes([flags[0], flags[1]]) & METADATA_CHANGED == 0;
-            // And it goes by all types that a statement has had: it is served while they are those of its first execution.
+            // MySQL's result depends on all parameter types that the statement has had: it is served while they are those of the first
+            // execution.
             let are_first = |params: &[Param]| matches!(params, [Param::Int(_), Param::Int(_)]);
             let expected = if is_kept && (line == "MariaDB" || are_first(params)) { 3 } else { 0 };
             assert_eq!(near.metric("hits_total") - before, expected, "{line}: {params:?}; {}", near.log());
         }
-        // Another connection's first execution brings the types to the server; from then on it is served, too.
+        // The first execution on another connection sends the parameter types to the server. From then on it is served, too.
         write(&server, "later");
         let mut other = near.client();
         let statement = prepared(&mut other, BY_KEY);
@@ -667,7 +668,7 @@ fn who_prepares_and_who_runs_decide_what_an_execution_gets() {
             assert_eq!(run_here(&near, &mut client, &in_d, &one).0, "one", "{line}");
         }
         assert!(run_here(&near, &mut client, &in_d, &one).1 && run_here(&near, &mut other, &in_e, &one).1, "{line}");
-        // It was prepared elsewhere than it is run.
+        // The current database is not the one that the statement was prepared in.
         ask(&mut client, "USE e");
         for _ in 0..3 {
             assert_eq!(run_here(&near, &mut client, &in_d, &one), ("one".into(), false), "{line}");
@@ -678,10 +679,10 @@ fn who_prepares_and_who_runs_decide_what_an_execution_gets() {
         ask(&mut client, "USE d");
         run(&mut client, &in_d, &one);
         assert_eq!(run_here(&near, &mut client, &in_d, &one), ("one".into(), true), "{line}");
-        // Of another account.
+        // Another account may not even prepare the read.
         let mut nobody = near.login("other", "").expect("a connection");
         assert!(nobody.prepare("SELECT v FROM d.t WHERE id = ?").expect("an answer").1.is_none(), "{line}");
-        // What was prepared is gone, and its number is another statement's.
+        // After the reset the statement is gone, and another statement gets its id.
         client.reset_connection().expect("an answer");
         ask(&mut client, "USE d");
         let second = prepared(&mut client, "SELECT v FROM t WHERE id = ? + 1");
@@ -720,7 +721,7 @@ fn executions_see_the_writes_of_their_connection() {
     }
 }
 
-/// What it means hangs on the session that prepared it, and that may have been another one: a trigger may change settings.
+/// A statement's meaning depends on the session's settings at PREPARE. A write may have changed them since, as a trigger can set variables.
 #[test]
 fn what_is_first_run_after_a_write_passes_until_it_is_prepared_again() {
     for (line, server) in servers() {
@@ -738,7 +739,7 @@ fn what_is_first_run_after_a_write_passes_until_it_is_prepared_again() {
     }
 }
 
-/// The server tells a client once that a statement has other columns than when it was prepared.
+/// If a statement's columns have changed since PREPARE, the server reports that to the client once.
 #[test]
 fn an_execution_is_answered_only_with_the_columns_that_its_client_knows_of() {
     for (line, server) in servers() {
@@ -771,7 +772,7 @@ fn whatever_one_connection_does_it_gets_what_it_would_get_directly() {
     }
 }
 
-/// Which type the server tells of a parameter hangs on what it was given for it before, by this connection alone.
+/// The type that the server reports for a parameter depends on the values that this connection has bound to it before.
 #[test]
 fn a_parameter_is_told_with_the_type_that_the_server_would_tell() {
     for (line, server) in servers() {
@@ -804,7 +805,7 @@ fn executions_of_the_same_wait_for_one_another() {
     }
 }
 
-/// As applications with several tenants and one account have it.
+/// Applications that have several tenants and one account use such views.
 #[test]
 fn a_view_may_look_at_user_variables() {
     let server = mariadb();
@@ -850,7 +851,7 @@ fn temporary_tables_are_their_sessions_own() {
     }
 }
 
-/// Nothing in what passes tells of it: the server has to.
+/// No statement of the client shows that there is a temporary table, so the near cache has to learn it from the server.
 #[test]
 fn a_temporary_table_that_a_trigger_makes_is_its_sessions_own() {
     let server = mariadb();
@@ -899,7 +900,7 @@ fn what_hangs_on_the_moment_or_the_session_is_never_kept() {
         }
         assert_eq!((near.metric("hits_total"), near.metric("entries")), (0, 0), "{line}");
         ask(&mut client, READ);
-        // Inside a transaction nothing is answered from memory.
+        // In a transaction, and with autocommit off, nothing is answered from memory.
         for statement in ["BEGIN", READ, READ, "COMMIT", "SET autocommit = 0", READ, READ, "COMMIT"] {
             ask(&mut client, statement);
         }
@@ -938,7 +939,7 @@ fn huge_results_pass_and_are_not_kept() {
         assert_eq!(ask(&mut client, "SELECT v FROM d.big").len(), 12 << 20);
     }
     assert_eq!((near.metric("hits_total"), near.metric("entries")), (0, 0));
-    // A text that is too long to be looked at as a whole.
+    // A statement that is too long for the near cache to examine as a whole.
     ask(&mut client, READ);
     let long = format!("INSERT INTO d.t VALUES (3, 'x') /* {} */", " ".repeat(200_000));
     ask(&mut client, &long);
@@ -962,7 +963,7 @@ fn results_take_no_more_memory_than_they_may_and_none_when_their_time_is_over() 
     near.wait_for_metric("entries", |entries| entries == 0);
 }
 
-/// A server may take a parameter for another type after it has had a value, by its bytes.
+/// After an execution, a server may change the type of a parameter according to the bytes of its value.
 #[test]
 fn what_the_bytes_of_a_value_are_taken_for() {
     let text = |text: &str| Param::Text(text.into());
@@ -999,7 +1000,7 @@ fn what_the_bytes_of_a_value_are_taken_for() {
             }
             for (one, twin) in [&mut client, &mut direct].into_iter().zip(&twins) {
                 one.close(twin).expect("it is sent");
-                // What is prepared in one go with a close passes.
+                // The ping separates the close from the next PREPARE, so that the two do not arrive in one read.
                 one.ping().expect("an answer");
             }
         }
@@ -1008,7 +1009,7 @@ fn what_the_bytes_of_a_value_are_taken_for() {
     }
 }
 
-/// On such an answer FOUND_ROWS() is that of the read before it, which the server has not seen either.
+/// After an aggregate over an empty range, FOUND_ROWS() is that of the read before, which was also answered from memory.
 #[test]
 fn rows_found_before_an_aggregate_over_nothing() {
     let server = mariadb();
@@ -1018,7 +1019,8 @@ fn rows_found_before_an_aggregate_over_nothing() {
         .map(|read| format!("SELECT {read}"));
     let one = "SELECT SQL_NO_CACHE v FROM d.t WHERE id = 1";
     let mut found = |last: &str, is_hit| {
-        // With the first read after a question for them the server is asked for more.
+        // The first read after FOUND_ROWS() may go to the server, together with a query of the near cache. So all reads are sent once
+        // before.
         for read in [&all, &nothing, &count] {
             ask(&mut client, read);
         }
@@ -1028,7 +1030,7 @@ fn rows_found_before_an_aggregate_over_nothing() {
         [(); 2].map(|()| ask(&mut client, "SELECT FOUND_ROWS()"))
     };
     assert_eq!(found(&count, true), ["1", "1"]);
-    // The server runs both reads that it has not seen, and leaves those of the first one.
+    // For FOUND_ROWS(), the server now runs both reads that were answered from memory; the number is that of the first one.
     assert_eq!(found(&nothing, true), ["2", "1"]);
     assert_eq!(found("SELECT SQL_NO_CACHE MIN(v) FROM d.t WHERE 1 = 0", false), ["error 1020"; 2]);
     assert_eq!(found("SELECT COUNT(v) FROM d.t", false), ["1", "1"]);
@@ -1051,7 +1053,7 @@ fn rows_found_are_those_of_the_read_or_it_fails() {
     assert_eq!(ask(&mut client, "SELECT FOUND_ROWS() + 0"), "error 1020");
     assert_eq!(ask(&mut client, read), "one;two;three");
     assert_eq!(ask(&mut client, "SELECT FOUND_ROWS()"), "3");
-    // Asked by what is prepared.
+    // The same by a prepared statement.
     let (_, statement) = client.prepare("SELECT FOUND_ROWS()").expect("it is prepared");
     let statement = statement.expect("a statement");
     ask(&mut client, read);
@@ -1061,7 +1063,7 @@ fn rows_found_are_those_of_the_read_or_it_fails() {
     assert_eq!(answer.failure().map(|failure| failure.code), Some(1020));
 }
 
-/// Found by the differential tester: the number was that of the question for the session's settings.
+/// Found by the differential tester: FOUND_ROWS() gave the number of the near cache's own query for the session's settings.
 #[test]
 fn rows_found_are_not_told_after_a_read_that_fails_in_the_place_of_another() {
     let server = mariadb();
@@ -1078,7 +1080,7 @@ fn rows_found_are_not_told_after_a_read_that_fails_in_the_place_of_another() {
     }
 }
 
-/// Found by the differential tester: such an execution is a read like others for who asks for the rows that it has found.
+/// Found by the differential tester: FOUND_ROWS() must also be right after an execution that is never answered from memory.
 #[test]
 fn rows_found_by_an_execution_that_is_always_passed_on_are_told() {
     let server = mariadb();
@@ -1096,7 +1098,8 @@ fn rows_found_by_an_execution_that_is_always_passed_on_are_told() {
     }
 }
 
-/// Found by the differential tester: an INSERT failed so, once something was prepared that says SQL_CALC_FOUND_ROWS.
+/// Found by the differential tester: an INSERT failed with the error of FOUND_ROWS() after a statement with SQL_CALC_FOUND_ROWS was
+/// prepared.
 #[test]
 fn who_does_not_ask_for_rows_found_is_not_refused_them() {
     let server = mariadb();
@@ -1150,7 +1153,7 @@ fn statements_are_told_as_rules_let_them_be_answered_to_who_may_see_them() {
         let told = client.query(QUERIES).expect("an answer").rows(false);
         let value = |at: usize| String::from_utf8_lossy(told[0][at].as_deref().expect("a value")).into_owned();
         assert_eq!([2, 3, 5].map(value), ["4", "3", "1"], "{line}");
-        // A rule can name it.
+        // A rule can name the digest.
         let digest = told[0][0].clone().expect("a digest");
         let rules = format!("[[rule]]\ndigest = '{}'\ncache = 'always'\nttl = 60\n", String::from_utf8_lossy(&digest));
         let named = ruled(&server, &rules);

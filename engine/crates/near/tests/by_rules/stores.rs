@@ -1,4 +1,5 @@
-//! What near caches share in memcached or Valkey: who finds what, how old it may be, and what becomes of reads when it does not answer.
+//! The shared store in memcached or Valkey: which sessions find which results, how old those may be, and how reads do while the store does
+//! not answer.
 
 use crate::beside::cluster::{self, Cluster};
 use crate::beside::scene::{READ, ask, furnish, said};
@@ -10,9 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Longer than a test takes.
+/// A rule whose time to live is longer than a test takes.
 const LONG: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
-/// Another read of the same table, so that the server has told who asks.
+/// Another read that the rules fit. After it, the near cache knows the session context of the client.
 const OTHER: &str = "SELECT v FROM d.u";
 
 struct Scene {
@@ -21,7 +22,7 @@ struct Scene {
     stores: Vec<Store>,
 }
 
-/// One after the other, with so many servers of the store, of those stores that are here.
+/// Returns a scene for each kind of store that is installed, with `stores` servers.
 fn scenes(stores: usize) -> impl Iterator<Item = Scene> {
     Kind::ALL.into_iter().filter_map(move |kind| Scene::of(kind, stores))
 }
@@ -37,7 +38,7 @@ impl Scene {
         Some(Scene { kind, server, stores })
     }
 
-    /// It waits for long, since the machine may be busy.
+    /// Starts a near cache with a long timeout for the store, since the machine may be busy.
     fn near(&self, rules: &str) -> Near {
         self.near_with(rules, &["--store-timeout-ms", "1000"])
     }
@@ -56,14 +57,14 @@ impl Scene {
     }
 }
 
-/// Of whom the near cache knows who it is.
+/// Connects a client whose session context the near cache knows.
 fn known(near: &Near, user: &str) -> Client {
     let mut client = near.login(user, "").expect("a connection");
     ask(&mut client, OTHER);
     client
 }
 
-/// What it says, and by which tier: the server, memory, or the store.
+/// Returns the answer to a read, and the tier that gave it: `server`, `memory` or `store`.
 fn found(near: &Near, client: &mut Client, read: &str) -> (String, &'static str) {
     let before = ["hits_total", "store_hits_total"].map(|name| near.metric(name));
     let answer = ask(client, read);
@@ -94,7 +95,7 @@ fn what_one_near_cache_has_read_another_one_finds() {
         assert_eq!(found(&second, &mut other, READ), ("one".into(), "memory"));
         assert_eq!(other.query(READ).expect("an answer").bytes, expected);
         assert_eq!(ask(&mut other, "SELECT FOUND_ROWS()"), "1");
-        // Executions of prepared statements, too.
+        // Results of prepared statements are shared, too.
         let (prepared, mut other) = ("SELECT v FROM d.t WHERE id = 2", known(&second, "root"));
         for (near, client, tier) in [(&first, &mut client, "server"), (&second, &mut other, "store")] {
             let statement = client.prepare(prepared).expect("an answer").1.expect("a statement");
@@ -151,7 +152,7 @@ fn a_connection_sees_its_own_writes_whatever_others_have_shared() {
     }
 }
 
-/// When it is dropped, also by a failure, all threads end.
+/// Ends all threads when it is dropped, also by a panic.
 struct Ending<'a>(&'a AtomicBool);
 
 impl Drop for Ending<'_> {
@@ -163,7 +164,8 @@ impl Drop for Ending<'_> {
 const SHORT: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 5\n";
 const TTL: Duration = Duration::from_secs(5);
 
-/// One writes numbers that grow, and all others tell which ones they see; with trouble, until enough was found in the store.
+/// One thread writes growing numbers, and the others note the numbers that they read, until enough reads were answered from the store. Then
+/// no number may have been read later than `TTL` after the next one was written. `trouble` is called repeatedly while the threads run.
 fn nothing_is_older_than_its_rule_says(server: &Server, nears: &[Near; 2], mut trouble: impl FnMut()) {
     const TEXTS: usize = 40;
     const WANTED: u64 = 10;
@@ -172,7 +174,7 @@ fn nothing_is_older_than_its_rule_says(server: &Server, nears: &[Near; 2], mut t
     let (written, seen) = thread::scope(|scope| {
         let ending = Ending(&is_over);
         let writer = scope.spawn(|| {
-            // When the number was written, at the latest.
+            // The time after which each number was certainly written, by number.
             let mut written = vec![Instant::now()];
             let mut direct = Client::root(&server.endpoint()).expect("a connection");
             while !is_over.load(Ordering::Relaxed) {
@@ -196,7 +198,8 @@ fn nothing_is_older_than_its_rule_says(server: &Server, nears: &[Near; 2], mut t
                         let asked = Instant::now();
                         let value = ask(&mut client, &format!("{READ} /* {number} */")).parse().unwrap_or(0);
                         seen.push((asked, value));
-                        // Each text is read often in the time that it may live; more reads would only take processors.
+                        // With this pause each statement is still read often within its time to live. More reads would only take processor
+                        // time.
                         thread::sleep(PAUSE);
                     }
                     seen
@@ -214,13 +217,13 @@ fn nothing_is_older_than_its_rule_says(server: &Server, nears: &[Near; 2], mut t
     });
     let mut oldest = Duration::ZERO;
     for (asked, value) in seen {
-        // Nobody could read it any more once the next one was there.
+        // The number became stale when the next one was written.
         let outdated: Option<&Instant> = written.get(value + 1_usize);
         let age = outdated.map_or(Duration::ZERO, |since| asked.saturating_duration_since(*since));
         assert!(age < TTL, "{value} was outdated for {age:?}");
         oldest = oldest.max(age);
     }
-    // Otherwise it proves nothing.
+    // If no result was served that old, the test has shown nothing.
     assert!(oldest > TTL / 2, "{oldest:?}");
 }
 
@@ -237,7 +240,7 @@ fn a_store_that_does_not_answer_costs_nothing_but_its_hits() {
     for mut scene in scenes(1) {
         let near = scene.near_with(LONG, &["--store-timeout-ms", "50"]);
         let mut client = known(&near, "root");
-        // It is late now and then, where the machine is busy.
+        // On a busy machine the store may be late now and then, so this tries until a result is shared.
         let share = |client: &mut Client, after: &str| {
             let (mut number, before) = (0, near.metric("store_inserts_total"));
             wait_until("what is shared", || {
@@ -272,7 +275,7 @@ fn a_store_that_does_not_answer_costs_nothing_but_its_hits() {
                 scene.stores[0].start_again();
             }
             near.wait_for_metric(&format!("store_answers{server}"), |answers| answers == 1);
-            // It is used as before.
+            // The store is used again.
             share(&mut client, round);
         }
     }
@@ -290,7 +293,7 @@ fn another_server_takes_the_place_of_one_that_is_gone() {
         let tiers: Vec<_> = reads.iter().map(|read| found(&second, &mut other, read).1).collect();
         let of_store = tiers.iter().filter(|tier| **tier == "store").count();
         assert!((1..30).contains(&of_store), "{of_store} of 30");
-        // What was lost is shared anew, by those that are left.
+        // The servers that are left take new results in place of the lost one.
         let inserts = second.metric("store_inserts_total");
         let reads: Vec<_> = (30..60).map(|number| format!("{READ} /* {number} */")).collect();
         for read in &reads {
@@ -302,7 +305,8 @@ fn another_server_takes_the_place_of_one_that_is_gone() {
     }
 }
 
-/// A store counts its values from the beginning when it starts again: what waits for an old place must not take a new one.
+/// A restarted memcached gives out the same versions again. A result that waits for an entry of the old process must not go into a new
+/// entry.
 #[test]
 fn an_answer_is_not_put_into_the_place_of_a_store_that_has_started_again() {
     for mut scene in scenes(1) {
@@ -324,21 +328,21 @@ fn an_answer_is_not_put_into_the_place_of_a_store_that_has_started_again() {
             wait_for_select(near, selects + 1);
             wait_until("the read at the server", || ask(&mut admin, blocked) == count);
         }
-        // The first one is connected again.
+        // Waits until the first near cache has connected to the store again.
         let mut number = 0;
         wait_until("what is shared", || {
             number += 1;
             ask(&mut further, &format!("{OTHER} /* {number} */"));
             first.metric("store_inserts_total") > 0
         });
-        // Of the two answers that of the first one comes first, and whatever it puts into the store is there before the next read's.
+        // The second near cache is stopped, so that the first one's result comes to the store first, if it is sent at all.
         second.signal(libc::SIGSTOP);
         locker.must("UNLOCK TABLES").expect("it is free");
         assert_eq!(said(&client.read_response().expect("an answer")), "one");
         ask(&mut further, &format!("{OTHER} /* last */"));
         second.signal(libc::SIGCONT);
         assert_eq!(said(&other.read_response().expect("an answer")), "one");
-        // It would be refused if the other one had put its answer there.
+        // The store would refuse this result if the first near cache had filled the entry.
         wait_for_inserts(&second, 1);
     }
 }
@@ -372,7 +376,7 @@ fn the_report_tells_of_each_tier() {
     }
 }
 
-/// A cluster that near caches share.
+/// A server, and a cluster of Valkey that near caches share.
 struct Clustered {
     server: Server,
     cluster: Cluster,
@@ -386,7 +390,7 @@ impl Clustered {
         Some(Clustered { server, cluster })
     }
 
-    /// It is told of one member, and has found all primaries.
+    /// Starts a near cache that is given one member, and waits until it has found all primaries.
     fn near(&self, rules: &str) -> Near {
         let folder = Folder::fresh();
         let (rules, password) = (folder.write("rules.toml", rules), folder.write("password", cluster::PASSWORD));
@@ -406,7 +410,7 @@ fn numbered(range: std::ops::Range<u32>) -> Vec<String> {
     range.map(|number| format!("{READ} /* {number} */")).collect()
 }
 
-/// By which tiers these reads are answered.
+/// Sends the reads, and returns the tier that answered each.
 fn tiers(near: &Near, client: &mut Client, reads: &[String]) -> Vec<&'static str> {
     let found = reads.iter().map(|read| found(near, client, read));
     found.inspect(|(answer, _)| assert_eq!(answer, "one")).map(|(_, tier)| tier).collect()
@@ -453,7 +457,7 @@ fn a_slot_that_moves_to_another_member_costs_hits_and_no_error() {
     let (host, port) =
         target.address().split_once(':').map(|(host, port)| (host.to_owned(), port.to_owned())).expect("a port");
     source.must(&format!("MIGRATE {host} {port} {key} 0 5000 AUTH {}", cluster::PASSWORD));
-    // It is at the other member, which is not asked yet.
+    // The key is at the other member already, but near caches still ask the first one.
     let while_it_moves = tiers(&second, &mut other, &reads);
     assert_eq!((count(&while_it_moves, "server"), count(&while_it_moves, "store")), (1, 29));
     for node in [target, source] {
@@ -463,7 +467,7 @@ fn a_slot_that_moves_to_another_member_costs_hits_and_no_error() {
     let mut further = known(&third, "root");
     let moved = tiers(&third, &mut further, &reads);
     assert_eq!(count(&moved, "server"), 1, "what the other member did not make does not count");
-    // Whoever had the old map has the new one soon, and puts there what others find.
+    // A near cache that had the old slots soon has the new ones, and stores results where other near caches find them.
     let (mut number, mut inserts) = (30, first.metric("store_inserts_total"));
     wait_until("what is put where the slot is now", || {
         let reads = numbered(number..number + 30);
@@ -504,7 +508,8 @@ fn a_primary_that_is_killed_costs_its_hits_until_its_replica_takes_over() {
     assert!(!first.get("/metrics").contains(&of_lost), "it is no member with slots any more");
 }
 
-/// What a primary has put there comes to its replica with the time when it ends, by the clock of the primary.
+/// A primary sends the absolute expiry time of an entry to its replica, by its own clock. On a replica whose clock is behind, entries live
+/// longer.
 #[test]
 fn nothing_is_older_than_its_rule_says_where_replicas_whose_clocks_are_behind_take_over() {
     const BEHIND: u32 = 3;

@@ -1,4 +1,4 @@
-//! TLS to memcached and Valkey: who is told anything, and what is said where that is nobody.
+//! TLS to memcached and Valkey: which servers a near cache sends data to, and what it reports about those that it refuses.
 
 use crate::beside::cluster::{self, Cluster};
 use crate::beside::scene::{READ, ask, furnish};
@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 const RULES: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\n";
-/// Another read of the same table, so that the server has told who asks.
+/// Another read that the rules fit. After it, the near cache knows the session context of the client.
 const OTHER: &str = "SELECT v FROM d.u";
 const HOST: &str = "127.0.0.1";
 
@@ -22,7 +22,7 @@ fn furnished() -> Server {
     server
 }
 
-/// Behind this option of a store.
+/// Starts a near cache with rules and a store: `option` is the store's option, `addresses` its value.
 fn near_of(server: &Server, option: &str, addresses: &str, arguments: &[&str]) -> Near {
     let folder = Folder::fresh();
     let rules = folder.write("rules.toml", RULES);
@@ -36,7 +36,7 @@ fn known(near: &Near) -> Client {
     client
 }
 
-/// What one puts there, the other one finds.
+/// Checks that the second near cache finds a result that the first one has stored.
 fn share(first: &Near, second: &Near) {
     let before = first.metric("store_inserts_total");
     assert_eq!(ask(&mut known(first), READ), "one");
@@ -66,7 +66,8 @@ fn what_near_caches_share_goes_by_tls() {
     }
 }
 
-/// It says these words wherever somebody may look, and reads are answered.
+/// Checks that the near cache does not use the store and still answers reads, and that SHOW FQC STATUS, `/metrics` and the log contain the
+/// words.
 fn is_refused(near: &Near, store: &Store, words: &str) {
     let mut client = known(near);
     assert_eq!(ask(&mut client, READ), "one");
@@ -86,7 +87,7 @@ fn is_refused(near: &Near, store: &Store, words: &str) {
     assert_eq!((near.metric("store_inserts_total"), near.metric("store_hits_total")), (0, 0));
 }
 
-/// It may have been connected to.
+/// Checks that Valkey has received no lookup, which would begin with TIME. The near cache may have connected. Memcached is not checked.
 fn was_told_nothing(store: &Store) {
     if store.kind == Kind::Valkey {
         let commands = store.ask("INFO commandstats");
@@ -117,7 +118,7 @@ fn a_store_that_cannot_prove_who_it_is_is_told_nothing() {
             was_told_nothing(&store);
         }
     }
-    // None of the system's authorities has made it.
+    // Without `store-ca`, the system's authorities count, and none of them has signed the certificate.
     let Some(store) = Store::at_port(Kind::Valkey, Some(&own), &[]) else { return };
     let near = near_of(&server, "--valkey", &store.address(), &["--store-tls", "name"]);
     is_refused(&near, &store, "its certificate comes from no authority that is trusted here (store-ca)");
@@ -170,7 +171,7 @@ fn an_account_of_the_store_may_do_no_more_than_it_needs() {
     share(&login(&password), &login(&password));
 }
 
-/// What the members of a cluster have shown.
+/// Starts a near cache with TLS to the members of a cluster. `kind`: the value of `store-tls`.
 fn of_cluster(server: &Server, cluster: &Cluster, certificates: &Certificates, kind: &str) -> Near {
     let folder = Folder::fresh();
     let (password, authority) = (folder.write("password", cluster::PASSWORD), certificates.file("ca.pem"));
@@ -178,7 +179,7 @@ fn of_cluster(server: &Server, cluster: &Cluster, certificates: &Certificates, k
     near_of(server, "--valkey", &cluster.primaries[0].address(), &arguments)
 }
 
-/// By how many of these reads something was found in the store.
+/// Sends 60 reads, and returns how many were answered from the store.
 fn found(near: &Near, client: &mut Client) -> u64 {
     let before = near.metric("store_hits_total");
     (0..60).for_each(|number| assert_eq!(ask(client, &format!("{READ} /* {number} */")), "one"));
@@ -211,7 +212,7 @@ fn each_member_of_a_cluster_proves_that_it_is_the_host_that_the_cluster_tells() 
     assert!(third.log().contains(&said), "{}", third.log());
 }
 
-/// A store at the same machine, to which the first bytes of each connection take long on their way back.
+/// Returns the port of a proxy to the store that delays the first byte from the store on each connection.
 fn delayed(store: &Store, by: Duration) -> u16 {
     let listener = TcpListener::bind((HOST, 0)).expect("a port");
     let (port, store) = (listener.local_addr().expect("an address").port(), store.address());

@@ -1,4 +1,4 @@
-//! Reads in transactions are answered by rules only where a rule says so, and the transaction has written nothing.
+//! By rules, a read in a transaction is answered from memory only if its rule allows that and the transaction has written nothing.
 
 use super::rules::{LONG, ruled, served, servers, write};
 use crate::beside::scene::{READ, ask, said};
@@ -9,7 +9,7 @@ use fqc_tests::server::Server;
 const INSIDE: &str = "[[rule]]\ntable = 'd.%'\ncache = 'always'\nttl = 3600\nin_transactions = true\n";
 const OTHER: &str = "SELECT v FROM d.t WHERE id = 2";
 const BEGINNINGS: [&str; 3] = ["BEGIN", "START TRANSACTION READ ONLY", "START TRANSACTION WITH CONSISTENT SNAPSHOT"];
-/// Reads after which one that may be served has been.
+/// The number of reads after which a read that may be served from memory has been.
 const OFTEN: usize = 5;
 
 fn direct(server: &Server) -> Client {
@@ -35,7 +35,7 @@ fn a_read_in_a_transaction_is_answered_byte_for_byte_where_a_rule_says_so() {
             [&mut client, &mut direct].into_iter().for_each(|one| drop(one.must(begin).expect(begin)));
             ask(&mut direct, READ);
             let expected = direct.query(READ).expect("an answer").bytes;
-            // Only from the second read on the flags of the answers say that a transaction is open.
+            // Only from the second read on do the answer's status flags say that a transaction is open.
             ask(&mut client, OTHER);
             until_served(&near, &mut client, READ);
             assert_eq!(client.query(READ).expect("an answer").bytes, expected, "{line}, {begin}");
@@ -43,7 +43,7 @@ fn a_read_in_a_transaction_is_answered_byte_for_byte_where_a_rule_says_so() {
     }
 }
 
-/// The drivers of Python begin so.
+/// Python's drivers turn autocommit off at the beginning of each connection.
 #[test]
 fn with_autocommit_off_results_are_shared_with_sessions_outside_of_transactions() {
     for (line, server) in servers() {
@@ -97,7 +97,8 @@ fn a_transaction_that_has_written_reads_its_own_rows_and_nobody_else_does() {
                 until_served(&near, &mut client, READ);
                 ask(&mut client, "COMMIT");
                 ask(&mut client, "SET autocommit = 1");
-                // The other one may get what was read before the write, for as long as the rule says: it has written nothing.
+                // The other connection has written nothing, so it may get the older result for as long as the rule allows. This write ends
+                // that.
                 ask(&mut other, &format!("DELETE FROM d.u WHERE v = '{what}'"));
             }
         }
@@ -125,7 +126,7 @@ fn a_transaction_whose_reads_lock_is_not_served() {
     }
 }
 
-/// A snapshot is as old as the transaction, however late a row is read in it.
+/// A transaction's snapshot is as old as the transaction, however late a row is read in it.
 #[test]
 fn the_age_of_what_a_transaction_reads_counts_from_its_beginning() {
     const SHORT: &str = "[[rule]]\ntable = 'd.t'\ncache = 'always'\nttl = 1\nin_transactions = true\n";

@@ -1,5 +1,5 @@
-//! Whatever a client, a server and a feed send, in any order and cut anywhere: nothing panics, memory stays bounded, and what is
-//! answered from memory is whole packets.
+//! A client, a server and a feed send random bytes, in any order and cut at any place. Nothing may panic, memory stays limited, and answers
+//! from memory are whole packets.
 
 use feed::{CommandReport, Frame, ToNear, command_check};
 use fqc_tests::random::Random;
@@ -22,7 +22,7 @@ fn packet(sequence: u8, payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Something that a client could send, most of the time.
+/// Returns a random packet, most of the time one that a client could send.
 fn command(random: &mut Random) -> Vec<u8> {
     let id = [random.below(3) as u8, 0, 0, 0];
     let payload = match random.below(10) {
@@ -50,7 +50,7 @@ fn answer(random: &mut Random, to: Option<&Vec<u8>>) -> Vec<u8> {
     match if to.is_some() { fitting } else { random.below(6) } {
         0 => ok_packet(1, 0, 0, flags, 0),
         1 => ErrPacket::build(1, 1064, b"42000", "no"),
-        // Of a statement with one parameter and one column.
+        // The answer to PREPARE, for a statement with one parameter and one column.
         2 => {
             let definition = [0; 8];
             let head = [&[0, random.below(3) as u8, 0, 0, 0][..], &[1, 0, 1, 0, 0, 0, 0]].concat();
@@ -105,7 +105,7 @@ fn nothing_that_anybody_sends_does_more_than_end_its_connection() {
         let (mut sent, mut number) = (Vec::new(), 1);
         let mut is_due = false;
         for step in 0..60 {
-            // Mostly in turns: what is asked is answered, and told of.
+            // Mostly in turns: a command, its answer, and the feed's report on it.
             match if random.percent(99) { step % 3 } else { random.below(3) } {
                 0 => {
                     let Some(session) = &mut session else { continue };

@@ -1,4 +1,4 @@
-//! Connections that pass through, and the program as a service.
+//! Tests of the relay of connections, and of the program as a service.
 
 mod anything;
 #[path = "../beside/mod.rs"]

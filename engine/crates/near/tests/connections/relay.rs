@@ -1,4 +1,4 @@
-//! What passes through `fqc-near` is what passes without it.
+//! Clients receive the same bytes through `fqc-near` as without it.
 
 use crate::beside::{Folder, LIMIT, mariadb, near, server, server_with, wait_until};
 use fqc_tests::client::{Client, Line, Login, Param, Response, capability, command};
@@ -7,7 +7,7 @@ use std::io::Read;
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 
-/// A raw client never meets the same statement's number or connection's number twice: none of these tells one.
+/// Statements whose answers contain no statement id and no connection id, as these differ between connections.
 const STATEMENTS: &[&str] = &[
     "CREATE DATABASE d",
     "USE d",
@@ -97,7 +97,7 @@ fn packets_of_more_than_16_mib_pass_both_ways() {
         assert!(client.query(&query).expect("an answer").bytes == expected, "{length}");
     }
     let refused = client.query(format!("SELECT '{}'", "x".repeat(65 << 20)));
-    // The server says so or just hangs up, as it does without a relay.
+    // The server sends an error or just closes the connection, as it does without a relay.
     assert!(refused.map_or(true, |answer| answer.failure().is_some()));
     assert_eq!(near.metric("unread_connections_total{reason=\"not_understood\"}"), 0);
 }
@@ -229,7 +229,7 @@ fn a_server_that_is_gone_ends_its_clients_and_one_that_is_back_takes_new_ones() 
     assert!(client.ping().is_err());
     let refused = Client::root(&near.tcp()).err().expect("no server").to_string();
     assert!(refused.contains("1042") && refused.contains("fqc-near cannot connect to 127.0.0.1:"), "{refused}");
-    // The C library shows an error that a server may send, and no other.
+    // The C library only shows errors with a code that servers use.
     let told = mariadb(&["--user=root", &format!("--port={}", near.port())], "SELECT 1").expect_err("no server");
     assert!(told.contains("1042") && told.contains("fqc-near cannot connect to 127.0.0.1:"), "{told}");
     assert!(near.metric("connections_refused_total{reason=\"server\"}") >= 1);
@@ -332,7 +332,7 @@ fn its_health_and_its_counters_are_told() {
     assert!(near.get("/nowhere").contains("404 Not Found"));
 }
 
-/// Logins of the account `own` that asked nothing: an attempt to attach asks for the feed.
+/// Counts the logins of the account `own` without a query. An attempt to attach is not counted, because it sends one.
 const OWN_LOGINS: &str = "SELECT COUNT(*) FROM mysql.general_log AS one WHERE command_type = 'Quit' AND user_host LIKE '%own[own]%'
     AND NOT EXISTS (SELECT 1 FROM mysql.general_log AS other WHERE other.thread_id = one.thread_id AND command_type = 'Query')";
 

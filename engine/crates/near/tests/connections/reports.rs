@@ -1,5 +1,5 @@
-//! Reports to the control plane: what it is told, whom the token is shown, and that nobody waits for it. The control plane is played
-//! here; the real one is told by the real program in `backend/fqc/tests/test_near.py`.
+//! Reports to the control plane: their content, who receives the token, and that no client waits for them. The control plane is simulated
+//! here; `backend/fqc/tests/test_near.py` tests the program with the real one.
 
 use crate::beside::{self, Certificates, Folder, LIMIT, Near, near, wait_until};
 use fqc_tests::server::{Options, Server};
@@ -24,7 +24,8 @@ fn database() -> Server {
     server
 }
 
-/// Answers each request with what `answer` says of it; what was asked comes out of the other end.
+/// Starts a simulated control plane that answers each request with `answer`, a status and a body. Returns its port, and the requests that
+/// it receives.
 fn control_plane(certificates: Option<&Certificates>, answer: &'static str) -> (u16, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -82,7 +83,7 @@ struct Reporting {
     folder: Folder,
 }
 
-/// By rules, with this control plane and the token `one`.
+/// Starts a near cache with rules that reports to this control plane with the token `one`.
 fn reporting(server: &Server, url: &str, more: &[&str]) -> Reporting {
     let folder = Folder::fresh();
     let (rules, token) = (folder.write("rules.toml", RULES), folder.write("token", "one\n"));
@@ -154,7 +155,8 @@ fn nobody_waits_for_a_control_plane_that_does_not_answer() {
     let mut here = reporting(&server, &url, &[]);
     let given_up = |here: &Reporting| here.near.log().matches("no report to").count();
     let begun = Instant::now();
-    // A report is given up after ten seconds. A read that waits for it ends later than that; so may any read on a busy machine.
+    // A report is given up after ten seconds. If the reads and the reload end earlier, they have not waited for it. On a busy machine they
+    // may end later for another reason, so this is tried again.
     let held = loop {
         let (before, held) = (given_up(&here), silent.accept().expect("a report").0);
         let mut client = here.near.client();

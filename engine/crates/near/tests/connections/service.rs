@@ -1,4 +1,4 @@
-//! The process: its configuration, reload, drain, and what strangers may do to it.
+//! The process: its configuration, reload and drain, and malformed input from clients and servers.
 
 use crate::beside::{self, Folder, LIMIT, near, near_with, server, wait_until};
 use fqc_tests::checkout;
@@ -108,7 +108,7 @@ fn a_drain_waits_for_transactions_and_for_answers() {
     let tcp = near.tcp();
     near.signal(libc::SIGTERM);
     assert_eq!(near.state(), "STOPPING=1");
-    // Ends `asking`, whose lock the one that waits gets.
+    // `asking` is idle, so the drain ends it. That frees its lock, which `waiting` then gets.
     assert!(waiting.read_response().expect("an answer").failure().is_none());
     wait_until("the end of the idle one", || idle.ping().is_err());
     assert!(Client::root(&tcp).is_err(), "nobody new is taken");
@@ -173,7 +173,7 @@ fn root_does_not_lend_its_name_to_clients_of_a_servers_socket() {
     assert_eq!(error.contains("run fqc-near under an account of its own"), is_root);
 }
 
-/// At each stage of a connection something that no client sends.
+/// At each stage of a connection, the clients send bytes that no proper client would send.
 #[test]
 fn garbage_from_clients_costs_each_its_own_connection() {
     let server = server();
@@ -199,7 +199,7 @@ fn garbage_from_clients_costs_each_its_own_connection() {
     for _ in 0..100 {
         let mut client = near.client();
         let garbage: Vec<u8> = (0..random.below(300)).map(|_| random.below(256) as u8).collect();
-        // COM_SHUTDOWN is no garbage.
+        // COM_SHUTDOWN would be a valid command, and would end the server.
         if garbage.get(4) != Some(&8) {
             let _ = client.send_raw(&garbage);
         }
@@ -210,7 +210,7 @@ fn garbage_from_clients_costs_each_its_own_connection() {
     assert!(near.is_running() && !near.log().contains("panicked"), "{}", near.log());
 }
 
-/// A server that greets like one, and then says anything.
+/// The server sends a valid greeting, and then random bytes.
 #[test]
 fn garbage_from_a_server_costs_each_client_its_own_connection() {
     let real = server();
@@ -255,7 +255,8 @@ fn garbage_from_a_server_costs_each_client_its_own_connection() {
     assert!(near.is_running() && !near.log().contains("panicked"), "{}", near.log());
 }
 
-/// The server's own caching of proofs: the first login in full, by TLS or with the server's key, the next ones short.
+/// `caching_sha2_password`: the first login of an account is a full one, over TLS or with the server's public key. Then the server has
+/// cached the account, and later logins are short.
 #[test]
 fn accounts_of_mysql_log_in() {
     let options = Options { product: Product::MySql, ..Options::default() };
@@ -278,7 +279,7 @@ fn accounts_of_mysql_log_in() {
     };
     let plain = ["--ssl-mode=DISABLED", "--get-server-public-key"];
     assert!(ask(&plain, "--password=wrong").is_err());
-    // In full, with the server's public key; then short.
+    // The first login is a full one, with the server's public key, the second one is short.
     for _ in 0..2 {
         assert_eq!(ask(&plain, "--password=secret").as_deref(), Ok("u@%"));
     }
@@ -329,7 +330,7 @@ fn a_log_that_cannot_be_written_ends_nothing() {
         .spawn()
         .expect("it starts");
     states.recv(&mut [0; 64]).expect("it is ready");
-    // A refused client is a line of the log, too.
+    // A refused client is logged, too, which must not fail on the full disk.
     assert!(Client::connect(&Endpoint::Unix((&socket).into()), &Login::user("nobody", "wrong")).is_err());
     let mut client = Client::root(&Endpoint::Unix((&socket).into())).expect("a connection");
     assert_eq!(client.scalar("SELECT 1").expect("an answer").as_deref(), Some("1"));

@@ -1,4 +1,4 @@
-//! TLS on either leg, on both, and from end to end.
+//! TLS between client and near cache, between near cache and server, on both legs, and between client and server.
 
 use crate::beside::{self, Certificates, Near, mariadb, near, near_with};
 use fqc_tests::client::{Client, Login};
@@ -14,7 +14,7 @@ fn server(certificates: &Certificates) -> Server {
     server
 }
 
-/// What the server says of the connection's encryption, and whose it is; empty where there is none.
+/// Logs in with the stock client. Returns the connection's cipher as the server sees it, empty without TLS, followed by the account.
 fn cipher(near: &Near, user: &str, tls: &[&str]) -> Result<String, String> {
     let port = format!("--port={}", near.port());
     let user = format!("--user={user}");
@@ -147,7 +147,7 @@ fn garbage_instead_of_tls_costs_one_connection() {
     client.write_all(&request).expect("it is sent");
     client.write_all(&[0x42; 4096]).expect("it is sent");
     let mut rest = Vec::new();
-    // Closed or reset.
+    // The connection may be closed or reset.
     let _ = client.read_to_end(&mut rest);
     near.wait_for_metric("connections_refused_total{reason=\"lost\"}", |count| count == 1);
     assert!(near.login("u", "secret").is_ok());
