@@ -83,6 +83,7 @@ impl Session {
         Some(self.begin(engine, packet))
     }
 
+    /// Sends a BEGIN to the server on behalf of the client.
     pub(crate) fn begin(&mut self, engine: &Engine, packet: Vec<u8>) -> Vec<u8> {
         self.inject(engine, Purpose::Begin, (packet, Expect::Query))
     }
@@ -93,6 +94,7 @@ impl Session {
         self.transaction.deferred_begin = self.transaction.autocommit.then(|| self.own_query(b"BEGIN"));
     }
 
+    /// Makes the server begin the transaction and open its snapshot. The stamp is read first.
     pub(crate) fn open_snapshot(&mut self, engine: &Engine) -> Vec<u8> {
         self.transaction.deferred_begin = None;
         let packet = self.own_query(b"START TRANSACTION WITH CONSISTENT SNAPSHOT");

@@ -61,7 +61,8 @@ fn note_outlived(engine: &Engine, entry: &cache::Entry) {
 }
 
 impl Session {
-    /// True if reads of this session are served and stored, or if trial observation follows them.
+    /// True if reads of this session may be served and stored, or if they are observed: then only what the cache would
+    /// have done is counted.
     pub(crate) fn is_cached(&self, engine: &Engine) -> bool {
         let settings = engine.settings();
         settings.is_on()

@@ -114,6 +114,8 @@ impl Session {
         may_pass_over.then(|| reading.shape(&engine.insight().digests))
     }
 
+    /// Why the result of this read must not be stored, as far as its text and the session's state decide. None if nothing
+    /// speaks against it.
     pub(crate) fn refusal(&self, read: &sql::Read, context: Option<u64>, text: &[u8]) -> Option<Reason> {
         let shows_setting = || self.transaction.is_outside() && sql::shows_setting_alone(text, self.identity.mode());
         let spoken_against = read.refusal.filter(|refusal| match refusal {

@@ -50,6 +50,7 @@ impl Catalogue {
         self.definitions.load(Ordering::Acquire)
     }
 
+    /// Publishes the names of all views, as they were read in the generation that `views` contains.
     pub fn publish(&self, views: Views) {
         let without_views = if views.are_none() { views.generation } else { 0 };
         let mut published = self.views.write().unwrap_or_else(|e| e.into_inner());

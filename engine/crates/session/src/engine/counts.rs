@@ -9,7 +9,7 @@ pub struct Counts {
     /// Reads that went to the server while the cache was on for their session.
     pub misses: Tally,
     pub inserts: Tally,
-    /// Statements that were forwarded to the server and followed there.
+    /// Statements that were forwarded to the server and followed there, since the engine was loaded.
     pub followed: Tally,
     pub not_cached: Tally,
     pub invalidations: Tally,

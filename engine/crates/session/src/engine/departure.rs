@@ -65,6 +65,7 @@ impl Departure {
         (state.fate == Fate::InDoubt).then_some(state.doubts)
     }
 
+    /// The server keeps the plugin. Ignored if a doubt has come since `doubts` was read.
     pub fn stays(&self, doubts: u64) {
         let mut state = self.state();
         if state.fate == Fate::InDoubt && state.doubts == doubts {
@@ -73,6 +74,7 @@ impl Departure {
         }
     }
 
+    /// The plugin is being uninstalled.
     pub fn leaves(&self) {
         self.state().fate = Fate::Leaves;
         self.is_settled.notify_all();

@@ -18,7 +18,7 @@ const NOBODY: NearId = 0;
 #[derive(Default)]
 pub(crate) struct Marks(Mutex<HashMap<u32, Arc<Place>>>);
 
-/// One connection.
+/// A connection that can be marked.
 struct Place {
     /// [`check_of`](feed::check_of) the greeting of this connection.
     greeting: u64,

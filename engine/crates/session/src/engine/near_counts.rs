@@ -72,6 +72,7 @@ impl Counting {
         self.present.clear();
     }
 
+    /// The counts at the time `now`. `attached` is the number of near caches that are attached.
     pub fn now(&self, attached: usize, now: u64) -> NearCounts {
         let detached = self.detached.values().filter(|went| now.saturating_sub(**went) < EXPECTED_NS).count();
         NearCounts { attached: attached as u64, detached: detached as u64, ..self.totals }

@@ -244,11 +244,13 @@ impl Settings {
         self.granting.load(Ordering::SeqCst) <= number
     }
 
+    /// A statement begins to change what new sessions inherit: global variables, accounts or privileges.
     pub fn begin_change(&self) {
         self.changing.fetch_add(1, Ordering::SeqCst);
         self.inherited.fetch_add(1, Ordering::SeqCst);
     }
 
+    /// That change has ended.
     pub fn end_change(&self) {
         self.inherited.fetch_add(1, Ordering::SeqCst);
         self.changing.fetch_sub(1, Ordering::SeqCst);

@@ -5,8 +5,8 @@ use crate::identity::habits::Habits;
 use sql::{Assignment, CHARACTER_SETS, Charset, LexMode, Target, Value};
 use std::collections::BTreeMap;
 
-/// Key that is set if `character_set_results` was set since login. The column metadata of results then has the default
-/// collation, or that of SET NAMES, and querying the variables does not reveal which.
+/// Key that is set if the character set of results was set since login, by SET NAMES or `character_set_results`. The column
+/// metadata of results then has the default collation, or that of SET NAMES, and querying the variables does not reveal which.
 const RESULTS_NAMED: &[u8] = b"results named";
 
 /// The variables that decide, at the time of the SET, what a value of this variable means.

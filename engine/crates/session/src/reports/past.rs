@@ -24,6 +24,7 @@ pub struct Past {
     is_changing: bool,
 }
 
+/// Closes the cell of everything, so that nothing is stored or served before `end`.
 impl Past {
     pub fn begin(engine: &Engine) -> Past {
         engine.versions().close(Versions::EVERYTHING);
@@ -69,10 +70,12 @@ impl Past {
         self.running.iter().flatten().map(|older| older.thread).collect()
     }
 
+    /// True if none of the statements is running any more.
     pub fn is_over(&self) -> bool {
         self.running.as_ref().is_some_and(Vec::is_empty)
     }
 
+    /// Opens the cell of everything. To be called when `is_over` is true.
     pub fn end(self, engine: &Engine) {
         if self.is_changing {
             engine.settings().end_change();

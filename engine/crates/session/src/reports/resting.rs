@@ -45,6 +45,7 @@ impl Session {
         engine.departure().doubt();
     }
 
+    /// Lets the session rest: nothing is served to it any more, and the cells that it kept closed are opened.
     pub(crate) fn rest(&mut self, engine: &Engine) {
         self.phase = Phase::Resting;
         self.identity.lose();

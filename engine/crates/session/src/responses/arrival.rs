@@ -152,8 +152,8 @@ impl Session {
     }
 }
 
-/// The error packet for a statement that was killed or timed out, with sequence number 1. None if it ended in any other
-/// way.
+/// The error packet for a statement that was killed, timed out or waited too long for a lock, with sequence number 1.
+/// None if it ended in any other way.
 fn interruption(flavour: &Flavour, outcome: &Outcome) -> Option<Vec<u8>> {
     let OutcomeKind::Err { code } = outcome.kind else { return None };
     let error = flavour.errors.interruptions.iter().find(|error| error.code == code)?;

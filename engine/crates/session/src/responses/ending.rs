@@ -153,6 +153,8 @@ impl Session {
         }
     }
 
+    /// Takes the answer to the query for uncertain settings. The query has overwritten FOUND_ROWS() on the server, so its
+    /// earlier value becomes a pending read.
     pub(crate) fn learn(&mut self, engine: &Engine, response: &[u8]) {
         let answer = wire::only_row(response, self.identity.capabilities());
         let Some([found, first, values @ ..]) = answer.as_deref() else { return self.identity.learn(None) };

@@ -252,6 +252,7 @@ impl Identity {
         self.granted[1]
     }
 
+    /// From here on the server looks up privileges for the current database again when it returns from another one.
     pub fn go_elsewhere(&mut self) {
         self.goes_elsewhere = true;
     }

@@ -20,7 +20,7 @@ pub struct Prepared {
     /// Number of columns as the server last reported it. None while the server runs an execution and after one that failed, because
     /// the server may then have prepared the statement again with another number of columns.
     pub columns: Option<u64>,
-    /// Two bytes for each parameter, as last bound. Empty if unknown.
+    /// The types of the parameters as last bound, two bytes each. Empty if none were bound yet, or if they are not known.
     pub types: Vec<u8>,
     /// The server has these types too. False if they came with an execution that was answered from the cache.
     pub knows_types: bool,

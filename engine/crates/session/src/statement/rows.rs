@@ -49,6 +49,7 @@ fn row_shown(recording: &Recording, outcome: &Outcome, text: Text, key: &KeyColu
     Some((named, Keys::Points(vec![key.shown(shown, recording.is_binary)?])))
 }
 
+/// True if `named` means this table. `current` is the current database of the session.
 pub(crate) fn is_named(table: &Table, named: &TableName, terms: &Terms, current: Option<&[u8]>) -> bool {
     let current = terms.database.as_deref().or(current);
     named.name == table.name && named.db.as_deref().or(current) == Some(&table.db)

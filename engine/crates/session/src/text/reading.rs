@@ -1,4 +1,4 @@
-//! Facts about a statement that follow from its text. Most of them holds for every statement of the same shape.
+//! Facts about a statement that follow from its text. Most of them hold for every statement of the same shape.
 
 use crate::text::views::Views;
 use footprint::KeyColumn;
@@ -14,7 +14,7 @@ use std::sync::{Arc, PoisonError};
 /// may name it are examined.
 pub(crate) const SYSTEM: &[u8] = b"sys";
 
-/// Where the rows of a read come from.
+/// Origin of the rows of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scan {
     /// A single SELECT without aggregates, set operations or derived tables. The rows that it returns are rows that it has read.

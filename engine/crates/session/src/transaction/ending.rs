@@ -18,7 +18,7 @@ impl Transaction {
         self.autocommit = flags & status::AUTOCOMMIT != 0;
     }
 
-    /// Called after an error, whose packet has no flags. The failed statement may have begun or ended a transaction;
+    /// Called after an error, whose packet has no flags. The failed statement may have started or ended a transaction;
     /// `has_begun` says whether one that was started explicitly is open now.
     pub fn take_begun(&mut self, has_begun: bool) {
         if !self.autocommit {
