@@ -1,5 +1,5 @@
-//! Prints what a read costs in the engine that it cannot help, `cargo run --release -p fqc-session --example missing`: while
-//! results are stored, and once their shape is passed over.
+//! Prints the processor time that the engine adds to a read that is never a hit: while results are stored, and once their
+//! shape is passed over. Run it with `cargo run --release -p fqc-session --example missing`.
 
 #[path = "measure/mod.rs"]
 mod measure;
@@ -37,7 +37,7 @@ fn keep_judging(engine: &Engine) {
     }
 }
 
-/// Reads of which no two are alike, with all that the server tells of them.
+/// Returns a function that runs reads, no two of them alike, with all reports of the server.
 fn missing(engine: &Engine) -> impl FnMut() {
     let mut talk = talk::connect(engine);
     let response = talk::rows(&"x".repeat(120), talk::AUTOCOMMIT);

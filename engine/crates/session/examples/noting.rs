@@ -1,7 +1,9 @@
-//! Prints what noting a hit costs, beside what the whole hit costs: `cargo run --release -p fqc-session --example noting`.
+//! Prints the cost of the statistics for a hit next to that of the whole hit: `cargo run --release -p fqc-session --example
+//! noting`.
 //!
-//! All hits are of one shape of statement, as in a benchmark. Each is counted; 20,000 a second at most, whatever comes, are also
-//! followed for the curve of sizes, which is told apart. Threads disturb each other only if each has a processor.
+//! All hits have the same shape of statement, as in a benchmark. Each hit is counted, and at most 20,000 a second are also
+//! sampled for the curve of cache sizes, which is printed separately. Threads slow each other down unless each has a processor
+//! of its own.
 
 #[path = "measure/mod.rs"]
 mod measure;
@@ -29,7 +31,7 @@ fn main() {
     (0..STATEMENTS).for_each(|n| talk.read(&statement(n), &"x".repeat(120), talk::AUTOCOMMIT));
     engine.tick();
     let followed = measure(1, HITS, || hits(engine));
-    // Until hardly any is followed.
+    // Runs until hardly any hit is sampled.
     for _ in 0..16 {
         measure(1, HITS, || hits(engine));
         engine.tick();

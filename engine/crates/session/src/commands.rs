@@ -1,4 +1,5 @@
-//! What becomes of a command that has arrived: a hit, a miss, or something that the server must be told first.
+//! How a command of the client is handled: it is answered from the cache, or forwarded, possibly after a command of the
+//! engine's own.
 
 pub mod arrival;
 pub mod calc_found_rows;

@@ -1,29 +1,30 @@
-//! What the host does with a command, and where an answer goes.
+//! The engine's decisions about commands and responses, which the host carries out, and the interface for answers.
 
-/// What the host does with a command that has arrived.
+/// The engine's decision about a command of the client, for the host to carry out.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Give the server the packet as it is.
+    /// Send the packet to the server unchanged.
     Forward,
-    /// Give the server this packet in its place.
+    /// Send this packet to the server instead.
     Replace(Vec<u8>),
-    /// Give the server this packet first, keep its response from the client, then ask again with the same command.
+    /// Send this packet to the server first and hide its response from the client. Then call `on_command` again with
+    /// the same command.
     Inject(Vec<u8>),
-    /// The client has its response; the server never sees the command.
+    /// The client already has its answer. The server does not get the command.
     Answered,
 }
 
-/// What the host does with bytes of a response.
+/// The engine's decision about a piece of the server's response, for the host to carry out.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Reply {
     Send,
-    /// The client must not see them.
+    /// Hide this piece from the client.
     Swallow,
-    /// These go to the client in place of all that was swallowed of this response.
+    /// Send these bytes to the client instead of everything that was swallowed of this response.
     Replace(Vec<u8>),
 }
 
-/// Where an answer goes: pieces of one response, to be sent in this order without waiting while the call lasts.
+/// Sends answers to the client. `pieces` are the parts of one response, sent in this order before the call returns.
 pub trait Outlet {
     fn deliver(&mut self, pieces: &[&[u8]]);
 }

@@ -1,4 +1,4 @@
-//! What all sessions of a server share: the store, the versions, the tables, the settings and the counters.
+//! The state that all sessions of a server share: the cache, the versions, the tables, the settings and the counters.
 
 pub mod catalogue;
 pub mod counts;
@@ -40,7 +40,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Engine {
     flavour: &'static Flavour,
     cache: Cache,
-    /// Its cell of everything is closed by whatever may touch anything (DDL, privileges, globals).
+    /// A statement that may change anything (DDL, privileges, global variables) closes its cell `EVERYTHING`.
     versions: Versions,
     rows: Rows,
     tables: Tables,
@@ -52,7 +52,7 @@ pub struct Engine {
     insight: Insight,
     vigil: Vigil,
     readings: Readings,
-    /// Someone waits for the catalogue to be read, or for a table's verdict.
+    /// The catalogue must be read, or a table's verdict is missing: a session waits for it.
     wants_catalogue: AtomicBool,
     questions: Questions,
     departure: Departure,
@@ -62,12 +62,12 @@ pub struct Engine {
     feed: Feed,
 }
 
-/// A million cells for rows and an eighth of that for blocks of them: nine megabytes when all are in use.
+/// One million cells for rows and an eighth of that for blocks of rows: nine megabytes when all are in use.
 const ROW_BITS: u32 = 20;
 const BLOCK_BITS: u32 = 17;
 
 impl Engine {
-    /// `clock`: monotonic, in nanoseconds.
+    /// `clock` returns a monotonic time in nanoseconds.
     pub fn new(flavour: &'static Flavour, clock: fn() -> u64) -> Engine {
         let versions = Versions::new();
         Engine {
@@ -94,7 +94,7 @@ impl Engine {
         }
     }
 
-    /// What the server is.
+    /// Product and version of the server.
     pub fn flavour(&self) -> &'static Flavour {
         self.flavour
     }
@@ -151,7 +151,7 @@ impl Engine {
         &self.vigil
     }
 
-    /// What comes again while the engine dozes.
+    /// Counts repeated statements while the engine dozes.
     pub fn repeats(&self) -> &Repeats {
         &self.repeats
     }
@@ -172,25 +172,26 @@ impl Engine {
         &self.ages
     }
 
-    /// Drops what is stored and what waits to be, and gives the memory back.
+    /// Drops all stored results and those waiting to be stored, and frees their memory.
     pub fn drop_results(&self) {
         self.drop_late();
         self.cache.clear();
     }
 
-    /// Forgets everything that was known of the server: for a second load into the same process.
+    /// Forgets everything that was known about the server. Needed when the plugin is loaded a second time into the same
+    /// process.
     pub fn forget(&self) {
         self.versions.advance(Versions::EVERYTHING);
         self.drop_results();
         self.catalogue.outdate();
     }
 
-    /// Drops results that nobody can be told any more, of so many segments of the cache.
+    /// Drops results that can no longer be served to any client, from this many segments of the cache.
     pub fn sweep(&self, segments: usize) {
         self.cache.sweep(|entry| self.is_alive(Basis::of(entry)), segments);
     }
 
-    /// What was known of the catalogue is outdated. To be called before the cells of the change are opened.
+    /// Marks the catalogue as stale and has it read again. Must be called before the cells of the change are opened.
     pub fn outdate_catalogue(&self) {
         self.catalogue.outdate();
         self.want_catalogue();
@@ -200,12 +201,12 @@ impl Engine {
         self.wants_catalogue.store(true, Ordering::Release);
     }
 
-    /// Whether the catalogue has been wanted since this was last asked.
+    /// Returns whether the catalogue has been wanted since the last call.
     pub fn is_catalogue_wanted(&self) -> bool {
         self.wants_catalogue.load(Ordering::Relaxed) && self.wants_catalogue.swap(false, Ordering::AcqRel)
     }
 
-    /// `ns`: how long the server took for the statement, if that is known.
+    /// Counts a statement that was not cached. `ns` is the time the server took for it, or 0 if unknown.
     pub fn note_refusal(&self, reason: impl Into<Reason>, ns: u64) {
         self.counts.not_cached.add(1);
         self.reasons.count(reason.into(), ns);
@@ -215,29 +216,29 @@ impl Engine {
         self.ages.now_ns()
     }
 
-    /// Whether a result that depends on this can be told to anyone.
+    /// True if a result with this basis may be served to any client: it is current, or a rule lets it outlive writes.
     pub(crate) fn is_alive(&self, basis: Basis) -> bool {
         basis.is_alive(&self.versions, &self.ages)
     }
 
-    /// The column that tells a table's rows apart, if rows are told apart at all.
+    /// The key column that identifies the rows of a table for tracking. None if its rows are not tracked, or cannot be now.
     pub fn key_of(&self, table: &Table) -> Option<Arc<KeyColumn>> {
         let is_settled = !table.is_being_defined() && self.versions.is_open(Versions::EVERYTHING);
         if !is_settled || !self.settings.tells_rows() || !self.settings.tells_case() {
             return None;
         }
-        // The era comes last: who finds a definition ended finds what it left behind.
+        // The era is read last: a thread that finds a definition ended also sees the new era that it caused.
         table.key(self.catalogue.generation())
     }
 
-    /// The number of the globals and privileges that were in force from when `inherited` was noted until now: another one than
-    /// any other's if they may have changed meanwhile.
+    /// Returns a number for the global variables and privileges that are in force from when `inherited` was read until now. If
+    /// they may have changed in between, it is a private number that no other session gets.
     pub(crate) fn number_of(&self, inherited: u64) -> u64 {
         let is_certain = self.vigil.is_awake() && self.settings.is_unchanged_since(inherited);
         if is_certain { inherited } else { OF_ONE | self.contexts.private() }
     }
 
-    /// To be called several times a second.
+    /// Periodic step, to be called several times a second.
     pub fn tick(&self) {
         self.cache.make_ready();
         self.insight.tick(&self.cache, self.moment());
@@ -253,26 +254,26 @@ impl Engine {
             requests: observed + others.iter().sum::<u64>(),
             observed,
             is_trial: self.settings.observes(),
-            // Not the memory of trials: what they ask for predicts nothing.
+            // The memory for trials is left out: it is used by test sessions, which predict nothing.
             size_bytes: self.settings.size(),
             now_ns: self.now_ns(),
         }
     }
 
     pub(crate) fn flush_status(&self) {
-        // What came since the last tick belongs to what is forgotten.
+        // Events since the last tick belong to the counts that are being reset.
         self.insight.curve.tick(self.moment());
         self.counts.flush();
         self.reasons.flush();
         self.insight.flush();
     }
 
-    /// Whether anybody could be served, or wants to know how it would be.
+    /// True if any session can be served, or if its benefit is to be measured (observation).
     pub fn is_wanted(&self) -> bool {
         self.settings.global_type() != 0 || self.settings.observes() || self.vigil.is_wished_for()
     }
 
-    /// What the cache may take: `fqc_size`, or a little for those who try it out without one.
+    /// The memory limit of the cache in bytes: `fqc_size`, or a small amount if that is 0 but a session tries the cache out.
     pub fn memory_bytes(&self) -> u64 {
         match self.settings.size() {
             0 if self.vigil.has_trials() => TRIAL_BYTES,
@@ -280,14 +281,14 @@ impl Engine {
         }
     }
 
-    /// What was known is forgotten, and statements that begin from here on are followed.
+    /// Forgets all state, and follows every statement that begins from here on.
     pub(crate) fn begin_epoch(&self) {
         self.forget();
         self.vigil.wake();
         self.feed.admit(true);
     }
 
-    /// To be called by one thread at a time, unless asleep.
+    /// Suspends the engine. Must not be called by two threads at once, nor while the engine is already suspended.
     pub fn rest(&self) {
         self.feed.admit(false);
         self.detach_all();
@@ -295,7 +296,8 @@ impl Engine {
         self.drop_results();
     }
 
-    /// To be called by one thread at a time, while awake: from here on sessions are followed by their bytes alone.
+    /// Puts the engine into light mode: from here on it follows sessions by their packets only. Must not be called by two
+    /// threads at once, and only while the engine is awake.
     pub fn doze(&self) {
         self.feed.admit(false);
         self.detach_all();
@@ -304,5 +306,5 @@ impl Engine {
     }
 }
 
-/// Marks numbers that are those of one session.
+/// Bit that marks a private number, which belongs to one session.
 pub(crate) const OF_ONE: u64 = 1 << 63;

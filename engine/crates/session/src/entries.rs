@@ -1,4 +1,4 @@
-//! Stored results: what is known of each, and whether it may still be served.
+//! Stored results: what is recorded with each of them, and whether it may still be served.
 
 pub mod ages;
 pub mod cells;

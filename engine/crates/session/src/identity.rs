@@ -1,4 +1,5 @@
-//! Who asks, as far as it can change a result: two sessions of one identity share what is stored.
+//! The session context: everything about a session that can change a result. Sessions with equal contexts share stored
+//! results.
 
 pub mod account;
 pub mod contexts;

@@ -1,12 +1,20 @@
-//! The brain of one connection: bytes in, decisions out. No sockets, no threads, no clock but the engine's.
+//! The state machine of one client connection. It takes packets and reports, and returns decisions. It has no sockets and no
+//! threads, and no clock but the engine's.
 //!
-//! A host, such as the plugin inside a server, shows a `Session` every command before the server sees it, every byte of every
-//! response before the client sees it, and the server's reports: tables locked, statements run, settings.
+//! A host, such as the plugin inside a server, passes a `Session` every command before the server sees it, every byte of
+//! every response before the client sees it, and the server's reports: locked tables, executed statements, settings.
+//!
+//! Two terms are used throughout (see `cache::Versions`). A *cell* holds the version of something that can change, such as a
+//! table. A writer *closes* the cell before it can change anything and *opens* it after the change is visible; opening
+//! advances the version. A *stamp* is a point in the sequence of all changes: a result with a stamp is current while its
+//! cells are open and unchanged since then.
+//!
 //! Invariants:
-//! - a stored result is served only while every version recorded with it is unchanged;
-//! - what is not understood is never stored, and closes everything that it could touch;
-//! - tables that a statement may change are closed before it can change them, and opened (which advances their
-//!   versions) only when it has ended, before the last byte of its response leaves.
+//! - a stored result is served only while every cell recorded with it is open and unchanged, unless a rule allows serving it
+//!   stale;
+//! - what is not understood is never stored, and closes the cells of everything that it could change;
+//! - the cells of tables that a statement may change are closed before it can change them. They are opened only when the
+//!   statement has ended, before the last byte of its response is sent.
 
 mod commands;
 mod decision;

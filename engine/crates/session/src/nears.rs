@@ -1,13 +1,13 @@
 //! The near caches that are attached to this server, and the writers that wait for them.
 //!
 //! Invariants:
-//! - a writer has closed its cells before it looks whether a near cache is attached, and a near cache is attached before anything is
-//!   told to it; between each pair stands a fence, so one of the two sees the other;
-//! - whatever opens a cell is told after it, under the lock, as the cell is then;
-//! - whatever ends the following of writes first admits nobody any more, and then waits until the last lease is over
+//! - a writer closes its cells before it checks whether a near cache is attached, and a near cache is attached before anything is
+//!   sent to it. A fence stands between the two steps on each side, so at least one side sees the other;
+//! - every opened cell is announced after it was opened, under the lock, with the version that it has then;
+//! - before the engine stops following writes, it first admits no more near caches and then waits until the last lease has expired
 //!   ([`Engine::detach_all`]).
 //!
-//! Deliberately absent: sockets. A host moves the bytes, and is woken when there are any.
+//! There are no sockets here. A host sends the bytes, and is woken when there are any.
 
 use crate::engine::Engine;
 use crate::engine::feed::{Bell, Waker};
@@ -17,13 +17,15 @@ use cache::CellId;
 use feed::{Attached, Basis, CommandReport, FromNear, Malformed, NearId, Pause, Who};
 use std::sync::atomic::{Ordering, fence};
 
-/// A near cache that asks for no lease for so long is detached.
+/// A near cache that has not renewed its lease for this long is detached.
 const SILENCE_NS: u64 = 5_000_000_000;
-/// Messages in one payload, besides marks: near caches send three at most, and writers need the lock that handling them takes.
+/// Largest number of messages in one payload, not counting marks. Near caches send three at most, and writers wait for the lock
+/// while they are handled.
 const MOST_SAID: usize = 64;
 
 impl Engine {
-    /// None while writes are not followed, and while they are kept out.
+    /// Attaches a near cache. None while the engine does not follow writes, the cache is off or faulty, or a pause keeps out this
+    /// account and address.
     pub(crate) fn attach_near(&self, name: &str, who: Who, version: u16) -> Option<NearId> {
         let feed = self.feed();
         feed.is_wanted.store(true, Ordering::Relaxed);
@@ -40,20 +42,20 @@ impl Engine {
         Some(id)
     }
 
-    /// The host that moves the bytes is there.
+    /// Called when the host is ready to send the frames of this near cache. It calls `waker` when there are any.
     pub fn begin_feed(&self, id: NearId, waker: Waker) {
         let mut state = self.feed().state();
         state.bells.insert(id, Bell { waker, is_rung: false });
         self.feed().ring(state);
     }
 
-    /// What is to be sent next: the payload of one packet.
+    /// The payload of the next packet for this near cache, if there is one.
     pub fn take_frame(&self, id: NearId) -> Option<Vec<u8>> {
         let frame = self.feed().state().take(id)?;
         Some(frame.encode())
     }
 
-    /// A payload from the near cache. Marks are handled one by one, and not under the lock that writers take.
+    /// Handles a payload from a near cache. Marks are handled one by one, and outside of the lock that writers take.
     pub fn hear_near(&self, id: NearId, payload: &[u8]) -> Result<(), Malformed> {
         let messages = FromNear::decode_all(payload)?;
         let feed = self.feed();
@@ -82,7 +84,7 @@ impl Engine {
         feed.heard.notify_all();
     }
 
-    /// Why near caches of this account at this address may not attach now.
+    /// The pause that keeps out near caches of this account and address now, if there is one.
     pub(crate) fn keeps_out(&self, who: &Who) -> Option<Pause> {
         let mut state = self.feed().state();
         let now = self.now_ns();
@@ -91,20 +93,20 @@ impl Engine {
         state.kept_out.pause_of(who, now)
     }
 
-    /// For the log: who has been kept out since this was last asked, in words.
+    /// The pauses that began since the last call, as text for the log.
     pub fn take_kept_out(&self) -> Vec<String> {
         let begun = self.feed().state().take_begun();
         begun.iter().map(|(who, pause)| format!("{} at {}: {}", who.account, who.address, kept_out(pause))).collect()
     }
 
-    /// Whether its feed goes on.
+    /// True if this near cache is still attached. Detaches those that have been silent for too long.
     pub fn is_near_attached(&self, id: NearId) -> bool {
         let mut state = self.feed().state();
         state.nears.detach_silent(self.now_ns(), SILENCE_NS);
         state.nears.is_attached(id)
     }
 
-    /// Its feed has ended.
+    /// Detaches a near cache whose feed has ended.
     pub fn detach_near(&self, id: NearId) {
         let feed = self.feed();
         let mut state = feed.state();
@@ -117,7 +119,7 @@ impl Engine {
         feed.marks.unmark_all(id);
     }
 
-    /// When this returns, no near cache has a lease that had one before.
+    /// Detaches all near caches, and returns when none of them has a lease any more.
     pub fn detach_all(&self) {
         let feed = self.feed();
         let mut state = feed.state();
@@ -131,7 +133,7 @@ impl Engine {
         feed.has_nears.store(false, Ordering::Relaxed);
     }
 
-    /// Cells that a writer has closed: returns when no near cache can serve anything of them.
+    /// Announces cells that a writer has closed. Returns when no near cache can serve results that depend on them.
     #[inline]
     pub(crate) fn announce_closed(&self, cells: &[CellId]) {
         // Pairs with the fence in `attach_near`.
@@ -141,7 +143,8 @@ impl Engine {
         }
     }
 
-    /// The same for what is closed already by another cell, whose closing was waited for.
+    /// Announces closed cells without waiting, because a cell that covers them is already closed and near caches were waited for
+    /// then.
     pub(crate) fn announce_narrowed(&self, cells: &[CellId]) {
         if self.feed().has_nears() {
             self.close_near(cells, false);
@@ -174,7 +177,7 @@ impl Engine {
         }
     }
 
-    /// Cells that a writer has opened: `changed` with new versions, `same` as they were.
+    /// Announces cells that a writer has opened: `changed` with new versions, `same` without a change.
     #[inline]
     pub(crate) fn announce_opened(&self, changed: &[CellId], same: &[CellId]) {
         if self.feed().has_nears() {
@@ -184,7 +187,7 @@ impl Engine {
 
     #[cold]
     fn open_near(&self, changed: &[CellId], same: &[CellId]) {
-        // Of a table of which unknown rows have changed no earlier result is fresh.
+        // After a change of unknown rows of a table, no earlier result from that table is current.
         let is_whole = |cell: &&CellId| changed.contains(&whole_of(**cell));
         let outdated: Vec<(u32, u32)> =
             changed.iter().filter(is_whole).map(|cell| (cell.0, whole_of(*cell).0)).collect();
@@ -194,7 +197,7 @@ impl Engine {
         self.feed().ring(state);
     }
 
-    /// Tells a near cache what a result depends on, if that is fresh. `tables`: their cells of any change.
+    /// Reports to a near cache what a result depends on, if that is current. `tables` are the cells of any change.
     pub(crate) fn tell_near(&self, id: NearId, tables: &[CellId], cells: &[CellId], told: CommandReport) {
         let (tables, cells) = (numbers(tables), numbers(cells));
         let basis = Basis { tables: &tables, cells: &cells };
@@ -203,19 +206,19 @@ impl Engine {
         self.feed().ring(state);
     }
 
-    /// For the report: the near caches, and the time by which their leases are counted.
+    /// The attached near caches for `SHOW FQC NEAR`, and the current time, which their leases are compared with.
     pub(crate) fn near_caches(&self) -> (Vec<Attached>, u64) {
         (self.feed().state().nears.list().cloned().collect(), self.now_ns())
     }
 
-    /// What near caches have done since the server started.
+    /// Totals over all near caches since the server started.
     pub fn near_counts(&self) -> NearCounts {
         let state = self.feed().state();
         state.counting.now(state.nears.list().count(), self.now_ns())
     }
 }
 
-/// Says nothing of the time that is left, so that who tries again gets the same words.
+/// The text says nothing about the remaining time, so that repeated attempts get the same message.
 pub(crate) fn kept_out(pause: &Pause) -> String {
     let (misses, ms) = (pause.misses, pause.length_ns / 1_000_000);
     format!(

@@ -1,4 +1,4 @@
-//! Commands of the engine's own, as packets.
+//! Builds packets for commands of the engine's own.
 
 use wire::Command;
 

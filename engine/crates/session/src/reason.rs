@@ -41,7 +41,8 @@ sql::reasons! {
     UnknownCapability "unknown_capability" "a connection agreed with the server on a capability that the engine does not know: none of its statements is looked at";
 }
 
-/// What stood in the way for a moment, or in one session: it says nothing of what results of this shape are worth.
+/// Reasons that are temporary or concern one session. They say nothing about whether results of a shape are worth
+/// storing.
 pub(crate) const PASSING: [Own; 12] = [
     Own::TableUnknown,
     Own::ViewUnknown,
@@ -67,17 +68,17 @@ pub fn name(index: usize) -> &'static str {
     }
 }
 
-/// Since the engine was loaded, or since FLUSH STATUS.
+/// Counts for each reason since the engine was loaded, or since FLUSH STATUS.
 pub struct Reasons(Vec<Occurrences>);
 
 #[derive(Default)]
 struct Occurrences {
     count: Tally,
-    /// How long the server took for these statements, as far as that was measured.
+    /// Total time that the server took for these statements in nanoseconds, where it was measured.
     ns: Tally,
 }
 
-/// A reason that has occurred.
+/// A reason that has occurred at least once.
 pub struct Occurred {
     pub index: usize,
     pub name: &'static str,

@@ -1,4 +1,4 @@
-//! What follows from the server's reports, for connections and for threads whose bytes are not seen.
+//! Handles the server's reports, for connections and for threads whose packets are not seen.
 
 pub mod beginnings;
 pub mod bystander;

@@ -1,4 +1,4 @@
-//! What the server's response to a command means for its session, and whether its result is stored.
+//! Handles the server's response to a command: it updates the session and decides whether the result is stored.
 
 pub mod arrival;
 pub mod ending;

@@ -1,11 +1,12 @@
-//! The rows that a statement touches, as cells: told from its text, where the catalogue allows it.
+//! The rows that a statement touches, as cells. They are derived from its text, if the catalogue says enough about the table.
 //!
-//! A write of known rows closes the cell of any change to its table, and those of its rows and their blocks. A read of known
-//! rows depends on these and on the cell of unknown changes, which every other write closes.
+//! A write of known rows closes three kinds of cells: any change of its table, each of its rows, and the blocks of these rows. A
+//! read of known rows depends on the cells of its rows or blocks, and on the cell of unknown changes, which every other write
+//! closes.
 //! Invariants:
-//! - what the catalogue says of a table is believed only while nothing is being defined, and read after that was made sure;
-//! - what is told from the text holds for the table that the text names, in the database where it was read, and for no other
-//!   table that the statement touches.
+//! - what the catalogue says about a table is used only while nothing is being defined, and is read after that was checked;
+//! - what follows from the text holds only for the table that the text names, in the database where it was parsed, and for no
+//!   other table that the statement touches.
 
 use crate::engine::Engine;
 use crate::engine::tables::{Table, Verdict};
@@ -20,32 +21,32 @@ use sql::{Kind, Numbers, Refusal};
 use std::sync::Arc;
 use wire::{Execute, Outcome, OutcomeKind};
 
-/// Rows of one write; of more, none is told apart.
+/// Largest number of rows of one write that are tracked. A write of more rows closes the whole table.
 const MOST_WRITTEN: usize = 64;
-/// Cells that a transaction remembers before it stops telling rows apart.
+/// Largest number of cells that a transaction remembers. Beyond it, its writes close whole tables.
 pub(crate) const MOST_REMEMBERED: usize = 192;
-/// Bytes of a text that is looked at.
+/// Longest text in bytes that is examined for the rows it touches.
 const LONGEST: usize = 16 * 1024;
 
 enum Touched {
-    /// Those with these keys.
+    /// The rows with these keys.
     Rows(Vec<i128>),
     Generated,
 }
 
-/// A write, or a read that locks rows as a write does.
+/// True for a write, and for a read that locks rows like a write.
 fn may_write_rows(kind: &Kind) -> bool {
     matches!(kind, Kind::Write) || matches!(kind, Kind::Read(read) if read.refusal == Some(Refusal::LockingRead))
 }
 
 impl Session {
-    /// Where the numbers are in the text that was read last, if its rows may be asked for.
+    /// The positions of the numbers in the text that was parsed last, if the statement may write rows.
     pub(crate) fn numbers_of_write(&self, reading: &Reading) -> Option<Numbers> {
         may_write_rows(&reading.statement.kind).then_some(self.recent.numbers)
     }
 
-    /// A write goes to the server, or a read that locks rows as a write does: its text is kept until the server locks its tables.
-    /// `numbers`: those of the text, if it is not a prepared statement's.
+    /// Keeps the text of a write, or of a read that locks rows like a write, until the server locks its tables. `numbers` are the
+    /// positions of numbers in the text; none for a prepared statement.
     pub(crate) fn note_wording<T>(
         &mut self,
         engine: &Engine,
@@ -67,13 +68,14 @@ impl Session {
         Terms { mode: self.identity.mode(), is_certain, database: None, bound: Vec::new() }
     }
 
-    /// Those of a statement that is prepared now, whatever is set later.
+    /// The terms of a statement that is being prepared: its database stays the same, whatever the session chooses later.
     pub(crate) fn lasting_terms(&self) -> Terms {
         let database = self.identity.known_database().unwrap_or_default();
         Terms { database: Some(database.into()), ..self.own_terms() }
     }
 
-    /// The terms of a prepared statement that is executed; of values that came in pieces nothing is told.
+    /// The terms for executing a prepared statement, with its bound integers. No values if they were sent by
+    /// COM_STMT_SEND_LONG_DATA. None if the statement is not known.
     pub(crate) fn bound_terms(&mut self, execute: &Execute) -> Option<Terms> {
         let prepared = self.statements.get_mut(execute.id)?;
         let params = execute.params(prepared.parameters, &prepared.types).filter(|_| !prepared.has_long_data);
@@ -81,7 +83,7 @@ impl Session {
         Some(Terms { bound, ..prepared.terms.clone() })
     }
 
-    /// The running statement locks a table for writing.
+    /// Closes the cells of what the running statement may change in a table that it has locked for writing.
     pub(crate) fn close_written_table(&mut self, engine: &Engine, table: &Arc<Table>) {
         let has_closed = !self.writes.is_empty();
         self.close_touched(engine, table);
@@ -123,7 +125,8 @@ impl Session {
         fits.then_some(Touched::Rows(keys))
     }
 
-    /// A row whose key the server made up: it is told now, and nothing else has changed.
+    /// The server generated the key of the one inserted row, and the response reports it. Only the cells of this row stay closed,
+    /// and that of unknown changes is opened without a change.
     pub(crate) fn narrow(&mut self, engine: &Engine, table: &Table, outcome: &Outcome) {
         let is_one = matches!(outcome.kind, OutcomeKind::Ok) && outcome.affected_rows == 1;
         if !is_one || outcome.last_insert_id == 0 || self.writes.is_locked {
@@ -135,8 +138,8 @@ impl Session {
         self.writes.reopen_one(engine, table.whole);
     }
 
-    /// The response says that the write changed no row, so what it closed is as it was. Triggers and routines could have changed
-    /// another table only by locking that for writing, too.
+    /// Opens the cells without a change if the response says that the write has changed no row. A trigger or routine could have
+    /// changed another table only by locking it for writing, too.
     pub(crate) fn reopen_if_unchanged(&mut self, engine: &Engine, running: &Running, outcome: &Outcome) {
         let has_changed = !matches!(outcome.kind, OutcomeKind::Ok) || outcome.affected_rows > 0 || outcome.results > 0;
         let Some(((table, cells), wording)) = running.written_alone.as_ref().zip(running.wording.as_ref()) else {

@@ -1,4 +1,4 @@
-//! The state of one connection, in parts that each keep their own invariants.
+//! The state of one connection. Each part keeps its own invariants.
 
 pub mod diagnostics;
 pub mod granted;
@@ -29,16 +29,17 @@ use temporary::TemporaryTables;
 use told::Told;
 use work::Work;
 
-/// How far a connection has come.
+/// The phase of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
-    /// From the greeting to the end of the authentication.
+    /// From the server's greeting to the end of the authentication.
     #[default]
     Greeting,
     Commands,
-    /// It was at work while the engine slept.
+    /// The session was active while the engine did not follow it (see `reports::resting`).
     Resting,
-    /// Not understood, compressed, or older than the plugin: every byte passes, nothing is concluded.
+    /// The packets are not followed: not understood, compressed, or a connection older than the plugin. Every byte passes
+    /// unchanged.
     Foreign,
 }
 
@@ -54,7 +55,7 @@ pub struct Session {
     pub(crate) statements: Statements,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) work: Work,
-    /// The hit that the server answers in place of the cache, to be compared with it.
+    /// A hit that is sent to the server after all, to be compared with its answer.
     pub(crate) verification: Option<Verification>,
     pub(crate) reuse: Reuse,
     pub(crate) recent: Recent,
@@ -64,8 +65,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// A connection that the server has just accepted, and not yet looked at.
-    /// `accepted_under`: what `Settings::inherited` said before the connection was accepted.
+    /// A connection that the server has just accepted and not looked at yet. `accepted_under` is the value of
+    /// `Settings::inherited` from before the connection was accepted.
     pub fn accepted(flavour: &'static Flavour, accepted_under: u64) -> Session {
         Session {
             phase: Phase::default(),
@@ -87,7 +88,7 @@ impl Session {
         }
     }
 
-    /// The server's first packet. False if this is not the beginning of a client connection.
+    /// Takes the server's first packet. False if this is not the beginning of a client connection.
     pub fn on_greeting(&mut self, engine: &Engine, bytes: &[u8]) -> bool {
         if let Some(packet) = wire::Packet::parse(bytes)
             && let Some(greeting) = wire::Greeting::parse(packet.payload)
@@ -97,7 +98,7 @@ impl Session {
         self.identity.greet(bytes)
     }
 
-    /// The client's answer to the greeting, or, inside TLS, its second half. True if TLS begins now.
+    /// Takes the client's reply to the greeting, or its second half inside TLS. True if TLS begins now.
     pub fn on_hello(&mut self, engine: &Engine, payload: &[u8]) -> bool {
         match self.identity.agree(payload) {
             Agreement::Plain => false,
@@ -110,7 +111,7 @@ impl Session {
         }
     }
 
-    /// The connection ends: whatever it was doing has ended too.
+    /// The connection has ended, and so has everything that it was doing.
     pub fn close(&mut self, engine: &Engine) {
         if let Some(id) = self.near.feed.take().flatten() {
             engine.detach_near(id);
@@ -128,8 +129,7 @@ impl Session {
         self.try_out(engine, false);
     }
 
-    /// Nothing can be concluded about this connection any more: its bytes pass, and what it holds closed stays closed
-    /// until it ends.
+    /// Stops following this connection. Its packets pass, and the cells that it has closed stay closed until it ends.
     pub fn abandon(&mut self, engine: &Engine) {
         for cell in std::mem::take(&mut self.transaction.written) {
             self.writes.close(engine, cell);
@@ -145,27 +145,28 @@ impl Session {
         self.phase == Phase::Foreign
     }
 
-    /// The server has nothing left to answer.
+    /// True if the server is running no command of this connection.
     pub fn is_at_rest(&self) -> bool {
         self.work.running.is_none()
     }
 
-    /// The server is opening a snapshot for a read that is served.
+    /// True while the server opens a snapshot for a read that is served from the cache.
     pub fn opens_snapshot(&self) -> bool {
         self.work.running.as_ref().is_some_and(|running| matches!(running.purpose, Purpose::OpenSnapshot(_)))
     }
 
-    /// Past the authentication, and its bytes are understood.
+    /// True after the authentication, if the packets are understood.
     pub fn is_in_commands(&self) -> bool {
         matches!(self.phase, Phase::Commands | Phase::Resting)
     }
 
-    /// What the server tells of its statements is told here.
+    /// True if the server's reports about statements of this connection are handled here.
     pub fn is_followed(&self) -> bool {
         self.phase == Phase::Commands
     }
 
-    /// The server has told what is in force here since the engine woke, and nothing that was done here in a doze is in doubt.
+    /// True if the server has reported the session's state since the engine woke, and nothing that the session did in a doze
+    /// is in doubt.
     pub(crate) fn is_told(&self, engine: &Engine) -> bool {
         self.phase == Phase::Commands
             && self.told.dozed_in == 0
@@ -173,7 +174,8 @@ impl Session {
             && self.told.in_epoch == engine.vigil().epoch()
     }
 
-    /// The identity's number for the text (false) or binary (true) protocol; none if the session must not be cached.
+    /// The number of the session context for the text (false) or binary (true) protocol. None if this session must not be
+    /// cached.
     pub(crate) fn context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
         let was_reset = self.identity.was_reset();
         let known = |inherited| engine.settings().usual_beginnings(inherited, was_reset).map(|known| known.habits);

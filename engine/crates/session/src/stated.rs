@@ -1,8 +1,8 @@
-//! What the engine and the control plane know each other by. The control plane's tests read the same file.
+//! Names that the engine and the control plane share. The control plane's tests read the same file.
 
 const FILE: &str = include_str!("../../../../docs/reference/engine.json");
 
-/// A list of plain strings; it panics if there is none of this name.
+/// Returns a list of plain strings from this file. Panics if there is none of this name.
 pub fn stated(key: &str) -> Vec<&'static str> {
     let (_, rest) = FILE.split_once(&format!("\"{key}\": [")).expect("a list of this name");
     let (list, _) = rest.split_once(']').expect("its end");

@@ -1,4 +1,4 @@
-//! One statement on its way through the server.
+//! One statement while the server runs it, and what is kept between the statements of a session.
 
 pub mod given;
 pub mod prepared;

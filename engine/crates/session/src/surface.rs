@@ -1,4 +1,4 @@
-//! What a user sees in SQL: MySQL's names for the cache's variables, and `SHOW FQC`.
+//! The cache's interface in SQL: MySQL's names for its variables, and `SHOW FQC`.
 
 pub mod intercept;
 mod misuse;

@@ -1,9 +1,9 @@
-//! The kind of count that the status variables are made of.
+//! The counters behind the status variables.
 
 use cache::Counter;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A count that FLUSH STATUS sets back to zero.
+/// A counter that FLUSH STATUS resets to zero.
 #[derive(Default)]
 pub struct Tally {
     counter: Counter,
@@ -15,7 +15,7 @@ impl Tally {
         self.counter.add(n);
     }
 
-    /// Since the engine was loaded.
+    /// The count since the engine was loaded.
     pub fn ever(&self) -> u64 {
         self.counter.sum()
     }

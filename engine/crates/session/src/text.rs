@@ -1,4 +1,4 @@
-//! What a statement's text tells, before anything is known of who sends it.
+//! What follows from a statement's text alone, whichever session sends it.
 
 pub mod kinds;
 pub mod reading;

@@ -1,4 +1,4 @@
-//! Where a session stands in its transaction, and what it holds closed.
+//! The state of a session's transaction, and the cells that it keeps closed.
 
 pub mod admission;
 pub mod ending;

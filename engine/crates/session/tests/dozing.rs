@@ -1,4 +1,4 @@
-//! A connection that works while the engine dozes, and after that.
+//! A connection that is used while the engine is in light mode ("dozing"), and afterwards.
 
 mod talk;
 
@@ -9,7 +9,7 @@ use wire::ok_packet;
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 const OFF: u16 = 0;
 
-/// As the host does: nothing is stored before the last doze is judged.
+/// Wakes the engine as the host does: nothing is stored before the last doze was decided.
 fn wake(engine: &Engine) {
     wake_as(engine, false);
 }
@@ -26,13 +26,13 @@ fn wake_as(engine: &Engine, is_lost: bool) {
     }
 }
 
-/// A statement that is not followed.
+/// Sends a statement that is forwarded unexamined.
 fn pass(talk: &mut Talk, text: &str, flags: u16) {
     assert_eq!(talk.ask(text), Decision::Forward, "{text}");
     talk.reply(&ok_packet(1, 1, 0, flags, 0));
 }
 
-/// What the server tells of the first statement after a waking.
+/// Reports the session's state at the end of its first statement after the engine woke.
 fn tell(talk: &mut Talk) {
     talk.run("DO 1", AUTOCOMMIT);
     talk.session.report(talk.engine, ended(state()));
@@ -130,7 +130,7 @@ fn a_session_with_temporary_tables_from_a_doze_is_not_served() {
     assert!(a.is_served(READ) && !b.is_served(READ));
 }
 
-/// Whether a session rests that says this in a doze.
+/// Returns whether a session rests after this statement in a doze.
 fn rests(text: &str) -> bool {
     let engine = engine();
     let mut b = connect(&engine);
@@ -216,7 +216,7 @@ fn a_statement_that_spans_a_doze_is_followed_if_its_text_says_all() {
         b.run("START TRANSACTION READ WRITE", IN_TRANS);
         b.ask(text);
         engine.doze();
-        // Its table is locked now, and nothing is told of it.
+        // The table of this statement is locked now, but nothing is reported about it.
         let past = Past::wake(&engine);
         b.reply(&ok_packet(1, 1, 0, IN_TRANS, 0));
         engine.vigil().judge_last_doze(false);
@@ -224,7 +224,7 @@ fn a_statement_that_spans_a_doze_is_followed_if_its_text_says_all() {
         tell(&mut a);
         b.ask("COMMIT");
         assert_eq!(b.session.is_resting(), rests, "{text}");
-        // Of one that rests the server's reports tell.
+        // If the session rests, its statements are followed through the server's reports.
         assert_eq!(engine.versions().is_open(cache_everything()), rests, "{text}");
     }
 }

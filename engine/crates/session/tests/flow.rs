@@ -1,4 +1,5 @@
-//! One connection from the outside: commands in, decisions out, with the server's part played by its own packets.
+//! One connection seen from outside: commands go in, decisions come out. The server's part is played by prepared
+//! packets.
 
 mod talk;
 
@@ -163,7 +164,7 @@ fn found_rows_after_a_served_read_are_told_to_the_server_first() {
     assert_eq!(a.ask("SELECT FOUND_ROWS()"), Decision::Forward);
 }
 
-/// Of a read that fails after its first rows the server has counted these.
+/// After a read that fails once it has sent rows, the server's FOUND_ROWS() counts these rows.
 #[test]
 fn found_rows_of_a_served_read_are_told_after_one_that_fails_before_it_begins() {
     let half = &rows("one", AUTOCOMMIT)[..];
@@ -290,7 +291,7 @@ fn a_read_whose_result_waited_is_counted_by_its_session_too() {
             None => engine.drop_results(),
         }
         engine.store_late(1);
-        // The server only says whether the account may see it.
+        // The server only decides whether the account may see the report.
         assert!(matches!(a.ask("SHOW FQC STATUS"), Decision::Replace(_)));
         let Reply::Replace(status) = a.reply(&rows("one", AUTOCOMMIT)) else { panic!("no report") };
         let status = String::from_utf8_lossy(&status);
@@ -308,7 +309,7 @@ fn a_read_under_set_transaction_runs_on_the_server() {
     assert!(a.is_served(READ), "the read has used it up");
 }
 
-/// Asks what never repeats until hardly anything of its shape is stored.
+/// Sends reads that never repeat, until hardly any result of their shape is stored.
 fn grow_poor(talk: &mut Talk) {
     talk.engine.settings().set_adapts(true);
     for number in 0..40_000 {
@@ -383,7 +384,7 @@ fn the_server_is_asked_for_the_database_where_another_may_have_been_chosen() {
         assert!(is_asked(&mut talk, text), "{text}");
         tell(&mut talk, Some(b"d"));
     }
-    // It has told of the first of several.
+    // The server has reported the state after the first of the two statements only.
     assert!(talk.session.expects_database(&engine));
     tell(&mut talk, Some(b"e"));
     assert!(is_asked(&mut talk, "SELECT v FROM t"));

@@ -1,4 +1,4 @@
-//! Results that a rule keeps alive through writes: for how long, and what ends them at once.
+//! Results that a rule keeps alive after writes: for how long, and what ends them at once.
 
 mod talk;
 
@@ -16,14 +16,14 @@ const READ: &str = "SELECT v FROM t WHERE v > 3";
 const ROW: &str = "SELECT v FROM t WHERE id = 7";
 const OTHER: &str = "SELECT v FROM u WHERE v > 3";
 
-/// Results of `t` last for five seconds.
+/// An engine with a rule that keeps results of `t` alive for five seconds.
 fn ruled() -> Engine {
     let engine = not_yet_ruled();
     engine.tick();
     engine
 }
 
-/// Nobody has looked at the clock yet.
+/// Like `ruled`, but the engine has not noted the time yet.
 fn not_yet_ruled() -> Engine {
     let engine = engine_at(|| NOW_MS.get() * 1_000_000);
     let rules = r#"[{"table": "d.t", "cache": "always", "ttl": 5}]"#;
@@ -31,7 +31,7 @@ fn not_yet_ruled() -> Engine {
     engine
 }
 
-/// Time goes by, and the engine's own thread notes it.
+/// Advances the clock, and runs the periodic step that notes the time.
 fn pass(engine: &Engine, ms: u64) {
     NOW_MS.set(NOW_MS.get() + ms);
     engine.tick();

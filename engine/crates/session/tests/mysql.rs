@@ -1,4 +1,4 @@
-//! What a session does otherwise where the server is MySQL.
+//! Tests of what a session does differently if the server is MySQL.
 
 mod talk;
 
@@ -8,7 +8,7 @@ use talk::{AUTOCOMMIT, Talk, connect, engine_of};
 
 const READ: &str = "SELECT v FROM t WHERE w = 1";
 
-/// What the server gets for a read after a statement that may have set anything.
+/// The decision about a read after a statement that may have set anything.
 fn after_execute(talk: &mut Talk) -> Decision {
     talk.read(READ, "one", AUTOCOMMIT);
     assert!(talk.is_served(READ));
@@ -67,7 +67,8 @@ fn a_statement_is_prepared_as_the_server_knows_it() {
     assert_eq!(prepared_as("SELECT v FROM t"), "SELECT v FROM t");
 }
 
-/// Privileges have changed since the session chose its database: on its way back from another one the server looks them up.
+/// Privileges have changed since the session chose its database. When the server returns from another database, it looks
+/// them up again.
 #[test]
 fn what_runs_no_routine_leaves_what_is_granted_as_it_was() {
     let engine = engine_of(&MYSQL, || 0);

@@ -1,4 +1,4 @@
-//! What near caches are told of the results of a connection that they have marked.
+//! What near caches learn about results of the connections that they have marked.
 
 mod talk;
 
@@ -11,7 +11,7 @@ use talk::*;
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 const OF_VIEW: &str = "SELECT v FROM u AS x";
 
-/// A near cache of this version.
+/// Attaches a near cache that uses this protocol version.
 fn attached(engine: &Engine, version: u16) -> NearId {
     attached_with(engine, version, Arc::new(|| {}))
 }
@@ -25,7 +25,7 @@ fn attached_with(engine: &Engine, version: u16, waker: Arc<dyn Fn() + Send + Syn
     id
 }
 
-/// This connection is the near cache's, whose check of its greeting is `scramble`.
+/// The near cache marks this connection. `scramble` is the check of the connection's greeting.
 fn mark_with(talk: &Talk, id: NearId, scramble: u64) {
     let mark = FromNear::Mark { connection: talk.number, scramble };
     talk.engine.hear_near(id, &FromNear::encode_all(&[mark])).expect("it is understood");
@@ -41,7 +41,7 @@ fn connect_marked(engine: &Engine, id: NearId) -> Talk<'_> {
     talk
 }
 
-/// The messages since this was last asked.
+/// The messages to this near cache since the last call.
 fn messages(engine: &Engine, id: NearId) -> impl Iterator<Item = ToNear> {
     let frames = std::iter::from_fn(move || engine.take_frame(id)).map(|frame| Frame::decode(&frame).expect("a frame"));
     frames.flat_map(|frame| frame.messages)
@@ -53,19 +53,19 @@ fn all_told(engine: &Engine, id: NearId) -> Vec<CommandReport> {
         .collect()
 }
 
-/// Returns the messages about results since the last call.
+/// The messages about results since the last call.
 fn told(engine: &Engine, id: NearId) -> Vec<CommandReport> {
     all_told(engine, id).into_iter().filter(|told| !told.is_of_session).collect()
 }
 
-/// Something is granted to somebody.
+/// Changes privileges.
 fn grant(engine: &Engine) {
     engine.settings().begin_change();
     engine.settings().note_grants();
     engine.settings().end_change();
 }
 
-/// The statement that runs meets a stored routine: when the server is back from there, it looks up anew what is granted.
+/// The running statement uses a stored routine. When the server returns from it, it looks up the privileges again.
 fn meet_routine(talk: &mut Talk) {
     let routines = session::Report::Locked { db: b"mysql", name: b"proc", is_read_only: true };
     talk.session.report(talk.engine, routines);
@@ -87,7 +87,7 @@ fn of_a_read_that_makes_its_session_another_one_nothing_is_told() {
     assert_eq!(told(&engine, near).len(), 1, "it can be told of");
     grant(&engine);
     engine.drop_results();
-    // It is stored, but the session goes on with what is granted now.
+    // The result is stored, but the session goes on with the new privileges.
     a.ask(OF_VIEW);
     meet_routine(&mut a);
     a.session.report(&engine, locked(b"t", true));
@@ -146,7 +146,7 @@ fn a_near_cache_does_not_take_another_ones_connection() {
     let engine = engine();
     let (near, other) = (attached(&engine, feed::VERSION), attached(&engine, feed::VERSION));
     let mut a = connect_marked(&engine, near);
-    // The other near cache knows the connection's number, but not its greeting.
+    // The other near cache knows the connection id, but not the greeting.
     mark_with(&a, other, 0);
     a.read(READ, "one", AUTOCOMMIT);
     assert_eq!((told(&engine, near).len(), told(&engine, other).len()), (1, 0));
@@ -187,14 +187,14 @@ fn who_has_missed_its_time_may_attach_again_after_a_pause() {
     let mut a = connect_marked(&engine, near);
     a.read(READ, "one", AUTOCOMMIT);
     engine.hear_near(near, &FromNear::encode_all(&[FromNear::Renew { sent: 0 }])).expect("it is understood");
-    // Its feed ends without a word, and a writer has to wait for its lease.
+    // The near cache disappears without saying so, and a writer has to wait for its lease.
     let mut writer = connect(&engine);
     std::thread::scope(|scope| {
         let waits = scope.spawn(|| {
             writer.ask("UPDATE t SET v = 2");
             writer.session.report(&engine, locked(b"t", false));
         });
-        // The writer has to wait from before the lease is over.
+        // The writer must be waiting before the lease expires.
         while !messages(&engine, near).any(|message| matches!(message, ToNear::Closed { .. })) {
             std::thread::yield_now();
         }
@@ -218,7 +218,7 @@ fn who_has_missed_its_time_may_attach_again_after_a_pause() {
 
 const OF_U: &str = "SELECT v FROM u WHERE id = 1";
 
-/// Runs a read of this table on the server and returns the snapshot in the message about it.
+/// Runs a read of this table on the server, and returns the snapshot in the message about it.
 fn snapshot_told(talk: &mut Talk, near: NearId, table: &[u8], text: &str, flags: u16) -> Option<u64> {
     assert_eq!(talk.ask(text), Decision::Forward, "{text}");
     talk.session.report(talk.engine, locked(table, true));
@@ -228,7 +228,7 @@ fn snapshot_told(talk: &mut Talk, near: NearId, table: &[u8], text: &str, flags:
     told[0].snapshot
 }
 
-/// Another session does, so that the present stamp is a later one.
+/// Another session writes `u`, so that the current stamp is a later one.
 fn write_u(engine: &Engine) {
     let mut other = connect(engine);
     assert_eq!(other.ask("UPDATE u SET v = 'two'"), Decision::Forward);
@@ -351,7 +351,7 @@ fn a_result_of_an_engine_that_joins_transactions_is_told_not_to_be_for_them() {
     }
 }
 
-/// So a near cache can answer the first read after a `SET`, a `USE` or a write.
+/// This message about the session lets a near cache answer the first read after a `SET`, a `USE` or a write.
 #[test]
 fn as_what_a_session_stands_is_told_at_the_end_of_each_command_of_which_nothing_else_is() {
     let engine = engine();

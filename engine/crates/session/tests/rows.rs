@@ -1,4 +1,4 @@
-//! Rows told apart: what a write of some rows outdates, and what it leaves alive.
+//! Results that depend on rows: which of them a write of some rows invalidates, and which it leaves current.
 
 mod talk;
 
@@ -11,7 +11,7 @@ const EIGHT: &str = "SELECT v FROM t WHERE id = 8";
 const RANGE: &str = "SELECT v FROM t WHERE id BETWEEN 100 AND 300";
 const ALL: &str = "SELECT v FROM t WHERE v > 3";
 
-/// Which of the four are served.
+/// Returns which of the four reads are served.
 fn served(talk: &mut Talk) -> [bool; 4] {
     [SEVEN, EIGHT, RANGE, ALL].map(|text| talk.is_served(text))
 }
@@ -82,7 +82,7 @@ fn the_row_of_a_generated_key_is_told_by_the_response() {
     }
 }
 
-/// The response says how many rows have changed.
+/// Runs a write whose response says how many rows have changed.
 fn write_told(talk: &mut Talk, write: &str, tables: &[&[u8]], affected: u64, flags: u16) {
     assert_eq!(talk.ask(write), Decision::Forward);
     for table in tables {
@@ -113,7 +113,7 @@ fn a_write_of_no_row_outdates_nothing() {
 fn what_may_have_changed_a_row_outdates_it_whatever_it_tells() {
     for (write, tables, affected) in [
         ("UPDATE t SET v = 1", &[&b"t"[..]][..], 1),
-        // A trigger or a routine locks what it writes.
+        // A trigger or a routine locks the tables that it writes.
         ("UPDATE t SET v = 1 WHERE v = 2", &[b"t", b"u"], 0),
         ("UPDATE t SET v = 1 WHERE v = 2", &[b"u", b"t"], 0),
         ("UPDATE t, u SET t.v = 1", &[b"t"], 0),
@@ -201,7 +201,7 @@ fn what_is_known_of_a_table_is_not_believed_while_it_is_being_defined() {
     let engine = engine();
     let (mut reader, mut definer, mut writer) = (filled(&engine), connect(&engine), connect(&engine));
     definer.ask("ALTER TABLE t DROP COLUMN v");
-    // The server lets the write go on: it has ended the definition, whose response is on its way.
+    // The server lets the write run: the definition has ended, and its response is on its way.
     writer.ask("UPDATE t SET v = 1 WHERE id = 7");
     writer.session.report(&engine, locked(b"t", false));
     definer.reply(&ok_packet(1, 0, 0, AUTOCOMMIT, 0));

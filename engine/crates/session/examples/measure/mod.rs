@@ -1,6 +1,6 @@
-//! Processor time, so that a busy machine disturbs less.
+//! Measures processor time rather than elapsed time, so that other work on the machine disturbs less.
 
-/// Of one call, in nanoseconds.
+/// The mean processor time of one call in nanoseconds.
 pub fn measure<F: FnMut()>(threads: u32, calls: u32, make: impl Fn() -> F + Sync) -> f64 {
     let spent: i64 = std::thread::scope(|scope| {
         let work = || {
@@ -15,7 +15,7 @@ pub fn measure<F: FnMut()>(threads: u32, calls: u32, make: impl Fn() -> F + Sync
     spent as f64 / f64::from(threads) / f64::from(calls)
 }
 
-/// Of this thread, to a few milliseconds.
+/// The processor time of this thread so far in nanoseconds, exact to a few milliseconds.
 fn cpu_nanoseconds() -> i64 {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells it");
     told.split(' ').next().and_then(|first| first.parse().ok()).expect("a number comes first")

@@ -1,4 +1,5 @@
-//! A command has arrived: it is served, or closes what it may touch and goes to the server.
+//! Entry points for the client's commands. A command is answered from the cache, or the cells of what it may change are
+//! closed and it goes to the server.
 
 use crate::commands::hits::{Asked, Served};
 use crate::decision::{Decision, Outlet};
@@ -16,10 +17,10 @@ use sql::{Kind, Refusal};
 use std::sync::Arc;
 use wire::{Command, Execute, Expect, Header, Query, capability};
 
-/// What a packet says. One that cannot be read has no command.
+/// A packet of the client, split into its parts. `command` is none if the packet cannot be parsed.
 struct Arrived<'p> {
     command: Option<Command>,
-    /// The text of a query; of other commands, what follows their byte.
+    /// The text of a query without its attributes. For other commands, everything after the command byte.
     body: &'p [u8],
     has_attributes: bool,
 }
@@ -37,7 +38,8 @@ impl Session {
         }
     }
 
-    /// A complete command that the server has not seen. Called again with the same packet after an injection.
+    /// Decides about a complete command that the server has not seen. After `Decision::Inject` the host calls this
+    /// again with the same packet.
     pub fn on_command(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
         self.near.count(engine, &packet[4..]);
         let counted = self.diagnostics.counted.take();
@@ -85,7 +87,7 @@ impl Session {
         }
     }
 
-    /// A command whose first bytes the server has had already: it can only pass.
+    /// Follows a command that can no longer be held back, because the server already has its first bytes.
     pub fn on_observed(&mut self, engine: &Engine, packet: &[u8]) {
         self.diagnostics.counted = None;
         self.near.count(engine, &packet[4..]);
@@ -113,7 +115,8 @@ impl Session {
                 let execute = Execute::parse(payload, self.identity.capabilities());
                 let prepared = execute.as_ref().and_then(|execute| self.statements.get_mut(execute.id));
                 let reading = prepared.as_ref().map_or_else(Reading::opaque, |prepared| prepared.reading.clone());
-                // Types are told once, for later executions too.
+                // A client sends parameter types once, and later executions go by them. So they are kept even if this
+                // execution is not served.
                 if let Some((prepared, execute)) = prepared.zip(execute) {
                     bind(engine.flavour(), prepared, &execute);
                     prepared.note_forwarded(&execute);
@@ -127,7 +130,7 @@ impl Session {
         self.note_refusal(engine, Own::Fragmented);
     }
 
-    /// A command too long to be held: it may be anything.
+    /// Follows a command that is too long to be buffered. Its text is not known, so it may do anything.
     pub fn on_oversized(&mut self, engine: &Engine) {
         self.diagnostics.counted = None;
         self.near.count(engine, &[]);
@@ -152,7 +155,8 @@ impl Session {
     ) -> Decision {
         let counted = counted.filter(|counted| !has_attributes && self.asks_for_count(engine, counted, text));
         let context = if may_be_read(text) { self.cacheable_context(engine, false) } else { None };
-        // A hit needs no reading; after a read that was passed over none is expected.
+        // The cache is looked up by the bytes of the text, before the text is classified. Only after a read that was
+        // passed over is it classified first, because then a hit is not expected.
         let early = self.reuse.expects_none().then(|| self.read(engine, text));
         let shape = early.as_ref().and_then(|reading| self.adaptive_shape(engine, reading));
         self.reuse.ask(engine, shape);
@@ -282,7 +286,8 @@ impl Session {
         Decision::Forward
     }
 
-    /// What comes before the server gets the statement; none if nothing is left.
+    /// Returns what happens before the server gets the statement: a command to inject, or the answer to a deferred
+    /// BEGIN. None if the statement can go to the server now.
     fn before_server(
         &mut self,
         engine: &Engine,
@@ -300,7 +305,8 @@ impl Session {
         self.before_forward(engine, reading, text, packet).map(Decision::Inject)
     }
 
-    /// While it is not certain how texts are to be read, only the plainest kinds are believed.
+    /// Classifies a text. While the session's lexical mode is not certain, only plain kinds are trusted, and any other
+    /// text counts as opaque unless every mode reads it alike.
     pub(crate) fn read(&mut self, engine: &Engine, text: &[u8]) -> Arc<Reading> {
         let reading = engine.readings().read(text, self.identity.mode(), &mut self.recent);
         let is_plain = matches!(
@@ -318,7 +324,7 @@ impl Session {
     }
 }
 
-/// The packet with another text at its end.
+/// Returns the packet with its text replaced by `other`. What stands before the text stays.
 fn respelled(packet: &[u8], text: &[u8], other: &[u8]) -> Vec<u8> {
     let before = &packet[Header::SIZE..packet.len() - text.len()];
     let mut out = Vec::with_capacity(packet.len() + other.len());
@@ -326,12 +332,14 @@ fn respelled(packet: &[u8], text: &[u8], other: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Told by the first letter, before anything is looked for: reads begin with SELECT, WITH, VALUES, TABLE, or no letter.
+/// A quick test by the first letter: reads begin with SELECT, WITH, VALUES, TABLE, or with something that is not a
+/// letter.
 fn may_be_read(text: &[u8]) -> bool {
     text.first().is_none_or(|first| !first.is_ascii_alphabetic() || b"swvt".contains(&first.to_ascii_lowercase()))
 }
 
-/// The bound parameters as bytes that identify them; none if they cannot be read.
+/// Takes over how this execution binds its parameters, and returns bytes that identify the parameters. None if they
+/// cannot be read or if the execution has query attributes.
 fn bind(flavour: &Flavour, prepared: &mut Prepared, execute: &Execute) -> Option<Vec<u8>> {
     prepared.bind(execute);
     let has_attributes = execute.has_attributes(prepared.parameters);

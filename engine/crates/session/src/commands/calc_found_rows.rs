@@ -1,7 +1,7 @@
 //! `SELECT FOUND_ROWS()` right after a read with SQL_CALC_FOUND_ROWS: its answer is stored under a key of its own.
 //!
-//! Invariant: the answer depends on what the result depends on, and is served only if both are fresh when it is asked for. So both are
-//! of one state of the tables.
+//! Invariant: the answer depends on what the result of that read depends on, and is served only if both are fresh when it is asked
+//! for. So both describe the same state of the tables.
 
 use crate::commands::hits::Asked;
 use crate::engine::Engine;
@@ -14,13 +14,13 @@ use cache::Entry;
 use sql::{Kind, Refusal};
 
 impl Session {
-    /// The text asks how many rows that read has found, which can still be said.
+    /// True if the text asks for the row count of the read in `counted`, and nothing that this count depends on has changed.
     pub(crate) fn asks_for_count(&self, engine: &Engine, counted: &Counted, text: &[u8]) -> bool {
         sql::asks_for_found_rows_alone(text, self.identity.mode())
             && engine.versions().is_fresh(&counted.cells, counted.stamp)
     }
 
-    /// A result was served whose rows are not all that were found.
+    /// Called after a hit. Notes a result whose rows may be fewer than those that were found.
     pub(crate) fn note_counted(&mut self, asked: &Asked, entry: &Entry) {
         let is_text = asked.columns.is_none() && asked.parameters.is_empty();
         if is_text && sql::may_count_found_rows(asked.text) {
@@ -34,7 +34,7 @@ impl Session {
         }
     }
 
-    /// A result was stored.
+    /// Called after a result was stored. Notes it like `note_counted` if FOUND_ROWS() may differ from its number of rows.
     pub(crate) fn note_counted_miss(&mut self, recording: &Recording) {
         let is_text = !recording.is_binary && !recording.is_count;
         if is_text && self.transaction.is_outside() && sql::may_count_found_rows(&recording.text) {
@@ -47,7 +47,8 @@ impl Session {
         }
     }
 
-    /// Nothing but its text, which asks about the session, may speak against keeping it.
+    /// Turns the recording of `SELECT FOUND_ROWS()` into one that may be stored. It stays refused if anything but its text, which asks
+    /// about the session, speaks against storing it.
     pub(crate) fn record_count(
         &mut self,
         engine: &Engine,

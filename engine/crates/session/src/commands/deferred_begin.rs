@@ -1,6 +1,7 @@
-//! A BEGIN that was answered, but not yet passed on to the server.
+//! A BEGIN that was acknowledged to the client but not yet sent to the server.
 //!
-//! The server is told with the transaction's first statement. If that is served, the server opens its snapshot at that moment.
+//! The server gets it before the transaction's first statement. If that statement is a hit, the server opens the transaction's
+//! snapshot at that moment instead.
 
 use crate::decision::{Decision, Outlet};
 use crate::engine::Engine;
@@ -11,8 +12,8 @@ use sql::{Begin, Kind, Statement};
 use wire::{Command, Execute, Expect};
 
 impl Session {
-    /// Answers a BEGIN without the server, who is told of it with the transaction's first statement. That statement
-    /// may then be a read from the cache, for which the server opens its snapshot at that very moment.
+    /// Acknowledges a BEGIN without the server, which gets it before the transaction's first statement. That statement may
+    /// then be a hit, for which the server opens its snapshot at that moment. None if this BEGIN cannot be deferred.
     pub(crate) fn begin_later(
         &mut self,
         engine: &Engine,
@@ -31,24 +32,25 @@ impl Session {
             && !self.transaction.is_read_only
             && !self.transaction.is_set_once
             && !self.writes.is_locked
-            // The server must know that it is idle in a transaction.
+            // With a limit on idle transactions, the server must know that the session is idle in one.
             && !self.identity.habits().limits_idleness
             && self.transaction.isolation <= Isolation::RepeatableRead
             && *begin == Begin::default();
         if !can_wait {
             return None;
         }
-        // To execute it the server goes there and back, and tells a client that tracks its database.
+        // To run a statement that was prepared in another database, the server changes the current database and back, and
+        // reports that to clients that track it.
         if self.is_of_another_database(&packet[4..]) {
             return None;
         }
-        // Warnings that the served read has cleared, as a BEGIN does not.
+        // The served read has cleared the warnings, but a BEGIN on the server would not. So the server runs the read first.
         if self.diagnostics.has_warnings
             && let Some(first) = self.tell_unseen(engine, |pending| pending.is_latest)
         {
             return Some(Decision::Inject(first));
         }
-        // One that is prepared may be closed before the server is told.
+        // A prepared BEGIN may be closed before the server gets it, so its text is sent instead.
         let is_text = packet.get(4) == Some(&(Command::Query as u8));
         self.transaction.deferred_begin = Some(if is_text { packet.to_vec() } else { self.own_query(b"BEGIN") });
         self.diagnostics.note_other();
@@ -56,7 +58,8 @@ impl Session {
         Some(Decision::Answered)
     }
 
-    /// The engine may begin transactions at a moment of its own.
+    /// True if the engine may choose when the server begins a transaction: the setting allows it and the client does not track
+    /// transactions.
     pub(crate) fn may_begin_itself(&self, engine: &Engine) -> bool {
         engine.settings().defers_begin() && !self.identity.is_told_of_transactions()
     }
@@ -68,10 +71,11 @@ impl Session {
         prepared.is_some_and(|prepared| prepared.terms.database.as_deref() != Some(self.identity.database()))
     }
 
-    /// A deferred BEGIN is made good. Before it goes what would open the transaction's snapshot, or take locks in it.
+    /// Returns the command that sends a deferred BEGIN to the server, if there is one. An earlier served read that the server
+    /// must replay comes first: inside the transaction, it would open the snapshot or take locks.
     pub(crate) fn tell_begin(&mut self, engine: &Engine) -> Option<Vec<u8>> {
         self.transaction.deferred_begin.as_ref()?;
-        // One that is the latest was served after the BEGIN.
+        // The latest served read came after the BEGIN, so it is not replayed before it.
         if let Some(replay) = self.tell_unseen(engine, |pending| pending.is_replayed() && !pending.is_latest) {
             return Some(replay);
         }
@@ -79,16 +83,18 @@ impl Session {
         Some(self.begin(engine, packet))
     }
 
+    /// Sends a BEGIN to the server on behalf of the client.
     pub(crate) fn begin(&mut self, engine: &Engine, packet: Vec<u8>) -> Vec<u8> {
         self.inject(engine, Purpose::Begin, (packet, Expect::Query))
     }
 
-    /// The server has not begun what the client takes for begun: nothing may run outside of it. With autocommit off the client
-    /// has begun nothing: it was to be begun for a read.
+    /// A BEGIN of the engine's own has failed. The client believes that it is in a transaction, so nothing may run before a
+    /// new BEGIN succeeds. With autocommit off the client has sent no BEGIN, and nothing has to be repeated.
     pub(crate) fn begin_once_more(&mut self) {
         self.transaction.deferred_begin = self.transaction.autocommit.then(|| self.own_query(b"BEGIN"));
     }
 
+    /// Makes the server begin the transaction and open its snapshot. The stamp is read first.
     pub(crate) fn open_snapshot(&mut self, engine: &Engine) -> Vec<u8> {
         self.transaction.deferred_begin = None;
         let packet = self.own_query(b"START TRANSACTION WITH CONSISTENT SNAPSHOT");

@@ -15,16 +15,17 @@ use sql::Aggregates;
 use std::sync::atomic::Ordering;
 use wire::status::OF_TRANSACTION;
 
-/// A read that could be answered from the cache, by its bytes.
+/// A read that may be answered from the cache, identified by its bytes.
 pub(crate) struct Asked<'a> {
     pub context: u64,
     pub text: &'a [u8],
     pub parameters: &'a [u8],
-    /// The whole command.
+    /// The whole packet with its header.
     pub packet: &'a [u8],
-    /// How the parameters of a prepared statement are bound, which its command need not say.
+    /// The parameter types of a prepared statement. Its packet may leave them out.
     pub types: &'a [u8],
-    /// As many columns as the server knows a prepared statement to have: with others it says that they have changed.
+    /// The number of columns that the server last reported for a prepared statement. A result with another number is
+    /// not served, because the server would report that change.
     pub columns: Option<u64>,
 }
 
@@ -40,12 +41,12 @@ pub(crate) enum Served {
     No,
 }
 
-/// It may have aggregated over nothing.
+/// True if this read may leave FOUND_ROWS() unchanged, as an aggregate over no rows does.
 fn may_leave_found(text: &[u8], entry: &cache::Entry) -> bool {
     !Layout(entry.flags()).shows_found() && entry.rows() <= 1 && Aggregates::of(text) != Aggregates::No
 }
 
-/// Counts an entry that a write to its table has left alive, the first time that it is met.
+/// Counts an entry that has survived a write to other rows of its table. Each entry is counted once.
 fn note_outlived(engine: &Engine, entry: &cache::Entry) {
     let whole = entry.cells()[0];
     let is_counted = entry.flags() & Layout::OUTLIVED != 0;
@@ -60,17 +61,19 @@ fn note_outlived(engine: &Engine, entry: &cache::Entry) {
 }
 
 impl Session {
-    /// Reads are served and stored, or noted as if they were.
+    /// True if reads of this session may be served and stored, or if they are observed: then only what the cache would
+    /// have done is counted.
     pub(crate) fn is_cached(&self, engine: &Engine) -> bool {
         let settings = engine.settings();
         settings.is_on()
             && (self.identity.cache_type() != 0 || settings.observes() && !self.identity.stays_out())
-            // The memory of trials is for them alone.
+            // Without a cache size there is only the memory for trials, which is for sessions that try the cache.
             && (settings.size() > 0 || self.identity.is_trial())
             && self.is_told(engine)
     }
 
-    /// The identity under which reads may be served or stored now.
+    /// Returns the session context (account, database, settings) whose results may be served or stored now. None if
+    /// this session is not cached.
     pub(crate) fn cacheable_context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
         if !self.is_cached(engine) {
             return None;
@@ -133,7 +136,8 @@ impl Session {
             self.verification = Some(Verification::of(&entry));
             return Served::No;
         }
-        // Counted before the client can know of it, so that nobody who has the answer sees an older count.
+        // The hit is counted before the answer is sent, so that a client that has the answer never reads an older
+        // counter.
         engine.counts().hits.add(1);
         self.own.hits += 1;
         if !is_fresh {
@@ -159,9 +163,9 @@ impl Session {
         Served::Answered
     }
 
-    /// The command as the server must get it.
+    /// Returns the command as the server must run it, for a later replay.
     fn as_understood(&self, asked: &Asked) -> Vec<u8> {
-        // Otherwise it is an execution, or it asks how many rows the read with this text has found.
+        // Other commands are executions of a prepared statement, or ask for FOUND_ROWS() of the read with this text.
         let is_text = asked.columns.is_none() && asked.parameters.is_empty();
         match sql::surface::without_sql_cache(asked.text, self.identity.mode()).filter(|_| is_text) {
             Some(text) => self.own_query(&text),
@@ -169,14 +173,14 @@ impl Session {
         }
     }
 
-    /// An outdated result is told nevertheless.
+    /// True if a rule allows serving this stale result now, and the session is outside of a transaction.
     #[cold]
     fn tells_outdated(&self, engine: &Engine, basis: Basis) -> bool {
         let is_admitted = || self.transaction.admit(engine.versions(), basis.cells, false) == Admission::Serve;
         self.transaction.is_outside() && basis.lasts(engine.versions(), engine.ages()) && is_admitted()
     }
 
-    /// Sends a stored response with this session's own transaction flags.
+    /// Sends a stored response. Its transaction flags are replaced by those of this session.
     fn deliver(&mut self, value: &[u8], layout: Layout, outlet: &mut dyn Outlet) {
         let flags = self.transaction.status_now() & OF_TRANSACTION;
         let offsets = layout.offsets(value.len());

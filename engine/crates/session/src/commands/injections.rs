@@ -1,4 +1,4 @@
-//! Commands of the engine's own that the server gets before the client's.
+//! Commands that the engine itself sends to the server before the client's command.
 
 use crate::engine::Engine;
 use crate::packets::command_packet;
@@ -7,24 +7,24 @@ use crate::statement::running::{Purpose, Running};
 use wire::{Command, Execute, Expect, Header, Query};
 
 impl Session {
-    /// A text for the server.
+    /// Returns the packet of a query with this text.
     pub(crate) fn own_query(&self, text: &[u8]) -> Vec<u8> {
         Query::packet(text, self.identity.capabilities())
     }
 
-    /// The server gets this packet; the client does not see its response.
+    /// Notes that the engine sends this packet, and returns it. The client does not see the response.
     pub(crate) fn inject(&mut self, engine: &Engine, purpose: Purpose, (packet, expect): (Vec<u8>, Expect)) -> Vec<u8> {
         self.work.running = Some(Running::new(engine, purpose, expect, self.identity.capabilities()));
         packet
     }
 
-    /// A statement that does nothing, for a host that must give the server something after an answer.
+    /// Returns a COM_PING, for a host that has to send the server something after an answer from the cache.
     pub fn idle(&mut self, engine: &Engine) -> Vec<u8> {
         self.inject(engine, Purpose::Idle, (command_packet(Command::Ping, b""), Expect::Ok))
     }
 
-    /// A command will pass before it can be looked at: whatever the server does not know of yet, it must be told now.
-    /// To be asked until there is nothing left.
+    /// Returns the next command that the server must get before a command that will be forwarded in pieces and cannot be
+    /// examined first. The host calls this until it returns none.
     pub fn before_pieces(&mut self, engine: &Engine) -> Option<Vec<u8>> {
         self.settle(engine);
         let hidden_error = self.work.hidden_error.take();
@@ -35,7 +35,8 @@ impl Session {
             .or_else(|| self.tell_unseen(engine, |_| true))
     }
 
-    /// The execution that the later ones of this statement go by, where it was answered without the server.
+    /// Returns an earlier execution of this statement that was answered from the cache, if the server has yet to run it because
+    /// later executions depend on its parameter types.
     pub(crate) fn tell_given(&mut self, engine: &Engine, id: u32) -> Option<Vec<u8>> {
         let prepared = self.statements.get_mut(id)?;
         let owed = prepared.given.take_owed()?;
@@ -43,13 +44,13 @@ impl Session {
             prepared.note_run(&execute);
         }
         (prepared.columns, prepared.has_cursor) = (None, false);
-        // It may have opened the transaction's snapshot.
+        // This execution may open the transaction's snapshot.
         self.transaction.after_other(engine.versions().now());
         Some(self.inject(engine, Purpose::Unseen { keeps_warnings: false }, (owed, Expect::Execute)))
     }
 
-    /// How parameters are bound that the server has not had: an execution that passes as it is may go by that. To be asked until
-    /// there is nothing left.
+    /// Returns a command that gives the server parameter types that it has not seen yet, since an execution without types goes
+    /// by them. The caller repeats this until it returns none.
     pub(crate) fn tell_types(&mut self, engine: &Engine) -> Option<Vec<u8>> {
         if let Some(id) = self.statements.to_reset.take() {
             let reset = command_packet(Command::StmtReset, &id.to_le_bytes());
@@ -69,7 +70,8 @@ impl Session {
         Some(self.inject(engine, Purpose::Types, (packet, Expect::Execute)))
     }
 
-    /// The server does not know of something that the client was told, or answers what the client must not see.
+    /// True if the server still lacks something that the client already has an answer for, such as a BEGIN, or if the running
+    /// response must not reach the client unchanged.
     pub fn owes_server(&self) -> bool {
         self.transaction.deferred_begin.is_some()
             || !self.statements.are_understood()

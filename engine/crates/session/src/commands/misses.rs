@@ -1,4 +1,5 @@
-//! A statement goes to the server: the tables it may touch are closed, and what is needed to store its result is noted.
+//! A statement goes to the server: the cells of tables that it may change are closed, and what is needed to store its
+//! result is noted.
 
 use crate::engine::Engine;
 use crate::reason::{Own, Reason};
@@ -17,8 +18,8 @@ use std::sync::Arc;
 use wire::Expect;
 
 impl Session {
-    /// Notes what is needed to store the result of a read; none if it is no read, or reads are off here, or nobody needs to
-    /// know what becomes of it.
+    /// Notes what is needed to store the result of a read. None if the statement is not a read, if this session is not
+    /// cached, or if the result will not be stored and nothing else depends on it.
     pub(crate) fn recording(
         &mut self,
         engine: &Engine,
@@ -44,7 +45,7 @@ impl Session {
         let refusal = refusal.or(transaction_refusal);
         let shape = self.reuse.shape().unwrap_or_else(|| reading.shape(&engine.insight().digests));
         let key = Key { context: context.unwrap_or(0), parts: [text, parameters] };
-        // What a near cache asks for is reused there.
+        // Results for a near cache are reused in the near cache, which the counts of reuse here do not show.
         let may_pass_over = refusal.is_none()
             && verification.is_none()
             && !is_observed
@@ -92,7 +93,8 @@ impl Session {
         })
     }
 
-    /// Whether views are behind a read, as far as the catalogue is known. What is not known of them is asked for.
+    /// Returns whether a read reads views, as far as the catalogue is known; none if it is not. Has the catalogue read
+    /// again if a view's definition is missing.
     pub(crate) fn reads(&self, engine: &Engine, reading: &Reading, terms: &Terms) -> Option<Reads> {
         if engine.catalogue().has_no_views() {
             return Some(Reads::Tables);
@@ -106,12 +108,14 @@ impl Session {
         Some(reads)
     }
 
-    /// Where a read of this shape is counted, if it may be passed over for what is counted there.
+    /// Returns the shape that counts this read, if the read may be skipped because results of that shape are rarely reused.
     pub(crate) fn adaptive_shape(&self, engine: &Engine, reading: &Reading) -> Option<ShapeId> {
         let may_pass_over = self.identity.cache_type() != 0 && self.near.mark.is_none() && engine.settings().adapts();
         may_pass_over.then(|| reading.shape(&engine.insight().digests))
     }
 
+    /// Why the result of this read must not be stored, as far as its text and the session's state decide. None if nothing
+    /// speaks against it.
     pub(crate) fn refusal(&self, read: &sql::Read, context: Option<u64>, text: &[u8]) -> Option<Reason> {
         let shows_setting = || self.transaction.is_outside() && sql::shows_setting_alone(text, self.identity.mode());
         let spoken_against = read.refusal.filter(|refusal| match refusal {
@@ -133,7 +137,7 @@ impl Session {
         Some(Reason::Own(own))
     }
 
-    /// Closes what the statement may touch, and notes that the server has it.
+    /// Closes the cells of what the statement may change, and notes that the server is running it.
     pub(crate) fn forward(
         &mut self,
         engine: &Engine,
@@ -159,7 +163,8 @@ impl Session {
         self.work.running = Some(running);
     }
 
-    /// Temporary tables made where no event tells of them, and habits taken up there.
+    /// Notes temporary tables and session habits that a compound statement or a routine may create without any report of
+    /// it.
     pub(crate) fn note_temporary(&mut self, kind: &Kind, text: &[u8]) {
         if may_be_anything(kind) && !matches!(kind, Kind::Execute(_)) {
             self.identity.note_habits(text);
@@ -169,7 +174,7 @@ impl Session {
 
     pub(crate) fn close_for(&mut self, engine: &Engine, kind: &Kind) {
         if matches!(kind, Kind::Read(_) | Kind::Write) {
-            // The server names the tables that these touch.
+            // The server reports the tables that these statements lock.
             return;
         }
         let closing = closing(engine.flavour(), kind);
@@ -188,7 +193,7 @@ impl Session {
         }
     }
 
-    /// Tables that a definition names change.
+    /// Closes the cells of tables that a DDL statement names.
     fn close_defined(&mut self, engine: &Engine, names: &[sql::TableName]) {
         if !engine.settings().tells_case() {
             return self.writes.close_everything(engine, true);

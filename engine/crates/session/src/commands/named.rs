@@ -1,8 +1,8 @@
-//! PREPARE and EXECUTE in SQL. While it is known what a name stands for, EXECUTE is what it runs: it outdates the tables that the
-//! server locks for it, and no more. It is neither served nor stored.
+//! PREPARE and EXECUTE in SQL. While the statement behind a name is known, EXECUTE counts as that statement and invalidates only
+//! the tables that the server locks for it. Its result is neither served nor stored.
 //!
-//! A name is forgotten with whatever may give it to another text where nobody looks: routines, blocks, statements that are not
-//! understood. Functions and triggers cannot.
+//! A name is forgotten after anything that may prepare another text under it without the engine seeing that: routines, compound
+//! statements, statements that are not understood. Functions and triggers cannot do so.
 
 use crate::session::Session;
 use crate::statement::prepared::Named;
@@ -11,20 +11,22 @@ use sql::Kind;
 use std::sync::Arc;
 
 impl Session {
-    /// An EXECUTE of a read or a write that is known, as that; anything else as it is.
+    /// Returns the reading of the statement behind an EXECUTE, if it is a known read or write. Otherwise returns `reading`
+    /// unchanged.
     pub(crate) fn as_prepared(&mut self, reading: Arc<Reading>) -> Arc<Reading> {
         let Kind::Execute(Some(name)) = &reading.statement.kind else { return reading };
         let is_of_rows = |named: &&Named| matches!(named.statement.kind, Kind::Read(_) | Kind::Write);
         let Some(named) = self.statements.by_name(name).filter(is_of_rows) else { return reading };
         let executed = Reading::executed(&named.statement);
-        // From there the server comes back, and looks up what is granted here.
+        // If the statement was prepared in another database, the server changes the current database and back, and then looks up
+        // the privileges for the current one again.
         if named.database.is_none() || named.database.as_deref() != self.identity.known_database() {
             self.identity.go_elsewhere();
         }
         executed
     }
 
-    /// A PREPARE goes to the server.
+    /// Called when a PREPARE goes to the server. Keeps its statement until the response says whether it succeeded.
     pub(crate) fn note_preparation(&mut self, kind: &Kind) {
         let Kind::Prepare(Some(preparation)) = kind else { return };
         if self.identity.variables().are_certain() {

@@ -1,4 +1,4 @@
-//! Commands other than running a statement: prepare, close, reset, change user.
+//! Commands that do not run a statement: prepare, close, reset, change user and others.
 
 use crate::decision::Decision;
 use crate::engine::Engine;
@@ -13,11 +13,12 @@ use wire::{Command, Expect};
 
 impl Session {
     pub(crate) fn on_other(&mut self, engine: &Engine, packet: &[u8], command: Option<Command>) -> Decision {
-        // The others have no response that would tell of the transaction, and leave what the last statement left.
+        // Commands without a response tell nothing about the transaction, and leave the diagnostics of the last
+        // statement alone.
         let is_answered = !matches!(command, Some(Command::Quit | Command::StmtClose | Command::StmtSendLongData));
         if is_answered {
             let has_warnings = self.diagnostics.has_warnings;
-            // Who could not become another user goes on with what the server knows.
+            // After a failed COM_CHANGE_USER the session goes on, and the server then answers from its own diagnostics.
             let may_be_anything = matches!(command, None | Some(Command::StmtBulkExecute | Command::ChangeUser));
             let unseen = |session: &mut Session| {
                 session.tell_unseen(engine, |pending| {
@@ -28,13 +29,13 @@ impl Session {
                 return Decision::Inject(first);
             }
         }
-        // Told later, it would take what is sent now with it.
+        // The types must come first: sent later, they would consume or discard the long data that is sent now.
         if command == Some(Command::StmtSendLongData)
             && let Some(first) = self.tell_types(engine).or_else(|| self.tell_given(engine, id_of(&packet[4..])))
         {
             return Decision::Inject(first);
         }
-        // What is closed cannot be run again.
+        // A statement that was closed can no longer be replayed.
         let capabilities = self.identity.capabilities();
         if command == Some(Command::StmtClose)
             && let Some(first) =
@@ -48,7 +49,8 @@ impl Session {
         {
             return Decision::Inject(question);
         }
-        // Told later, it would be in the way of what a prepare leaves behind, and be another read after a reset.
+        // Sent later, a pending read would overwrite what the prepare leaves in the diagnostics, or would run in
+        // another context after a reset.
         if let Some(Command::StmtPrepare | Command::ResetConnection) = command
             && let Some(owed) = self.tell_unseen(engine, |pending| pending.is_owed || pending.is_replayed())
         {
@@ -65,7 +67,8 @@ impl Session {
         self.forward_other(engine, &packet[4..], command).map_or(Decision::Forward, Decision::Replace)
     }
 
-    /// The statement that fails in place of this PREPARE: to a client an error is the same for both.
+    /// Returns a statement that fails, to be sent instead of this PREPARE. The error packet is the same for both
+    /// commands.
     fn refused_preparation(&mut self, engine: &Engine, kind: &Kind, text: &[u8]) -> Option<Vec<u8>> {
         let mode = self.identity.mode();
         let refusal = refusal_on_departure(engine, kind, text, mode)?;
@@ -73,7 +76,7 @@ impl Session {
         Some(self.own_query(&refusal))
     }
 
-    /// Commands that are no statement of their own. A packet is given where the server must get another one.
+    /// Follows a command that does not run a statement. Returns a packet if the server must get that one instead.
     pub(crate) fn forward_other(
         &mut self,
         engine: &Engine,
@@ -130,7 +133,7 @@ impl Session {
                 return None;
             }
             _ => {
-                // What it binds holds for later executions, too.
+                // COM_STMT_BULK_EXECUTE and unknown commands may bind parameter types that hold for later executions.
                 if let Some(prepared) = self.statements.get_mut(id_of(payload)) {
                     (prepared.types, prepared.knows_types) = (Vec::new(), true);
                 }
@@ -140,7 +143,7 @@ impl Session {
         };
         let expect = Expect::of(command);
         let mut running = Running::new(engine, Purpose::Client, expect, self.identity.capabilities());
-        // What it may fetch, or describe, may be a view.
+        // These commands may open a view, which may call a routine, or they choose a database.
         let stays =
             !matches!(command, Some(Command::StmtFetch | Command::FieldList | Command::InitDb | Command::ChangeUser));
         running.stays_in = stays.then(|| engine.catalogue().generation());

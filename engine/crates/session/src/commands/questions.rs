@@ -1,4 +1,4 @@
-//! The server is asked for settings that are not certain, before a statement for which they matter.
+//! Before a statement for which uncertain settings matter, the engine queries the server for their values.
 
 use crate::engine::Engine;
 use crate::session::Session;
@@ -8,8 +8,9 @@ use sql::{Kind, Read, Refusal, Statement};
 use wire::Expect;
 
 impl Session {
-    /// Before a read that could be stored or a write of rows, the server is asked for the settings that are not certain.
-    /// `text` is that of a query, and empty for a statement that is prepared.
+    /// Returns a query for the session's uncertain settings, or a pending read that must be replayed before it. None if
+    /// the settings are certain, do not matter to this statement, or may not be queried now. `text` is the text of a
+    /// query, and empty for a statement that is being prepared.
     pub(crate) fn ask(&mut self, engine: &Engine, statement: &Statement, text: &[u8]) -> Option<Vec<u8>> {
         let matters = match &statement.kind {
             Kind::Read(read) => self.is_cached(engine) && self.may_be_kept(read, text),
@@ -19,7 +20,7 @@ impl Session {
         if !is_uncertain || !matters || statement.reads_diagnostics || !self.may_be_asked() {
             return None;
         }
-        // The question is about the number of rows found, too.
+        // The engine's query also reads FOUND_ROWS(), so a pending read is replayed first.
         let unseen = self.tell_unseen(engine, |_| true);
         unseen.or_else(|| {
             Some(self.inject(
@@ -42,7 +43,7 @@ impl Session {
         let is_unseen = !self.identity.may_report() || self.transaction.is_outside();
         is_unseen
             && !self.identity.must_run()
-            // The question would be in the place of the last statement's trace.
+            // With the optimizer trace on, the query would replace the trace of the client's last statement.
             && !self.identity.wants_all()
             && self.transaction.deferred_begin.is_none()
     }

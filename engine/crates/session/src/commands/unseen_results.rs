@@ -1,4 +1,5 @@
-//! Results that the server did not see: before it matters, the server is brought to where FOUND_ROWS() and the warnings are right.
+//! Pending reads: results served from the cache that the server did not see. Before it matters, the engine makes FOUND_ROWS() and
+//! the warnings on the server what the client expects.
 
 use crate::engine::Engine;
 use crate::identity::habits::Habits;
@@ -9,11 +10,11 @@ use crate::text::kinds::{changes_transaction, leaves_found_rows};
 use crate::text::reading::Reading;
 use sql::{Assignment, Kind, Statement, Target};
 
-/// In every question about them.
+/// One of these words is in every statement that asks for warnings.
 const WARNINGS: [&[u8]; 3] = [b"warning", b"error", b"diagnostics"];
 
 impl Session {
-    /// The result that the server does not know of, if it matters.
+    /// Returns the command that makes the server's diagnostics match the pending read, if there is one and `matters` holds for it.
     pub(crate) fn tell_unseen(&mut self, engine: &Engine, matters: impl Fn(&Unseen) -> bool) -> Option<Vec<u8>> {
         let all = self.diagnostics.unseen.take_if(|pending| matters(pending))?;
         let replaced = Unseen { is_latest: false, ..all.clone() };
@@ -26,10 +27,10 @@ impl Session {
         if let Some(execute) = pending.execution(capabilities)
             && let Some(prepared) = self.statements.get_mut(execute.id)
         {
-            // By the types that were bound then.
+            // This execution binds the types of that time.
             prepared.note_run(&execute);
         }
-        // Those of a statement that has run since the read was served.
+        // Keeps the server's warnings if they come from a statement that ran after the read was served.
         let can_keep_warnings = engine.flavour().statements.keeps_warnings && pending.can_keep_warnings();
         let keeps_warnings = self.diagnostics.has_warnings && !pending.is_latest && can_keep_warnings;
         let limits_joins = self.identity.habits().limits_joins;
@@ -41,14 +42,15 @@ impl Session {
         Some(packet)
     }
 
-    /// What cannot be answered by an error goes on without the result that the server could not be told of.
+    /// Called when a command of the engine's own has failed but this client command cannot be answered with an error. The pending
+    /// read is dropped then.
     pub(crate) fn give_up_unseen(&mut self, hidden_error: Option<HiddenError>) {
         if hidden_error.is_some_and(|error| !error.is_of_begin) {
             self.diagnostics.unseen = None;
         }
     }
 
-    /// What the server must be told before this statement: a deferred BEGIN, or the result it does not know of.
+    /// Returns what the server must get before this statement: a deferred BEGIN, or the replay of a pending read.
     pub(crate) fn before_forward(
         &mut self,
         engine: &Engine,
@@ -67,7 +69,7 @@ impl Session {
         self.tell_unseen(engine, |_| matters)
     }
 
-    /// The command is the one that would be run again: it leaves what that would leave.
+    /// True if this command is the pending read itself: running it leaves the diagnostics that a replay would leave.
     fn runs_unseen(&mut self, packet: &[u8]) -> bool {
         let is_alone = |pending: &&Unseen| !pending.is_owed && pending.before.is_empty();
         let Some(pending) = self.diagnostics.unseen.as_ref().filter(is_alone) else { return false };
@@ -83,16 +85,16 @@ impl Session {
             return false;
         }
         let is_read = matches!(&statement.kind, Kind::Read(read) if !read.leaves_found_rows);
-        // An aggregate over nothing leaves the number of rows found as it was.
+        // An aggregate over no rows leaves FOUND_ROWS() as it was.
         let may_leave_found_rows = is_read && !reading.is_single_scan();
-        // A read may use no table, and then leaves them.
+        // A read that uses no table leaves the warnings as they are.
         let is_write = statement.kind == Kind::Write;
         let may_count = || {
             let searches = is_write && (reading.searches() || self.may_name_view(engine, reading, text))
                 || matches!(statement.kind, Kind::Set(_)) && reading.searches();
             searches || !leaves_found_rows(&statement.kind)
         };
-        // From then on what the server is told leaves a trace.
+        // This SET may turn on the optimizer trace, and then a later replay would leave a trace.
         let may_trace = || {
             let is_habit = |one: &Assignment| matches!(&one.target, Target::Session(name) if Habits::hang_on(engine.flavour(), name));
             matches!(&statement.kind, Kind::Set(assignments) if assignments.iter().any(is_habit))
@@ -104,11 +106,12 @@ impl Session {
             || pending.is_replayed() && changes_transaction(&statement.kind, self.transaction.autocommit)
             || may_count()
             || pending.is_latest && self.diagnostics.has_warnings && !is_write
-            // Which may ask what its statement asks.
+            // A view may call FOUND_ROWS() or another diagnostic function.
             || pending.is_latest && is_read && self.may_name_view(engine, reading, text)
     }
 
-    /// For those of a statement that has run since, which the server would forget whatever it is told now.
+    /// True if this statement asks for the warnings of a statement that ran after the served read. On a server that does not keep
+    /// warnings, any replay would clear them.
     fn asks_for_warnings(&self, engine: &Engine, pending: &Unseen, statement: &Statement, text: &[u8]) -> bool {
         !engine.flavour().statements.keeps_warnings
             && self.diagnostics.has_warnings

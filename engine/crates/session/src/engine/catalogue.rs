@@ -1,7 +1,7 @@
-//! What must be known of the server's catalogue; the host publishes it.
+//! The engine's knowledge of the server's catalogue. The host reads the catalogue and publishes it here.
 //!
-//! A generation begins when anything is defined, altered or dropped. Results are stored only while the published names
-//! are those of the present generation.
+//! A new generation begins whenever anything is defined, altered or dropped. Results are stored only while the
+//! published names belong to the current generation.
 
 use crate::text::views::Views;
 use locks::RwLock;
@@ -10,10 +10,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub struct Catalogue {
     generation: AtomicU64,
-    /// How often anything, a single table included, has been defined anew.
+    /// Number of definitions so far, including those of a single table.
     definitions: AtomicU64,
     views: RwLock<Arc<Views>>,
-    /// The generation that is known to have no views, so that reads need not ask for the lock.
+    /// The generation that is known to have no views. It spares reads the lock of `views`.
     without_views: AtomicU64,
     /// The generation that is known to have no triggers outside of the schema `sys`.
     without_triggers: AtomicU64,
@@ -21,7 +21,8 @@ pub struct Catalogue {
 
 impl Default for Catalogue {
     fn default() -> Self {
-        // The first generation is 1, and the empty names are of generation 0: nothing is stored before they are read.
+        // The first generation is 1 and the empty names belong to generation 0, so nothing is stored before the
+        // catalogue is read.
         let [generation, definitions, without_views, without_triggers] = [1, 0, 0, 0].map(AtomicU64::new);
         Catalogue { generation, definitions, views: RwLock::default(), without_views, without_triggers }
     }
@@ -29,13 +30,14 @@ impl Default for Catalogue {
 
 impl Catalogue {
     pub fn generation(&self) -> u64 {
-        // Acquire: pairs with `outdate`.
+        // Acquire: pairs with the Release in `outdate`.
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Something was defined, altered or dropped. To be called before its cells are opened.
+    /// Something was defined, altered or dropped. Must be called before the cells of the change are opened.
     pub fn outdate(&self) {
-        // AcqRel: pairs with `generation`, in the reader of names and in the storing session.
+        // AcqRel: pairs with the Acquire in `generation`, for the thread that reads the names and for the session that
+        // stores.
         self.generation.fetch_add(1, Ordering::AcqRel);
         self.note_definition();
     }
@@ -48,6 +50,7 @@ impl Catalogue {
         self.definitions.load(Ordering::Acquire)
     }
 
+    /// Publishes the names of all views, as they were read in the generation that `views` contains.
     pub fn publish(&self, views: Views) {
         let without_views = if views.are_none() { views.generation } else { 0 };
         let mut published = self.views.write().unwrap_or_else(|e| e.into_inner());
@@ -56,22 +59,22 @@ impl Catalogue {
         self.without_views.store(without_views, Ordering::Release);
     }
 
-    /// Whether it is known that there are none at present.
+    /// True if it is known that the current generation has no views.
     pub fn has_no_views(&self) -> bool {
         self.without_views.load(Ordering::Acquire) == self.generation()
     }
 
-    /// `generation`: the one from before it was asked whether there are any.
+    /// Notes that there are no triggers. `generation` is the one from before the server was asked.
     pub fn note_no_triggers(&self, generation: u64) {
         self.without_triggers.store(generation, Ordering::Release);
     }
 
-    /// As for views.
+    /// True if it is known that the current generation has no triggers outside of the schema `sys`.
     pub fn has_no_triggers(&self) -> bool {
         self.without_triggers.load(Ordering::Acquire) == self.generation()
     }
 
-    /// The names, if they are those of the present.
+    /// The published views, if they belong to the current generation.
     pub fn views(&self) -> Option<Arc<Views>> {
         let views = self.views.read().unwrap_or_else(|e| e.into_inner()).clone();
         (views.generation == self.generation()).then_some(views)

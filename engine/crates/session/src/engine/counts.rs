@@ -1,4 +1,4 @@
-//! What the engine has done since it was loaded, or since FLUSH STATUS.
+//! Counters since the engine was loaded, or since FLUSH STATUS.
 
 use crate::engine::durations::Durations;
 use crate::tally::Tally;
@@ -6,27 +6,27 @@ use crate::tally::Tally;
 #[derive(Default)]
 pub struct Counts {
     pub hits: Tally,
-    /// Reads that went to the server while the cache was on for them.
+    /// Reads that went to the server while the cache was on for their session.
     pub misses: Tally,
     pub inserts: Tally,
-    /// Statements that went to the server and were followed there.
+    /// Statements that were forwarded to the server and followed there, since the engine was loaded.
     pub followed: Tally,
     pub not_cached: Tally,
     pub invalidations: Tally,
-    /// Results that were served although their table had been written since, as other rows were.
+    /// Hits on results that a write to other rows of their table left valid. Each result is counted once.
     pub outlived: Tally,
-    /// Results that were served although they were outdated, as a rule says.
+    /// Hits on stale results, which a rule allows.
     pub stale_hits: Tally,
     pub saved_ns: Tally,
-    /// How long the server took for what was stored.
+    /// Time that the server took for the results that were stored, in nanoseconds.
     pub stored_ns: Tally,
     pub saved_bytes: Tally,
-    /// Of statements that the server answered.
+    /// How long the server took for the client's statements.
     pub durations: Durations,
 }
 
 impl Counts {
-    /// FLUSH STATUS.
+    /// Resets the counters, as FLUSH STATUS demands.
     pub fn flush(&self) {
         let all = [&self.hits, &self.misses, &self.inserts, &self.not_cached, &self.invalidations];
         all.into_iter()

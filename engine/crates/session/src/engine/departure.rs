@@ -1,18 +1,18 @@
-//! Whether the server is letting the plugin go: after an UNINSTALL it keeps the plugin for as long as a connection holds it, with
-//! no further reports.
+//! Whether the server is uninstalling the plugin. After UNINSTALL PLUGIN the server keeps the plugin for as long as a connection
+//! uses it, but reports nothing to it.
 //!
-//! While the engine is awake a change of plugins is reported; otherwise, and right after such a change, only the host can find out.
-//! A statement that depends on it has the host asked, and waits.
+//! While the engine is awake, the server reports a change of plugins. Otherwise, and right after such a change, only the host can
+//! find out. A statement that depends on the answer makes the host look, and waits for it.
 
 use crate::engine::Engine;
 use locks::Mutex;
 use std::sync::{Condvar, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// The message of the error that a client gets. A server takes 128 characters.
+/// The error message that a client gets. A server accepts at most 128 characters.
 pub const REFUSAL: &str = "fqc was uninstalled, nothing is cached: it goes when connections that use it end or on restart; only then INSTALL it again";
 
-/// Far longer than the host needs, unless another statement still changes plugins.
+/// How long a statement waits. The host needs far less, unless another statement is still changing plugins.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ enum Fate {
 #[derive(Default)]
 struct State {
     fate: Fate,
-    /// How often it was in doubt: an answer from before the last time settles nothing.
+    /// Number of times that this was in doubt. An answer from before the last doubt is ignored.
     doubts: u64,
 }
 
@@ -34,7 +34,7 @@ struct State {
 pub struct Departure {
     state: Mutex<State>,
     is_settled: Condvar,
-    /// Has the host find out soon. Not set by hosts that cannot be let go.
+    /// Wakes the host to look. Not set by a host that cannot be uninstalled.
     wake_host: OnceLock<fn()>,
 }
 
@@ -47,7 +47,7 @@ impl Departure {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has the host find out, unless it is certain already that the plugin leaves.
+    /// Makes the host look, unless it is already certain that the plugin is being uninstalled.
     pub fn doubt(&self) {
         let Some(wake) = self.wake_host.get() else { return };
         let mut state = self.state();
@@ -59,12 +59,13 @@ impl Departure {
         wake();
     }
 
-    /// How often it was in doubt, if it is now. To be noted before the server is asked.
+    /// Returns the number of doubts, if this is in doubt now. To be read before the server is asked, and passed to `stays`.
     pub fn doubts(&self) -> Option<u64> {
         let state = self.state();
         (state.fate == Fate::InDoubt).then_some(state.doubts)
     }
 
+    /// The server keeps the plugin. Ignored if a doubt has come since `doubts` was read.
     pub fn stays(&self, doubts: u64) {
         let mut state = self.state();
         if state.fate == Fate::InDoubt && state.doubts == doubts {
@@ -73,12 +74,13 @@ impl Departure {
         }
     }
 
+    /// The plugin is being uninstalled.
     pub fn leaves(&self) {
         self.state().fate = Fate::Leaves;
         self.is_settled.notify_all();
     }
 
-    /// Another load begins, or none is left.
+    /// Resets this when the plugin is loaded again or unloaded.
     pub fn forget(&self) {
         self.state().fate = Fate::Stays;
         self.is_settled.notify_all();
@@ -91,7 +93,7 @@ impl Departure {
 }
 
 impl Engine {
-    /// Whether the plugin is on its way out. Waits while that is in doubt.
+    /// True if the plugin is being uninstalled. Waits up to `PATIENCE` while that is in doubt.
     pub(crate) fn departs(&self) -> bool {
         if !self.vigil().is_awake() {
             self.departure().doubt();

@@ -1,14 +1,16 @@
-//! How long statements took, as counts of those that were answered within certain times.
+//! A histogram of how long statements took.
 
 use crate::tally::Tally;
 
-/// In steps of two or two and a half, so that a quantile read from them is off by no more.
+/// Upper bounds of the buckets in microseconds. Each is 2 to 2.5 times the one before, which bounds the error of a
+/// quantile.
 pub const BOUNDS_US: [u64; 16] = [
     100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
     5_000_000, 10_000_000,
 ];
 
-/// Of each bound those that took no longer, and longer than the bound before; at last those that took longer than any.
+/// One counter for each bound: statements that took at most this long, and longer than the bound before. The last counter
+/// is for those above all bounds.
 #[derive(Default)]
 pub struct Durations([Tally; BOUNDS_US.len() + 1]);
 
@@ -17,7 +19,8 @@ impl Durations {
         self.0[BOUNDS_US.partition_point(|bound| bound * 1000 < nanoseconds)].add(1);
     }
 
-    /// How many took no longer than each bound, and how many there were. `instant`: further ones that took hardly any time.
+    /// Cumulative counts: for each bound, the statements that took no longer; at last, all of them. `instant` adds
+    /// statements that took almost no time.
     pub fn within(&self, instant: u64) -> [u64; BOUNDS_US.len() + 1] {
         let mut sum = instant;
         std::array::from_fn(|index| {

@@ -1,4 +1,4 @@
-//! What is known of the near caches that are attached to this server. What is done with it is in `nears`.
+//! The state of the near caches that are attached to this server. The operations on it are in `nears`.
 
 use crate::engine::marks::Marks;
 use crate::engine::near_counts::Counting;
@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Called when there is something to send to a near cache, or its feed is over.
+/// Called when there is something to send to a near cache, or when its feed ends.
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
 pub struct Feed {
-    /// Somebody is attached, or a lease may still run.
+    /// A near cache is attached, or a lease may still be running.
     pub(crate) has_nears: AtomicBool,
-    /// A near cache has come, and has not gone since.
+    /// A near cache has tried to attach. False again when none is left after one was detached.
     pub(crate) is_wanted: AtomicBool,
     pub(crate) marks: Arc<Marks>,
     state: Mutex<State>,
@@ -27,17 +27,17 @@ pub(crate) struct State {
     pub nears: Nears,
     pub counting: Counting,
     pub kept_out: KeptOut,
-    /// Pauses that started since the log was last written.
+    /// Pauses that have started since they were last logged.
     begun: Vec<(Who, Pause)>,
-    /// Writes are followed: near caches may attach.
+    /// The engine is following writes, so near caches may attach.
     pub admits: bool,
     pub bells: HashMap<NearId, Bell>,
 }
 
-/// Wakes whoever moves the bytes of a feed.
+/// Wakes the thread that sends the frames of a feed.
 pub(crate) struct Bell {
     pub waker: Waker,
-    /// It has rung, and whoever heard it has not yet taken all that there was.
+    /// The waker was called, and the feed has not been drained since.
     pub is_rung: bool,
 }
 
@@ -68,7 +68,7 @@ impl Feed {
         self.has_nears.load(Ordering::Relaxed)
     }
 
-    /// Relaxed: a hint.
+    /// Relaxed, because this is only a hint.
     pub fn is_wanted(&self) -> bool {
         self.is_wanted.load(Ordering::Relaxed)
     }
@@ -77,12 +77,14 @@ impl Feed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether writes are followed from here on. Before they are not, whoever is attached must go.
+    /// Allows or forbids near caches to attach. Once writes are not followed, those that are attached must be detached
+    /// too.
     pub fn admit(&self, admits: bool) {
         self.state().admits = admits;
     }
 
-    /// Those who have something to send are woken, and not under the lock: it is what they ask for first.
+    /// Wakes the feeds that have something to send. The lock is released first, because a woken thread takes it at
+    /// once.
     pub(crate) fn ring(&self, mut state: MutexGuard<'_, State>) {
         let wakers = state.take_wakers();
         drop(state);
@@ -90,17 +92,17 @@ impl Feed {
     }
 
     pub(crate) fn wait<'a>(&self, state: MutexGuard<'a, State>, left_ns: u64) -> MutexGuard<'a, State> {
-        // A little more than nothing, so that a clock of coarse steps does not make this spin.
+        // Waits at least 10 microseconds, so that a coarse clock does not make the caller spin.
         let left = Duration::from_nanos(left_ns.max(10_000));
         self.heard.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
-/// Pauses that wait to be logged. Nothing is lost beyond it but lines of the log.
+/// Largest number of pauses that wait to be logged. Beyond it only lines of the log are lost.
 const MOST_BEGUN: usize = 100;
 
 impl State {
-    /// Starts a pause for each account and address that missed its time.
+    /// Starts a pause for each account and address whose near cache did not answer a writer in time.
     pub fn keep_out_missed(&mut self, now: u64) {
         let terms = self.nears.terms();
         for who in self.nears.take_missed() {
@@ -116,7 +118,7 @@ impl State {
         std::mem::take(&mut self.begun)
     }
 
-    /// Of those that have something to send and have not been woken for it.
+    /// The wakers of feeds that have something to send and were not woken for it yet.
     fn take_wakers(&mut self) -> Vec<Waker> {
         let State { nears, bells, .. } = self;
         let mut wakers = Vec::new();
@@ -129,7 +131,7 @@ impl State {
         wakers
     }
 
-    /// What is to be sent next. Nothing: whatever comes from here on rings.
+    /// The next frame for this near cache. If there is none, the next message wakes its feed again.
     pub fn take(&mut self, id: NearId) -> Option<Frame> {
         let frame = self.nears.take(id);
         if frame.is_none() {

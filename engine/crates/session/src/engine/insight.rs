@@ -1,6 +1,6 @@
-//! How the engine is used: statistics for users, and for deciding which results are worth storing.
+//! Statistics on how the engine is used, for users and for deciding which results are worth storing.
 //!
-//! Nothing here affects what a hit returns. Requests are counted when they are looked up and when the server has answered.
+//! They do not change what a hit returns. Requests are counted when they are looked up and when the server has answered.
 
 use crate::engine::tables::Table;
 use crate::entries::lasting::Basis;
@@ -18,11 +18,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub struct Insight {
     pub digests: Digests,
     pub curve: Curve<Validity>,
-    /// Requests whose result was not stored for want of reuse.
+    /// Requests whose result was not stored because results of their shape are rarely reused.
     pub(super) passed_over: Tally,
-    /// Those that the cache would have stored or served, had it been on.
+    /// Requests of observed sessions that the cache would have stored or served if it had been on.
     pub(super) observed: Tally,
-    /// Hits that the server answered for comparison, and how often it said something else.
+    /// Hits that the server answered for comparison. `differences` counts those where the server's result was different.
     pub verified: Tally,
     pub differences: Tally,
     rules: RwLock<Arc<Rules>>,
@@ -31,7 +31,7 @@ pub struct Insight {
     chosen: AtomicU64,
 }
 
-/// What tells whether a result is outdated.
+/// The data for checking whether a result is still current.
 pub struct Validity {
     stamp: Stamp,
     layout: Layout,
@@ -48,13 +48,13 @@ impl Validity {
     }
 }
 
-/// Differences that are told apart, until the next time they are asked for.
+/// Largest number of differences that are kept for the log until they are taken.
 const UNTOLD: usize = 20;
-/// A result's place in the index.
+/// Bytes that a result takes in the index.
 const INDEX_BYTES: usize = 16;
 
 impl Insight {
-    /// A read is looked up. `is_alive`: whether a result can be told to anyone.
+    /// Counts a read that is being looked up. `is_alive` says whether a result may be served to any client.
     #[inline]
     pub(crate) fn requested(&self, hash: u64, found: Option<&Entry>, is_alive: impl Fn(Basis) -> bool) {
         if self.curve.wants(hash) {
@@ -72,7 +72,8 @@ impl Insight {
         }
     }
 
-    /// A result can be stored. Tells whether the cache would have answered the read, had it been on; none: nobody followed it.
+    /// Counts a result that can be stored. Returns whether a cache that was on would have answered the read; none if this read
+    /// is not in the sample that is followed.
     pub(crate) fn stored(
         &self,
         hash: u64,
@@ -89,18 +90,18 @@ impl Insight {
         self.curve.stored(hash, sample(bytes, meta.cost_ns, Validity::of(basis)))
     }
 
-    /// The server has answered a read that could have been stored, had the cache been on.
+    /// Counts a read of an observed session: the server has answered it, and its result could have been stored.
     pub(crate) fn observed(&self, shape: ShapeId, cost_ns: u64, would_hit: Option<bool>) {
         self.observed.add(1);
         self.digests.observed(shape, cost_ns / 1000, would_hit);
     }
 
-    /// A result was stored, or would have been.
+    /// Notes the tables of a result that was stored, or would have been.
     pub(crate) fn read_from(&self, shape: ShapeId, tables: impl Iterator<Item = CellId>) {
         self.digests.reads(shape, tables.map(|cell| cell.0));
     }
 
-    /// A result will not be stored for want of reuse.
+    /// Counts a result that will not be stored because results of its shape are rarely reused.
     pub(crate) fn passed_over(&self, hash: u64) {
         self.passed_over.add(1);
         if self.curve.wants(hash) {
@@ -108,7 +109,7 @@ impl Insight {
         }
     }
 
-    /// The server has answered a read.
+    /// Counts a read that the server has answered. `refusal` is why its result was not stored.
     pub fn missed(&self, shape: ShapeId, refusal: Option<Reason>, bytes: usize) {
         let outcome = match refusal {
             Some(Reason::Own(Own::NotReused)) => Outcome::PassedOver,
@@ -118,9 +119,10 @@ impl Insight {
         self.digests.missed(shape, outcome);
     }
 
-    /// To be followed by something that outdates every result, such as the SET GLOBAL that brings new rules.
+    /// Sets the rules of `fqc_rules`. Must be followed by something that invalidates every result, such as the SET GLOBAL that
+    /// brings the rules.
     pub fn set_rules(&self, rules: Rules) {
-        // Relaxed: who does not see them yet stores a result that is outdated at once.
+        // Relaxed: a session that does not see the new rules yet stores a result that is invalidated at once.
         self.has_rules.store(!rules.is_empty(), Ordering::Relaxed);
         *self.rules.write().unwrap_or_else(|e| e.into_inner()) = Arc::new(rules);
     }
@@ -133,12 +135,12 @@ impl Insight {
         self.rules.read().unwrap_or_else(|e| e.into_inner()).clone()
     }
 
-    /// Some rule serves outdated results.
+    /// True if some rule allows serving stale results.
     pub fn has_ttl(&self) -> bool {
         self.rules().has_ttl()
     }
 
-    /// What the rules say of a read by this account of these tables.
+    /// Returns what the rules say about a read of these tables by this account.
     pub fn caching(&self, shape: ShapeId, account: &Account, tables: &[Arc<Table>]) -> Caching {
         let word = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let account = format!("{}@{}", word(&account.user), word(&account.host));
@@ -148,17 +150,17 @@ impl Insight {
         self.rules().of(&Subject { digest, account: &account, tables: &tables })
     }
 
-    /// Whether this hit is one of those, so many in a million, that are compared with the server's answer.
+    /// True if this hit is to be compared with the server's answer, as `ppm` in a million are.
     #[inline]
     pub fn is_to_be_verified(&self, ppm: u64) -> bool {
         ppm > 0 && {
-            // Relaxed: any order of choices is as good.
+            // Relaxed: hits may be chosen in any order.
             let n = self.chosen.fetch_add(1, Ordering::Relaxed);
             (u128::from(n.wrapping_mul(0x9e37_79b9_7f4a_7c15)) * 1_000_000) >> 64 < u128::from(ppm)
         }
     }
 
-    /// A stored result was not what the server says.
+    /// Counts a stored result that differed from the server's answer, and notes its statement for the log.
     pub fn differs(&self, shape: ShapeId) {
         self.differences.add(1);
         let mut untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
@@ -169,12 +171,12 @@ impl Insight {
         }
     }
 
-    /// The statements whose stored results differed since this was last asked.
+    /// The statements whose stored results differed since the last call.
     pub fn take_differences(&self) -> Vec<String> {
         std::mem::take(&mut self.untold.lock().unwrap_or_else(|e| e.into_inner()))
     }
 
-    /// FLUSH STATUS.
+    /// Resets the statistics, as FLUSH STATUS demands.
     pub fn flush(&self) {
         self.digests.flush();
         self.curve.forget_trial();

@@ -1,7 +1,7 @@
-//! Results that wait until it is known what their tables are. What becomes of them is in `responses::late`.
+//! Results that wait until the types of their tables are known. `responses::late` decides whether they are stored.
 //!
-//! A client that repeats such a read at once waits for the look-up, too: it takes the engine about a millisecond, and the read can
-//! be answered from memory afterwards. A look-up that takes longer delays the clients of each result only once.
+//! A client that repeats such a read at once waits for the look-up too: it takes about a millisecond, and the read can then be answered
+//! from the cache. A look-up that takes longer delays the clients of each result only once.
 
 use crate::engine::Engine;
 use cache::Key;
@@ -10,27 +10,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The longest that a client waits. The look-up may wait for a lock, and then the server can run the read sooner. Builds for tests wait
-/// longer, since a look-up takes long on a busy machine.
+/// The longest time that a client waits. The look-up may wait for a lock, and then the server can run the read sooner. Debug builds
+/// wait longer, because a look-up takes long on a busy test machine.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5000 } else { 20 });
 
-/// A result that waits.
+/// A result that waits for the look-up of its tables.
 pub trait Waiting: Send {
     fn key(&self) -> Key<'_>;
 
-    /// The result's tables were looked up.
+    /// Called after the tables of this result were looked up. Stores the result if nothing speaks against it.
     fn store(self: Box<Self>, engine: &Engine);
 
-    /// The result will not be stored.
+    /// Called if the result will not be stored.
     fn drop_it(self: Box<Self>, engine: &Engine);
 }
 
 #[derive(Default)]
 pub struct Late {
     list: Mutex<List>,
-    /// The list has become shorter.
+    /// Notified when the list has become shorter.
     shortened: Condvar,
-    /// As many results as the list holds, so that most reads need not take its lock.
+    /// The length of the list, so that most reads need not take its lock.
     length: AtomicUsize,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct List {
 
 struct Entry {
     result: Box<dyn Waiting>,
-    /// The patience of a client ended before this result was stored; no other client waits for it.
+    /// A client has waited its full time for this result. No other client waits for it.
     is_given_up: bool,
 }
 
@@ -73,11 +73,11 @@ impl Late {
 
     /// Publishes the length of the list. The caller has changed the list and still holds its lock.
     fn note_length(&self, list: &List) {
-        // Release: pairs with `await_stored`.
+        // Release: pairs with the Acquire in `await_stored`.
         self.length.store(list.len(), Ordering::Release);
     }
 
-    /// Takes the first results out of the list, or all of them if there are fewer than `count`, and passes each to `store`.
+    /// Removes up to `count` results from the front of the list and passes each to `store`.
     pub(crate) fn take(&self, count: usize, store: impl FnMut(Box<dyn Waiting>)) {
         let mut list = self.list();
         let count = count.min(list.len());
@@ -92,7 +92,7 @@ impl Late {
         self.shortened.notify_all();
     }
 
-    /// Returns when no result with this key is waiting any more, or when the client's patience is over.
+    /// Waits until no result with this key is waiting any more, or until `PATIENCE` is over.
     pub(crate) fn await_stored(&self, key: &Key) {
         if self.length.load(Ordering::Acquire) == 0 {
             return;

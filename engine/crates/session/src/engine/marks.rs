@@ -1,8 +1,9 @@
-//! The connections of the server's clients, each with the near cache that has marked it as its own.
+//! The server's client connections, each with the near cache that has claimed it.
 //!
 //! Invariants:
-//! - a near cache marks only a connection that exists, and only with the check of its greeting, whose random bytes
-//!   only the other end knows. So there are never more marks than connections, and no near cache takes over another one's connection;
+//! - a near cache can mark only an existing connection, and only with the check of its greeting, whose random bytes only the two ends
+//!   of the connection know. So there are never more marks than connections, and no near cache can take over the connection of
+//!   another;
 //! - a mark ends with its connection.
 
 use feed::NearId;
@@ -17,14 +18,14 @@ const NOBODY: NearId = 0;
 #[derive(Default)]
 pub(crate) struct Marks(Mutex<HashMap<u32, Arc<Place>>>);
 
-/// One connection.
+/// A connection that can be marked.
 struct Place {
-    /// [`check_of`](feed::check_of) its greeting.
+    /// [`check_of`](feed::check_of) the greeting of this connection.
     greeting: u64,
     owner: AtomicU64,
 }
 
-/// A connection's own entry among the marks, which it takes away when it ends.
+/// The entry of a live connection, which removes itself when the connection ends.
 pub(crate) struct Marked {
     marks: Arc<Marks>,
     connection: u32,
@@ -32,7 +33,7 @@ pub(crate) struct Marked {
 }
 
 impl Marks {
-    /// A connection has been greeted, and the client has not seen the greeting yet.
+    /// Adds a connection, before its client gets the greeting.
     pub fn enter(self: &Arc<Marks>, connection: u32, greeting: u64) -> Marked {
         let place = Arc::new(Place { greeting, owner: AtomicU64::new(NOBODY) });
         self.places().insert(connection, place.clone());
@@ -49,7 +50,7 @@ impl Marks {
         self.places().get(&connection).into_iter().for_each(|place| place.end(id));
     }
 
-    /// The near cache is gone.
+    /// Removes all marks of a near cache that is gone.
     pub fn unmark_all(&self, id: NearId) {
         self.places().values().for_each(|place| place.end(id));
     }
@@ -66,7 +67,7 @@ impl Place {
 }
 
 impl Marked {
-    /// The near cache that has marked this connection.
+    /// The near cache that has marked this connection, if any.
     pub fn owner(&self) -> Option<NearId> {
         Some(self.place.owner.load(Ordering::Acquire)).filter(|id| *id != NOBODY)
     }
@@ -75,7 +76,7 @@ impl Marked {
 impl Drop for Marked {
     fn drop(&mut self) {
         let mut places = self.marks.places();
-        // The server may have given its number to another connection.
+        // The server may already have given the same connection id to a new connection.
         if places.get(&self.connection).is_some_and(|place| Arc::ptr_eq(place, &self.place)) {
             places.remove(&self.connection);
         }

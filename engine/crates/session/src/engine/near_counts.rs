@@ -1,31 +1,32 @@
-//! What near caches have done in this life of the server, also those that are gone, and who of them went without a word.
+//! Totals over all near caches since the server started, including those that are gone, and which of them disappeared without saying
+//! so.
 
 use feed::{Counts, FromNear, NearId};
 use std::collections::HashMap;
 
-/// After so long, one that went is not expected back.
+/// After this time, a near cache that disappeared is not expected back.
 const EXPECTED_NS: u64 = 3_600_000_000_000;
-/// Names that are kept of those that went.
+/// Largest number of names of near caches that disappeared.
 const MOST_DETACHED: usize = 1000;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NearCounts {
     pub attached: u64,
-    /// Went without saying so in the last hour, and are not back.
+    /// Near caches that disappeared within the last hour without saying so, and are not back.
     pub detached: u64,
     pub hits: u64,
     pub misses: u64,
-    /// Writers that have waited, and for how long together.
+    /// Number of writers that had to wait for near caches. `waited_ns` is their total waiting time.
     pub waits: u64,
     pub waited_ns: u64,
 }
 
 #[derive(Default)]
 pub(crate) struct Counting {
-    /// By attachment: its name, and what it said last. Each counts since its own start, which may be long before it attached: what it
-    /// says first is where its counting here begins.
+    /// By attachment: the name of the near cache, and the counts that it sent last. A near cache counts from its own start, which may
+    /// be long before it attached. So its first message is only the base line here.
     present: HashMap<NearId, (String, Option<Counts>)>,
-    /// When each name went.
+    /// When each of them disappeared, by name.
     detached: HashMap<String, u64>,
     totals: NearCounts,
 }
@@ -39,7 +40,7 @@ impl Counting {
     pub fn hear(&mut self, id: NearId, message: &FromNear) {
         match message {
             FromNear::Counted(counts) => self.counted(id, *counts),
-            // It says that it goes: nobody is missed.
+            // It says that it leaves, so it is not counted as missing.
             FromNear::Left => _ = self.present.remove(&id),
             _ => {}
         }
@@ -57,7 +58,7 @@ impl Counting {
         self.totals.waited_ns += waited_ns;
     }
 
-    /// Its feed is over.
+    /// Called when the feed of a near cache has ended.
     pub fn ended(&mut self, id: NearId, now: u64) {
         let Some((name, _)) = self.present.remove(&id) else { return };
         self.detached.retain(|_, went| now.saturating_sub(*went) < EXPECTED_NS);
@@ -66,11 +67,12 @@ impl Counting {
         }
     }
 
-    /// All were sent away: nobody is missed.
+    /// The server has detached all of them, so none counts as missing.
     pub fn dismissed(&mut self) {
         self.present.clear();
     }
 
+    /// The counts at the time `now`. `attached` is the number of near caches that are attached.
     pub fn now(&self, attached: usize, now: u64) -> NearCounts {
         let detached = self.detached.values().filter(|went| now.saturating_sub(**went) < EXPECTED_NS).count();
         NearCounts { attached: attached as u64, detached: detached as u64, ..self.totals }
@@ -98,7 +100,7 @@ mod tests {
         hear_counts(&mut counting, 2, &[(0, 0), (1, 2)]);
         hear_counts(&mut counting, 1, &[(15, 1)]);
         counting.hear(1, &FromNear::Left);
-        // It may have been started again.
+        // The near cache may have been restarted.
         counting.attached(3, "a");
         hear_counts(&mut counting, 3, &[(0, 0), (2, 0)]);
         let now = counting.now(2, 0);
@@ -111,7 +113,7 @@ mod tests {
         counting.attached(1, "a");
         hear_counts(&mut counting, 1, &[(0, 0), (10, 1), (15, 1)]);
         counting.ended(1, 0);
-        // It is the same process, which goes on counting.
+        // The same process attaches again, and goes on with its counts.
         counting.attached(2, "a");
         hear_counts(&mut counting, 2, &[(15, 1), (18, 2)]);
         let now = counting.now(1, 0);

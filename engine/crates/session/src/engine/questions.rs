@@ -1,15 +1,15 @@
-//! The host's questions about tables, and the statements that must not be overtaken by one.
+//! The host's look-ups of tables, and the statements that must not run during one.
 //!
-//! Who has flushed a table may be about to exchange its files, and a question would have the server read what must not be read
-//! yet. So a question is asked only while nothing has changed for all since the read that it is asked for, and whatever may flush
-//! says that it has come and then waits for the question that is under way.
+//! A client that has flushed a table may be about to replace its files, and a look-up would make the server open them too early.
+//! So a look-up starts only if nothing that affects all sessions has changed since the read that needs it. A statement that may
+//! flush first announces the change (`Settings::begin_change`) and then waits for a running look-up.
 
 use crate::engine::Engine;
 use locks::Mutex;
 use std::sync::{Condvar, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Longer than the server lets a question wait for a lock, which the statement that waits here may hold.
+/// Longer than the server lets a look-up wait for a lock, because the waiting statement itself may hold that lock.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 #[derive(Default)]
@@ -21,11 +21,11 @@ pub struct Questions {
 #[derive(Default)]
 struct Present {
     is_under_way: bool,
-    /// It was not waited for to its end.
+    /// A statement stopped waiting before the look-up had ended.
     was_overtaken: bool,
 }
 
-/// A question that is under way.
+/// A look-up that is running. Dropping it ends the look-up.
 #[must_use]
 pub struct Question<'a>(&'a Questions);
 
@@ -34,7 +34,7 @@ impl Questions {
         self.present.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Until the question is over that is under way. None may begin any more: `Settings::begin_change` comes before.
+    /// Waits until the running look-up has ended. No new one can start, because `Settings::begin_change` was called before.
     pub(crate) fn await_end(&self) {
         self.await_end_for(PATIENCE);
     }
@@ -45,7 +45,7 @@ impl Questions {
         present.was_overtaken |= present.is_under_way;
     }
 
-    /// Whether a question was not waited for to its end since this was last asked.
+    /// Returns whether a statement has stopped waiting for a look-up since the last call.
     pub fn was_overtaken(&self) -> bool {
         std::mem::take(&mut self.present().was_overtaken)
     }
@@ -59,15 +59,16 @@ impl Drop for Question<'_> {
 }
 
 impl Engine {
-    /// Whether a table may be asked about of which a read made something known when `Settings::inherited` gave this number.
+    /// True if tables may still be looked up for a read that ran when `Settings::inherited` had this value.
     pub fn may_ask(&self, inherited: u64) -> bool {
         self.vigil().is_awake() && self.settings().is_unchanged_since(inherited)
     }
 
-    /// Begins a question, of which there is one at a time, if it may be asked.
+    /// Starts a look-up, if that is still allowed. There is only one at a time.
     pub fn begin_question(&self, inherited: u64) -> Option<Question<'_>> {
         let questions = self.questions();
-        // Whoever does not find it here has begun a change that is found.
+        // The lock comes first: a statement that does not see this look-up has announced its change before, and then `may_ask`
+        // sees the change.
         let mut present = questions.present();
         self.may_ask(inherited).then(|| {
             present.is_under_way = true;

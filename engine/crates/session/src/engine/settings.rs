@@ -1,4 +1,4 @@
-//! The settings of the cache, and a number that changes whenever what new sessions inherit changes.
+//! The settings of the cache, and a number that changes with everything that new sessions inherit.
 
 use crate::identity::habits::Habits;
 use locks::Mutex;
@@ -7,46 +7,46 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 #[derive(Default)]
 pub struct Settings {
-    /// Entries may be served and stored. False without memory, after a contained fault, and while unloading.
+    /// Entries may be served and stored. False if the cache has no memory, or the plugin is being unloaded.
     is_on: AtomicBool,
     is_faulty: AtomicBool,
-    /// Nothing may be served on this server, whatever is set.
+    /// The server has a property that forbids serving, whatever the settings say.
     is_obstructed: AtomicBool,
-    /// Why, as last told.
+    /// Text that says why, for `SHOW FQC STATUS`.
     obstacle: Mutex<Option<&'static str>>,
     limit: AtomicU64,
     size: AtomicU64,
     global_type: AtomicU64,
     defers_begin: AtomicBool,
-    /// Shapes whose results are not reused are hardly stored.
+    /// Results of shapes that are rarely reused are mostly not stored.
     adapts: AtomicBool,
-    /// The engine may doze where it does not pay.
+    /// The engine may enter light mode while the cache saves less than it costs.
     dozes: AtomicBool,
-    /// Sessions for which the cache is off are followed, to tell what it would do.
+    /// Sessions with the cache off are followed too, to measure what it would do.
     observes: AtomicBool,
-    /// Of a million hits, so many are compared with the server's answer.
+    /// Out of a million hits, the number that are compared with the server's answer.
     verify_ppm: AtomicU64,
     tells_rows: AtomicBool,
-    /// The server spells table names in its events as it stores them, whatever their case in a statement.
+    /// In its reports the server spells a table's name as it stores it, whatever the case in the statement.
     tells_case: AtomicBool,
-    /// Rises when something begins or ends to change what new sessions inherit.
+    /// Grows when a change of what new sessions inherit begins, and when it ends.
     inherited: AtomicU64,
-    /// What `inherited` said when privileges were last about to change.
+    /// The value of `inherited` when privileges were last about to change.
     granting: AtomicU64,
-    /// What it said when it was looked up who has several hosts, and one more; 0 before.
+    /// The value of `inherited` when accounts with several hosts were last looked up, plus 1. 0 before the first look-up.
     hosts: AtomicU64,
-    /// How many such changes are under way.
+    /// Number of changes of what new sessions inherit that are under way.
     changing: AtomicU64,
-    /// The last number of `inherited` for which it was looked up how new sessions begin, above the bits of `Beginnings`.
+    /// The value of `inherited` when the initial state of new sessions was last looked up, above the bits of `Beginnings`.
     beginnings: AtomicU64,
 }
 
-/// How new sessions begin.
+/// The initial state of new sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Beginnings {
-    /// Their texts are read as usual: `sql_mode`, `init_connect` and passwords say nothing else.
+    /// `sql_mode`, `init_connect` and passwords leave the usual way of parsing statements.
     pub as_usual: bool,
-    /// They run `init_connect` first.
+    /// `init_connect` is set, so sessions run it first.
     pub with_first: bool,
     pub habits: Habits,
 }
@@ -70,7 +70,7 @@ impl Beginnings {
 
 impl Settings {
     pub fn is_on(&self) -> bool {
-        // Relaxed, here and below: a switch orders nothing; validity is the versions' alone.
+        // Relaxed, here and below: a switch orders nothing. Whether a result is current depends on the versions alone.
         self.is_on.load(Ordering::Relaxed) && !self.is_faulty() && !self.is_obstructed()
     }
 
@@ -78,7 +78,7 @@ impl Settings {
         self.is_on.store(on, Ordering::Relaxed);
     }
 
-    /// A fault was contained: nothing is served or stored any more in this process.
+    /// Called after a contained fault. Nothing is served or stored in this process any more.
     pub fn fail(&self) {
         self.is_faulty.store(true, Ordering::Relaxed);
     }
@@ -88,14 +88,14 @@ impl Settings {
     }
 
     pub fn set_obstructed(&self, value: bool) {
-        // Stored only if it is another: this is told often, and read at every hit.
+        // Written only if the value differs: this is called often, and the flag is read at every hit.
         if self.is_obstructed() != value {
             self.is_obstructed.store(value, Ordering::Relaxed);
         }
     }
 
-    /// For instance in a cluster: a read may have to wait for what other nodes have committed (`wsrep_sync_wait`), or to be
-    /// refused because they are out of reach, and only the server does that.
+    /// True for instance in a cluster: a read may have to wait for commits of other nodes (`wsrep_sync_wait`), or must fail
+    /// because they are unreachable, and only the server does that.
     pub fn is_obstructed(&self) -> bool {
         self.is_obstructed.load(Ordering::Relaxed)
     }
@@ -172,8 +172,8 @@ impl Settings {
         self.verify_ppm.store(value, Ordering::Relaxed);
     }
 
-    /// Rows are told apart, not only tables. Turning it on or off is safe at any time: what depends on rows dies with their
-    /// table's unknown changes, and what depends on the table with all of its changes.
+    /// Rows are tracked, not only tables. This may be switched at any time: a result that depends on rows also depends on the
+    /// cell of unknown changes of its table, and a result that depends on the table is invalidated by each of its changes.
     pub fn tells_rows(&self) -> bool {
         self.tells_rows.load(Ordering::Relaxed)
     }
@@ -191,17 +191,17 @@ impl Settings {
     }
 
     pub fn inherited(&self) -> u64 {
-        // SeqCst, with the three below: a session that connects compares two readings with the changes between them.
+        // SeqCst, like the three below: a new session compares two values of this, with the changes between them.
         self.inherited.load(Ordering::SeqCst)
     }
 
-    /// Whether nothing that a session inherits has changed since `inherited` gave this number, or is changing.
+    /// True if nothing that sessions inherit is changing or has changed since `inherited` had this value.
     pub fn is_unchanged_since(&self, number: u64) -> bool {
         self.changing.load(Ordering::SeqCst) == 0 && self.inherited() == number
     }
 
-    /// How sessions that inherit this begin as usual. Of those that were reset it is known only if there is no `init_connect`,
-    /// from which they have nothing.
+    /// How sessions that inherit this begin, if that is known and usual. For a session that was reset it counts as known only
+    /// if `init_connect` is empty, because a reset does not run it.
     pub fn usual_beginnings(&self, inherited: u64, was_reset: bool) -> Option<Beginnings> {
         let packed = self.beginnings.load(Ordering::Relaxed);
         let known = Beginnings::unpack(packed);
@@ -213,42 +213,44 @@ impl Settings {
         self.beginnings.load(Ordering::Relaxed) >> Beginnings::BITS == self.inherited()
     }
 
-    /// When privileges last changed, if it has been looked up since to whom they are granted for several hosts.
+    /// The value of `inherited` when privileges last changed, if accounts with several hosts have been looked up since.
     pub fn known_hosts(&self) -> Option<u64> {
         let granting = self.granting.load(Ordering::SeqCst);
         (self.hosts.load(Ordering::SeqCst) > granting).then_some(granting)
     }
 
-    /// `inherited`: the number from before it was looked up.
+    /// Notes that accounts with several hosts were looked up. `inherited` is the value from before the look-up.
     pub fn note_hosts(&self, inherited: u64) {
         if self.is_unchanged_since(inherited) {
             self.hosts.store(inherited + 1, Ordering::SeqCst);
         }
     }
 
-    /// `inherited`: the number from before it was looked up.
+    /// Notes how new sessions begin. `inherited` is the value from before the look-up.
     pub fn note_beginnings(&self, inherited: u64, beginnings: Beginnings) {
         if self.is_unchanged_since(inherited) {
             self.beginnings.store(beginnings.pack(inherited), Ordering::Relaxed);
         }
     }
 
-    /// Somebody has locked what privileges are read from, as all do that change them: of sessions that looked theirs up before,
-    /// nobody knows any more what they would find.
+    /// A statement has locked a table of privileges, which every change of privileges does. For sessions that looked up their
+    /// privileges before, it is not known whether a new look-up would find the same.
     pub fn note_grants(&self) {
         self.granting.fetch_max(self.inherited(), Ordering::SeqCst);
     }
 
-    /// Whether privileges have been the same since `inherited` gave this number.
+    /// True if privileges have not changed since `inherited` had this value.
     pub fn are_granted_since(&self, number: u64) -> bool {
         self.granting.load(Ordering::SeqCst) <= number
     }
 
+    /// A statement begins to change what new sessions inherit: global variables, accounts or privileges.
     pub fn begin_change(&self) {
         self.changing.fetch_add(1, Ordering::SeqCst);
         self.inherited.fetch_add(1, Ordering::SeqCst);
     }
 
+    /// That change has ended.
     pub fn end_change(&self) {
         self.inherited.fetch_add(1, Ordering::SeqCst);
         self.changing.fetch_sub(1, Ordering::SeqCst);

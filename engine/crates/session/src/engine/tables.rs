@@ -1,8 +1,8 @@
-//! The tables that statements have met: their version cells, and what the catalogue says of them.
+//! The tables that statements have used: their version cells, and what the catalogue says about them.
 //!
-//! A verdict on a table holds until that table, or something unknown, is redefined; then it is looked up again. The same goes for
-//! its key column, which is also withheld while anything is being defined: the server finishes a definition before this module
-//! hears of it, and a session that comes in between must not rely on what was known before.
+//! A verdict on a table holds until that table, or something unknown, is redefined. Then the table is looked up again. The same holds
+//! for its key column, which is also withheld while anything is being defined: the server finishes a definition before it reports it,
+//! and a session that runs in between must not rely on the old key.
 
 use crate::entries::cells::{allocate, definition_of, whole_of};
 use cache::{CellId, Versions};
@@ -12,18 +12,19 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLockReadGuard};
 
-/// What the catalogue says of a table.
+/// How a table may be used, according to the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Unknown,
-    /// Qualifies, and its reads come from an InnoDB snapshot.
+    /// Its results may be cached, and its reads come from an InnoDB snapshot.
     Snapshot,
-    /// Qualifies; it has no snapshots (MyISAM, MEMORY).
+    /// Its results may be cached. Its engine has no snapshots (MyISAM, MEMORY).
     Plain,
-    /// The same, but a transaction that reads it can have no savepoints (Aria): in one, the server must know.
+    /// Like `Plain`, but a transaction that reads it can have no savepoints (Aria). So a read of it inside a transaction must run on
+    /// the server.
     Joining,
     Unfit,
-    /// It has a column of times, which the server completes with today's date.
+    /// The table has a TIME column, which the server completes with today's date in some comparisons.
     Times,
     Sequence,
 }
@@ -32,27 +33,28 @@ pub enum Verdict {
 pub struct Table {
     pub db: Vec<u8>,
     pub name: Vec<u8>,
-    /// Advanced by every change.
+    /// Cell that every change advances.
     pub any: CellId,
-    /// Advanced by changes of unknown rows alone.
+    /// Cell that only changes of unknown rows advance.
     pub whole: CellId,
-    /// Advanced by its definitions alone.
+    /// Cell that only definitions of the table advance.
     pub definition: CellId,
-    /// Statements that read or wrote it on the server.
+    /// Number of statements that read it on the server. `writes` counts those that wrote it.
     pub reads: AtomicU64,
     pub writes: AtomicU64,
-    /// Results that were served after a write of its other rows; each is counted once.
+    /// Number of results that were served after a write to other rows of the table. Each is counted once.
     pub outlived: AtomicU64,
-    /// How often it has been defined anew.
+    /// Number of definitions of the table so far.
     defined: AtomicU64,
-    /// How many statements are defining it.
+    /// Number of statements that are defining it now.
     defining: AtomicU64,
-    /// The era it was given in << 3 | verdict.
+    /// The verdict in the lower three bits, and above them the era in which it was given.
     verdict: AtomicU64,
     key: RwLock<(Era, Option<Arc<KeyColumn>>)>,
 }
 
-/// What a verdict holds for: both counts only grow, so their sum changes whenever one does.
+/// The period for which a verdict holds: the sum of the catalogue's generation and the number of definitions of the table. Both only
+/// grow, so the sum changes whenever one of them does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Era(u64);
 
@@ -66,49 +68,50 @@ impl Table {
         Table { db, name, any, whole, definition, reads, writes, outlived, defined, defining, verdict, key }
     }
 
-    /// To be asked before the catalogue is read; `generation` is the catalogue's.
+    /// The current era. To be read before the catalogue is looked up; `generation` is that of the catalogue.
     pub fn era(&self, generation: u64) -> Era {
-        // Acquire: pairs with `redefine`.
+        // Acquire: pairs with the Release in `redefine`.
         Era(generation + self.defined.load(Ordering::Acquire))
     }
 
-    /// A statement has locked it.
+    /// Counts a statement that has locked the table.
     pub fn count(&self, is_read_only: bool) {
         let count = if is_read_only { &self.reads } else { &self.writes };
         // Relaxed: a count orders nothing.
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A statement will define it anew.
+    /// A statement that defines the table is about to run.
     pub fn begin_definition(&self) {
         self.defining.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// It has been defined anew: to be called before its cells are opened.
+    /// The table has been defined. Must be called before its cells are opened.
     pub fn redefine(&self) {
         self.defined.fetch_add(1, Ordering::AcqRel);
         self.end_definition();
     }
 
-    /// What would have defined it has not.
+    /// A statement that was to define the table has ended without doing so.
     pub fn end_definition(&self) {
         // Release, here and in `redefine`: pairs with the Acquire in `is_being_defined`.
         self.defining.fetch_sub(1, Ordering::AcqRel);
     }
 
     pub fn is_being_defined(&self) -> bool {
-        // Acquire: pairs with `end_definition`.
+        // Acquire: pairs with the Release in `end_definition`.
         self.defining.load(Ordering::Acquire) != 0
     }
 
-    /// The column that tells its rows apart. To be asked by [`Engine::key_of`](crate::Engine::key_of) alone.
+    /// The key column that identifies its rows, if known for this generation. Only [`Engine::key_of`](crate::Engine::key_of) may call
+    /// this.
     pub fn key(&self, generation: u64) -> Option<Arc<KeyColumn>> {
         let era = self.era(generation);
         let key = self.key.read().unwrap_or_else(|e| e.into_inner());
         key.1.clone().filter(|_| key.0 == era)
     }
 
-    /// Whether the catalogue need not be asked about this table: a read that came while the engine was asking has asked for it again.
+    /// True if this table need not be looked up again. A read that ran during a look-up asks for its table once more.
     pub fn is_settled(&self, generation: u64) -> bool {
         match self.verdict(generation) {
             Verdict::Unknown => false,
@@ -118,7 +121,7 @@ impl Table {
     }
 
     pub fn verdict(&self, generation: u64) -> Verdict {
-        // Acquire: pairs with `settle`.
+        // Acquire: pairs with the Release in `settle`.
         let packed = self.verdict.load(Ordering::Acquire);
         if Era(packed >> 3) != self.era(generation) {
             return Verdict::Unknown;
@@ -139,18 +142,18 @@ impl Table {
     }
 
     pub fn settle(&self, era: Era, verdict: Verdict) {
-        // Release: pairs with `verdict`.
+        // Release: pairs with the Acquire in `verdict`.
         self.verdict.store(era.0 << 3 | verdict as u64, Ordering::Release);
     }
 
-    /// Nothing is known of it any more.
+    /// Forgets the verdict on the table.
     pub fn doubt(&self) {
         self.verdict.store(Verdict::Unknown as u64, Ordering::Release);
     }
 }
 
-/// So many are told apart: what is known of a name is kept for good, and anybody may drop tables of any name that there never
-/// were. All further ones are one, which qualifies for nothing.
+/// Largest number of tables that are distinguished. An entry is never removed, and a client may drop tables of any name, also of
+/// names that never existed. All further tables share one entry, whose results are never cached.
 const MOST: usize = 1 << 18;
 const OTHERS: &[u8] = b"(other tables)";
 
@@ -163,19 +166,19 @@ struct Known {
 #[derive(Default)]
 pub struct Tables {
     known: RwLock<Known>,
-    /// Those whose verdict is asked for.
+    /// Tables whose verdict a read is waiting for.
     asked: Mutex<Vec<Asked>>,
 }
 
-/// A table whose verdict is asked for by a read.
+/// A table that a read wants looked up.
 pub struct Asked {
     pub table: Arc<Table>,
-    /// What `Settings::inherited` said before that read.
+    /// The value of `Settings::inherited` from before that read.
     pub inherited: u64,
 }
 
 impl Tables {
-    /// The table of this name; made known if it is new. Names are compared as the server spells them in its events.
+    /// Returns the table of this name, and adds it if it is new. Names are compared as the server spells them in its reports.
     pub fn find(&self, versions: &Versions, db: &[u8], name: &[u8]) -> Arc<Table> {
         let key = [db, b"\0", name].concat();
         if let Some(table) = self.known().by_name.get(&key) {
@@ -199,7 +202,7 @@ impl Tables {
         self.known().by_name.values().cloned().collect()
     }
 
-    /// The table with this cell of unknown changes; none also while tables are being made known, since hits never wait.
+    /// The table with this cell of unknown changes. None also while a table is being added, because a hit must never wait.
     pub fn try_find(&self, whole: CellId) -> Option<Arc<Table>> {
         self.known.try_read().ok()?.by_whole.get(&whole).cloned()
     }

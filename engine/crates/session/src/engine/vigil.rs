@@ -1,31 +1,33 @@
-//! Whether the engine is awake. Awake, it follows what every statement does. Asleep, while nobody wants the cache, it follows
-//! nothing and statements cost nothing. Dozing, while the cache would not pay, it follows sessions by their bytes alone. In both
-//! it forgets what it knew of tables, and starts afresh when it wakes.
+//! Whether the engine is awake. Awake, it follows every statement. Suspended ("asleep"), while no session wants the cache, it
+//! follows nothing and costs nothing. In light mode ("dozing"), while the cache costs more than it saves, it follows sessions by
+//! their packets only. In both of these it forgets the state of all tables, and it starts afresh when it wakes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Default)]
 pub struct Vigil {
-    /// Odd while awake; rises with every change.
+    /// Odd while the engine is awake. Grows with every change between awake, asleep and dozing.
     epoch: AtomicU64,
-    /// The epoch of the last doze, 0 if there was none.
+    /// The epoch of the last doze; 0 if there was none.
     dozed: AtomicU64,
-    /// The epoch of the last sleep. Whoever did anything in it, or before it and not since, may have been missed.
+    /// The epoch of the last sleep. Whatever a session did in that epoch, or before it and not since, may have been missed.
     slept: AtomicU64,
-    /// The last doze of which it is known whether anything in it could go unnoticed, and the last of which it could.
+    /// The last doze for which it is decided whether anything in it could go unnoticed. `lost` is the last one in which it
+    /// could.
     judged: AtomicU64,
     lost: AtomicU64,
-    /// Sessions that have turned the cache on for themselves, or were begun with it on.
+    /// Number of sessions that have the cache on.
     wishes: AtomicU64,
-    /// Sessions that try the cache out.
+    /// Number of sessions that try the cache out (`fqc_trial`).
     trials: AtomicU64,
 }
 
-/// What all trials together may take while the cache has no memory of its own.
+/// Memory in bytes for all trials together, while the cache has no memory of its own.
 pub const TRIAL_BYTES: u64 = 16 << 20;
 
 impl Vigil {
-    // SeqCst throughout: rare, or off the path of hits, and sessions compare it with what they count themselves.
+    // SeqCst throughout: these accesses are rare or off the path of hits, and sessions compare the values with counts of their
+    // own.
     pub fn epoch(&self) -> u64 {
         self.epoch.load(Ordering::SeqCst)
     }
@@ -43,7 +45,7 @@ impl Vigil {
         self.dozed.load(Ordering::SeqCst)
     }
 
-    /// Since this epoch the engine has been awake or dozed, but has not slept.
+    /// True if the engine has only been awake or dozing since this epoch, and never asleep.
     pub(crate) fn has_only_dozed_since(&self, epoch: u64) -> bool {
         self.slept.load(Ordering::SeqCst) < epoch
     }
@@ -52,13 +54,13 @@ impl Vigil {
         self.epoch.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// To be called by one thread at a time, while awake.
+    /// Enters light mode. Must not be called by two threads at once, and only while the engine is awake.
     pub(crate) fn doze(&self) {
         self.dozed.store(self.epoch() + 1, Ordering::SeqCst);
         self.epoch.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// From any other state. What was done in a doze from which nobody wakes is not looked into.
+    /// Suspends the engine, awake or dozing. A doze that ends in sleep is not examined: anything in it counts as missed.
     pub(crate) fn sleep(&self) {
         let epoch = self.epoch() + if self.is_dozing() { 2 } else { 1 };
         if self.is_last_doze_open() {
@@ -68,7 +70,8 @@ impl Vigil {
         self.epoch.store(epoch, Ordering::SeqCst);
     }
 
-    /// The last doze is over, and whether sessions could do anything in it that their bytes do not show.
+    /// Decides about the last doze, once it is over. `is_lost` says whether sessions could do anything in it that their packets
+    /// do not show.
     pub fn judge_last_doze(&self, is_lost: bool) {
         self.judge(self.last_doze(), is_lost);
     }
@@ -80,7 +83,7 @@ impl Vigil {
         self.judged.store(doze, Ordering::SeqCst);
     }
 
-    /// It is not known yet whether all that was done in it could be followed.
+    /// True while it is not decided whether everything in the last doze could be followed.
     pub fn is_last_doze_open(&self) -> bool {
         self.judged.load(Ordering::SeqCst) < self.last_doze()
     }
@@ -89,12 +92,12 @@ impl Vigil {
         self.judged.load(Ordering::SeqCst) >= doze
     }
 
-    /// Of the sessions that worked in this doze some may have been missed.
+    /// True if sessions that worked in this doze may have done something that was missed.
     pub(crate) fn is_lost(&self, doze: u64) -> bool {
         self.lost.load(Ordering::SeqCst) >= doze
     }
 
-    /// How many connections there are for which the cache is on, and that can be followed.
+    /// Number of sessions that have the cache on and can be followed.
     pub fn wishes(&self) -> u64 {
         self.wishes.load(Ordering::SeqCst)
     }

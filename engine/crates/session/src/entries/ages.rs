@@ -1,12 +1,12 @@
-//! How old results are, by the host's clock.
+//! The age of results, by the host's clock.
 
 use cache::{Stamp, Versions};
 use insight::Timeline;
 
 pub struct Ages {
-    /// Goes on while some rule serves outdated results.
+    /// Maps stamps to times. It is kept up to date only while some rule allows serving stale results.
     timeline: Timeline,
-    /// Monotonic, in nanoseconds.
+    /// Returns a monotonic time in nanoseconds.
     clock: fn() -> u64,
 }
 
@@ -19,13 +19,13 @@ impl Ages {
         (self.clock)()
     }
 
-    /// Whether a result with this stamp is certainly no older.
+    /// True if a result with this stamp is certainly not older than `seconds`.
     pub fn is_younger(&self, stamp: Stamp, seconds: u32) -> bool {
         self.timeline.is_younger(stamp.0, u64::from(seconds) * 1000, self.now_ms())
     }
 
     pub fn note(&self, versions: &Versions) {
-        // The time is read first: see `Timeline::note`.
+        // The time is read first, as `Timeline::note` requires.
         let now_ms = self.now_ms();
         self.timeline.note(versions.pass().0, now_ms);
     }

@@ -1,16 +1,16 @@
-//! Results that a rule keeps alive through writes, for a time that it says.
+//! Results that stay alive after a write to their tables, for a time that a rule sets.
 //!
 //! Invariants:
-//! - such a result was true within that time: its age counts from before its statement reached the server;
-//! - changes to definitions, privileges or settings end it at once, and a transaction gets only what is still true;
-//! - without such a rule nothing changes: this is checked only for outdated results, and the answer is no.
+//! - such a result was current within that time: its age counts from before its statement reached the server;
+//! - changes of definitions, privileges or settings end it at once, and a transaction is served only current results;
+//! - without such a rule nothing changes: the check runs only for stale results, and then fails.
 
 use crate::entries::ages::Ages;
 use crate::entries::cells::{definition_of, table_cells};
 use crate::entries::layout::Layout;
 use cache::{CellId, Entry, Stamp, Versions};
 
-/// What a result depends on, and since when.
+/// The cells that a result depends on, and its stamp: it is current while they have not changed since.
 #[derive(Clone, Copy)]
 pub struct Basis<'a> {
     pub cells: &'a [CellId],
@@ -23,17 +23,19 @@ impl<'a> Basis<'a> {
         Basis { cells: entry.cells(), stamp: entry.stamp(), layout: Layout(entry.flags()) }
     }
 
-    /// Whether the result may be served to anyone.
+    /// True if the result may be served to any client: it is current, or a rule keeps it alive.
     pub fn is_alive(self, versions: &Versions, ages: &Ages) -> bool {
         versions.is_fresh(self.cells, self.stamp) || self.lasts(versions, ages)
     }
 
-    /// Whether a rule lets it live, although it may be outdated.
+    /// True if a rule keeps the result alive, even if it is stale.
     pub fn lasts(self, versions: &Versions, ages: &Ages) -> bool {
         let is_young = |seconds| ages.is_younger(self.stamp, seconds);
         self.layout.lasts_seconds().is_some_and(is_young) && self.is_defined_as_then(versions)
     }
 
+    /// True if neither the definitions of its tables nor anything that affects all sessions has changed since its
+    /// stamp.
     pub fn is_defined_as_then(self, versions: &Versions) -> bool {
         let is_as_then = |cells: &[CellId]| versions.is_fresh(cells, self.stamp);
         let mut tables = table_cells(self.cells, self.layout.is_by_rows());

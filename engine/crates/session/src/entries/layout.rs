@@ -1,6 +1,7 @@
-//! An entry's flags: where its status flags are, and what may be concluded from it.
+//! The flags of a cache entry: where its response has status flags, and what the response says about the transaction's snapshot and
+//! FOUND_ROWS().
 
-/// Where a stored response has its status flags, and what it says of snapshots: packed into an entry's flags.
+/// Flags of a cache entry, packed into 32 bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout(pub u32);
 
@@ -9,17 +10,17 @@ impl Layout {
     const SHORT_TAIL: u32 = 1 << 30;
     const SHOWS_FOUND: u32 = 1 << 29;
     const BY_ROWS: u32 = 1 << 28;
-    /// Set later, once: it has outlived a write to its table.
+    /// Set later, at most once: the entry is still valid after a write to other rows of its table.
     pub const OUTLIVED: u32 = 1 << 27;
-    /// Of the bits of the offset, the upper ones tell for how many seconds it is served also if it is outdated.
+    /// The upper bits of the offset hold the number of seconds for which the entry may be served although it is stale.
     const LASTS: u32 = 1 << 26;
-    /// Not served in a transaction.
+    /// The entry is not served inside a transaction.
     const JOINS: u32 = 1 << 25;
     const OFFSET: u32 = Self::JOINS - 1;
     const SECONDS_AT: u32 = 13;
     const MOST_SECONDS: u32 = Self::OFFSET >> Self::SECONDS_AT;
 
-    /// None if the flags are not where they can be described.
+    /// Describes a response of `length` bytes with status flags at `offsets`. None if these positions cannot be encoded.
     pub fn describe(offsets: &[u32], length: usize, opens_snapshot: bool, shows_found: bool) -> Option<Layout> {
         let (&last, first) = offsets.split_last()?;
         let first = first.first().copied().unwrap_or(0);
@@ -33,12 +34,12 @@ impl Layout {
         Some(Layout(first | short | opens | shows))
     }
 
-    /// Whether the entry depends on rows of its table alone.
+    /// Sets whether the entry depends only on certain rows of its table.
     pub fn by_rows(self, is_by_rows: bool) -> Layout {
         if is_by_rows { Layout(self.0 | Self::BY_ROWS) } else { self }
     }
 
-    /// Whether a transaction that reads it must be known to the engine of its table.
+    /// Sets whether the engine of its table must know every transaction that reads it.
     pub fn joining(self, joins: bool) -> Layout {
         if joins { Layout(self.0 | Self::JOINS) } else { self }
     }
@@ -51,13 +52,14 @@ impl Layout {
         self.0 & Self::BY_ROWS != 0
     }
 
-    /// A time that does not fit, beside column metadata of more than 8 KiB with a status of their own, is none.
+    /// Sets for how many seconds the entry may be served although it is stale. Left unset if the value does not fit, or if the column
+    /// metadata before the first status flags is longer than 8 KiB.
     pub fn lasting(self, seconds: Option<u32>) -> Layout {
         let fits = |seconds: &u32| *seconds <= Self::MOST_SECONDS && (self.0 & Self::OFFSET) >> Self::SECONDS_AT == 0;
         seconds.filter(fits).map_or(self, |seconds| Layout(self.0 | Self::LASTS | seconds << Self::SECONDS_AT))
     }
 
-    /// For how long it is served also if it is outdated.
+    /// The number of seconds for which the entry may be served although it is stale, if any.
     pub fn lasts_seconds(self) -> Option<u32> {
         (self.0 & Self::LASTS != 0).then_some((self.0 & Self::OFFSET) >> Self::SECONDS_AT)
     }
@@ -66,19 +68,20 @@ impl Layout {
         self.0 & Self::OPENS_SNAPSHOT != 0
     }
 
-    /// FOUND_ROWS() is the number of rows in the result. It is not where rows are skipped, grouped or combined.
+    /// True if FOUND_ROWS() is the number of rows in the result. That is not so if rows may be skipped, grouped or combined.
     pub fn shows_found(self) -> bool {
         self.0 & Self::SHOWS_FOUND != 0
     }
 
-    /// How many warnings the response reports: next to its last status flags, before them in an EOF packet, after them in an OK packet.
+    /// Number of warnings in the response. It stands next to the last status flags: before them in an EOF packet, after them in an OK
+    /// packet.
     pub fn warnings(self, response: &[u8]) -> u16 {
         let status = self.offsets(response.len())[1];
         let at = if self.0 & Self::SHORT_TAIL != 0 { status - 2 } else { status + 2 };
         u16::from_le_bytes([response[at], response[at + 1]])
     }
 
-    /// The first offset is 0 where there is only one field.
+    /// The positions of the status flags. The first is 0 if there are flags only at the end.
     pub fn offsets(self, length: usize) -> [usize; 2] {
         let tail = if self.0 & Self::SHORT_TAIL != 0 { 2 } else { 4 };
         let first = if self.0 & Self::LASTS != 0 { (1 << Self::SECONDS_AT) - 1 } else { Self::OFFSET };

@@ -1,11 +1,12 @@
-//! Numbers for identities, so that two sessions can be compared by comparing numbers.
+//! Numbers for session contexts, so that two sessions can be compared by comparing numbers.
 
 use locks::Mutex;
 use std::collections::{HashMap, HashSet};
 
-/// Identities of more bytes than this are not remembered at once; numbers are never used twice, so forgetting is safe.
+/// Largest total size of remembered contexts. Beyond it all are forgotten, which is safe because a number is never used
+/// twice.
 const REMEMBERED_BYTES: usize = 4 << 20;
-/// What remembering one takes beside its bytes.
+/// Memory for each remembered context, besides its own bytes.
 const OVERHEAD_BYTES: usize = 64;
 
 #[derive(Default)]
@@ -22,7 +23,7 @@ struct Inner {
 }
 
 impl Contexts {
-    /// The number of this identity; equal bytes give equal numbers, as long as they are remembered.
+    /// Returns the number of this context. Equal bytes give equal numbers for as long as they are remembered.
     pub fn number(&self, identity: &[u8]) -> u64 {
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(number) = inner.numbers.get(identity) {
@@ -39,8 +40,8 @@ impl Contexts {
         number
     }
 
-    /// Users to whom something is granted for several hosts, as far as `Settings::known_hosts` says; the nameless one stands
-    /// for all.
+    /// Sets the users with privileges for several hosts, for the state that `Settings::known_hosts` describes. The empty
+    /// user name stands for all users.
     pub fn note_several_hosts(&self, users: HashSet<Vec<u8>>) {
         self.inner.lock().unwrap_or_else(|e| e.into_inner()).with_several_hosts = users;
     }
@@ -50,7 +51,7 @@ impl Contexts {
         inner.with_several_hosts.contains(user) || inner.with_several_hosts.contains(&b""[..])
     }
 
-    /// A number that no other session has or will get.
+    /// A new number that no other session has or will get.
     pub fn private(&self) -> u64 {
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         inner.last += 1;
@@ -58,7 +59,7 @@ impl Contexts {
     }
 }
 
-/// Builds the bytes of an identity from length-prefixed parts, so that no two lists of parts give the same bytes.
+/// Builds the bytes of a context from length-prefixed parts, so that different lists of parts never give the same bytes.
 #[derive(Default)]
 pub struct Parts(Vec<u8>);
 

@@ -1,28 +1,28 @@
-//! What a session expects of the server besides results. A read or a BEGIN that the server never sees would not do these things.
+//! Side effects that a session expects from each read or BEGIN. An answer from the cache would not have them.
 
 use flavour::{Flavour, Habit};
 use sql::Value;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Habits {
-    /// Every statement leaves a trace of its plan behind, which the session can read.
+    /// The optimizer trace is on: each statement leaves one, which the session can read.
     pub traces: bool,
-    /// The server ends a session that does nothing in a transaction.
+    /// The server closes a session that is idle in a transaction for too long.
     pub limits_idleness: bool,
-    /// Responses tell what each statement did to the transaction.
+    /// Responses report what each statement did to the transaction.
     pub reports: bool,
-    /// The server refuses what may look at many rows.
+    /// `max_join_size` applies: the server refuses statements that may examine too many rows.
     pub limits_joins: bool,
-    /// The session numbers its transactions itself.
+    /// The session assigns the GTIDs of its transactions itself.
     pub numbers: bool,
 }
 
 impl Habits {
-    /// As they are where nothing is known.
+    /// All habits, assumed where nothing is known.
     pub const ALL: Habits =
         Habits { traces: true, limits_idleness: true, reports: true, limits_joins: true, numbers: true };
 
-    /// By the values that the flavour's questions ask for, in their order.
+    /// From the server's answers to the questions of the flavour, in their order.
     pub fn told(flavour: &Flavour, values: [&[u8]; 5]) -> Habits {
         let all = flavour.habits.all();
         let [traces, limits_idleness, reports, limits_joins, numbers] =
@@ -30,7 +30,7 @@ impl Habits {
         Habits { traces, limits_idleness, reports, limits_joins, numbers }
     }
 
-    /// Those of either.
+    /// The habits of both together.
     pub fn or(self, other: Habits) -> Habits {
         Habits {
             traces: self.traces || other.traces,
@@ -41,23 +41,24 @@ impl Habits {
         }
     }
 
+    /// True if a habit depends on this system variable.
     pub fn hang_on(flavour: &Flavour, name: &[u8]) -> bool {
         flavour.habits.all().iter().any(|habit| habit.hangs_on(name))
     }
 
-    /// A read may fail with one of these.
+    /// True if a read may fail because of this system variable.
     pub fn change_results(flavour: &Flavour, name: &[u8]) -> bool {
         flavour.habits.joins.hangs_on(name)
     }
 
-    /// A setting that habits hang on. `value`: none if it is not known whether it was set.
+    /// Takes over a new value of a system variable. `value` is none if it is not known whether the variable was set.
     pub fn set(&mut self, flavour: &Flavour, name: &[u8], value: Option<&Value>) {
         let known = &flavour.habits;
         let has = |habit: &Habit| !value.and_then(Value::plain).is_some_and(|value| habit.is_none(value));
         if known.traces.hangs_on(name) {
             self.traces = has(&known.traces);
         } else if known.idleness.hangs_on(name) {
-            // There are others that limit it.
+            // Other variables may limit idleness too, so this never clears the flag.
             self.limits_idleness |= has(&known.idleness);
         } else if known.reports.hangs_on(name) {
             self.reports |= has(&known.reports);
@@ -68,7 +69,7 @@ impl Habits {
         }
     }
 
-    /// A text may set whatever it says.
+    /// Assumes each habit whose variable this text names, for texts that are not followed any further.
     pub fn note_text(&mut self, flavour: &Flavour, text: &[u8]) {
         let says = |habit: &Habit| habit.variables.iter().any(|name| sql::says(text, name.as_bytes()));
         let [traces, limits_idleness, reports, limits_joins, numbers] = flavour.habits.all().map(|habit| says(&habit));

@@ -1,15 +1,15 @@
-//! The variables that a session has SET and that can change a result. The last value of each counts, so two sessions with the
-//! same settings share entries.
+//! The system variables that a session has set and that can change a result. Only the last value of each counts, so sessions
+//! with the same settings share entries.
 
 use crate::identity::habits::Habits;
 use sql::{Assignment, CHARACTER_SETS, Charset, LexMode, Target, Value};
 use std::collections::BTreeMap;
 
-/// Set where the character set of results was named since the login. Results tell their collation too, which then is the
-/// default one or that of SET NAMES; what the server tells when it is asked does not say which.
+/// Key that is set if the character set of results was set since login, by SET NAMES or `character_set_results`. The column
+/// metadata of results then has the default collation, or that of SET NAMES, and querying the variables does not reveal which.
 const RESULTS_NAMED: &[u8] = b"results named";
 
-/// What a value means hangs on these, as they are when it is set.
+/// The variables that decide, at the time of the SET, what a value of this variable means.
 fn bases(name: &[u8]) -> &'static [&'static [u8]] {
     const COLLATIONS: &[&[u8]] = &[b"old_mode", b"character_set_collations", b"default_collation_for_utf8mb4"];
     match name {
@@ -24,7 +24,7 @@ fn says_how_texts_are_read(name: &[u8]) -> bool {
     matches!(name, b"sql_mode" | b"character_set_client")
 }
 
-/// What is replaced along with it.
+/// The variable whose value is replaced when this one is set.
 fn replaced(name: &[u8]) -> Option<&'static [u8]> {
     match name {
         b"character_set_connection" => Some(b"collation_connection"),
@@ -35,11 +35,11 @@ fn replaced(name: &[u8]) -> Option<&'static [u8]> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Knowledge {
-    /// All settings are known: the session shares entries with those that have the same.
+    /// All settings are known, so the session shares entries with sessions that have the same settings.
     Shared,
-    /// Something was set that is not understood: its entries are its own, under this number.
+    /// Something was set that is not understood. The session shares no entries; this number is part of its context.
     Private(u64),
-    /// Not even how to split a text into words is known: nothing is cached.
+    /// Not even the lexical mode is known, so nothing is cached for this session.
     Lost,
 }
 
@@ -48,24 +48,25 @@ pub struct Variables {
     set: BTreeMap<Vec<u8>, Vec<u8>>,
     pub mode: LexMode,
     pub knowledge: Knowledge,
-    /// An askable one was set by an expression: the server is to be asked before the next read.
+    /// A variable that the server can be queried for was set by an expression. The engine queries it before the next read.
     pub is_uncertain: bool,
-    /// Nothing was set that way, but it is not known how texts are read from the beginning on.
+    /// Set together with `is_uncertain` if nothing was set by an expression, and only the initial settings of the session are
+    /// unknown.
     pub is_unread: bool,
-    /// Of those that were set by an expression, one says how texts are read.
+    /// One of the variables that were set by an expression changes how texts are parsed.
     is_doubtful: bool,
-    /// Those below are known.
+    /// The habits are known.
     pub knows_habits: bool,
-    /// Those that it may have, too.
+    /// The habits that the session has, or may have.
     pub habits: Habits,
 }
 
-/// Whether an assignment changed the identity, and how far it was understood.
+/// Whether an assignment has changed the session context, and whether it was understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Understanding {
     Nothing,
     Changed,
-    /// The value is not known.
+    /// The new value is not known.
     NotUnderstood,
 }
 
@@ -96,7 +97,7 @@ impl Variables {
         self.set.iter().map(|(name, value)| (name.as_slice(), value.as_slice()))
     }
 
-    /// Applies an assignment that the server has accepted. `inherited` numbers the globals that DEFAULT stands for.
+    /// Applies an assignment that the server has accepted. `inherited` identifies the global values that DEFAULT stands for.
     pub fn apply(&mut self, assignment: &Assignment, inherited: u64) -> Understanding {
         match &assignment.target {
             Target::UserVariable if assignment.value == Value::Complex => Understanding::NotUnderstood,
@@ -105,13 +106,13 @@ impl Variables {
             }
             Target::Session(name) => self.set_session(name, &assignment.value, inherited),
             Target::Names { collation } => self.set_names(&assignment.value, collation.as_deref(), inherited),
-            // Its effect depends on the database that is current now.
+            // The effect depends on the current database at this time.
             Target::Charset => {
                 self.mode.charset = self.charset_of(&assignment.value);
                 Understanding::NotUnderstood
             }
             Target::Role => {
-                // The server keeps what is granted to it now.
+                // The server remembers the privileges of the role as they are now.
                 self.set.insert(b"role granted".to_vec(), inherited.to_le_bytes().to_vec());
                 self.set_plain(b"role", &assignment.value, inherited)
             }
@@ -133,7 +134,7 @@ impl Variables {
             let is_default = matches!(value, Value::Default);
             self.set.insert(RESULTS_NAMED.to_vec(), vec![u8::from(is_default)]);
         }
-        // Of the switches of the optimizer it changes those that it names.
+        // A value of `optimizer_switch` changes only the switches that it names.
         let is_part = name == b"optimizer_switch";
         if self.known().is_askable(name) && (is_part || matches!(value, Value::Complex | Value::Default)) {
             self.doubt(says_how_texts_are_read(name));
@@ -172,7 +173,7 @@ impl Variables {
         Understanding::Changed
     }
 
-    /// Assignments of which nobody knows whether they were made. False if the server cannot be asked for what they set.
+    /// Handles assignments that may or may not have been made. False if the server cannot be queried for what they set.
     pub fn doubt_all(&mut self, assignments: &[Assignment]) -> bool {
         let flavour = self.mode.flavour;
         let is_askable = |assignment: &Assignment| match &assignment.target {
@@ -193,37 +194,38 @@ impl Variables {
         assignments.iter().all(is_askable)
     }
 
-    /// All that was set is known, or at least how texts are read.
+    /// True if all settings are known, or at least how texts are parsed.
     pub fn are_certain(&self) -> bool {
         !self.is_uncertain && self.knowledge != Knowledge::Lost
     }
 
-    /// One that says how texts are read was set by an expression, and the server has not told its value yet.
+    /// True if a variable that changes how texts are parsed was set by an expression and has not been queried yet.
     pub fn is_doubtful(&self) -> bool {
         self.is_uncertain && self.is_doubtful
     }
 
-    /// What is in force now goes by this number. What was set before may hold no more: if it is set again, that is a change.
+    /// Makes the context private under this number. The settings so far are dropped, since they may not be in force any more;
+    /// setting one again counts as a change.
     pub fn become_private(&mut self, number: u64) {
         self.knowledge = Knowledge::Private(number);
         self.set.clear();
     }
 
-    /// What was set is to be asked for.
+    /// Marks the settings as uncertain, so that the server is queried for them.
     pub fn doubt(&mut self, may_change_reading: bool) {
         (self.is_uncertain, self.is_unread) = (true, false);
         self.is_doubtful |= may_change_reading;
-        // Until it is known that this grammar is in force still, texts are read in the usual one, as far as they are believed.
+        // Until this mode is confirmed, texts are parsed in the usual one, as far as that is trusted.
         self.mode.is_foreign &= !may_change_reading;
     }
 
-    /// It was learned late how sessions begin that began when this one did. It has set nothing by an expression.
+    /// Completes a session that began before it was known how new sessions begin. It has set nothing by an expression since.
     pub fn begin_late(&mut self, habits: Habits) {
         (self.is_uncertain, self.is_unread, self.knows_habits) = (false, false, true);
         self.habits = self.habits.or(habits);
     }
 
-    /// The server has told the values of the askable ones and those that habits hang on, in that order.
+    /// Takes the values that the server was queried for: the askable variables first, then one for each habit.
     pub fn learn(&mut self, values: &[Vec<u8>]) {
         (self.is_uncertain, self.is_doubtful, self.knows_habits) = (false, false, true);
         if let Some([traces, idleness, reports, joins, numbers]) = values.get(self.known().askable.len()..) {
@@ -236,7 +238,7 @@ impl Variables {
         if let Some(client) = clients.and_then(|place| values.get(place)) {
             self.mode.charset = Charset::of_name(client, &self.mode.flavour.charsets);
         }
-        // All who inherit the same have the same.
+        // Sessions that inherit the same settings have the same values, so these need not be part of the context.
         if std::mem::take(&mut self.is_unread) {
             return;
         }
@@ -246,7 +248,7 @@ impl Variables {
         }
     }
 
-    /// SET NAMES replaces what was set for the four character sets one by one.
+    /// Applies SET NAMES, which replaces the values that were set for the character sets one by one.
     fn set_names(&mut self, value: &Value, collation: Option<&[u8]>, inherited: u64) -> Understanding {
         self.forget_character_sets();
         let named = collation.map_or_else(|| vec![u8::from(matches!(value, Value::Default))], <[u8]>::to_vec);

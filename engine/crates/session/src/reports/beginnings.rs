@@ -1,4 +1,4 @@
-//! A session begins: after a login, another one, or a reset.
+//! A session begins: after a login, a change of user or a reset.
 
 use crate::engine::Engine;
 use crate::identity::account::Account;
@@ -15,18 +15,18 @@ impl Session {
         let accepted_under = self.told.accepted_under;
         self.identity.set_granted(engine.number_of(accepted_under));
         self.begin_anew(engine, accepted_under);
-        // What the client asked for: the server has not made it the session's own yet.
+        // The client asked for this database at login; the server has not made it the current one yet.
         let database = self.identity.database().to_vec();
         self.take_state(engine, &SessionState { database: Some(&database), ..*state });
         self.told.has_moved = true;
-        // What has run first may have warned.
+        // `init_connect` may have raised warnings.
         let beginnings = engine.settings().usual_beginnings(accepted_under, false);
         self.diagnostics.has_warnings = beginnings.is_none_or(|known| known.with_first);
         self.phase = Phase::Commands;
     }
 
-    /// Another user or a reset: settings, transaction, temporary tables and prepared statements are gone. The number of rows
-    /// found stays.
+    /// Starts the session afresh after a login, a change of user or a reset. Its settings, transaction, temporary tables and
+    /// prepared statements are gone; FOUND_ROWS() stays.
     fn begin_anew(&mut self, engine: &Engine, accepted_under: u64) {
         let beginnings = engine.settings().usual_beginnings(accepted_under, self.identity.was_reset());
         let known = beginnings.filter(|_| engine.vigil().is_awake());
@@ -34,14 +34,14 @@ impl Session {
         self.transaction.begin_anew();
         self.statements.clear();
         self.temporary = TemporaryTables::default();
-        // While the engine sleeps, what new sessions inherit may change unseen.
+        // While the engine is suspended, it does not see changes of what new sessions inherit.
         let is_unchanged = engine.settings().is_unchanged_since(accepted_under) && engine.vigil().is_awake();
         if self.identity.has_set_role() || !is_unchanged {
             self.identity.become_private(engine.contexts());
         }
     }
 
-    /// The same in the course of a session: what `init_connect` has set is gone, too.
+    /// Starts a session afresh that was in use: what `init_connect` had set is gone too.
     pub(crate) fn begin_again(&mut self, engine: &Engine, inherited: u64) {
         self.identity.note_reset();
         self.begin_anew(engine, inherited);

@@ -1,7 +1,9 @@
-//! A server thread whose bytes are not seen: a connection older than the plugin or compressed, an event, an applier.
+//! A server thread whose packets are not seen: a connection that is older than the plugin or compressed, an event, a replication
+//! applier.
 //!
-//! Nothing is served to it, but its writes count. What it locks for writing is closed until the server shows that its
-//! transaction has ended; of one whose past is unknown, every statement may end a transaction that wrote anything.
+//! A bystander is served nothing, but its writes count. The cells of tables that it locks for writing stay closed until the
+//! server shows that its transaction has ended. If its past is unknown, every statement may end a transaction that has written
+//! anything.
 
 use crate::engine::Engine;
 use crate::engine::tables::{Table, Verdict};
@@ -17,7 +19,7 @@ use std::sync::Arc;
 pub struct Bystander {
     writes: Writes,
     is_past_unknown: bool,
-    /// Tables of which it closes only the rows that it is told of.
+    /// Tables for which it closes only the cells of the rows that are reported.
     told: Vec<Told>,
 }
 
@@ -29,7 +31,7 @@ struct Told {
 }
 
 impl Bystander {
-    /// `is_new`: everything that it ever did has been reported here.
+    /// `is_new`: everything that the thread ever did has been reported here.
     pub fn new(is_new: bool) -> Bystander {
         Bystander { writes: Writes::default(), is_past_unknown: !is_new, told: Vec::new() }
     }
@@ -58,17 +60,18 @@ impl Bystander {
         self.writes.announce(engine);
     }
 
-    /// It holds something closed.
+    /// True if it keeps any cell closed.
     pub fn has_written(&self) -> bool {
         !self.writes.is_empty()
     }
 
-    /// Whether it wants to be told of the rows that change under this number.
+    /// True if changed rows are to be reported under this number.
     pub fn tells_rows_of(&self, handler: usize) -> bool {
         self.told.iter().any(|told| told.handler == handler)
     }
 
-    /// What the catalogue says of the table holds until the transaction ends: the server keeps definitions out.
+    /// Closes the cell of any change of a table whose changed rows will each be reported. The table's verdict and key hold until
+    /// the transaction ends, because the server allows no definition of the table before.
     fn writes_rows(&mut self, engine: &Engine, db: &[u8], name: &[u8], handler: usize) {
         if self.tells_rows_of(handler) {
             self.closes_untold(engine);
@@ -95,7 +98,7 @@ impl Bystander {
         }
     }
 
-    /// Who locks a table for its rows writes some; if none has been told of, they are unknown.
+    /// A thread that locks a table for its rows changes some of them. If no row has been reported, the changed rows are unknown.
     fn closes_untold(&mut self, engine: &Engine) {
         for told in self.told.iter().filter(|told| !told.has_rows) {
             self.writes.close(engine, told.table.whole);
@@ -123,8 +126,8 @@ impl Bystander {
         }
     }
 
-    /// Alone, it may be a definition, or the end of a prepared transaction: of most of these nothing is told before they show. In
-    /// a transaction, it writes tables, and locks them before.
+    /// Outside of a transaction, the statement may be a definition or the end of a prepared transaction. Most of these are
+    /// reported only after their effect is visible. Inside a transaction it only writes tables, and locks them before.
     fn applies(&mut self, engine: &Engine, state: &SessionState) {
         self.closes_untold(engine);
         if self.is_past_unknown || is_outside(state) {
@@ -132,7 +135,7 @@ impl Bystander {
         }
     }
 
-    /// Its client may have been told already.
+    /// Opens cells after a statement. The thread's client may already have its response.
     fn ends(&mut self, engine: &Engine, state: &SessionState, executed: &[u8]) {
         self.writes.is_locked = state.in_lock_tables;
         let ended = is_outside(state)
@@ -141,7 +144,8 @@ impl Bystander {
                 Kind::Commit(_) | Kind::Rollback(_)
             );
         if ended {
-            // What was locked before anybody looked may be written without a word, and what hangs on it.
+            // A table that was locked before the engine was watching may be written without a report, and tables that depend on
+            // it too.
             self.is_past_unknown &= state.in_lock_tables;
             self.told.clear();
             self.writes.open(engine);

@@ -1,9 +1,10 @@
-//! Sessions that work while the engine dozes. The server reports nothing of their statements, but no stored program exists that
-//! could do anything for them: what they set, begin, prepare and create is in their own bytes.
+//! Sessions at work while the engine is in light mode ("dozing"). The server reports nothing about their statements. But light
+//! mode requires that no stored program exists, so everything that a session sets, begins, prepares or creates shows in its own
+//! packets.
 //!
-//! A statement that only reads or writes rows, or begins or ends a transaction, passes without a further look: what it has
-//! written, and whether a transaction is open, is found out after waking. All others go their usual way. Whatever may run what
-//! is not in its text ends the matter: that session rests.
+//! Statements that read or write rows, or begin or end a transaction, are forwarded unexamined: what they have written, and
+//! whether a transaction is open, is found out when the engine wakes. All other statements are examined as usual. After a
+//! statement that may run something that is not in its text, the session rests.
 
 use crate::decision::Decision;
 use crate::engine::Engine;
@@ -15,7 +16,8 @@ use std::hash::BuildHasher;
 use wire::{Command, Execute};
 
 impl Session {
-    /// A command of a session at work while the engine dozes, if it passes without a further look.
+    /// Returns `Forward` for a command that may be sent to the server unexamined in light mode, or `Inject` for what the server
+    /// must get before it. None if the command must be examined.
     pub(crate) fn passes_in_doze(
         &mut self,
         engine: &Engine,
@@ -27,7 +29,7 @@ impl Session {
             return None;
         }
         if self.told.dozed_in != engine.vigil().epoch() {
-            // Whatever the server has not been told yet it is told first.
+            // The server first gets whatever it still lacks.
             if let Some(first) = self.before_pieces(engine) {
                 return Some(Decision::Inject(first));
             }
@@ -48,7 +50,7 @@ impl Session {
         })
     }
 
-    /// The first command since the engine began to doze.
+    /// Called at the session's first command since the engine began to doze.
     fn begin_doze(&mut self, engine: &Engine) {
         self.look_back(engine);
         self.note_doze(engine.vigil().last_doze());
@@ -61,9 +63,10 @@ impl Session {
         (self.told.dozed_in, self.told.is_dozing) = (doze, true);
     }
 
-    /// Nothing of such a text is of interest but that it reads or writes rows, or begins or ends a transaction.
+    /// True if this text only reads or writes rows, or begins or ends a transaction, and names neither the schema `sys` nor
+    /// anything of the cache.
     fn is_of_rows(&self, text: &[u8]) -> bool {
-        // Whether several statements in one text are allowed may change without a login.
+        // Multiple statements in one text may be allowed in the middle of a session, so this does not rely on the login.
         let may_be_several = text.iter().position(|byte| *byte == b';').is_some_and(|at| at + 1 < text.len());
         begins_plainly(text)
             && !may_be_several
@@ -71,7 +74,9 @@ impl Session {
             && !sql::surface::is_near(text, self.identity.mode())
     }
 
-    /// The server keeps how parameters are bound, and what it is told of that in one execution holds for the next.
+    /// True if this COM_STMT_EXECUTE may be sent to the server unexamined: a known statement that reads, writes or controls a
+    /// transaction, was prepared in the current database and names no system schema. Then also records its bindings, because
+    /// the server reuses parameter types.
     fn executes_in_doze(&mut self, payload: &[u8]) -> bool {
         let Some(execute) = Execute::parse(payload, self.identity.capabilities()) else { return false };
         let database = self.identity.known_database();
@@ -79,7 +84,8 @@ impl Session {
         let kind = &prepared.reading.statement.kind;
         let is_plain =
             matches!(kind, Kind::Read(_) | Kind::Write | Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_));
-        // From another one the server comes back, and looks up what is granted here.
+        // For a statement from another database the server changes the current database and back, and then looks up privileges
+        // again.
         let is_here = database.is_some() && prepared.terms.database.as_deref() == database;
         if !is_plain || !is_here || prepared.reading.names_system() {
             return false;
@@ -89,7 +95,7 @@ impl Session {
         true
     }
 
-    /// Whether a command that does not pass so may do what its bytes do not show.
+    /// True if a command that is examined may do something that does not show in its packets.
     pub(crate) fn hides_in_doze(&mut self, engine: &Engine, command: Option<Command>, body: &[u8]) -> bool {
         if self.told.dozed_in != engine.vigil().epoch() {
             self.begin_doze(engine);
@@ -109,7 +115,7 @@ impl Session {
         self.told.has_missed || hides
     }
 
-    /// Looks at what a doze has left behind, once it is over.
+    /// Once a doze is over, updates what is known about this session.
     #[inline]
     pub(crate) fn look_back(&mut self, engine: &Engine) {
         if self.told.dozed_in != 0 && self.told.dozed_in != engine.vigil().epoch() {
@@ -120,20 +126,20 @@ impl Session {
     #[cold]
     fn come_back(&mut self, engine: &Engine) {
         let vigil = engine.vigil();
-        // Asked first: whoever finds it judged finds the verdict.
+        // This is read before the verdict: a session that sees the doze as decided also sees the decision.
         let is_judged = vigil.is_judged(self.told.dozed_in);
         self.told.has_missed |= vigil.is_lost(self.told.dozed_in);
         if std::mem::take(&mut self.told.is_dozing) {
             self.transaction.lose_sight();
             self.diagnostics.has_warnings = true;
         }
-        // Until then it is served nothing.
+        // Until the doze is decided, this session is served nothing.
         if is_judged {
             self.told.dozed_in = 0;
         }
     }
 
-    /// A statement has ended that was sent while the engine dozed, and of which the server has told since.
+    /// A statement has ended that was sent while the engine dozed, and whose reports came after it woke.
     pub(crate) fn ends_unseen(&mut self, engine: &Engine) {
         if self.told.dozed_in != 0 && self.work.running.is_none() {
             self.writes.open(engine);
@@ -141,7 +147,7 @@ impl Session {
     }
 }
 
-/// SELECT, INSERT, UPDATE, DELETE or REPLACE, or one of these words alone: BEGIN, COMMIT, ROLLBACK.
+/// True for a text that begins with SELECT, INSERT, UPDATE, DELETE or REPLACE, or that is only BEGIN, COMMIT or ROLLBACK.
 fn begins_plainly(text: &[u8]) -> bool {
     let word = &text[..text.iter().take(9).position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len().min(9))];
     let is = |name: &[u8]| word.eq_ignore_ascii_case(name);
@@ -154,7 +160,8 @@ fn begins_plainly(text: &[u8]) -> bool {
     }
 }
 
-/// Where no stored program exists, what a statement of this kind does to its session is known from its text and response.
+/// True if the effect of such a statement on its session shows in its text and response, provided that no stored program
+/// exists.
 pub(crate) fn shows_all(kind: &Kind) -> bool {
     match kind {
         Kind::Read(_) | Kind::Write | Kind::Several => true,

@@ -1,4 +1,4 @@
-//! Where reports about a connection arrive, and what the end of each statement says of its session.
+//! Entry point for reports about a connection, and the handling of the state that is reported at the end of each statement.
 
 use crate::engine::Engine;
 use crate::report::{Report, SessionState};
@@ -28,8 +28,8 @@ impl Session {
         self.writes.announce(engine);
     }
 
-    /// Whether what is in force at the end of the statement that has just run may differ from before it: if not, the report of it
-    /// can be spared. To be asked once for each.
+    /// True if the state at the end of the last statement may differ from the state before it. If not, the host can skip that
+    /// report. To be called once for each statement.
     pub fn expects_end(&mut self, engine: &Engine, has_failed: bool) -> bool {
         !std::mem::take(&mut self.told.is_uneventful)
             || self.transaction.has_failed
@@ -37,7 +37,7 @@ impl Session {
             || !self.is_told(engine)
     }
 
-    /// Whether that report must say which database is the current one.
+    /// True if that report must include the current database.
     pub fn expects_database(&self, engine: &Engine) -> bool {
         self.told.has_moved || self.identity.known_database().is_none() || !self.is_told(engine)
     }
@@ -45,7 +45,7 @@ impl Session {
     fn ends(&mut self, engine: &Engine, state: &SessionState) {
         self.take_state(engine, state);
         match &mut self.work.running {
-            // Of what is executed this is told before the response.
+            // The report comes before the response to the statement.
             Some(running) => running.has_begun = Some(state.has_begun),
             None if std::mem::take(&mut self.transaction.has_failed) => self.transaction.take_begun(state.has_begun),
             None => self.ends_unseen(engine),

@@ -1,5 +1,5 @@
-//! Statements that were already running when the engine started to watch. It is not known which tables they have locked, so
-//! nothing is stored until the last of them has ended.
+//! Statements that were already running when the engine began to watch. It is not known which tables they have locked, so
+//! nothing is stored until all of them have ended.
 
 use crate::engine::Engine;
 use crate::text::kinds::closing;
@@ -7,23 +7,24 @@ use crate::text::reading::Reading;
 use cache::Versions;
 use sql::{Filter, Kind, LexMode, Refusal, Show};
 
-/// A statement that the server runs, or a transaction of a thread that shows no statements.
+/// A statement that the server is running, or a transaction of a thread that shows no statements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Older {
     pub thread: u64,
-    /// With the thread, names it.
+    /// Identifies the statement together with `thread`.
     pub number: u64,
-    /// Empty if the server does not tell.
+    /// Empty if the server does not show it.
     pub text: Vec<u8>,
 }
 
 pub struct Past {
     /// None before the first look.
     running: Option<Vec<Older>>,
-    /// One of them may change what new sessions inherit.
+    /// One of these statements may change what new sessions inherit.
     is_changing: bool,
 }
 
+/// Closes the cell of everything, so that nothing is stored or served before `end`.
 impl Past {
     pub fn begin(engine: &Engine) -> Past {
         engine.versions().close(Versions::EVERYTHING);
@@ -33,24 +34,24 @@ impl Past {
         Past { running: None, is_changing: true }
     }
 
-    /// Wakes the engine: from here on statements are followed, if they begin now. To be called by one thread at a time, while it
-    /// sleeps.
+    /// Wakes the engine: from here on every statement that begins is followed. Must not be called by two threads at once, and
+    /// only while the engine is not awake.
     pub fn wake(engine: &Engine) -> Past {
         let past = Past::begin(engine);
         engine.begin_epoch();
         past
     }
 
-    /// What runs now is to be waited for, too.
+    /// Waits for the statements that are running now, too.
     pub fn restart(&mut self) {
         self.running = None;
     }
 
-    /// `running`: what runs now. To be called after the catalogue was read, first when every statement that begins is
-    /// followed, and until nothing is left.
+    /// Takes the list of statements that are running now, and keeps those that were running before and may write. To be called
+    /// after the catalogue was read: first when every new statement is followed, and then again until none is left.
     pub fn look(&mut self, engine: &Engine, running: Vec<Older>) {
         let is_left = |older: &Older| self.running.as_ref().is_none_or(|known| known.contains(older));
-        // Asked again at every look: what a name stands for may not have been known before.
+        // Checked again at each look, because a view or function that the text names may not have been known before.
         let left: Vec<Older> =
             running.into_iter().filter(|older| is_left(older) && may_write(engine, &older.text)).collect();
         if self.is_changing
@@ -64,15 +65,17 @@ impl Past {
         self.running = Some(left);
     }
 
-    /// Whose statements have not ended.
+    /// The threads whose statements have not ended.
     pub fn threads(&self) -> Vec<u64> {
         self.running.iter().flatten().map(|older| older.thread).collect()
     }
 
+    /// True if none of the statements is running any more.
     pub fn is_over(&self) -> bool {
         self.running.as_ref().is_some_and(Vec::is_empty)
     }
 
+    /// Opens the cell of everything. To be called when `is_over` is true.
     pub fn end(self, engine: &Engine) {
         if self.is_changing {
             engine.settings().end_change();
@@ -82,8 +85,8 @@ impl Past {
     }
 }
 
-/// All but a read that certainly runs no stored function, neither by its own words nor by a view's. How its session reads
-/// quotes and backslashes is not known here.
+/// True unless the text is a read that certainly calls no stored function, neither itself nor through a view. The lexical mode
+/// of its session is not known here, so texts with quotes or backslashes count as writes.
 pub fn may_write(engine: &Engine, text: &[u8]) -> bool {
     let mode = LexMode::new(engine.flavour());
     let reading = Reading::new(text, mode);
@@ -93,7 +96,7 @@ pub fn may_write(engine: &Engine, text: &[u8]) -> bool {
     !matches!(read.refusal, None | Some(Refusal::NoTable)) || is_ambiguous || names_view()
 }
 
-/// One whose rows the server does not choose by an expression.
+/// True for a SHOW whose filter is not an expression.
 fn is_plain_show(kind: &Kind) -> bool {
     let is_plain = |filter: &Filter| !matches!(filter, Filter::Other);
     match kind {

@@ -1,6 +1,6 @@
-//! Sessions that were active while the engine slept. It is not known what they have set, written or left open, so nothing is
-//! served to them any more, and they count as bystanders when they write. Their statements are only searched for the cache's
-//! own names.
+//! Resting sessions: those that were active while the engine did not follow them. It is not known what they have set, written or
+//! left open. So they are served nothing, and their writes count like those of a bystander. Their statements are searched only for
+//! the cache's own names.
 
 use crate::engine::Engine;
 use crate::session::{Phase, Session};
@@ -8,7 +8,7 @@ use sql::{Kind, LexMode, Refusal, Statement};
 use wire::{Command, capability};
 
 impl Session {
-    /// Something has happened, or is about to, of which nothing will be told.
+    /// True if this session has done something that was not reported, or is about to with this command.
     pub(crate) fn loses_track(&mut self, engine: &Engine, command: Option<Command>, body: &[u8]) -> bool {
         if self.phase != Phase::Commands {
             return false;
@@ -31,19 +31,21 @@ impl Session {
             }
     }
 
-    /// As clients do at their beginning: a read without a table. Every function that is not known counts as diagnostics.
+    /// True for a read without a table, as clients send at their start. Unknown functions count as diagnostics, so they do not
+    /// pass.
     fn asks_only_itself(&self, statement: &Statement, text: &[u8]) -> bool {
         matches!(statement.kind, Kind::Read(_))
             && !statement.reads_diagnostics
             && !sql::mentions(text, self.identity.mode(), |word| word == b"from")
     }
 
-    /// A command has come on a connection whose login was never reported, since the server is letting the plugin go.
+    /// Handles a connection whose login was never reported, because the server is uninstalling the plugin.
     pub fn begin_unreported(&mut self, engine: &Engine) {
         self.rest(engine);
         engine.departure().doubt();
     }
 
+    /// Lets the session rest: nothing is served to it any more, and the cells that it kept closed are opened.
     pub(crate) fn rest(&mut self, engine: &Engine) {
         self.phase = Phase::Resting;
         self.identity.lose();
@@ -55,19 +57,19 @@ impl Session {
         self.try_out(engine, false);
     }
 
-    /// Its bytes are looked at, but what it does is followed no more.
+    /// True if the engine still reads the session's packets but no longer follows what it does.
     pub fn is_resting(&self) -> bool {
         self.phase == Phase::Resting
     }
 
-    /// True if the session rests and the engine waits for the end of no command. Then its responses pass as they are.
+    /// True if the session rests and the engine waits for the end of no command. Then its responses pass unchanged.
     #[inline]
     pub fn is_unwatched(&self) -> bool {
         self.phase == Phase::Resting && self.work.is_idle()
     }
 
-    /// True if this command of a resting session may go to the server as it is. Then it was counted, and `on_command` must not be
-    /// called for it. False says nothing, and `on_command` decides.
+    /// True if this command of a resting session may go to the server unchanged. Then it has been counted, and `on_command` must
+    /// not be called for it. False means only that this is not certain, and `on_command` decides.
     #[inline]
     pub fn passes_unread(&mut self, engine: &Engine, payload: &[u8]) -> bool {
         let passes = self.is_unwatched() && certainly_passes(payload, self.identity.capabilities());
@@ -77,7 +79,7 @@ impl Session {
         passes
     }
 
-    /// Keeps the count of the sessions that want the cache.
+    /// Counts this session among those that want the cache, or no longer.
     pub(crate) fn wish(&mut self, engine: &Engine, wishes: bool) {
         if std::mem::replace(&mut self.wishes, wishes) != wishes {
             if wishes { engine.vigil().wish() } else { engine.vigil().unwish() }
@@ -85,7 +87,7 @@ impl Session {
     }
 }
 
-/// What a statement of this kind does is known from its text and its response alone.
+/// True if the effect of such a statement shows in its text and its response alone.
 pub(crate) fn keeps_track(kind: &Kind) -> bool {
     match kind {
         Kind::Set(assignments) => assignments.iter().all(|assignment| assignment.value.plain().is_some()),
@@ -95,8 +97,8 @@ pub(crate) fn keeps_track(kind: &Kind) -> bool {
     }
 }
 
-/// Whether `passes_unseen` certainly holds: the usual statements of a server whose cache is off are recognized without looking for
-/// each of the engine's names.
+/// True if `passes_unseen` certainly holds. The usual statements of a server whose cache is off are recognized without searching
+/// for each of the engine's names.
 #[inline]
 fn certainly_passes(payload: &[u8], capabilities: u64) -> bool {
     let Some((byte, body)) = payload.split_first() else { return false };
@@ -110,13 +112,13 @@ fn certainly_passes(payload: &[u8], capabilities: u64) -> bool {
     }
 }
 
-/// A resting session's command of which neither the text nor the response matters.
+/// True if neither the text nor the response of this command matters for a resting session.
 pub(crate) fn passes_unseen(command: Option<Command>, body: &[u8], mode: LexMode) -> bool {
     match command {
         Some(Command::Query | Command::StmtPrepare) => {
             !may_concern_surface(body, mode) && !sql::surface::is_about_plugin(body, mode)
         }
-        // The next bytes are no commands.
+        // After these, what follows on the connection may not be commands.
         Some(Command::ChangeUser | Command::BinlogDump | Command::BinlogDumpGtid | Command::RegisterSlave) | None => {
             false
         }
@@ -124,7 +126,7 @@ pub(crate) fn passes_unseen(command: Option<Command>, body: &[u8], mode: LexMode
     }
 }
 
-/// A name of ours, a statement of ours, or a local file that will follow.
+/// True if the text may contain a name or a statement of the cache, or a LOAD DATA whose local file will follow.
 fn may_concern_surface(text: &[u8], mode: LexMode) -> bool {
     const FIRST: [&[u8]; 4] = [b"show", b"flush", b"reset", b"load"];
     let word = &text[..text.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(text.len())];

@@ -1,4 +1,4 @@
-//! Reports about a connection's statements: tables they lock or define, and other statements that run inside them.
+//! Reports about a connection's statements: tables that they lock or define, and statements that run inside them.
 
 use crate::engine::Engine;
 use crate::engine::tables::{Table, Verdict};
@@ -12,7 +12,8 @@ impl Session {
     pub(crate) fn locks(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
         let schemas = &engine.flavour().schemas;
         if schemas.is_servers_own(db, name) {
-            // Once in a session for each routine, which then is remembered there.
+            // The server reads this table once in a session for each routine, and then keeps the routine in a cache of
+            // the session.
             if schemas.routines.is_some_and(|routines| routines.as_bytes() == name) {
                 self.identity.go_elsewhere();
             }
@@ -70,7 +71,7 @@ impl Session {
         self.refuse_to_store(Own::WroteTable);
     }
 
-    /// Another one than the client's command runs inside it.
+    /// A statement runs inside the client's command, for instance in a routine.
     pub(crate) fn runs_inside(&mut self, engine: &Engine, text: &[u8]) {
         let Some(running) = self.work.running.as_mut().filter(|running| running.may_run_others) else { return };
         if std::mem::take(&mut running.logs_itself) {
@@ -87,7 +88,8 @@ impl Session {
         match statement.kind {
             Kind::CreateTemporary => self.temporary.note_hidden(),
             Kind::Prepare(_) => self.note_temporary(&statement.kind, text),
-            // With variables of a routine put in, the server's text may be garbled: then it may have set anything, too.
+            // The server replaces variables of a routine in this text and may garble it, so a SET may have set
+            // anything.
             kind if may_be_anything(&kind) || matches!(kind, Kind::Set(_) | Kind::SetTransaction(_)) => {
                 self.note_temporary(&kind, text);
                 self.transaction.is_set_once = true;

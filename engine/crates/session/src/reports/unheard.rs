@@ -1,15 +1,16 @@
-//! A connection that the server reports nothing about.
+//! A connection about which the server reports nothing.
 
 use crate::engine::Engine;
 use crate::reports::past::may_write;
 use crate::transaction::writes::Writes;
 use wire::{Command, Header};
 
-/// For as long as somebody may do anything that the server does not report, nothing is fresh.
+/// While this exists, no stored result is current, because the connection may change anything without a report.
 pub struct Unheard(Writes);
 
 impl Unheard {
-    /// Whether what its client has sent, of which `payload` has come, may be a command that changes what others read.
+    /// True if the client's packet may be a command that changes what other sessions read. `payload` is the part of it
+    /// that has arrived.
     pub fn matters(engine: &Engine, header: Header, payload: &[u8]) -> bool {
         let is_whole = header.sequence == 0 && header.length == payload.len();
         let Some((&byte, text)) = payload.split_first().filter(|_| is_whole) else { return true };
@@ -29,7 +30,7 @@ impl Unheard {
         Unheard(writes)
     }
 
-    /// Bytes of a response to it are about to leave, perhaps the last.
+    /// Invalidates all results once more: bytes of a response are about to be sent, perhaps the last ones.
     pub fn answers(&self, engine: &Engine) {
         self.0.advance(engine);
     }

@@ -1,4 +1,4 @@
-//! A response on its way to the client.
+//! Follows a response on its way to the client.
 
 use crate::decision::Reply;
 use crate::engine::Engine;
@@ -10,7 +10,7 @@ use flavour::Flavour;
 use wire::{ErrPacket, Outcome, OutcomeKind, Progress};
 
 impl Session {
-    /// Bytes of the server, before the client gets them.
+    /// Takes bytes from the server before the client gets them, and decides what the client gets.
     pub fn on_response(&mut self, engine: &Engine, bytes: &[u8]) -> Reply {
         let Some(running) = self.work.running.as_mut() else { return Reply::Send };
         let progress = running.tracker.feed(bytes);
@@ -37,12 +37,14 @@ impl Session {
         if is_kept_back { Reply::Swallow } else { Reply::Send }
     }
 
-    /// Whether these bytes of a session that was abandoned answer a question of ours: the client must not see them.
+    /// True if these bytes answer a query of the engine's own in a session that was abandoned. The client must not see
+    /// them.
     pub fn drains(&mut self, bytes: &[u8]) -> bool {
         self.work.drains(bytes)
     }
 
-    /// The server reads what is not a command.
+    /// True while the client's packets are not commands but belong to an exchange, such as a local file or an
+    /// authentication.
     pub fn is_in_exchange(&self) -> bool {
         self.work.running.as_ref().is_some_and(|running| running.is_exchange)
     }
@@ -93,7 +95,8 @@ impl Session {
         reply
     }
 
-    /// With something written, the statement may have committed that before its privileges were looked at.
+    /// Opens the cells without a change if the server refused the statement before it began. Not if the session has
+    /// written something: the statement may have committed that before its privileges were checked.
     fn reopen_if_refused(&mut self, engine: &Engine, running: &Running, outcome: &Outcome) {
         let has_written = self.writes.is_locked || !self.transaction.written.is_empty();
         if running.is_inert && !has_written && was_refused(engine.flavour(), outcome) {
@@ -101,7 +104,8 @@ impl Session {
         }
     }
 
-    /// What answers the client's own statement instead of what it must not see, and what the server still does not know.
+    /// Keeps the error of a hidden command, to answer the client's own statement with it, and restores the pending read
+    /// if the server still lacks it.
     fn note_hidden_error(&mut self, engine: &Engine, running: &mut Running, outcome: &Outcome, has_failed: bool) {
         if running.begins() {
             let error = || HiddenError { answer: running.held.clone(), is_of_begin: true };
@@ -129,7 +133,8 @@ impl Session {
         }
     }
 
-    /// The server asks for the next command: whatever ran has ended, even if its response was not understood.
+    /// Called when the server is ready for the next command: whatever ran has ended, even if its response was not
+    /// understood.
     pub(crate) fn settle(&mut self, engine: &Engine) {
         let Some(running) = self.work.running.take() else { return };
         self.note_missed(engine, &running);
@@ -147,19 +152,20 @@ impl Session {
     }
 }
 
-/// The error of a statement that was ended from outside, as an answer of its own.
+/// The error packet for a statement that was killed, timed out or waited too long for a lock, with sequence number 1.
+/// None if it ended in any other way.
 fn interruption(flavour: &Flavour, outcome: &Outcome) -> Option<Vec<u8>> {
     let OutcomeKind::Err { code } = outcome.kind else { return None };
     let error = flavour.errors.interruptions.iter().find(|error| error.code == code)?;
     Some(ErrPacket::build(1, code, error.state, error.message))
 }
 
-/// The read that failed had begun to send rows, and the number of rows found is its own.
+/// True if the read failed after it had sent rows, so that FOUND_ROWS() counts those.
 fn has_counted(flavour: &Flavour, outcome: &Outcome) -> bool {
     flavour.statements.counts_until_failure && outcome.has_columns
 }
 
-/// The statement had not begun.
+/// True if the server refused the statement before it began.
 fn was_refused(flavour: &Flavour, outcome: &Outcome) -> bool {
     let is_early = |code: u16| flavour.errors.before_beginning.contains(&code);
     matches!(outcome.kind, OutcomeKind::Err { code } if is_early(code)) && outcome.results == 0

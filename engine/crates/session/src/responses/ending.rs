@@ -1,4 +1,5 @@
-//! What the end of a statement means for its session: flags, transaction, snapshot, settings, and tables that open again.
+//! Updates the session at the end of a statement: status flags, transaction, snapshot, settings, and the cells that are
+//! opened.
 
 use crate::engine::Engine;
 use crate::reports::dozing::shows_all;
@@ -13,7 +14,8 @@ use sql::{Flush, Kind, Statement};
 use wire::{Outcome, OutcomeKind, status};
 
 impl Session {
-    /// Not all that the server had to tell of it was told.
+    /// Called at the end of a statement. If the engine was not awake all the time, some of its reports may be missing.
+    /// Then the session is examined after the doze if nothing can have been hidden; otherwise it rests.
     pub(crate) fn note_missed(&mut self, engine: &Engine, running: &Running) {
         if running.epoch == engine.vigil().epoch() {
             return;
@@ -30,7 +32,8 @@ impl Session {
     }
 
     pub(crate) fn take_flags(&mut self, running: &Running, mut flags: u16) {
-        // These are told while the settings of SET STATEMENT are still in force.
+        // The server sets these flags while the settings of SET STATEMENT are still in force, so the mode flags are not
+        // taken over.
         if matches!(&running.effect, Effect::Statement(statement) if matches!(statement.kind, Kind::SetStatement(_))) {
             flags = flags & !status::OF_MODE | self.transaction.status & status::OF_MODE;
         }
@@ -38,7 +41,8 @@ impl Session {
         self.identity.set_mode_flags(flags);
     }
 
-    /// Tables open again. In a transaction they are remembered, to be closed again when it may commit.
+    /// Opens the cells that the statement closed. In a transaction they are remembered, and closed again when the
+    /// transaction may commit.
     pub(crate) fn end_writes(&mut self, engine: &Engine, running: &Running, has_failed: bool) {
         let kind = running.kind();
         let ends = matches!(kind, Some(Kind::Commit(_) | Kind::Rollback(_) | Kind::Begin(_))) && !has_failed;
@@ -120,7 +124,7 @@ impl Session {
         has_failed: bool,
     ) {
         match &statement.kind {
-            // One that failed may have been applied in part.
+            // A SET that failed may have been applied in part.
             Kind::Set(assignments) if has_failed => self.lose_settings(engine, assignments),
             Kind::Set(assignments) => self.apply_settings(engine, running, statement, assignments),
             Kind::CreateTemporary => self.temporary.note_created(),
@@ -128,7 +132,7 @@ impl Session {
             Kind::Prepare(_) => self.statements.end_naming(has_failed),
             Kind::AttachNear { name, protocol } if !has_failed => self.attach(engine, name, *protocol),
             Kind::Use(_) if !has_failed => self.choose_database(engine, running),
-            // Anything may have been set inside.
+            // Such a statement may have set anything.
             kind if may_be_anything(kind) => self.identity.suspect(engine.contexts()),
             Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache if !has_failed => {
                 if matches!(statement.kind, Kind::ResetQueryCache) {
@@ -149,6 +153,8 @@ impl Session {
         }
     }
 
+    /// Takes the answer to the query for uncertain settings. The query has overwritten FOUND_ROWS() on the server, so its
+    /// earlier value becomes a pending read.
     pub(crate) fn learn(&mut self, engine: &Engine, response: &[u8]) {
         let answer = wire::only_row(response, self.identity.capabilities());
         let Some([found, first, values @ ..]) = answer.as_deref() else { return self.identity.learn(None) };
@@ -167,7 +173,8 @@ impl Session {
         });
     }
 
-    /// Its name is told at the end of the statement, but not while the engine sleeps.
+    /// Notes that another database may be the current one. The server reports its name at the end of the statement, but
+    /// not while the engine is suspended.
     fn choose_database(&mut self, engine: &Engine, running: &Running) {
         self.identity.doubt_database();
         self.identity.set_granted_for_database(engine.number_of(running.inherited));
@@ -182,7 +189,7 @@ impl Session {
     ) {
         let inherited = engine.number_of(running.inherited);
         for assignment in assignments {
-            // Built-in functions set nothing.
+            // Built-in functions set no variable of the session.
             let sets_nothing = assignment.target == sql::Target::UserVariable && !statement.may_call_stored;
             if !sets_nothing && !self.identity.apply(assignment, inherited) {
                 self.identity.become_private(engine.contexts());

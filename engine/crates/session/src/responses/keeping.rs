@@ -1,4 +1,4 @@
-//! The result of a read is stored, or counted as one that was not, whoever its session is.
+//! Stores the result of a read, or counts why it was not stored. Independent of the session that ran the read.
 
 use crate::engine::Engine;
 use crate::entries::cells::table_cells;
@@ -10,7 +10,7 @@ use cache::{Meta, NotStored};
 use sql::Aggregates;
 use wire::{Outcome, OutcomeKind, status};
 
-/// What is to be stored is complete, and everything that could be said against it has been.
+/// Stores a complete result, unless it was refused. Returns what `keep` returns.
 pub(crate) fn finish(engine: &Engine, finished: &mut Finished) -> Option<Result<(), Reason>> {
     let Finished { recording, outcome } = finished;
     let layout = Layout::describe(
@@ -23,7 +23,7 @@ pub(crate) fn finish(engine: &Engine, finished: &mut Finished) -> Option<Result<
         (Some(reason), _) => Err(reason),
         (None, None) => Err(Own::Response.into()),
         (None, Some(layout)) => {
-            // Its own execution was; what is served is not.
+            // The flag says that running this statement was slow, which is not true when it is served from the cache.
             wire::patch_status(&mut recording.response, &outcome.status_offsets, status::SLOW, 0);
             let layout = layout.by_rows(recording.is_by_rows).joining(recording.joins);
             Ok(layout.lasting(recording.lasts_seconds))
@@ -39,8 +39,8 @@ fn shows_found(recording: &Recording, outcome: &Outcome) -> bool {
     recording.reading.shows_found(rows, has_aggregated)
 }
 
-/// Stores the result, compares it with the one that is stored, or only notes what would be stored.
-/// Tells what became of it, if that counts.
+/// Stores the result, compares it with the stored one, or only notes what would be stored. Returns whether it was
+/// stored or why not; none if this counts as neither.
 fn keep(
     engine: &Engine,
     recording: &Recording,
@@ -69,7 +69,8 @@ fn keep(
     Some(stored)
 }
 
-/// Whether what was stored is what the server says, too. What is not is dropped, to be replaced by the server's answer.
+/// True if the stored result was compared with the server's answer and is equal. If it differs, it is removed and then
+/// replaced by the server's answer.
 fn is_verified(engine: &Engine, recording: &Recording, layout: Layout) -> bool {
     let is_comparable = |one: &&Verification| one.is_comparable(engine.versions(), &recording.cells);
     let Some(verification) = recording.verification.as_ref().filter(is_comparable) else { return false };

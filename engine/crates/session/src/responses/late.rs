@@ -1,5 +1,5 @@
-//! Results of tables of which nobody knew what they are. They wait until the catalogue has been asked, and are stored if nothing that
-//! they depend on has changed since they were asked for.
+//! Results from tables whose types were not known yet. They wait until the catalogue has been read, and are stored if nothing that
+//! they depend on has changed in the meantime.
 
 use crate::engine::Engine;
 use crate::engine::late::Waiting;
@@ -13,13 +13,13 @@ use crate::statement::rows::depend_on_rows;
 use cache::Key;
 use std::sync::Arc;
 
-/// So many wait, of so many bytes each.
+/// Largest number of results that wait. `LARGEST` is the limit for the size of each, in bytes.
 const MOST: usize = 64;
 const LARGEST: usize = 64 * 1024;
 
 struct LateResult {
     finished: Finished,
-    /// Where its session counts what becomes of it.
+    /// The session's counter for the outcome.
     counted_in: Arc<Misses>,
 }
 
@@ -55,7 +55,8 @@ impl Waiting for LateResult {
 }
 
 impl Engine {
-    /// Gives back what cannot wait. `database`: of its session, which counts what becomes of it in `counted_in`.
+    /// Lets a result wait. Returns it, refused, if there are too many or it is too large. `database` is the current one of its
+    /// session, and `counted_in` is the session's counter for the outcome.
     pub(crate) fn put_late(
         &self,
         mut finished: Finished,
@@ -67,7 +68,7 @@ impl Engine {
             finished.recording.refuse(Own::TableUnknown);
             return Some(finished);
         }
-        // Whoever looked them up may have looked for what waits before this.
+        // A look-up that has just run may have been for earlier results only, so these tables are asked for again.
         let recording = &finished.recording;
         recording.unsettled.iter().for_each(|table| self.tables().ask(table, recording.inherited));
         let terms = &mut finished.recording.terms;
@@ -77,22 +78,23 @@ impl Engine {
         None
     }
 
-    /// To be asked before the tables are taken that were asked about: these results wait for tables among them.
+    /// Number of results that wait. To be read before the requested tables are taken: these results wait for tables among them.
     pub fn late_count(&self) -> usize {
         self.late().list().len()
     }
 
-    /// The first so many. To be called after the tables that were asked about have been looked up.
+    /// Stores the first `count` waiting results. To be called after the requested tables have been looked up.
     pub fn store_late(&self, count: usize) {
         self.late().take(count, |result| result.store(self));
     }
 
-    /// What waits is not stored any more.
+    /// Drops all waiting results without storing them.
     pub(crate) fn drop_late(&self) {
         self.late().take(usize::MAX, |result| result.drop_it(self));
     }
 
-    /// A table that has been defined anew since is not: its verdict is of now.
+    /// True if nothing that the result depends on has changed. After a definition of one of its tables it is false, because the
+    /// verdict is about the new table.
     fn is_as_then(&self, recording: &Recording) -> bool {
         let layout = Layout::default().by_rows(recording.is_by_rows);
         let basis = Basis { cells: &recording.cells, stamp: recording.stamp, layout };

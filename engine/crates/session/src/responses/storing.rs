@@ -1,4 +1,4 @@
-//! Whether the result of a read is stored, once its response has been sent.
+//! Decides whether the result of a read is stored, once its response has been sent.
 
 use crate::engine::Engine;
 use crate::entries::lasting::Basis;
@@ -13,7 +13,7 @@ use ::insight::Caching;
 use wire::{Outcome, Unstorable};
 
 impl Session {
-    /// The response has been sent: the time to store it.
+    /// Called after the response was sent. Only then is its result stored.
     pub fn after_send(&mut self, engine: &Engine) {
         let Some(Finished { mut recording, outcome }) = self.work.finished.take() else { return };
         self.check(engine, &mut recording, &outcome);
@@ -47,14 +47,14 @@ impl Session {
         if recording.refusal.is_none() && engine.insight().has_rules() {
             self.check_rules(engine, recording);
         }
-        // What depends on no table depends on no view either.
+        // A result that depends on no table depends on no view either.
         if recording.refusal.is_none() && !recording.cells.is_empty() {
             self.check_catalogue(engine, recording);
         }
     }
 
-    /// Whether a result may be stored, as far as changes since it was asked for are concerned. What outlives writes may be
-    /// older than one.
+    /// True if no change since the read was sent forbids storing its result. A result that a rule keeps alive may be stored although a
+    /// write has happened since.
     fn may_still_store(&self, engine: &Engine, recording: &Recording) -> bool {
         let layout = Layout::default().by_rows(recording.is_by_rows);
         let basis = Basis { cells: &recording.cells, stamp: recording.stamp, layout };
@@ -88,7 +88,7 @@ impl Session {
         if !self.transaction.is_outside() || !sql::shows_setting_alone(&recording.text, recording.terms.mode) {
             recording.refuse(Own::NoTable);
         } else if !self.may_still_store(engine, recording) {
-            // After a change of everything, what is in force is looked up first. Reads of tables ask for that, too.
+            // After a change of everything, the settings in force are looked up first. Reads of tables cause that look-up too.
             engine.want_catalogue();
             recording.refuse(Own::Changed);
         }
@@ -107,7 +107,7 @@ impl Session {
         let is_as_then = engine.catalogue().generation() == recording.generation;
         let reads = self.reads(engine, &recording.reading, &recording.terms).filter(|_| is_as_then);
         let Some(reads) = reads else { return recording.refuse(Own::Changed) };
-        // It may not have been known when the read was asked.
+        // This may not have been known yet when the read was sent.
         recording.may_read_views = reads != Reads::Tables;
         if engine.flavour().schemas.is_system(recording.terms.database.as_deref().unwrap_or(self.identity.database())) {
             recording.refuse(Own::SystemTable);
@@ -119,7 +119,7 @@ impl Session {
     }
 }
 
-/// How often the server warns about words of the text, whenever it runs the statement.
+/// Number of warnings that the server raises about words in the text, at each execution.
 fn warnings_of_text(recording: &Recording) -> u16 {
     let is_text = recording.terms.is_certain && !recording.is_binary;
     if is_text { sql::deprecations(recording.command_text(), recording.terms.mode) } else { 0 }

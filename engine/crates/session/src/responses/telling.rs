@@ -1,4 +1,4 @@
-//! What near caches are told of the results of connections that they have marked, and how a connection becomes a feed.
+//! What near caches learn about results of the connections that they have marked, and how a connection becomes a feed.
 
 use crate::commands::hits::Asked;
 use crate::engine::Engine;
@@ -16,8 +16,8 @@ impl Session {
         self.near.feed
     }
 
-    /// The result of a miss, which could be stored. A statement that has made its session another one says nothing of what that
-    /// session asks next.
+    /// Reports a miss whose result was stored to the near cache, unless the statement has changed the session context: then it says
+    /// nothing about the session's next reads.
     pub(crate) fn tell_stored(&mut self, engine: &Engine, recording: &Recording) {
         if self.may_tell(&recording.text)
             && [false, true].iter().any(|binary| self.context(engine, *binary) == Some(recording.context))
@@ -27,7 +27,7 @@ impl Session {
         }
     }
 
-    /// A hit in the server's own cache.
+    /// Reports a hit in the server's own cache to the near cache.
     pub(crate) fn tell_served(&mut self, engine: &Engine, asked: &Asked, entry: &Entry) {
         if self.may_tell(asked.text) {
             self.tell(engine, asked.context, entry.stamp(), entry.cells(), Layout(entry.flags()));
@@ -39,8 +39,8 @@ impl Session {
         self.near.mark.is_some() && !sql::may_count_found_rows(text)
     }
 
-    /// A command has ended, and everything about its session is known. If no message about a result has gone to the near cache, one about
-    /// the session does: but only if the server's own memory would answer a read that came now.
+    /// Called when a command has ended and everything about its session is known. If no message about a result was sent to the near cache
+    /// for this command, sends one about the session. But only if the server's own cache would answer a read that came now.
     pub(crate) fn report_session(&mut self, engine: &Engine) {
         let Some(is_binary) = self.near.awaits().filter(|_| self.work.running.is_none()) else { return };
         // The stamp is noted before the session is looked at, so that a later change of everything invalidates the message.
@@ -78,7 +78,8 @@ impl Session {
         self.transaction.snapshot_beside().filter(|_| !self.identity.habits().limits_idleness)
     }
 
-    /// The server has agreed to the statement that makes this connection a feed.
+    /// Called when the server has agreed to the statement that makes this connection a feed. Attaches the near cache if its protocol is
+    /// supported.
     pub(crate) fn attach(&mut self, engine: &Engine, name: &[u8], protocol: u16) {
         let name = String::from_utf8_lossy(name);
         let name: String = name.chars().filter(|one| !one.is_control()).take(feed::LONGEST_NAME).collect();
@@ -88,7 +89,8 @@ impl Session {
         self.near.feed = Some(id);
     }
 
-    /// The account and address of this connection. Pauses after a miss apply to both together.
+    /// The account and address of this connection. After a near cache has failed to answer a writer in time, a pause applies to the two
+    /// together.
     pub(crate) fn who(&self) -> Who {
         let Some(account) = self.identity.account() else { return Who::default() };
         let [user, host, address] =

@@ -1,5 +1,6 @@
-//! What is granted for the current database. The server keeps that from when the database is chosen, and looks it up anew on its
-//! way back from another one: after a routine that it ran or only loaded there, or a statement that was prepared there.
+//! The privileges for the current database. The server looks them up when the database is chosen and keeps them. It looks them up
+//! again when it returns from another database: after a routine that it ran or only loaded there, or a statement that was
+//! prepared there.
 
 use crate::engine::{Engine, OF_ONE};
 use crate::session::Session;
@@ -11,7 +12,7 @@ use flavour::Flavour;
 use sql::Kind;
 
 impl Session {
-    /// A statement with this text goes to the server.
+    /// Called when a statement with this text goes to the server. Notes if it cannot make the server look up privileges again.
     pub(crate) fn note_stay(&mut self, engine: &Engine, reading: &Reading, text: &[u8]) {
         if !self.identity.goes_elsewhere() || self.is_granted_as_then(engine) {
             return;
@@ -23,7 +24,7 @@ impl Session {
         }
     }
 
-    /// It is certain that it meets no routine and no view, which may call one.
+    /// True if the statement certainly uses no routine, and no view, which may call one.
     fn stays(&self, engine: &Engine, reading: &Reading, text: &[u8]) -> bool {
         let flavour = engine.flavour();
         let is_certain = !self.identity.variables().is_doubtful() || reads_the_same(flavour, text);
@@ -42,8 +43,8 @@ impl Session {
             && !self.may_name_view(engine, reading, text)
     }
 
-    /// Privileges have changed since the database was chosen, and the statement may have made the server look them up anew, or
-    /// not: nobody else is known to have the same.
+    /// Privileges have changed since the database was chosen, and the statement may have made the server look them up again. Then
+    /// the privileges of this session get a private number, because no other session is known to have the same.
     pub(crate) fn doubt_granted(&mut self, engine: &Engine, running: &Running) {
         if !self.identity.goes_elsewhere() || self.is_granted_as_then(engine) || running.is_hidden() {
             return;
@@ -58,17 +59,18 @@ impl Session {
         }
     }
 
-    /// Privileges are what they were when the database was chosen. Otherwise even a preparation may make the server look them up.
+    /// True if privileges have not changed since the database was chosen. Otherwise even a PREPARE may make the server look them
+    /// up again.
     pub(crate) fn is_granted_as_then(&self, engine: &Engine) -> bool {
         let granted = self.identity.granted_for_database();
         granted & OF_ONE == 0 && engine.settings().are_granted_since(granted)
     }
 }
 
-/// To describe a view the server opens it.
+/// Tables of this schema describe views, and for that the server opens the views.
 const DESCRIBING: &[u8] = b"information_schema";
 
-/// Whatever modes are in force, and whatever a client's character set is.
+/// True if the text is parsed alike in every SQL mode and in every character set of a client.
 pub(crate) fn reads_the_same(flavour: &Flavour, text: &[u8]) -> bool {
     flavour.modes.foreign.is_empty() && text.iter().all(|byte| byte.is_ascii() && !matches!(byte, b'"' | b'\\'))
 }

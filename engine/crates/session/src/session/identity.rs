@@ -1,7 +1,7 @@
-//! Who asks, as far as it can change a result.
+//! The session context of one connection: everything about it that can change a result.
 //!
-//! Invariant: the numbers always match the fields that they were computed from. Every change to such a field forgets them, which is
-//! why the fields are private.
+//! Invariant: the numbers always match the fields that they were computed from. Every change to such a field drops them, which is why
+//! the fields are private.
 
 use crate::identity::account::Account;
 use crate::identity::contexts::{Contexts, Parts};
@@ -12,49 +12,49 @@ use flavour::Flavour;
 use sql::{Assignment, Charset, LexMode};
 use wire::{ClientHello, Greeting, capability, status};
 
-/// What a client and its server have agreed on.
+/// The outcome of the client's reply to the greeting.
 pub enum Agreement {
     Plain,
-    /// TLS begins now; the rest follows inside it.
+    /// TLS begins now, and the rest of the reply follows inside it.
     Tls,
-    /// The packets cannot be read.
+    /// The packets of this connection cannot be read. Contains the reason, if one is counted.
     Foreign(Option<Own>),
 }
 
 pub struct Identity {
-    /// Of the server.
+    /// Capabilities that the server has offered.
     offered: u64,
-    /// Of both sides.
+    /// Capabilities that both sides have, and so are in force.
     capabilities: u64,
     charset: u16,
-    /// That of the client's texts, as the server tells: where it does not know the one that the client asked for, a reset gives
-    /// the session whatever its thread had before.
+    /// The collation of the client's texts, as the server reports it. If the server does not know the one that the client asked for at
+    /// login, a reset gives the session whatever its thread had before.
     collation: u32,
     account: Option<Account>,
     database: Vec<u8>,
     is_database_known: bool,
     cache_type: u8,
-    /// It has said itself that it wants no cache, so it is not observed: it would not be served if the cache were on.
+    /// The session itself has turned the cache off. It is not observed then, because it would not be served if the cache were on.
     stays_out: bool,
-    /// That of a session that tries the cache out: its results are its own.
+    /// Private number of a session that tries the cache out. Its results are shared with no other session.
     trial: Option<u64>,
-    /// No read may pass the server by.
+    /// Every read must run on the server.
     must_run: bool,
     variables: Variables,
     inherited: u64,
-    /// The same when the server looked up what is granted to the account, and for the current database: it keeps that until
-    /// another login, or another database is chosen. A reset leaves it as it is.
+    /// The value of `inherited` when the server looked up the privileges of the account, and those for the current database. The server
+    /// keeps them until the next login, or until another database is chosen. A reset leaves them alone.
     granted: [u64; 2],
-    /// It has met a stored routine, or may have, or executed what was prepared in another database: each time when the server comes back
-    /// from another database, it looks up anew what is granted for the current one.
+    /// The session has used a stored routine, or may have, or has executed a statement that was prepared in another database. Each time
+    /// the server returns from another database, it looks up the privileges for the current one again.
     goes_elsewhere: bool,
-    /// It has begun again without what `init_connect` says.
+    /// The session was reset, and `init_connect` has not run since.
     was_reset: bool,
-    /// A role may have been set: it outlives a reset and a change of user.
+    /// A role may have been set. It survives a reset and a change of user.
     has_set_role: bool,
-    /// For the text and the binary protocol; none while they must be computed anew.
+    /// The numbers of this context for the text and the binary protocol. None if they must be computed again.
     numbers: Option<[u64; 2]>,
-    /// What `Settings::known_hosts` said when they were computed.
+    /// The value of `Settings::known_hosts` when they were computed.
     numbers_under: Option<u64>,
 }
 
@@ -87,7 +87,7 @@ impl Identity {
         self.variables.mode.flavour
     }
 
-    /// False if this is not the greeting of a server.
+    /// Takes the server's greeting. False if this is no greeting.
     pub fn greet(&mut self, bytes: &[u8]) -> bool {
         let greeting = wire::Packet::parse(bytes)
             .filter(|packet| packet.header.sequence == 0)
@@ -96,7 +96,7 @@ impl Identity {
         greeting.is_some()
     }
 
-    /// The client's answer to the greeting, or, inside TLS, its second half.
+    /// Takes the client's reply to the greeting, or its second half inside TLS.
     pub fn agree(&mut self, payload: &[u8]) -> Agreement {
         let Some(hello) = ClientHello::parse(payload) else { return Agreement::Foreign(None) };
         if hello.ssl_requested {
@@ -105,7 +105,7 @@ impl Identity {
         self.capabilities = hello.capabilities & self.offered;
         self.charset = hello.charset;
         self.database = hello.database.unwrap_or_default();
-        // The server takes no notice of what it did not offer, so no more than what both have said is in force.
+        // The server ignores capabilities that it did not offer, so only those of both sides are in force.
         if self.has(capability::COMPRESSED) {
             Agreement::Foreign(Some(Own::Compressed))
         } else if self.flavour().capabilities.unknown(self.capabilities) != 0 {
@@ -127,18 +127,18 @@ impl Identity {
         self.account.as_ref()
     }
 
-    /// None: another one is about to be authenticated.
+    /// Sets the account. None while another one is being authenticated.
     pub fn set_account(&mut self, account: Option<Account>) {
         self.account = account;
         self.forget_numbers();
     }
 
-    /// The current database, as it was last told.
+    /// The current database, as it was last reported.
     pub fn database(&self) -> &[u8] {
         &self.database
     }
 
-    /// The current database, unless another one may have been chosen since it was told.
+    /// The current database. None if another one may have been chosen since it was reported.
     pub fn known_database(&self) -> Option<&[u8]> {
         self.is_database_known.then_some(&self.database)
     }
@@ -217,18 +217,18 @@ impl Identity {
         self.variables.habits
     }
 
-    /// A text may set whatever it says.
+    /// Assumes each habit whose variable this text names.
     pub fn note_habits(&mut self, text: &[u8]) {
         let flavour = self.flavour();
         self.variables.habits.note_text(flavour, text);
     }
 
-    /// It may have any of them.
+    /// The session may have any habit.
     pub fn doubt_habits(&mut self) {
         self.variables.habits = Habits::ALL;
     }
 
-    /// As a response's flags tell how texts are read.
+    /// Takes over the flags of a response that say how texts are parsed.
     pub fn set_mode_flags(&mut self, flags: u16) {
         if self.flavour().modes.tells_quotes {
             self.variables.mode.ansi_quotes = flags & status::ANSI_QUOTES != 0;
@@ -236,13 +236,13 @@ impl Identity {
         self.variables.mode.no_backslash_escapes = flags & status::NO_BACKSLASH_ESCAPES != 0;
     }
 
-    /// The server keeps what is granted to the account from here on.
+    /// The server looks up the privileges of the account now and keeps them. `number` stands for the privileges in force.
     pub fn set_granted(&mut self, number: u64) {
         self.granted = [number; 2];
         self.forget_numbers();
     }
 
-    /// And what is granted for the database that was chosen now.
+    /// The server looks up the privileges for the database that was just chosen and keeps them.
     pub fn set_granted_for_database(&mut self, number: u64) {
         self.granted[1] = number;
         self.forget_numbers();
@@ -252,6 +252,7 @@ impl Identity {
         self.granted[1]
     }
 
+    /// From here on the server looks up privileges for the current database again when it returns from another one.
     pub fn go_elsewhere(&mut self) {
         self.goes_elsewhere = true;
     }
@@ -272,7 +273,7 @@ impl Identity {
         self.has_set_role
     }
 
-    /// All settings are those of a new session. `habits`: none if it is not known how new sessions begin.
+    /// Resets all settings to those of a new session. `habits` is none if it is not known how new sessions begin.
     pub fn begin(&mut self, inherited: u64, habits: Option<Habits>) {
         self.inherited = inherited;
         self.stays_out = false;
@@ -285,7 +286,7 @@ impl Identity {
         self.forget_numbers();
     }
 
-    /// The same for a session that has begun already, if it has set nothing by an expression since.
+    /// Like `begin`, for a session that began before this was known and has set nothing by an expression since.
     pub fn begin_late(&mut self, beginnings: impl FnOnce(u64) -> Option<Habits>) {
         if let Some(habits) = self.variables.is_unread.then(|| beginnings(self.inherited)).flatten() {
             self.variables.begin_late(habits);
@@ -293,7 +294,7 @@ impl Identity {
         }
     }
 
-    /// Its client may be told of every statement in a transaction, a question of ours included.
+    /// True if the server may report every statement in a transaction to the client, which would then learn of the engine's own queries.
     pub fn may_report(&self) -> bool {
         self.has(capability::SESSION_TRACK) && !self.variables.knows_habits
     }
@@ -303,7 +304,7 @@ impl Identity {
         self.forget_numbers();
     }
 
-    /// The session may have got another character set than that of its login, and the server is to be asked.
+    /// The session may have another character set than at login, so the server must be queried for it.
     pub fn doubt_charset(&mut self) {
         if !self.flavour().charsets.outlives_reset {
             (self.charset, self.collation) = (0, 0);
@@ -312,7 +313,7 @@ impl Identity {
         }
     }
 
-    /// An assignment that the server has accepted. False if it was not understood.
+    /// Applies an assignment that the server has accepted. False if it was not understood.
     pub fn apply(&mut self, assignment: &Assignment, inherited: u64) -> bool {
         self.has_set_role |= assignment.target == sql::Target::Role;
         let understanding = self.variables.apply(assignment, inherited);
@@ -322,14 +323,14 @@ impl Identity {
         understanding != Understanding::NotUnderstood
     }
 
-    /// Assignments that the server may have accepted in part. False if what they have set cannot be asked for.
+    /// Handles assignments that the server may have accepted in part. False if the server cannot be queried for what they set.
     pub fn doubt(&mut self, assignments: &[Assignment]) -> bool {
         self.has_set_role |= assignments.iter().any(|a| a.target == sql::Target::Role);
         self.forget_numbers();
         self.variables.doubt_all(assignments)
     }
 
-    /// The server has told the settings that were not certain; none if its answer was not understood.
+    /// Takes the values that the server was queried for. None if its answer was not understood; then nothing is cached for this session.
     pub fn learn(&mut self, values: Option<&[Vec<u8>]>) {
         match values {
             Some(values) => self.variables.learn(values),
@@ -339,7 +340,7 @@ impl Identity {
         self.forget_numbers();
     }
 
-    /// Something is in force that is not understood; a role may be, too.
+    /// Something that is not understood is in force, perhaps a role too. From here on the session shares no results.
     pub fn become_private(&mut self, contexts: &Contexts) {
         self.has_set_role = true;
         if self.variables.knowledge != Knowledge::Lost {
@@ -348,7 +349,7 @@ impl Identity {
         self.forget_numbers();
     }
 
-    /// Anything may have been set: also how texts are read, where the flags of a response do not tell.
+    /// Anything may have been set. If the flags of a response do not show everything about parsing, the server must be queried as well.
     pub fn suspect(&mut self, contexts: &Contexts) {
         self.become_private(contexts);
         if !self.flavour().modes.tells_quotes {
@@ -356,7 +357,7 @@ impl Identity {
         }
     }
 
-    /// Not even how its texts are read is known.
+    /// Not even the lexical mode is known, so nothing is cached for this session.
     pub fn lose(&mut self) {
         self.variables.knowledge = Knowledge::Lost;
         self.forget_numbers();
@@ -366,21 +367,22 @@ impl Identity {
         self.numbers = None;
     }
 
-    /// No read may pass the server by, and it may be asked nothing unseen.
+    /// True if every read must run on the server, and the engine may send no queries of its own.
     pub fn wants_all(&self) -> bool {
         let habits = self.variables.habits;
         habits.traces || habits.numbers || habits.reports && self.has(capability::SESSION_TRACK)
     }
 
-    /// Its client is told where the server begins a transaction: the engine may not have that done at another moment.
+    /// True if the server reports to the client where a transaction begins. The engine must not choose another moment for that.
     pub fn is_told_of_transactions(&self) -> bool {
         self.has(capability::SESSION_TRACK) && self.flavour().statements.tells_transactions
     }
 
-    /// Its number for the text (false) or binary (true) protocol; none if the session must not be cached.
-    /// `known_hosts`: what `Settings::known_hosts` says.
+    /// The number of this context for the text (false) or binary (true) protocol. None if the session must not be cached. `known_hosts`
+    /// is the value of `Settings::known_hosts`.
     pub fn number(&mut self, contexts: &Contexts, known_hosts: Option<u64>, is_binary: bool) -> Option<u64> {
-        // What was computed without that knowledge stays true with it, and a hit takes no lock to learn that others share it.
+        // Numbers that were computed without knowing the hosts stay valid: they only share less. So a hit need not take a lock to find
+        // out that it could share more.
         let is_outdated = self.numbers_under.is_some() && self.numbers_under != known_hosts;
         if self.numbers.is_none() || is_outdated {
             self.numbers_under = known_hosts;
@@ -389,7 +391,8 @@ impl Identity {
         self.numbers.map(|numbers| numbers[usize::from(is_binary)])
     }
 
-    /// A read was not found: under an identity that others share, the next may be.
+    /// Called after a miss. If the numbers were computed without knowing the hosts, they are computed again, so that the next read may
+    /// find a result of another session.
     pub fn may_share_from_here(&mut self, known_hosts: Option<u64>) {
         if self.numbers_under.is_none() && known_hosts.is_some() {
             self.forget_numbers();

@@ -1,11 +1,11 @@
-//! A connection's part in near caches: one of theirs, whose results are told, or a feed.
+//! A connection's part in near caching: it may be a feed, or a connection that a near cache has marked as its own.
 
 use crate::engine::Engine;
 use crate::engine::marks::Marked;
 use cache::{CellId, Stamp};
 use feed::{CommandReport, NearId, Protocol, check_of, command_check};
 
-/// What is told of a result besides what it depends on.
+/// The content of a message to a near cache, without the cells that the result depends on.
 pub(crate) struct What {
     pub context: u64,
     pub stamp: Stamp,
@@ -19,18 +19,19 @@ pub(crate) struct What {
 pub struct Near {
     connection: u32,
     greeting: u64,
-    /// Commands since the log-in, and the check of the last one, if it is told of.
+    /// Number of commands since login. `check` is that of the last command, computed only if a near cache has marked
+    /// the connection.
     commands: u64,
     check: u64,
     is_execution: bool,
-    /// The last command that a message was sent about.
+    /// The number of the last command about which a message was sent.
     told: u64,
-    /// The next call is about the same command.
+    /// The next call of `count` will be about the same command.
     is_repeated: bool,
-    /// None before the greeting, and after the end.
+    /// This connection among those that can be marked. None before the greeting and after the end.
     marked: Option<Marked>,
     pub(crate) mark: Option<NearId>,
-    /// This connection is a feed; of none if the near cache could not attach.
+    /// Set if this connection is a feed. The inner value is none if the near cache could not attach.
     pub feed: Option<Option<NearId>>,
 }
 
@@ -40,12 +41,12 @@ impl Near {
         self.marked = Some(engine.feed().marks.enter(self.connection, self.greeting));
     }
 
-    /// The connection is over.
+    /// The connection has ended.
     pub fn end(&mut self) {
         (self.marked, self.mark) = (None, None);
     }
 
-    /// A command has arrived, perhaps once more.
+    /// Counts a command, unless it is the same one again.
     #[inline]
     pub fn count(&mut self, engine: &Engine, payload: &[u8]) {
         if std::mem::take(&mut self.is_repeated) {
@@ -66,18 +67,19 @@ impl Near {
         }
     }
 
-    /// The protocol of the last command, if no message has been sent about it yet: true for the binary one.
+    /// The protocol of the last command (true: binary), if no message was sent about it yet and a near cache expects
+    /// one.
     pub(crate) fn awaits(&self) -> Option<bool> {
         let is_awaited = self.mark.is_some() && self.told < self.commands && !self.is_repeated;
         is_awaited.then_some(self.is_execution)
     }
 
-    /// The next call is about the same command.
+    /// Sets whether the next call of `count` is about the same command.
     pub fn expects_again(&mut self, expects: bool) {
         self.is_repeated = expects;
     }
 
-    /// `cells` and `tables`: what the result depends on.
+    /// Sends the message about the last command to the near cache. `cells` and `tables` are what the result depends on.
     pub(crate) fn tell(&mut self, engine: &Engine, what: What, cells: &[CellId], tables: &[CellId]) {
         let Some(id) = self.mark.filter(|_| engine.feed().has_nears()) else { return };
         self.told = self.commands;

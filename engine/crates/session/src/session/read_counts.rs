@@ -1,14 +1,14 @@
-//! What became of this connection's own reads.
+//! Counts of this connection's own reads.
 
 use crate::reason::{self, Reason};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// What became of this connection's own reads.
+/// Counts of this connection's own reads.
 #[derive(Default)]
 pub struct ReadCounts {
     pub hits: u64,
-    /// Shared with results that wait: what becomes of them shows on another thread.
+    /// Shared with results that are stored later, because another thread counts their outcome.
     pub misses: Arc<Misses>,
 }
 
@@ -17,7 +17,7 @@ pub struct ReadCounts {
 pub struct Misses {
     pub inserts: AtomicU64,
     pub not_cached: AtomicU64,
-    /// The index of the last reason, from 1 on.
+    /// The index of the last reason, plus 1; 0 if there was none.
     last_refusal: AtomicUsize,
 }
 
@@ -32,7 +32,7 @@ impl Misses {
         }
     }
 
-    /// Why the last one was not cached; empty if all were.
+    /// Why the last uncached read was not cached. Empty if all were cached.
     pub fn last_refusal(&self) -> &'static str {
         self.last_refusal.load(Relaxed).checked_sub(1).map_or("", reason::name)
     }

@@ -1,4 +1,4 @@
-//! The tables that a session used last, so that it need not ask the registry for them.
+//! The tables that a session has used recently, so that it rarely needs the shared registry of tables.
 
 use crate::engine::Engine;
 use crate::engine::tables::Table;
@@ -11,7 +11,7 @@ const MOST: usize = 64;
 #[derive(Default)]
 pub struct RecentTables(Vec<One>);
 
-/// A table is looked at only if its name's hash is the one that is looked for.
+/// The names are compared only if the hashes are equal.
 struct One {
     hash: u64,
     table: Arc<Table>,

@@ -1,4 +1,4 @@
-//! Reads whose results are hardly reused: whether they are looked up, and stored.
+//! Reads whose results are rarely reused: whether they are looked up, and whether they are stored.
 
 use crate::engine::Engine;
 use cache::Key;
@@ -6,19 +6,21 @@ use insight::ShapeId;
 
 #[derive(Default)]
 pub struct Reuse {
-    /// The last read was of a shape whose results are hardly reused.
+    /// The last read was passed over, because results of its shape are rarely reused.
     has_passed_over: bool,
-    /// Reads of which it was asked whether they are to be looked for.
+    /// Number of reads for which it was decided whether to look them up.
     requests: u32,
-    /// The statement now asked need not be looked for.
+    /// The current read need not be looked up.
     is_hopeless: bool,
-    /// Where it is counted, and the hash of its key, as far as they were needed before it went to the server.
+    /// The shape that counts the current read, and the hash of its key, as far as they were needed before it went to
+    /// the server.
     shape: Option<ShapeId>,
     hash: Option<u64>,
 }
 
 impl Reuse {
-    /// After a read that was passed over no hit is expected: the next is read before it is looked for.
+    /// True, once, after a read that was passed over: then no hit is expected, and the next read is classified before
+    /// it is looked up.
     pub fn expects_none(&mut self) -> bool {
         std::mem::take(&mut self.has_passed_over)
     }
@@ -27,7 +29,7 @@ impl Reuse {
         self.is_hopeless
     }
 
-    /// A read is asked. `shape`: where it is counted; none if it is to be looked for whatever it is.
+    /// Called for each read. `shape` is where it is counted; none if it is to be looked up in any case.
     pub fn ask(&mut self, engine: &Engine, shape: Option<ShapeId>) {
         (self.shape, self.hash) = (shape, None);
         self.is_hopeless = shape.is_some_and(|shape| {
@@ -40,7 +42,7 @@ impl Reuse {
         self.hash = Some(hash);
     }
 
-    /// The hash was that of another text's key.
+    /// Drops the hash, which was that of another text's key.
     pub fn forget_hash(&mut self) {
         self.hash = None;
     }
@@ -49,7 +51,8 @@ impl Reuse {
         self.shape
     }
 
-    /// Whether this one is not among the few that are stored nevertheless.
+    /// True if the result of this read is not to be stored, because results of its shape are rarely reused and it is
+    /// not in the sample that is stored anyway.
     pub fn passes_over(&mut self, engine: &Engine, shape: ShapeId, key: &Key) -> bool {
         let digests = &engine.insight().digests;
         if digests.admits_all(shape) {

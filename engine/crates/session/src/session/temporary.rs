@@ -1,7 +1,7 @@
-//! Temporary tables, of which no event tells: whether the session may have any.
+//! Temporary tables, which the server does not report: whether the session may have any.
 //!
-//! The tables that the session's own statements create are counted, not named, since a rename gives them other names. The
-//! count is never lower than the number of these tables.
+//! Tables that the session's own statements create are counted, not named, because a rename changes their names. The
+//! count is never lower than their number.
 
 use sql::{Kind, LexMode};
 
@@ -10,9 +10,9 @@ use crate::text::kinds::may_be_anything;
 #[derive(Default)]
 pub struct TemporaryTables {
     created: u32,
-    /// Some may have been made where no statement of the session says so. They last until a reset.
+    /// A statement may have created one that the session's own statements do not show. These tables last until a reset.
     may_be_hidden: bool,
-    /// A statement prepared in SQL may make some when it is executed.
+    /// A statement prepared in SQL may create one when it is executed.
     are_prepared: bool,
 }
 
@@ -21,7 +21,7 @@ impl TemporaryTables {
         self.created > 0 || self.may_be_hidden
     }
 
-    /// A statement has ended that creates one; it may have failed.
+    /// A statement that creates one has ended, perhaps with an error.
     pub fn note_created(&mut self) {
         self.created = self.created.saturating_add(1);
     }
@@ -35,7 +35,7 @@ impl TemporaryTables {
         self.may_be_hidden = true;
     }
 
-    /// Those made in one of several statements, or by EXECUTE.
+    /// Notes tables that a compound statement or an EXECUTE may create.
     pub fn note(&mut self, kind: &Kind, text: &[u8], mode: LexMode) {
         let may_make = || sql::may_make_temporary(text, mode);
         match kind {

@@ -2,26 +2,28 @@
 
 #[derive(Default)]
 pub struct Told {
-    /// When the server last told what is in force here; nothing is served before it has in the present epoch.
+    /// The engine's epoch in which the server last reported the session's state. Nothing is served unless that is the
+    /// current one.
     pub in_epoch: u64,
-    /// A statement began before the engine woke, or ended after it went to sleep.
+    /// The session has done something that was not reported. From its next command on it rests.
     pub has_missed: bool,
-    /// The last doze in which it did anything, as long as it is not known whether that could be followed; otherwise 0.
+    /// The last doze in which the session did anything, until it is decided whether that could be followed. Otherwise
+    /// 0.
     pub dozed_in: u64,
-    /// It has done something of which its bytes alone were seen, and has not looked at itself since.
+    /// In a doze the session has sent statements whose effects were not reported and not examined since.
     pub is_dozing: bool,
-    /// The server has run nothing since its last report but a plain read: there is nothing new to report.
+    /// Since its last report the server has run only a plain read, so there is nothing new to report.
     pub is_uneventful: bool,
-    /// What the server has been given last may choose another database, or drop the current one.
+    /// The last command sent to the server may choose another database, or drop the current one.
     pub may_move: bool,
-    /// Something may have, since the server last told which one it is.
+    /// The current database may have changed since the server last reported it.
     pub has_moved: bool,
-    /// What `Settings::inherited` said before the server began to set the session up.
+    /// The value of `Settings::inherited` from before the server began to set up the session.
     pub accepted_under: u64,
 }
 
 impl Told {
-    /// The server gets something that may choose another database, or not.
+    /// Called when a command goes to the server. `may_move` says whether it may change the current database.
     pub fn note_given(&mut self, may_move: bool) {
         self.may_move = may_move;
         self.has_moved |= may_move;

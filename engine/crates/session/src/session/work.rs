@@ -1,6 +1,7 @@
 //! The command that the server is running for this connection, and what is left of the last one.
 //!
-//! Invariant: the client never sees a response to a command of the engine's own, even if the connection is given up meanwhile.
+//! Invariant: the client never sees a response to a command of the engine's own, even if the connection is abandoned before
+//! that response arrives.
 
 use crate::statement::recording::Finished;
 use crate::statement::running::{HiddenError, Running};
@@ -9,35 +10,36 @@ use wire::{Progress, ResponseTracker};
 #[derive(Default)]
 pub struct Work {
     pub running: Option<Running>,
-    /// Nothing is followed any more, but the client must not see what the server still answers to us.
+    /// Set after the connection was abandoned, while the server still answers a command of the engine's own. The client must
+    /// not see that response.
     draining: Option<ResponseTracker>,
-    /// A read whose result may be stored.
+    /// A read whose response is complete. Its result may be stored once the response was sent.
     pub finished: Option<Finished>,
-    /// Why the server has not done what the client takes for done: the answer to the command that waits.
+    /// The error of a hidden command that the client's next command depends on. It becomes the answer to that command.
     pub hidden_error: Option<HiddenError>,
-    /// Room for the next recording.
+    /// Buffer that the next recording reuses.
     pub scratch: Vec<u8>,
 }
 
 impl Work {
-    /// The server has nothing left to answer that is followed, or that the client must not see.
+    /// True if the server is running no command that is followed or must be hidden from the client.
     #[inline]
     pub fn is_idle(&self) -> bool {
         self.running.is_none() && self.draining.is_none()
     }
 
-    /// The command is followed no more.
+    /// Stops following the running command. If its response is hidden, the rest of it still is.
     pub fn abandon(&mut self) {
         self.draining = self.running.take().filter(Running::is_hidden).map(|running| running.tracker);
     }
 
-    /// The response is not understood: all of it passes.
+    /// The response is not understood, so all of it passes to the client.
     pub fn give_up(&mut self) {
         self.running = None;
         self.draining = None;
     }
 
-    /// Whether these bytes answer a question of ours that was abandoned.
+    /// True if these bytes answer a command of the engine's own that was abandoned.
     pub fn drains(&mut self, bytes: &[u8]) -> bool {
         let Some(tracker) = &mut self.draining else { return false };
         if !matches!(tracker.feed(bytes), Progress::More) {

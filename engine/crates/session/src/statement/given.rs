@@ -1,21 +1,22 @@
-//! MySQL goes by the types that a prepared statement's parameters have had: it compares with text as with a number if a number came
-//! first, and tells of a NULL by the type before. So what an execution is answered hangs on those before it.
+//! The types that a prepared statement's parameters have had, which matter to MySQL in later executions. It prepares a statement
+//! again for the first types that it gets: if a number came first, it later compares a text as a number, and it treats a NULL like
+//! the type before. So the result of an execution depends on earlier executions.
 //!
-//! Cached are the executions of a statement that only gets what it was prepared for, or that got the types of its parameters at
-//! once and never others since, and where every value tells its type.
+//! An execution is cached only if its parameters have the types that the statement was prepared for, or if they got other types all
+//! at once, never others since, and every value shows its type.
 
 use wire::{BoundType, Parameter, Params, Taken, TakenFor};
 
 #[derive(Debug, Default)]
 pub struct Given {
     taken_for: TakenFor,
-    /// The execution at hand does not give the server all types by itself.
+    /// The current execution does not give the server all types by itself.
     is_part: bool,
-    /// Other types have come since, or nobody knows which.
+    /// Other types have come since, or it is not clear which.
     is_mixed: bool,
-    /// The server has had the first types, too.
+    /// The server has run an execution with the types that it was prepared again for.
     is_known: bool,
-    /// The first execution, as the server must get it, if it was answered without it.
+    /// The first execution with these types, as a packet, if it was answered from the cache. The server still has to run it.
     owed: Option<Vec<u8>>,
 }
 
@@ -24,7 +25,7 @@ impl Given {
         Given { taken_for: TakenFor::new(parameters), ..Given::default() }
     }
 
-    /// An execution has come.
+    /// Takes note of an execution. `params` is none if they cannot be read.
     pub fn take(&mut self, params: Option<&Params>) {
         let taken = params.map_or(Taken::Unclear, |params| self.taken_for.take(params));
         self.is_mixed |= matches!(taken, Taken::Mixed | Taken::Unclear);
@@ -38,32 +39,33 @@ impl Given {
         self.taken_for.reprepared_for()
     }
 
-    /// What the answer of an execution hangs on beside it.
+    /// Bytes for the key of an execution's result: everything that the result depends on besides its own types and values.
     pub fn basis(&self) -> Vec<u8> {
         self.taken_for.parameter_bytes().chain(self.types().as_flattened().iter().copied()).collect()
     }
 
-    /// What the execution at hand is answered hangs on these types alone. For a part of them it also hangs on whether the server
-    /// has prepared the statement anew since, which it also does where it has to open a table again.
+    /// True if the result of the current execution depends only on its own types and those in `basis`. If it gives only a part of
+    /// the types, the result also depends on whether the server has prepared the statement again since, as it does when it has to
+    /// reopen a table.
     pub fn is_plain(&self) -> bool {
         !self.is_mixed && !self.is_part
     }
 
-    /// The execution at hand was answered without the server.
+    /// The current execution was answered from the cache.
     pub fn note_served(&mut self, packet: impl FnOnce() -> Vec<u8>) {
         if !self.types().is_empty() && !self.is_known && self.owed.is_none() {
             self.owed = Some(packet());
         }
     }
 
-    /// The server gets the execution at hand.
+    /// The server runs the current execution.
     pub fn note_forwarded(&mut self) {
         self.is_mixed |= !self.is_known && self.is_part;
         self.is_known |= !self.types().is_empty();
         self.owed = None;
     }
 
-    /// The server gets an earlier one.
+    /// The server runs an earlier execution.
     pub fn note_run(&mut self, params: &Params) {
         if params.types_of_values().eq(self.types().iter().copied()) {
             (self.is_known, self.owed) = (true, None);
@@ -74,7 +76,7 @@ impl Given {
         self.owed.is_some()
     }
 
-    /// The server must run what is owed before the execution at hand.
+    /// True if the server must run the owed execution before the current one.
     pub fn is_due(&self) -> bool {
         self.owed.is_some() && self.is_part
     }

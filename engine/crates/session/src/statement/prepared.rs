@@ -1,4 +1,4 @@
-//! The prepared statements of one connection, in the binary protocol and, by their names, in SQL.
+//! The prepared statements of one connection: those of the binary protocol, and those prepared in SQL by their names.
 
 use crate::reason::{Own, Reason};
 use crate::statement::given::Given;
@@ -14,29 +14,29 @@ use wire::{Execute, LAST_STATEMENT};
 pub struct Prepared {
     pub text: Arc<[u8]>,
     pub reading: Arc<Reading>,
-    /// Its mode and database are those of the time when it was prepared.
+    /// How the text is parsed. Mode and database are those of the time when it was prepared.
     pub terms: Terms,
     pub parameters: u16,
-    /// As the server has last told; none while it has an execution, and after one that failed: for that it may have taken the
-    /// statement to have others.
+    /// Number of columns as the server last reported it. None while the server runs an execution and after one that failed, because
+    /// the server may then have prepared the statement again with another number of columns.
     pub columns: Option<u64>,
-    /// Two bytes for each parameter, as last bound.
+    /// The types of the parameters as last bound, two bytes each. Empty if none were bound yet, or if they are not known.
     pub types: Vec<u8>,
-    /// The server has had these types, too: not if they came with an execution that was answered without it.
+    /// The server has these types too. False if they came with an execution that was answered from the cache.
     pub knows_types: bool,
     pub given: Given,
-    /// The server keeps rows of the last execution for it.
+    /// The server has an open cursor for the last execution.
     pub has_cursor: bool,
-    /// Values have come in pieces since the last execution that did not fail: of pieces for no parameter the server tells then,
-    /// each time until the statement is reset.
+    /// COM_STMT_SEND_LONG_DATA has come since the last execution that succeeded. If it was for a parameter that does not exist, the
+    /// server reports an error at each execution until the statement is reset.
     pub has_long_data: bool,
-    /// The identity under which it was prepared.
+    /// The session context at PREPARE; 0 if the session was not cached.
     pub context: u64,
-    /// For clients that keep column metadata themselves: what the metadata they have was made from.
+    /// For clients that keep column metadata themselves: what their metadata was made from. None if they have none.
     pub metadata: Option<Metadata>,
 }
 
-/// Column metadata depends on how tables were defined, and on the types of the parameters.
+/// The dependencies of a result's column metadata: the definitions of tables, and the types of the parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
     pub definitions: u64,
@@ -44,20 +44,21 @@ pub struct Metadata {
 }
 
 impl Prepared {
-    /// Takes over how this execution binds its parameters.
+    /// Takes over the parameter types that this execution binds.
     pub fn bind(&mut self, execute: &Execute) {
         if execute.has_attributes(self.parameters) {
-            // Whatever it binds holds for later executions, too.
+            // The types that it binds are not read, and hold for later executions too.
             (self.types, self.knows_types) = (Vec::new(), true);
         } else if self.parameters > 0
-            // The server takes them from an execution that fails, too.
+            // The server keeps the types even of an execution that fails.
             && let Some(types) = execute.new_types(self.parameters).filter(|types| *types != self.types)
         {
             (self.types, self.knows_types) = (types.to_vec(), false);
         }
     }
 
-    /// Why the result of this execution may not be kept, whatever its text says. `context`: the number of the present session context.
+    /// Why the result of this execution must not be kept, whatever its text is. `context` is the number of the current session
+    /// context.
     pub fn refusal(&self, execute: &Execute, context: Option<u64>) -> Option<Reason> {
         if execute.has_attributes(self.parameters) {
             return Some(Own::Attributes.into());
@@ -74,14 +75,14 @@ impl Prepared {
         context.filter(|context| *context != self.context).map(|_| Own::StatementContext.into())
     }
 
-    /// The server gets this execution.
+    /// Notes that the server gets this execution.
     pub fn note_forwarded(&mut self, execute: &Execute) {
         (self.knows_types, self.has_cursor) = (true, execute.flags != 0);
         self.columns = None;
         self.given.note_forwarded();
     }
 
-    /// The server gets an earlier execution.
+    /// Notes that the server gets an earlier execution.
     pub fn note_run(&mut self, execute: &Execute) {
         self.knows_types = execute.new_types(self.parameters).is_none_or(|types| types == self.types);
         if let Some(params) = execute.params(self.parameters, &self.types) {
@@ -89,7 +90,8 @@ impl Prepared {
         }
     }
 
-    /// The same; a packet is given where it must get another one, which tells what it does not know.
+    /// Notes that the server gets this execution. Returns a packet if the server must get that instead, because the execution relies
+    /// on types that the server does not have.
     pub fn forward(&mut self, execute: &Execute, packet: &[u8], capabilities: u64) -> Option<Vec<u8>> {
         let lacks_types = !self.knows_types && execute.new_types(self.parameters).is_none();
         self.note_forwarded(execute);
@@ -100,22 +102,23 @@ impl Prepared {
 #[derive(Debug, Default)]
 pub struct Statements {
     by_id: HashMap<u32, Prepared>,
-    /// The statement whose types the server has just been told, by an execution that it keeps refusing until this is done.
+    /// The statement whose types the server has just got by an execution that it refuses. It refuses all further ones until the
+    /// statement is reset, which is still to be done.
     pub to_reset: Option<u32>,
     last: Option<u32>,
     by_name: HashMap<Vec<u8>, Named>,
-    /// That of a PREPARE that runs now.
+    /// The name and statement of the PREPARE that is running now.
     unnamed: Option<(Vec<u8>, Named)>,
 }
 
-/// What EXECUTE of a name runs, in which database.
+/// The statement behind a name, and the database in which it was prepared (none if unknown).
 #[derive(Clone, Debug)]
 pub struct Named {
     pub statement: Statement,
     pub database: Option<Box<[u8]>>,
 }
 
-/// Of more names in one session nothing is remembered.
+/// Largest number of names that are remembered in one session.
 const MOST_NAMED: usize = 256;
 
 impl Statements {
@@ -129,12 +132,12 @@ impl Statements {
         self.by_id.get_mut(&id)
     }
 
-    /// A statement whose next execution the server would understand otherwise than it is meant.
+    /// A statement whose bound types the server does not have, so that it would misinterpret an execution without types.
     pub fn misunderstood(&mut self) -> Option<(u32, &mut Prepared)> {
         self.by_id.iter_mut().find(|(_, prepared)| !prepared.knows_types).map(|(id, prepared)| (*id, prepared))
     }
 
-    /// A statement of which the server has not had the execution that its later ones go by.
+    /// A statement for which the server still has to run an earlier execution, because later ones depend on its types.
     pub fn owing(&self) -> Option<u32> {
         self.by_id.iter().find(|(_, prepared)| prepared.given.is_owed()).map(|(id, _)| *id)
     }
@@ -156,7 +159,7 @@ impl Statements {
         self.by_name.get(name)
     }
 
-    /// The server gets a statement of this kind, or runs one inside another: what it may name anew is known no more.
+    /// Called when the server gets a statement of this kind, or runs one inside another. Forgets the names that it may prepare again.
     pub fn note_sent(&mut self, kind: &Kind) {
         match kind {
             Kind::Prepare(Some(preparation)) => _ = self.by_name.remove(&preparation.name),
@@ -175,7 +178,7 @@ impl Statements {
         self.by_name.extend(named);
     }
 
-    /// A prepare has failed: nothing is known of "the last one".
+    /// A prepare has failed, so it is not known what "the last statement" is.
     pub fn forget_last(&mut self) {
         self.last = None;
     }

@@ -1,10 +1,10 @@
-//! The query that asks the server for settings that are not certain, and how its result is read.
+//! The query for the values of uncertain settings.
 
 use flavour::Flavour;
 use wire::Query;
 
-/// Asks the server for the settings that a session changed by an expression, and first for the number of rows found,
-/// which the question itself replaces, and for what sessions run at their beginning.
+/// Returns a query for the variables that a session may have set by an expression, and for its habits. The first
+/// columns are FOUND_ROWS(), which the query itself overwrites, and `init_connect`, which sessions run first.
 pub fn question(flavour: &Flavour, capabilities: u64) -> Vec<u8> {
     let askable = flavour.variables.askable.iter().map(|name| format!("@@SESSION.{name}"));
     let of_habits = flavour.habits.all().map(|habit| habit.question.to_owned());

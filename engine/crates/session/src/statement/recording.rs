@@ -1,4 +1,4 @@
-//! A read on its way through the server: what it touches, and its response.
+//! A read that the server is running: what it reads, and its response so far.
 
 use crate::engine::tables::{Table, Verdict};
 use crate::reason::{Own, Reason};
@@ -13,14 +13,14 @@ use wire::{Outcome, OutcomeKind};
 #[derive(Debug)]
 pub struct Recording {
     pub reading: Arc<Reading>,
-    /// Where its shape is counted.
+    /// The shape that counts the read.
     pub shape: ShapeId,
-    /// Results of its shape are rarely reused: this one is not stored.
+    /// Results of this shape are rarely reused, so this one is not stored.
     pub is_passed_over: bool,
-    /// The cache is off: nothing is kept but the size.
+    /// The cache is off for this session. Only the size of the response is recorded.
     pub is_observed: bool,
     pub verification: Option<Verification>,
-    /// Of the response.
+    /// Size of the response in bytes.
     pub bytes: usize,
     pub context: u64,
     pub text: Vec<u8>,
@@ -28,32 +28,33 @@ pub struct Recording {
     pub parameters: Vec<u8>,
     pub stamp: Stamp,
     pub generation: u64,
-    /// What `Settings::inherited` said before.
+    /// The value of `Settings::inherited` from before the statement.
     pub inherited: u64,
     pub started_ns: u64,
     pub cells: Vec<CellId>,
-    /// Noted while there are rules about tables.
+    /// The tables of the read. Noted only while there are rules.
     pub tables: Vec<Arc<Table>>,
     pub first_table: Option<Arc<Table>>,
-    /// The cells are those of rows, not of their table.
+    /// The cells are those of rows and blocks, not that of any change of the table.
     pub is_by_rows: bool,
-    /// All tables but the unsettled ones have snapshots.
+    /// All tables have snapshots, not counting the unsettled ones.
     pub all_snapshot: bool,
-    /// Of these it was not known what they are.
+    /// Tables whose verdict was not known when they were locked.
     pub unsettled: Vec<Arc<Table>>,
-    /// Reads a table whose engine takes part in transactions without snapshots or savepoints.
+    /// It reads a table whose engine takes part in transactions without snapshots or savepoints.
     pub joins: bool,
-    /// It reads a view, or may: what it returns need not be what it has read.
+    /// It reads a view, or may. Then the rows that it returns need not be rows that it has read.
     pub may_read_views: bool,
-    /// Set by the first thing that speaks against storing; the rest is not recorded.
+    /// Set by the first reason against storing the result. From then on nothing is recorded.
     pub refusal: Option<Reason>,
-    /// For how long a rule lets the result outlive writes.
+    /// The number of seconds for which a rule lets the result outlive writes.
     pub lasts_seconds: Option<u32>,
-    /// The client keeps column metadata itself: only a result without it can be served again.
+    /// The client keeps column metadata itself, so a stored result can be served again only if it has none.
     pub omits_metadata: bool,
-    /// The statement is `SELECT FOUND_ROWS()`: `text` is that of the read before it, and `parameters` holds its own.
+    /// The statement is `SELECT FOUND_ROWS()`. Then `text` is that of the read before it, and `parameters` holds its
+    /// own text.
     pub is_count: bool,
-    /// How the response is to be read.
+    /// The capabilities of the connection, which decide how the response is parsed.
     pub capabilities: u64,
     pub is_binary: bool,
     pub response: Vec<u8>,
@@ -64,7 +65,7 @@ impl Recording {
         Key { context: self.context, parts: [&self.text, &self.parameters] }
     }
 
-    /// Returns the text that the client has sent.
+    /// The text that the client has sent.
     pub fn command_text(&self) -> &[u8] {
         if self.is_count { &self.parameters } else { &self.text }
     }
@@ -96,14 +97,14 @@ impl Recording {
         }
     }
 
-    /// Takes note of what has been found out meanwhile.
+    /// Takes the verdicts that are known by now for tables that had none.
     pub fn settle(&mut self, generation: u64) {
         for table in std::mem::take(&mut self.unsettled) {
             self.take_verdict(&table, table.verdict(generation));
         }
     }
 
-    /// All that it has read comes from one snapshot, as far as is known.
+    /// True if all rows come from one InnoDB snapshot, as far as is known.
     pub fn is_of_snapshot(&self) -> bool {
         self.all_snapshot && self.unsettled.is_empty() && !self.cells.is_empty() && !self.is_count
     }
@@ -122,14 +123,14 @@ impl Recording {
         }
     }
 
-    /// To run this statement the server opens its snapshot, whatever rows there are.
+    /// True if running this statement always makes the server open its snapshot, whether there are rows or not.
     pub fn opens_snapshot(&self, outcome: &Outcome) -> bool {
         let reads = || self.terms.is_certain && sql::certainly_reads(&self.text, self.terms.mode);
         self.has_read_rows(outcome)
             || !self.may_read_views && self.reading.is_single_select() && self.is_of_snapshot() && reads()
     }
 
-    /// The server has certainly opened its snapshot for this result.
+    /// True if the server has certainly opened its snapshot for this result.
     pub fn has_read_rows(&self, outcome: &Outcome) -> bool {
         let has_rows = matches!(outcome.kind, OutcomeKind::ResultSet { rows, .. } if rows > 0);
         has_rows
@@ -140,7 +141,7 @@ impl Recording {
     }
 }
 
-/// A read whose response has been sent.
+/// A read whose response is complete.
 pub struct Finished {
     pub recording: Recording,
     pub outcome: Outcome,

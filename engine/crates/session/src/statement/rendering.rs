@@ -4,11 +4,12 @@ use sql::surface::Renamed;
 
 /// How a response is changed before the client gets it.
 pub(crate) enum Rendering {
-    /// Column names that were translated for the server.
+    /// Column names and error texts get the variable names that the client wrote, instead of those that the server
+    /// knows.
     Names(Vec<Renamed>),
-    /// Values of the server's own, switched-off query cache.
+    /// Replaces the values of the server's own query cache, which is switched off.
     Values(Vec<(&'static str, String)>),
-    /// The statement was only a test of privileges: with a result, this one is sent instead.
+    /// The statement only tested a privilege. If it succeeds, this response is sent instead.
     Report(Vec<u8>),
 }
 
@@ -29,12 +30,12 @@ impl Rendering {
     }
 }
 
-/// With a state and a message behind its header.
+/// True for an error packet with an SQLSTATE and a message.
 fn is_error(response: &[u8]) -> bool {
     response.get(4) == Some(&0xFF) && response.len() >= 13
 }
 
-/// The server's message names the variable that it knows; the user wrote another.
+/// Replaces the variable name in the server's error message by the one that the client wrote.
 fn rename_in_error(response: &[u8], renamed: &[Renamed]) -> Vec<u8> {
     let mut payload = String::from_utf8_lossy(&response[13..]).into_owned();
     for name in renamed {

@@ -1,4 +1,4 @@
-//! The rows that a result depends on, and the cells of a row.
+//! The rows that a result depends on, and the version cells of a row.
 
 use crate::engine::Engine;
 use crate::engine::tables::Table;
@@ -10,10 +10,10 @@ use sql::TableName;
 use sql::touched::{self, Text};
 use wire::{Outcome, OutcomeKind};
 
-/// Rows or blocks that a result depends on.
+/// Largest number of rows or blocks that a result may depend on.
 const MOST_READ: usize = 16;
 
-/// Makes a result depend on its rows alone, if they can be told. `current`: the database of its session.
+/// Makes a result depend only on the rows that it has read, if they can be derived. `current` is the current database of its session.
 pub(crate) fn depend_on_rows(engine: &Engine, recording: &mut Recording, outcome: &Outcome, current: Option<&[u8]>) {
     if let Some(cells) = read_cells(engine, recording, outcome, current) {
         recording.cells = cells;
@@ -39,8 +39,8 @@ fn read_cells(
     Some(cells)
 }
 
-/// The row that was found by another unique key, if the result shows its primary key. No other row can take its place while it stays as it
-/// is. A result without a row has no such dependency: any new row may appear in it.
+/// The row that was found by another unique key, if the result shows its primary key. As long as that row does not change, no other row
+/// can take its place. An empty result has no such dependency: any new row may appear in it.
 fn row_shown(recording: &Recording, outcome: &Outcome, text: Text, key: &KeyColumn) -> Option<(TableName, Keys)> {
     let shows_one = matches!(outcome.kind, OutcomeKind::ResultSet { rows: 1, .. });
     (shows_one && !key.unique_keys.is_empty()).then_some(())?;
@@ -49,6 +49,7 @@ fn row_shown(recording: &Recording, outcome: &Outcome, text: Text, key: &KeyColu
     Some((named, Keys::Points(vec![key.shown(shown, recording.is_binary)?])))
 }
 
+/// True if `named` means this table. `current` is the current database of the session.
 pub(crate) fn is_named(table: &Table, named: &TableName, terms: &Terms, current: Option<&[u8]>) -> bool {
     let current = terms.database.as_deref().or(current);
     named.name == table.name && named.db.as_deref().or(current) == Some(&table.db)

@@ -16,17 +16,18 @@ use wire::{Expect, ResponseTracker};
 pub(crate) enum Purpose {
     /// The client's own command.
     Client,
-    /// A deferred BEGIN is made good, or done for the read that would begin a transaction.
+    /// A deferred BEGIN of the client, or the BEGIN for the read with which a transaction starts.
     Begin,
-    /// The same with the snapshot opened at once; the stamp was noted before.
+    /// Like `Begin`, but the snapshot is opened at once. The stamp was read before.
     OpenSnapshot(Stamp),
-    /// The session's settings.
+    /// The query for uncertain settings.
     Ask,
-    /// Nothing: the server only has to ask for the next command in its own way.
+    /// A command without effect, for a host that needs the server to ask for the next command in its own way.
     Idle,
-    /// The server learns how a statement's parameters are bound.
+    /// Gives the server the parameter types of a prepared statement.
     Types,
-    /// FOUND_ROWS() is made to say what the client saw. The warnings of an older statement go, or those of a later one stay.
+    /// Makes FOUND_ROWS() return what the client expects after a pending read. The server's warnings are cleared, or kept if
+    /// they belong to a later statement.
     Unseen { keeps_warnings: bool },
 }
 
@@ -39,10 +40,10 @@ pub(crate) enum Effect {
     Database,
 }
 
-/// The answer of a command that the client did not send.
+/// The error of a command that the engine sent, kept as the answer to the client's command that depends on it.
 pub(crate) struct HiddenError {
     pub answer: Vec<u8>,
-    /// It was to begin a transaction, without which nothing may run.
+    /// The command was to begin a transaction. Without it no statement of the client may run.
     pub is_of_begin: bool,
 }
 
@@ -51,39 +52,39 @@ pub(crate) struct Running {
     pub tracker: ResponseTracker,
     pub purpose: Purpose,
     pub effect: Effect,
-    /// When the server got it, of a statement of the client's.
+    /// When the server got the command. None for commands that are no statement of the client.
     pub started_ns: Option<u64>,
     pub read: Option<Recording>,
-    /// How the response is to be changed; it is held back until it is complete.
+    /// How the response is changed for the client. It is held back until it is complete.
     pub rendering: Option<Rendering>,
     pub held: Vec<u8>,
-    /// Noted before the server had the command.
+    /// The stamp from before the server got the command.
     pub moment: Stamp,
     pub epoch: u64,
-    /// What `Settings::inherited` said then.
+    /// The value of `Settings::inherited` at that time.
     pub inherited: u64,
     pub may_run_others: bool,
-    /// A statement whose text names nothing of the server's own.
+    /// The text does not name the schema `sys`.
     pub is_plain: bool,
-    /// The catalogue's generation by which it certainly meets no routine; none if it may.
+    /// The catalogue's generation in which the statement certainly calls no routine. None if it may call one.
     pub stays_in: Option<u64>,
-    /// The next statement that the server logs is this one, not one inside it.
+    /// The next statement that the server reports is this one, not one inside it.
     pub logs_itself: bool,
     /// The prepared statement that is executed, and what its column metadata is made from.
     pub execution: Option<(u32, Metadata)>,
-    /// What the server did not know of before this read: still so, if it fails.
+    /// The pending read before this statement, which sets FOUND_ROWS() itself. It is pending again if this statement fails.
     pub replaced: Option<Unseen>,
-    /// Nothing has been reported of it yet: no table locked for writing, no statement inside.
+    /// Nothing was reported about it yet: no table locked for writing, no statement inside it.
     pub is_inert: bool,
-    /// What a write says, for when its tables are locked.
+    /// The text of a write, kept until its tables are locked.
     pub wording: Option<Wording>,
     /// The only table that it has locked for writing, and how many cells were closed then.
     pub written_alone: Option<(Arc<Table>, usize)>,
-    /// The table that gets one new row, whose key the response tells.
+    /// The table that gets one new row, whose generated key is in the response.
     pub generated: Option<Arc<Table>>,
-    /// Whether a transaction is open after it, if the server has told that already.
+    /// Whether a transaction is open after it, if the server has reported that before the response.
     pub has_begun: Option<bool>,
-    /// The client's bytes belong to the response (a local file, an authentication).
+    /// The client's packets belong to the response (a local file, an authentication).
     pub is_exchange: bool,
 }
 
@@ -122,12 +123,12 @@ impl Running {
         }
     }
 
-    /// The client does not get the response as the server gives it.
+    /// True if the client does not get the response unchanged.
     pub fn is_kept_back(&self) -> bool {
         self.is_hidden() || self.rendering.is_some()
     }
 
-    /// It makes good a BEGIN that the client takes for done, or that its read needs.
+    /// True if it sends a BEGIN that the client already got an answer for, or that a read needs.
     pub(crate) fn begins(&self) -> bool {
         matches!(self.purpose, Purpose::Begin | Purpose::OpenSnapshot(_))
     }

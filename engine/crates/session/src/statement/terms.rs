@@ -1,4 +1,4 @@
-//! How the text of a statement must be read: its mode, its database, its parameters.
+//! How the text of a statement must be parsed: its mode, its database, its parameters.
 
 use crate::text::reading::Reading;
 use footprint::KeyColumn;
@@ -6,31 +6,31 @@ use sql::touched::{self, Text, Written};
 use sql::{LexMode, Numbers, TableName};
 use std::sync::Arc;
 
-/// How a text is to be understood.
+/// How a text is to be parsed.
 #[derive(Clone, Debug)]
 pub struct Terms {
     pub mode: LexMode,
-    /// The mode is that of the server.
+    /// The mode is certainly that of the server.
     pub is_certain: bool,
-    /// Where its unqualified names are; none: in the session's own.
+    /// The database of unqualified names. None: the current database of the session.
     pub database: Option<Arc<[u8]>>,
-    /// What is bound to its parameters.
+    /// The integers bound to its parameters; none for other types.
     pub bound: Vec<Option<i128>>,
 }
 
-/// A write on its way through the server, as its client wrote it.
+/// A write that the server is running, in the client's wording.
 #[derive(Debug)]
 pub struct Wording {
     pub text: Arc<[u8]>,
     pub terms: Terms,
     pub reading: Arc<Reading>,
-    /// The text's own, if it is not that of a prepared statement.
+    /// The positions of the numbers in the text. None for a prepared statement.
     pub numbers: Option<Numbers>,
 }
 
 impl Wording {
     /// The rows that the statement can touch, if `is_it` holds for the table that it names. `key` must be that table's key column. The
-    /// text is lexed again only if its shape and its numbers do not tell.
+    /// text is parsed again only if its shape and its numbers are not enough.
     pub fn written(&self, key: &Arc<KeyColumn>, is_it: impl Fn(&TableName) -> bool) -> Option<Written> {
         if let Some(numbers) = &self.numbers
             && let Some(placed) = self.reading.placed(key, self.terms.mode)

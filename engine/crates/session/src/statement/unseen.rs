@@ -1,33 +1,35 @@
-//! A result that the client got and the server did not see.
+//! A pending read: a result that was served from the cache and that the server has not seen.
 
 use flavour::Flavour;
 use sql::Statement;
 use wire::{Execute, Expect, Header, LAST_STATEMENT, Query};
 
-/// Rows of which the server is told one by one.
+/// Largest number of rows for which the replacing statement lists each row and needs no table.
 const MOST_WITHOUT_TABLE: u64 = 4096;
-/// Results that wait for each other, of which the server must run each.
+/// Largest number of earlier pending reads. The server must run each of them.
 const MOST_BEFORE: usize = 8;
 
-/// A result that was served without the server knowing of it.
+/// A pending read. Before FOUND_ROWS() or the warnings matter, the server must catch up with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unseen {
     pub rows: u64,
-    /// The server has run nothing since.
+    /// The server has run no command since.
     pub is_latest: bool,
-    /// The engine itself has replaced the number by a question of its own.
+    /// The engine's own query has overwritten FOUND_ROWS() on the server.
     pub is_owed: bool,
-    /// The command itself, where the number of rows found is not that of the result.
+    /// The packet of the read, if the server must run it because FOUND_ROWS() is not the number of rows in the result. Otherwise
+    /// empty.
     pub replay: Vec<u8>,
-    /// The command itself, if its result reports warnings that the server must raise before a question about them.
+    /// The packet of the read, if its result has warnings that the server must raise before a statement asks for them. Otherwise
+    /// empty.
     pub warned: Vec<u8>,
-    /// Those served before it, the first one first: it may have left the number as they did.
+    /// Reads that were served before this one, oldest first. This read may have left FOUND_ROWS() as they did.
     pub before: Vec<Unseen>,
 }
 
 impl Unseen {
-    /// A result after which the number of rows found is perhaps that of these. The same command counts once: the later one either
-    /// sets the number, or the earlier one did not.
+    /// Adds earlier pending reads, because this read may leave FOUND_ROWS() unchanged. A command that was served twice is kept
+    /// once: either the later one sets the number, or the earlier one did not either.
     pub fn after(mut self, mut earlier: Unseen) -> Unseen {
         earlier.is_latest = false;
         self.before = std::mem::take(&mut earlier.before);
@@ -36,38 +38,38 @@ impl Unseen {
         self
     }
 
-    /// No more can be served before the server has been told.
+    /// True if no further read may be added before the server has caught up.
     pub fn is_full(&self) -> bool {
         self.before.len() >= MOST_BEFORE
     }
 
-    /// The one that the server must be told of first, and those after it.
+    /// Returns the pending read that the server must catch up with first, and the rest.
     pub fn split(mut self) -> (Unseen, Option<Unseen>) {
         if self.before.is_empty() { (self, None) } else { (self.before.remove(0), Some(self)) }
     }
 
-    /// Whether the server must be told before it runs this statement. After others have run only the number of rows
-    /// found is still that of the served result.
+    /// True if the server must catch up before it runs this statement. After other statements only FOUND_ROWS() still comes from
+    /// the served read.
     pub fn matters_to(&self, statement: &Statement, text: &[u8]) -> bool {
         statement.reads_diagnostics && (self.is_latest || sql::says(text, b"found_rows"))
     }
 
-    /// The next command may leave the warnings of the served result, or ask for them.
+    /// True if the next command may ask for the warnings of the served read, or must keep them.
     pub fn has_warnings(&self) -> bool {
         self.is_latest && !self.warned.is_empty()
     }
 
-    /// The server must run the statement itself to know the number.
+    /// True if the server must run the read itself to get FOUND_ROWS() right.
     pub fn is_replayed(&self) -> bool {
         !self.replay.is_empty()
     }
 
-    /// Whether a command is the one that the server must run, whatever its number in the sequence of packets is.
+    /// True if `packet` is the command that the server would run, whatever its sequence number is.
     pub fn runs(&self, packet: &[u8]) -> bool {
         self.is_replayed() && self.replay.get(Header::SIZE..) == packet.get(Header::SIZE..)
     }
 
-    /// That of a prepared statement.
+    /// The execution that the server must run, if it is one of a prepared statement.
     pub fn execution(&self, capabilities: u64) -> Option<Execute<'_>> {
         let payload = self.replay.get(4..)?;
         let is_it = payload.first() == Some(&(wire::Command::StmtExecute as u8));
@@ -80,13 +82,13 @@ impl Unseen {
         self.before.iter().chain([self]).any(|one| one.execution(capabilities).is_some_and(is_it))
     }
 
-    /// The server can be told without a table, and so without an end of the warnings that it holds.
+    /// True if the server can catch up with a statement that uses no table, which leaves its warnings as they are.
     pub fn can_keep_warnings(&self) -> bool {
         !self.is_replayed() && self.rows <= MOST_WITHOUT_TABLE
     }
 
-    /// What the server must run, and what it will answer. What is set for a statement is in the way of max_join_size; where that is
-    /// not needed nothing is set, because the server may report it to the client.
+    /// Returns the packet that the server must run, and the kind of its response. The setting for `max_join_size` is added only
+    /// where it is needed, because the server may report each setting to the client.
     pub fn command(
         self,
         flavour: &Flavour,
@@ -107,16 +109,16 @@ impl Unseen {
         }
     }
 
-    /// A statement that leaves so many rows found, and the warnings as they are.
+    /// A statement that sets FOUND_ROWS() to this number of rows, and keeps the warnings as they are.
     fn statement_without_table(&self, [before, after]: [&str; 2], row: &str) -> Vec<u8> {
         let others = vec![row; self.rows.saturating_sub(1) as usize].join(",");
         let union = if others.is_empty() { String::new() } else { format!("VALUES {others} UNION ALL ") };
         format!("{before}{union}SELECT{after} 1 LIMIT {}", self.rows).into_bytes()
     }
 
-    /// A statement that leaves the server as the served one would have: so many rows found, no warnings. It reads derived
-    /// tables, because only a statement with a table clears the warnings of the last one, and which no character set or
-    /// length of packets is in the way of; its LIMIT is in the way of sql_select_limit.
+    /// A statement that leaves the server as the served read would have: FOUND_ROWS() is this number of rows, and there are no
+    /// warnings. It reads derived tables, because only a statement with a table clears the warnings. Its text works in every
+    /// character set and fits into every packet limit, and its LIMIT overrides sql_select_limit.
     fn statement(&self, [before, after]: [&str; 2], row: &str) -> Vec<u8> {
         const ROWS: u64 = 16;
         let values = vec![row; ROWS as usize].join(",");

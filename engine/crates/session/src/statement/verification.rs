@@ -1,7 +1,7 @@
 //! A hit that is sent to the server after all, to compare the stored result with the server's.
 //!
-//! The client gets the server's answer. The two are compared only if nothing has changed in between, and without the
-//! status of the session, which is patched into every hit; rows may come in another order.
+//! The client gets the server's answer. The two results are compared only if nothing they depend on has changed in
+//! between. Status flags, which every hit gets from its session, and the order of rows are ignored.
 
 use crate::entries::layout::Layout;
 use cache::{CellId, Entry, Stamp, Versions};
@@ -18,12 +18,12 @@ impl Verification {
         Verification { value: entry.value().to_vec(), layout: entry.flags(), stamp: entry.stamp() }
     }
 
-    /// Nothing that it depends on has changed since it was stored.
+    /// True if nothing that the stored result depends on has changed since it was stored.
     pub fn is_comparable(&self, versions: &Versions, cells: &[CellId]) -> bool {
         versions.is_fresh(cells, self.stamp)
     }
 
-    /// Whether the stored result is what the server says.
+    /// True if the stored result is what the server has answered.
     pub fn agrees(&self, told: &[u8], layout: Layout) -> bool {
         is_same(&self.value, Layout(self.layout), told, layout)
     }
@@ -42,7 +42,7 @@ fn without_status(response: &[u8], layout: Layout) -> Vec<u8> {
     response
 }
 
-/// All that the packets hold, in an order of its own.
+/// The payloads of all packets, sorted.
 fn rows(response: &[u8]) -> Vec<&[u8]> {
     let mut rows: Vec<_> = wire::packets(response).map(|packet| packet.payload).collect();
     rows.sort_unstable();

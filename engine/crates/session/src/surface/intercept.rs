@@ -1,4 +1,5 @@
-//! What users write of the cache, in statements that go to the server: the names of its variables, and what the server has lost.
+//! Statements about the cache: names of its variables that the server does not know, and statements that newer servers have
+//! removed.
 
 use crate::decision::Decision;
 use crate::engine::{Engine, departure};
@@ -10,6 +11,7 @@ use sql::{Flush, Kind, LexMode, Show, ShowScope, Statement};
 use std::sync::Arc;
 use wire::Expect;
 
+/// Returns what is sent to the server for a statement about the cache. None if the statement has nothing to do with it.
 pub(crate) fn intercept(
     session: &mut Session,
     engine: &Engine,
@@ -58,8 +60,8 @@ pub(crate) fn intercept(
     Some(packet.map_or(Decision::Forward, Decision::Replace))
 }
 
-/// The statement that fails in place of one about the cache while the server lets the plugin go. The names in it would be those of
-/// the server's own cache, or of nothing, and an INSTALL would have no effect that lasts.
+/// Returns a statement that fails, to be sent instead of one about the cache while the server is uninstalling the plugin. The
+/// names in the original would then mean the server's own cache or nothing, and an INSTALL would have no lasting effect.
 pub(crate) fn refusal_on_departure(engine: &Engine, kind: &Kind, text: &[u8], mode: LexMode) -> Option<Vec<u8>> {
     let is_of_ours =
         matches!(kind, Kind::Show(Show::Fqc { .. }) | Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache);
@@ -67,7 +69,7 @@ pub(crate) fn refusal_on_departure(engine: &Engine, kind: &Kind, text: &[u8], mo
         .then(|| misuse::refusal(engine.flavour(), departure::REFUSAL))
 }
 
-/// What the server must get in place of a text that it does not know.
+/// Returns the text that the server must get instead, if it does not know this one.
 pub(crate) fn understood(text: &[u8], kind: &Kind, mode: LexMode) -> Option<Vec<u8>> {
     match kind {
         Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache => {
@@ -77,7 +79,7 @@ pub(crate) fn understood(text: &[u8], kind: &Kind, mode: LexMode) -> Option<Vec<
     }
 }
 
-/// What `SHOW VARIABLES` must say in place of the server's own, switched-off cache.
+/// The values that `SHOW VARIABLES` must return instead of those of the server's own cache, which is switched off.
 fn values(session: &Session, engine: &Engine, scope: ShowScope) -> Vec<(&'static str, String)> {
     let type_number = match scope {
         ShowScope::Global => engine.settings().global_type(),

@@ -1,9 +1,9 @@
-//! Statements that fail: the server gives an error in its own way, and knows of it afterwards.
+//! Statements that fail. So the server itself reports the error, and its diagnostics contain it afterwards.
 
 use flavour::Flavour;
 use sql::Misuse;
 
-/// In place of a report whose rows cannot be chosen.
+/// Returns a failing statement for a report whose rows cannot be chosen as demanded.
 pub fn statement(flavour: &Flavour, misuse: &Misuse, text: &[u8]) -> Vec<u8> {
     match misuse {
         Misuse::Syntax(at) => syntax_error(flavour, text, *at),
@@ -11,15 +11,15 @@ pub fn statement(flavour: &Flavour, misuse: &Misuse, text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The name that is no column's is none here, either.
+/// Returns a statement that fails because of this unknown column.
 pub fn unknown_column(name: &str) -> Vec<u8> {
     const LONGEST: usize = 63;
     let name: String = name.chars().take(LONGEST).collect::<String>().replace('`', "``");
     format!("SELECT 1 FROM (SELECT 1 AS `{name}_`) AS report WHERE `{name}` = 1").into_bytes()
 }
 
-/// What follows a report's name is nonsense after this statement, too, and stands in the same line. Without its last word that
-/// ends too early as well.
+/// Returns a statement with the same syntax error in the same line: the part of the text after the report's name is an error
+/// after this statement too. If there is no such part, the statement ends too early.
 fn syntax_error(flavour: &Flavour, text: &[u8], at: Option<usize>) -> Vec<u8> {
     let (before, rest) = text.split_at(at.unwrap_or(text.len()));
     let whole = flavour.statements.process_test;
@@ -37,7 +37,7 @@ fn unsupported(flavour: &Flavour, what: &str) -> Vec<u8> {
     signal(flavour, "42000", flavour.errors.not_supported, &message)
 }
 
-/// An error with a message of our own. A server takes 128 characters.
+/// Returns a statement that fails with this message. A server accepts at most 128 characters.
 pub fn refusal(flavour: &Flavour, message: &str) -> Vec<u8> {
     const LONGEST: usize = 128;
     const SIGNALLED: u32 = 1644;
@@ -45,7 +45,7 @@ pub fn refusal(flavour: &Flavour, message: &str) -> Vec<u8> {
     signal(flavour, "45000", SIGNALLED, &message)
 }
 
-/// The message is written so that no setting can change what it means.
+/// Returns a SIGNAL statement. The message is written in hexadecimal, so that no setting can change its meaning.
 fn signal(flavour: &Flavour, state: &str, number: u32, message: &str) -> Vec<u8> {
     let digits: String = message.bytes().map(|byte| format!("{byte:02x}")).collect();
     let utf8 = flavour.catalogue.utf8;

@@ -14,7 +14,8 @@ use rows::{Rows, row};
 use sql::{FqcTopic, Selection};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The report, or a statement that fails as it does.
+/// Returns the report as a result set. `Err`: a statement for the server that fails with the error of a report that
+/// cannot be given.
 pub fn build(session: &Session, engine: &Engine, topic: FqcTopic, selection: &Selection) -> Result<Vec<u8>, Vec<u8>> {
     let columns = columns(topic);
     let mut rows = match topic {
@@ -33,7 +34,7 @@ pub fn build(session: &Session, engine: &Engine, topic: FqcTopic, selection: &Se
     Ok(wire::surface::text_result(columns, &rows, session.identity.capabilities(), status))
 }
 
-/// The control plane reads them: they stand in docs/reference/engine.json, with all else that it relies on.
+/// The columns of a report. The control plane reads them, so they are part of docs/reference/engine.json.
 fn columns(topic: FqcTopic) -> &'static [&'static str] {
     match topic {
         FqcTopic::Status => &["Item", "Value"],
@@ -66,7 +67,7 @@ fn status(session: &Session, engine: &Engine) -> Rows {
     ]
 }
 
-/// Whether this session is served, and if not, what to do.
+/// Says whether this session is served, and if not, what to do.
 fn verdict(session: &Session, engine: &Engine) -> String {
     let settings = engine.settings();
     if settings.is_obstructed() && !settings.is_faulty() {
@@ -98,7 +99,7 @@ fn verdict(session: &Session, engine: &Engine) -> String {
     words.to_owned()
 }
 
-/// The most frequent first.
+/// The report's rows, the most frequent reason first.
 fn reasons(engine: &Engine) -> Rows {
     let counts = engine.counts();
     let reads = counts.hits.sum() + counts.misses.sum();

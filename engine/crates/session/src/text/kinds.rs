@@ -1,17 +1,17 @@
-//! What each kind of statement does: which tables it closes, whether it may commit, and what it leaves unchanged.
+//! What each kind of statement does: which cells it closes, whether it may commit, and what it leaves unchanged.
 
 use flavour::Flavour;
 use sql::{Assignment, DdlScope, Flush, Kind, Show, Target, Xa};
 
-/// What a statement of a kind closes when it arrives, besides the tables that the server will name.
+/// The cells that a statement of some kind closes when it arrives, besides those of tables that the server will report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Closing {
     pub everything: bool,
-    /// It may flush tables, all of which are closed then: the question about one that is under way must end before.
+    /// Set if the statement may flush tables, so that the server closes all of them. A running look-up of a table must end first.
     pub flushes: bool,
-    /// It may define anything: what is known of the catalogue is outdated.
+    /// Set if the statement may define anything, so that the catalogue is stale afterwards.
     pub defines: bool,
-    /// It may commit: what the transaction has written.
+    /// Set if the statement may commit. Then the cells of the tables that the transaction has written are closed.
     pub written: bool,
 }
 
@@ -28,7 +28,7 @@ pub fn closing(flavour: &Flavour, kind: &Kind) -> Closing {
     Closing { everything, flushes, defines, written: everything || may_commit(kind) }
 }
 
-/// What runs is not in the text, or the text is not followed that far.
+/// True if the text does not show what the statement runs, or is not parsed that far.
 pub fn may_be_anything(kind: &Kind) -> bool {
     match kind {
         Kind::SetStatement(inner) | Kind::Executed(inner) => {
@@ -38,13 +38,14 @@ pub fn may_be_anything(kind: &Kind) -> bool {
     }
 }
 
-/// Another database may be the current one after it, or none. No stored program that a read or a write runs may choose one.
+/// True if the current database may be another one afterwards, or none. A stored program that a read or write calls cannot choose
+/// one.
 pub fn may_move(kind: &Kind) -> bool {
     !matches!(kind, Kind::Read(_) | Kind::Write | Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_))
 }
 
-/// New sessions get what was set, and results may depend on it. No result depends on the cache's own settings, except on the rules,
-/// which say whether it is kept.
+/// True if new sessions inherit what this assignment sets, and results may depend on it. No result depends on the cache's own
+/// settings, except for the rules, which say whether it is kept.
 fn is_inherited(flavour: &Flavour, assignment: &Assignment) -> bool {
     let is_own = |name: &[u8]| (name.starts_with(b"fqc_") || name.starts_with(b"query_cache_")) && name != b"fqc_rules";
     match &assignment.target {
@@ -54,7 +55,7 @@ fn is_inherited(flavour: &Flavour, assignment: &Assignment) -> bool {
     }
 }
 
-/// Whatever it does, it neither begins nor ends a transaction, nor sets what becomes of one.
+/// True if such a statement neither begins nor ends a transaction, nor sets properties of one.
 fn leaves_transaction(kind: &Kind) -> bool {
     let is_data =
         matches!(kind, Kind::Read(_) | Kind::Write | Kind::Show(_) | Kind::Explain | Kind::Handler | Kind::Do);
@@ -76,7 +77,8 @@ fn may_commit(kind: &Kind) -> bool {
     }
 }
 
-/// Whether the number of rows found is certainly the same after it, or that of its own result, unless it searches.
+/// True if FOUND_ROWS() afterwards is certainly unchanged, or is the number of rows in the statement's own result. This does not
+/// hold if the statement searches rows (see `Reading::searches`).
 pub fn leaves_found_rows(kind: &Kind) -> bool {
     let is_data = matches!(kind, Kind::Read(_) | Kind::Write);
     let is_transaction = matches!(
@@ -94,12 +96,13 @@ pub fn leaves_found_rows(kind: &Kind) -> bool {
     is_data || is_transaction || looks_back || is_setting || *kind == Kind::Harmless
 }
 
-/// Statements inside which the server may run others that must be looked at: any read may name a view that calls a function.
+/// True if the server may run other statements inside this one, which must be examined. Any read may use a view that calls a
+/// function.
 pub fn may_run_others(kind: &Kind) -> bool {
     !matches!(kind, Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) | Kind::Use(_) | Kind::Empty)
 }
 
-/// Statements for which the server opens no more than what their texts name, and no triggers.
+/// True if the server opens only what the text of such a statement names, and runs no triggers.
 pub fn opens_what_it_names(kind: &Kind) -> bool {
     match kind {
         Kind::Show(show) => *show != Show::Other,
@@ -109,7 +112,7 @@ pub fn opens_what_it_names(kind: &Kind) -> bool {
     }
 }
 
-/// Whether a read would run in another transaction after it, or by other rules, than before.
+/// True if the next read would run in another transaction, or with other transaction settings, than without this statement.
 pub fn changes_transaction(kind: &Kind, autocommit: bool) -> bool {
     const SETTINGS: [&[u8]; 5] =
         [b"autocommit", b"tx_isolation", b"transaction_isolation", b"tx_read_only", b"completion_type"];

@@ -1,4 +1,4 @@
-//! What is known of a statement from its text, and holds for every statement of the same shape.
+//! Facts about a statement that follow from its text. Most of them hold for every statement of the same shape.
 
 use crate::text::views::Views;
 use footprint::KeyColumn;
@@ -10,17 +10,18 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
-/// This schema is left out where it is asked whether there are stored programs: statements that may name it are looked at.
+/// The schema `sys` has stored programs of its own. They are not counted when the server is asked for stored programs, so statements that
+/// may name it are examined.
 pub(crate) const SYSTEM: &[u8] = b"sys";
 
-/// Where the rows of a read come from.
+/// Origin of the rows of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scan {
-    /// A single SELECT without aggregates, set operations or derived tables: if it returns rows, it has read rows.
+    /// A single SELECT without aggregates, set operations or derived tables. The rows that it returns are rows that it has read.
     Single,
-    /// The same with GROUP BY.
+    /// Like `Single`, with GROUP BY.
     Grouped,
-    /// The same with aggregates: it answers for nothing, too.
+    /// Like `Single`, with aggregates: it returns a row even if it has read none.
     Aggregated,
     Other,
 }
@@ -28,30 +29,30 @@ enum Scan {
 #[derive(Debug)]
 pub struct Reading {
     pub statement: Arc<Statement>,
-    /// What texts of this shape are counted under; none if literals could not be told from the rest.
+    /// The shape that counts the reads with this text. None if the statement is no read or has no shape.
     digest: Option<Arc<Digest>>,
     scan: Scan,
-    /// Its LIMIT may leave out rows that FOUND_ROWS() counts.
+    /// A LIMIT or OFFSET may leave out rows that FOUND_ROWS() counts.
     may_skip_rows: bool,
-    /// It may set the number of rows found without a result that shows them.
+    /// The statement is no read, but may search rows and so set FOUND_ROWS() without a result that shows them.
     searches: bool,
     /// The text may name the schema `sys`, whose triggers the engine does not count.
     names_system: bool,
-    /// Of a read: where its rows come from, as far as that can be told.
+    /// For a read: the tables and views that it may name. None if they cannot be derived from the text.
     sources: Option<Arc<[TableName]>>,
-    /// The catalogue's generation + 1 << 1 | whether a view of it is named; 0 before it was asked.
+    /// `(generation + 1) << 1 | answer`: whether the text names a view in this generation of the catalogue. 0 before the first check.
     names_view: AtomicU64,
-    /// A text of it may name something of the cache.
+    /// A text of this shape may name something of the cache.
     may_name_cache: bool,
-    /// The response of this write reports how many rows it has changed.
+    /// The response to this write reports how many rows it has changed.
     counts_changes: bool,
-    /// The shape itself; none if the reading is that of one text.
+    /// The shape itself. None if the reading belongs to one text.
     shape: Option<Arc<[u8]>>,
-    /// Which rows texts of this shape write, for the key column that was asked about last.
+    /// Which rows texts of this shape write, for the key column of the last check.
     placed: RwLock<Option<ForKey>>,
 }
 
-/// The rows that texts of one shape write, for one key column. `placed` is none if the places of their numbers do not tell.
+/// The rows that texts of one shape write, for one key column. `placed` is none if the positions of the numbers do not show them.
 #[derive(Debug)]
 struct ForKey {
     key: Arc<KeyColumn>,
@@ -74,7 +75,7 @@ impl Reading {
         }
     }
 
-    /// May be anything.
+    /// The reading of a statement that may do anything.
     pub fn opaque() -> Arc<Reading> {
         Arc::new(Reading::of(Statement {
             kind: Kind::Opaque,
@@ -85,7 +86,7 @@ impl Reading {
         }))
     }
 
-    /// Of an EXECUTE, whose own text says nothing.
+    /// The reading of an EXECUTE, whose own text does not show what it runs.
     pub fn executed(statement: &Statement) -> Arc<Reading> {
         let kind = Kind::Executed(Box::new(statement.clone()));
         Arc::new(Reading::of(Statement {
@@ -97,13 +98,13 @@ impl Reading {
         }))
     }
 
-    /// Reads of this shape are counted under its text.
+    /// Has reads counted under this shape.
     pub(crate) fn counted(mut self, shape: &[u8]) -> Reading {
         self.digest = matches!(self.statement.kind, Kind::Read(_)).then(|| Arc::new(Digest::new(shape)));
         self
     }
 
-    /// The reading of all texts of a shape.
+    /// Makes this the reading of all texts of this shape.
     pub(crate) fn of_shape(mut self, shape: &Arc<[u8]>) -> Reading {
         self.shape = Some(shape.clone());
         self
@@ -135,13 +136,13 @@ impl Reading {
         Reading { statement, digest, names_view, sources, shape, placed, ..*self }
     }
 
-    /// The number of rows in the response to this write is that of all rows that it has changed, if the table is of InnoDB.
+    /// True if the response to this write reports how many rows it has changed, provided that the table uses InnoDB.
     pub fn counts_changes(&self) -> bool {
         self.counts_changes
     }
 
-    /// Says which numbers in a text of this shape are the keys of the rows that it writes, if `key` is the key column of the table that it
-    /// names. None if the places of the numbers do not tell.
+    /// Which numbers in a text of this shape are the keys of the rows that it writes. `key` must be the key column of the table that the
+    /// text names. None if the positions of the numbers do not show that.
     pub fn placed(&self, key: &Arc<KeyColumn>, mode: LexMode) -> Option<Arc<Placed>> {
         let shape = self.shape.as_ref()?;
         let known = self.placed.read().unwrap_or_else(PoisonError::into_inner);
@@ -159,17 +160,17 @@ impl Reading {
         self.scan == Scan::Single
     }
 
-    /// Its rows come from a single SELECT.
+    /// True if all rows come from a single SELECT.
     pub fn is_single_select(&self) -> bool {
         self.scan != Scan::Other
     }
 
-    /// Whatever it returns, it has read.
+    /// True if every row that it returns is, or is grouped from, rows that it has read.
     pub fn returns_what_it_reads(&self) -> bool {
         matches!(self.scan, Scan::Single | Scan::Grouped)
     }
 
-    /// FOUND_ROWS() is the number of rows in the result. An aggregate over nothing leaves it as it was.
+    /// True if FOUND_ROWS() is the number of rows in the result. An aggregate over no rows leaves FOUND_ROWS() as it was.
     pub fn shows_found(&self, rows: u64, has_aggregated: impl FnOnce() -> bool) -> bool {
         match self.scan {
             Scan::Single => !self.may_skip_rows,
@@ -183,7 +184,7 @@ impl Reading {
         self.names_system
     }
 
-    /// Nothing about the cache is in any text that this is the reading of.
+    /// True if no text with this reading contains anything about the cache.
     pub fn is_far_from_surface(&self) -> bool {
         !self.may_name_cache && self.holds_for_shape()
     }
@@ -192,7 +193,7 @@ impl Reading {
         self.searches
     }
 
-    /// What other kinds say depends on their literals.
+    /// True if this reading holds for all texts of the shape. For other kinds of statements it depends on their literals.
     pub(crate) fn holds_for_shape(&self) -> bool {
         use Kind::*;
         matches!(self.statement.kind, Read(_) | Write | Begin(_) | Commit(_) | Rollback(_))
@@ -202,15 +203,15 @@ impl Reading {
         self.digest.as_ref().map_or(NOBODY, |digest| digests.find(digest.id, || sql::abbreviated(&digest.text)))
     }
 
-    /// The tables and views that a read may name; none if they cannot be told.
+    /// The tables and views that a read may name. None if they cannot be derived from the text.
     pub fn sources(&self) -> Option<&[TableName]> {
         self.sources.as_deref()
     }
 
-    /// Whether any word of it is the name of a view. `text`: one of this shape.
+    /// True if some word of the text is the name of a view. `text` is any text of this shape.
     pub fn names_view(&self, views: &Views, text: &[u8], mode: LexMode) -> bool {
         let asked = (views.generation + 1) << 1;
-        // Relaxed: the answer is in the same word as what it holds for.
+        // Relaxed: the answer and the generation it holds for are in the same word.
         let known = self.names_view.load(Ordering::Relaxed);
         if known & !1 == asked {
             return known & 1 != 0;
@@ -227,9 +228,9 @@ fn may_skip_rows(text: &[u8]) -> bool {
     position(b"offset").is_some() || position(b"limit").is_some_and(|at| text[at..].contains(&b','))
 }
 
-/// Words of statements whose rows may come from something else than one scan.
+/// Words of statements whose rows may come from more than one scan.
 const OTHERS: &[&[u8]] = &[b"union", b"intersect", b"except", b"with", b"values", b"over", b"right"];
-/// And of those that may group, and then hold something back.
+/// Words of statements that may return fewer rows than they have grouped.
 const HOLDING: &[&[u8]] = &[b"having", b"limit", b"distinct", b"procedure"];
 
 fn scan_of(text: &[u8], mode: LexMode) -> Scan {

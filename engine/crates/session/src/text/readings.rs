@@ -1,4 +1,4 @@
-//! Readings, made once for each shape and shared by all sessions.
+//! Readings are made once for each shape and shared by all sessions.
 
 use crate::text::reading::Reading;
 use crate::text::recent::Recent;
@@ -9,13 +9,13 @@ use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
-/// Shapes kept in one shard; a full one begins anew, since those in use come back at once.
+/// Largest number of shapes in one shard. A full shard is cleared, since the shapes in use come back at once.
 const KEPT: usize = 1024;
 const SHARDS: usize = 16;
 
 type ByShape = HashMap<Arc<[u8]>, Arc<Reading>, RandomState>;
 
-/// Readings by shape, for all sessions.
+/// The readings of all sessions by shape.
 pub struct Readings {
     seed: RandomState,
     shards: [RwLock<ByShape>; SHARDS],
@@ -28,7 +28,7 @@ impl Default for Readings {
 }
 
 impl Readings {
-    /// `recent`: those of the session that asks.
+    /// Returns the reading of a text. `recent` are the recent readings of the session.
     pub fn read(&self, text: &[u8], mode: LexMode, recent: &mut Recent) -> Arc<Reading> {
         recent.shape.clear();
         if !sql::shape_and_numbers(text, mode, &mut recent.shape, &mut recent.numbers) {
@@ -47,7 +47,7 @@ impl Readings {
         reading
     }
 
-    /// Of a statement that is prepared: its literals are part of its shape.
+    /// Returns the reading of a statement that is being prepared. Its literals are part of its shape.
     pub fn read_prepared(&self, text: &[u8], mode: LexMode) -> Arc<Reading> {
         Arc::new(Reading::new(text, mode).counted(text))
     }

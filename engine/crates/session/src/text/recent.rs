@@ -1,25 +1,26 @@
-//! The readings that one session used last, found without a lock.
+//! The readings that one session has used recently, found without a lock.
 //!
-//! From its second use on, a session has its own copy of a reading, up to a limit: sharing one means counting its users, and that
-//! costs more than all the rest when many sessions do it. The number of sets grows when readings push each other out.
+//! From the second use of a reading on, the session has a copy of its own, up to a limit. Sharing means counting references, and
+//! if many sessions do that at once, it costs more than everything else here. The number of sets grows when readings displace
+//! each other.
 
 use crate::text::reading::Reading;
 use std::sync::Arc;
 
-/// Readings of one set, the latest first.
+/// Number of readings in one set. The latest is first.
 const WAYS: usize = 4;
 const LEAST_SETS: usize = 16;
-/// For an application with some hundreds of statements.
+/// Enough for an application with some hundreds of statements.
 const MOST_SETS: usize = 128;
 const MOST_OWN: usize = 64;
 
 #[derive(Default)]
 pub struct Recent {
-    /// That of the text which is read now.
+    /// The shape of the text that is being parsed.
     pub(crate) shape: Vec<u8>,
-    /// Its numbers, if it has a shape.
+    /// The positions of its numbers, if it has a shape.
     pub(crate) numbers: sql::Numbers,
-    /// Sets, one after the other; none before the first reading is kept.
+    /// The sets, one after the other. Empty before the first reading is kept.
     kept: Vec<Option<Kept>>,
     own: usize,
 }
@@ -65,7 +66,7 @@ impl Recent {
         let size = (2 * self.kept.len()).max(LEAST_SETS * WAYS);
         let old = std::mem::replace(&mut self.kept, std::iter::repeat_with(|| None).take(size).collect());
         self.own = 0;
-        // Those that came last stay first.
+        // The latest readings stay first.
         old.into_iter().rev().flatten().for_each(|kept| self.put(kept));
     }
 
@@ -125,7 +126,7 @@ mod tests {
             (0..all).filter(|number| !Arc::ptr_eq(&finds(recent, *number).unwrap(), &shared)).count()
         };
         assert_eq!((own(&mut recent), own(&mut recent)), (MOST_OWN, MOST_OWN));
-        // Each pushes out four others in the end, and those that were its own make room.
+        // Each set gets four new readings in the end, and the session's own copies are displaced.
         (all..all + MOST_SETS * WAYS).for_each(|number| recent.keep(number, shape(number), shared.clone()));
         assert_eq!(recent.own, 0);
     }

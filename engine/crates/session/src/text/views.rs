@@ -1,7 +1,7 @@
-//! The views of the server, and what their definitions say against keeping what is read from them.
+//! The server's views, and whether their definitions forbid caching what is read from them.
 //!
-//! A view is known by its name as soon as the names are published; its definition is looked up when it is read for the first time.
-//! All of this holds for one generation of the catalogue: whatever defines a view begins another.
+//! The names of all views are published at once; the definition of a view is looked up when it is first read. All of this holds
+//! for one generation of the catalogue, because every definition of a view begins another.
 
 use crate::reason::Own;
 use locks::Mutex;
@@ -9,26 +9,26 @@ use sql::TableName;
 use std::collections::{HashMap, HashSet};
 use std::sync::{OnceLock, PoisonError};
 
-/// With its schema.
+/// The name of a view and its schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewName {
     pub db: Vec<u8>,
     pub name: Vec<u8>,
 }
 
-/// What the definition of a view says.
+/// What matters in the definition of a view.
 #[derive(Debug)]
 pub struct Definition {
-    /// Against keeping what is read from it.
+    /// Why a result that is read from this view must not be kept. None if it may be.
     pub against: Option<Own>,
-    /// The views that it reads itself.
+    /// The views that this view reads.
     pub views: Vec<ViewName>,
 }
 
 #[derive(Default)]
 pub struct Views {
     pub generation: u64,
-    /// The server finds them by names in another case, too, as it folds letters beyond ASCII.
+    /// The server ignores the case of names, also of letters beyond ASCII.
     folds_case: bool,
     known: HashMap<Vec<u8>, View>,
     /// The names without their schemas, in ASCII lower case.
@@ -41,18 +41,18 @@ struct View {
     definition: OnceLock<Definition>,
 }
 
-/// What a read has to do with views.
+/// Whether a read reads views.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
     Tables,
-    /// Views too, and nothing speaks against them.
+    /// It reads views, and none of them forbids keeping the result.
     Views,
-    /// Views too, or perhaps, and this speaks against keeping its result.
+    /// It reads views, or may, and the result must not be kept for this reason.
     Refused(Own),
 }
 
 impl Views {
-    /// `views`: all but those of system schemas.
+    /// `views` are all views but those of system schemas.
     pub fn new(generation: u64, folds_case: bool, views: impl IntoIterator<Item = ViewName>) -> Views {
         let mut all = Views { generation, folds_case, ..Views::default() };
         for name in views {
@@ -62,7 +62,7 @@ impl Views {
         all
     }
 
-    /// `name`: without its schema, in ASCII lower case.
+    /// True if this may be the name of a view. `name` has no schema and is in ASCII lower case.
     pub fn may_be_view(&self, name: &[u8]) -> bool {
         self.names.contains(name) || self.folds_case && !name.is_ascii()
     }
@@ -71,7 +71,7 @@ impl Views {
         self.known.is_empty()
     }
 
-    /// What a read of these names does; none: names that could not be told.
+    /// Whether a read of these tables and views reads views. `sources` is none if the names are not known.
     pub fn read_by(&self, sources: Option<&[TableName]>, database: &[u8]) -> Reads {
         if self.are_none() {
             return Reads::Tables;
@@ -88,7 +88,7 @@ impl Views {
         self.judge(met)
     }
 
-    /// The views among names in the definition of one of this schema; none if that cannot be told.
+    /// The views among the names in the definition of a view of this schema. None if that is not certain.
     pub fn among(&self, sources: &[TableName], schema: &[u8]) -> Option<Vec<ViewName>> {
         let mut met = Vec::new();
         for source in sources {
@@ -99,7 +99,7 @@ impl Views {
         Some(met.into_iter().map(|view| view.name.clone()).collect())
     }
 
-    /// With those inside them.
+    /// Checks these views, and the views that they read.
     fn judge<'a>(&'a self, mut met: Vec<&'a View>) -> Reads {
         if met.is_empty() {
             return Reads::Tables;
@@ -129,7 +129,7 @@ impl Views {
         }
     }
 
-    /// Whether it is certain which views the name could be.
+    /// True if it is certain which views this name can mean.
     fn is_told(&self, name: &[u8]) -> bool {
         !self.folds_case || name.is_ascii()
     }
@@ -149,7 +149,7 @@ impl Views {
         }
     }
 
-    /// The views whose definitions have been asked for.
+    /// Takes the views whose definitions must be looked up.
     pub fn take_asked(&self) -> Vec<ViewName> {
         std::mem::take(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -1,8 +1,8 @@
-//! What a transaction allows: which stored results may be served in it, and which of its own results may be stored.
+//! Which stored results may be served in a transaction, and which of its own results may be stored.
 //!
-//! The rule for snapshots: in a REPEATABLE READ transaction a result may be served only if none of its tables changed
-//! after a moment that is not later than the opening of the transaction's own snapshot, and only if that snapshot is
-//! certainly open. An earlier moment is always safe, a later one never.
+//! The rule for snapshots: in a REPEATABLE READ transaction, a result may be served only if the transaction's snapshot is certainly open,
+//! and if none of the result's tables has changed after a stamp that is not later than the opening of the snapshot. An earlier stamp is
+//! always safe, a later one never.
 
 use crate::reason::Own;
 use crate::transaction::state::{Isolation, Snapshot, Transaction};
@@ -12,22 +12,22 @@ use cache::{CellId, Stamp, Versions};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     Serve,
-    /// The server must begin the transaction first.
+    /// The server must begin the transaction first. Then the read is tried again.
     Begin,
-    /// It must begin it with its snapshot open.
+    /// The server must begin the transaction with an open snapshot first.
     OpenSnapshot,
     Refuse(Own),
 }
 
 impl Transaction {
-    /// The client has begun a transaction that the server does not know of, or its first read begins one.
+    /// True if the client's BEGIN was deferred, or if autocommit is off and the next read begins a transaction.
     fn is_due(&self) -> bool {
         let begins_with_read = !self.autocommit && !self.is_open && !self.is_doubtful && !self.may_have_savepoints;
         self.deferred_begin.is_some() || begins_with_read
     }
 
-    /// `opens_snapshot`: running the statement of this result would certainly open the server's snapshot, and the engine may
-    /// open it in its place.
+    /// Decides whether a stored result may be served. `opens_snapshot` says that running this read would certainly open the server's
+    /// snapshot, and that the engine may open it instead.
     pub fn admit(&self, versions: &Versions, cells: &[CellId], opens_snapshot: bool) -> Admission {
         use Admission::{Begin, OpenSnapshot, Refuse, Serve};
         if self.is_branch {
@@ -64,7 +64,7 @@ impl Transaction {
         }
     }
 
-    /// In the open transaction, a near cache may serve results that have not changed since this stamp. `None`: it may serve nothing. The
+    /// In the open transaction, a near cache may serve results that have not changed since this stamp. None if it may serve nothing. The
     /// conditions are those of `admit`, with one more: the transaction has written nothing, because a near cache does not know which tables
     /// were written.
     pub fn snapshot_beside(&self) -> Option<Stamp> {
@@ -77,7 +77,7 @@ impl Transaction {
         }
     }
 
-    /// The stamp under which a result that the server is about to compute may be stored.
+    /// The stamp for the result that the server is about to compute. `Err`: why it must not be stored.
     pub fn stamp(&self, now: Stamp) -> Result<Stamp, Own> {
         match self.isolation {
             Isolation::ReadUncommitted => Err(Own::Isolation),

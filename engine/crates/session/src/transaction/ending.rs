@@ -1,4 +1,4 @@
-//! What the end of a statement means for its session's transaction.
+//! Updates the state of the session's transaction at the end of a statement.
 
 use crate::statement::recording::Recording;
 use crate::statement::running::{Effect, Purpose, Running};
@@ -8,7 +8,7 @@ use sql::{Kind, Xa};
 use wire::{Outcome, status};
 
 impl Transaction {
-    /// The flags of a response.
+    /// Takes the status flags of a response.
     pub fn take_flags(&mut self, flags: u16) {
         self.status = flags;
         let was_open = std::mem::replace(&mut self.is_open, flags & status::IN_TRANS != 0);
@@ -18,7 +18,8 @@ impl Transaction {
         self.autocommit = flags & status::AUTOCOMMIT != 0;
     }
 
-    /// What failed may have begun a transaction before, or ended one.
+    /// Called after an error, whose packet has no flags. The failed statement may have started or ended a transaction;
+    /// `has_begun` says whether one that was started explicitly is open now.
     pub fn take_begun(&mut self, has_begun: bool) {
         if !self.autocommit {
             return self.is_doubtful = !self.is_open;
@@ -35,7 +36,7 @@ impl Transaction {
         }
     }
 
-    /// What SET TRANSACTION set is used up by a transaction that has ended.
+    /// Updates whether SET TRANSACTION is pending. The next transaction that ends has used it up.
     pub fn note_set_once(&mut self, running: &Running, has_failed: bool) {
         let Effect::Statement(statement) = &running.effect else { return };
         let ends_one = match &statement.kind {
@@ -47,7 +48,7 @@ impl Transaction {
             }
             kind if may_be_anything(kind) => return self.is_set_once = true,
             Kind::Commit(_) | Kind::Rollback(_) => !has_failed,
-            // Without a table of an engine that knows transactions, it was none. Of writes it is not known.
+            // A read of no transactional table was no transaction and did not use it up. For writes this is not known.
             Kind::Read(_) => !has_failed && running.read.as_ref().is_some_and(Recording::is_of_snapshot),
             _ => false,
         };
@@ -56,7 +57,8 @@ impl Transaction {
         }
     }
 
-    /// The server keeps savepoints until their transaction ends. With autocommit off they may be older than the transaction.
+    /// Updates whether there may be savepoints. They last until their transaction ends. With autocommit off they may exist
+    /// before the transaction begins.
     pub fn note_savepoints(&mut self, running: &Running, has_failed: bool) {
         match running.kind() {
             Some(Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_)) if !has_failed => {
@@ -68,7 +70,8 @@ impl Transaction {
         }
     }
 
-    /// An XA transaction that has begun lasts as long as the server says that one is open. After an error it has said nothing.
+    /// Updates whether an XA transaction is open. It lasts as long as the server reports an open transaction. An error packet
+    /// reports nothing.
     pub fn note_branch(&mut self, running: &Running, has_failed: bool) {
         let kind = running.kind();
         let may_begin = kind.is_some_and(|kind| matches!(kind, Kind::Xa(_) | Kind::Call) || may_be_anything(kind));
@@ -82,7 +85,8 @@ impl Transaction {
             self.snapshot = if has_failed { Snapshot::Unknown } else { Snapshot::Open(moment) };
             return;
         }
-        // After a failure, too: a deadlock, say, has rolled the transaction back, and the flags are told with the next success.
+        // Also after a failure: a deadlock, for instance, has rolled the transaction back, and the flags come only with the
+        // next success.
         if !self.is_open || has_failed {
             self.snapshot = Snapshot::Unknown;
             return;

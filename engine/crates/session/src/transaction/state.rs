@@ -1,4 +1,4 @@
-//! Where a session stands in its transaction.
+//! The state of a session's transaction.
 
 use cache::{CellId, Stamp};
 use wire::status;
@@ -12,7 +12,7 @@ pub enum Isolation {
 }
 
 impl Isolation {
-    /// The server's own numbering.
+    /// `number` is the server's numbering.
     pub fn from_number(number: i32) -> Isolation {
         match number {
             1 => Isolation::ReadCommitted,
@@ -25,41 +25,44 @@ impl Isolation {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Snapshot {
-    /// The transaction has begun, no statement has run in it.
+    /// The transaction has started, and no statement has run in it.
     NotYet,
-    /// A statement has run that may have opened it, or not; the stamp was noted before.
+    /// A statement has run that may have opened the snapshot. The stamp was read before it.
     Possibly(Stamp),
-    /// Open; the stamp was noted before it was opened.
+    /// The snapshot is open. The stamp was read before it was opened.
     Open(Stamp),
     Unknown,
 }
 
 #[derive(Debug)]
 pub struct Transaction {
-    /// The flags of the last response that told any.
+    /// The status flags of the last response that had any.
     pub status: u16,
-    /// The last response was an error, which tells nothing of the transaction.
+    /// The last response was an error, which says nothing about the transaction.
     pub has_failed: bool,
     pub is_open: bool,
     pub autocommit: bool,
     pub isolation: Isolation,
     pub is_read_only: bool,
-    /// SET TRANSACTION waits for the next transaction, which may be a single statement: the server must run that one.
+    /// SET TRANSACTION is pending for the next transaction. That may be a single statement, so the server must run it.
     pub is_set_once: bool,
-    /// It may be a branch of an XA transaction, in which the server refuses reads after XA END.
+    /// This may be an XA transaction, in which the server refuses reads after XA END.
     pub is_branch: bool,
-    /// It certainly is one, which the session began before our eyes: until it has ended the server refuses to end another.
+    /// This certainly is an XA transaction, which this session has started. Until it has ended, the server refuses to end
+    /// another one.
     pub is_own_branch: bool,
     pub snapshot: Snapshot,
-    /// With autocommit off a statement has failed, and nothing was told since: it may have opened a snapshot.
+    /// With autocommit off, a statement has failed and nothing was reported since. It may have opened a snapshot.
     pub is_doubtful: bool,
-    /// The server may know savepoints. With autocommit off it does so before a transaction is open, and a BEGIN removes them.
+    /// The server may know savepoints. With autocommit off they may exist before a transaction is open, and a BEGIN removes
+    /// them.
     pub may_have_savepoints: bool,
-    /// It may be open since a doze of the engine, and have written anything. Until the server says that none is open.
+    /// A transaction may be open since the engine dozed, and may have written anything. Cleared when the server reports that
+    /// none is open.
     pub is_unseen: bool,
-    /// Tables that the open transaction has written.
+    /// Cells of the tables that the open transaction has written.
     pub written: Vec<CellId>,
-    /// A BEGIN that was answered but not yet passed on: its packet.
+    /// The packet of a BEGIN that was acknowledged but not sent to the server yet.
     pub deferred_begin: Option<Vec<u8>>,
 }
 
@@ -86,53 +89,54 @@ impl Default for Transaction {
 }
 
 impl Transaction {
-    /// Another user or a reset: there is none any more.
+    /// Called after a change of user or a reset, which end the transaction.
     pub fn begin_anew(&mut self) {
         *self = Transaction { status: self.status, has_failed: self.has_failed, ..Transaction::default() };
     }
 
-    /// What the server says at the end of a statement.
+    /// Takes the state that the server reports at the end of a statement.
     pub fn take_state(&mut self, autocommit: bool, is_read_only: bool, isolation: Isolation) {
         self.autocommit = autocommit;
         self.status = self.status & !status::AUTOCOMMIT | if autocommit { status::AUTOCOMMIT } else { 0 };
         (self.is_read_only, self.isolation) = (is_read_only, isolation);
     }
 
-    /// The flags of this session as the client must see them: a deferred BEGIN counts.
+    /// The status flags for an answer to this session's client. After a deferred BEGIN they say that a transaction is open.
     pub fn status_now(&self) -> u16 {
         const LASTING: u16 = status::OF_TRANSACTION | status::OF_MODE;
         match &self.deferred_begin {
             None => self.status & LASTING,
-            // One that reads only is never deferred.
+            // A read-only BEGIN is never deferred.
             Some(_) => self.status & LASTING & !status::IN_TRANS_READONLY | status::IN_TRANS,
         }
     }
 
-    /// In the client's eyes: a deferred BEGIN counts.
+    /// True if a transaction is open from the client's point of view, including a deferred BEGIN.
     pub fn has_begun(&self) -> bool {
         self.is_open || self.deferred_begin.is_some()
     }
 
-    /// No transaction promises anything.
+    /// True if autocommit is on and no transaction is open.
     pub fn is_outside(&self) -> bool {
         self.autocommit && !self.has_begun()
     }
 
-    /// Whether it matters here what the next read has read.
+    /// True if the state depends on whether the next read reads rows, because that opens a snapshot or uses up SET
+    /// TRANSACTION.
     pub fn heeds_reads(&self) -> bool {
         let may_be_closed = matches!(self.snapshot, Snapshot::NotYet | Snapshot::Possibly(_));
         let opens = if self.is_open { may_be_closed } else { !self.autocommit };
         opens || self.is_set_once
     }
 
-    /// What it has done lately was not told.
+    /// Called after a doze: recent statements of this session were not reported.
     pub fn lose_sight(&mut self) {
         self.is_unseen = true;
         self.snapshot = Snapshot::Unknown;
         self.written.clear();
     }
 
-    /// A read has run. `moment` was noted before; `certainly_opened`: it read rows from InnoDB.
+    /// A read has run. `moment` is the stamp from before it; `certainly_opened` means that it has read rows from InnoDB.
     pub fn after_read(&mut self, moment: Stamp, certainly_opened: bool) {
         if !self.is_open || self.isolation != Isolation::RepeatableRead {
             return;
@@ -143,7 +147,7 @@ impl Transaction {
         }
     }
 
-    /// Any other statement has run: whether it opened the snapshot is not known.
+    /// Another statement has run. It is not known whether it opened the snapshot.
     pub fn after_other(&mut self, moment: Stamp) {
         if self.snapshot == Snapshot::NotYet {
             self.snapshot = Snapshot::Possibly(moment);

@@ -1,4 +1,4 @@
-//! The tables that this session holds closed, and the order in which they open again.
+//! The cells that this session keeps closed, and the order in which they are opened again.
 
 use crate::engine::Engine;
 use crate::engine::tables::Table;
@@ -8,15 +8,15 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct Writes {
     closed: Vec<CellId>,
-    /// LOCK TABLES is in force: what is closed stays closed until it ends.
+    /// LOCK TABLES is in force. Closed cells stay closed until it ends.
     pub is_locked: bool,
-    /// Tables that the statement defines: what the catalogue said of them must be asked for again.
+    /// Tables that the statement defines. Their verdicts are dropped when it ends.
     defined: Vec<Arc<Table>>,
-    /// It may define anything.
+    /// The statement may define anything.
     defines: bool,
-    /// Near caches have not been told of all that is closed.
+    /// Near caches were not informed about all closed cells yet.
     is_unannounced: bool,
-    /// Opened, without near caches having been told.
+    /// Cells that were opened without a change, which near caches do not know yet.
     reopened: Vec<CellId>,
 }
 
@@ -29,7 +29,8 @@ impl Writes {
         }
     }
 
-    /// To be called before anything that was closed can change: returns when no near cache can serve anything of it.
+    /// Informs near caches about the closed cells. Must be called before anything behind these cells can change. Returns when
+    /// no near cache can serve results that depend on them.
     #[inline]
     pub fn announce(&mut self, engine: &Engine) {
         if std::mem::take(&mut self.is_unannounced) {
@@ -37,7 +38,7 @@ impl Writes {
         }
     }
 
-    /// Rows of it that nobody knows change.
+    /// Closes the cells of a table for a change of unknown rows.
     pub fn close_table(&mut self, engine: &Engine, table: &Table) {
         self.close(engine, table.any);
         self.close(engine, table.whole);
@@ -50,7 +51,7 @@ impl Writes {
         self.defined.push(table);
     }
 
-    /// The statement may touch anything: privileges, what new sessions inherit, and if it `defines`, the catalogue.
+    /// Closes everything: the statement may change privileges, what new sessions inherit and, if `defines`, the catalogue.
     pub fn close_everything(&mut self, engine: &Engine, defines: bool) {
         self.defines |= defines;
         if !self.is_closed(Versions::EVERYTHING) {
@@ -71,14 +72,15 @@ impl Writes {
         &self.closed
     }
 
-    /// Bytes of a response are about to leave while the statement still runs.
+    /// Invalidates once more what depends on the closed cells, because bytes of a response are about to be sent while the
+    /// statement is still running.
     pub fn advance(&self, engine: &Engine) {
         for cell in &self.closed {
             engine.versions().advance(*cell);
         }
     }
 
-    /// The statement has ended.
+    /// Opens the closed cells after the statement has ended. Under LOCK TABLES they stay closed.
     pub fn open(&mut self, engine: &Engine) {
         for table in self.defined.drain(..) {
             table.redefine();
@@ -96,10 +98,11 @@ impl Writes {
         self.reopened.clear();
     }
 
-    /// What a cell stands for has not changed after all.
+    /// Opens one cell without a change: what it stands for has not changed after all.
     pub fn reopen_one(&mut self, engine: &Engine, cell: CellId) {
         if let Some(at) = self.closed.iter().position(|closed| *closed == cell) {
-            // Near caches must know what is closed in its place before it opens; they have been waited for by its own closing.
+            // Near caches must know the cells that are closed instead before this one opens. No wait is needed, because they
+            // were waited for when this one was closed.
             if std::mem::take(&mut self.is_unannounced) {
                 engine.announce_narrowed(&self.closed);
             }
@@ -109,7 +112,7 @@ impl Writes {
         }
     }
 
-    /// The statement was refused before it began: what it closed is as it was.
+    /// Opens all closed cells without a change, because the statement has changed nothing.
     pub fn reopen(&mut self, engine: &Engine) {
         self.defined.drain(..).for_each(|table| table.end_definition());
         self.defines = false;
@@ -124,7 +127,7 @@ impl Writes {
         self.closed.clear();
     }
 
-    /// What could touch anything has ended; single tables stay closed.
+    /// Opens the cell of everything. Single tables stay closed.
     pub fn open_everything(&mut self, engine: &Engine) {
         if let Some(at) = self.closed.iter().position(|cell| *cell == Versions::EVERYTHING) {
             self.closed.swap_remove(at);

@@ -1,5 +1,5 @@
-//! One connection from the outside, with the server's part played by its own packets. Tables `t` and `u` of database `d` have
-//! a key column `id`.
+//! One connection seen from outside, with prepared packets in the server's part. Tables `t` and `u` of database `d` have a
+//! key column `id`.
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
@@ -25,7 +25,7 @@ impl Outlet for Client {
     }
 }
 
-/// `id INT AUTO_INCREMENT PRIMARY KEY`, the first column.
+/// The key column `id INT AUTO_INCREMENT PRIMARY KEY`, the first of the table.
 pub fn key() -> KeyColumn {
     let plain = KeyColumn::new(b"id".to_vec(), i32::MIN.into(), i32::MAX.into());
     KeyColumn { position: Some(0), is_generated: true, is_sole: true, ..plain }
@@ -35,7 +35,7 @@ pub fn engine() -> Engine {
     engine_at(|| 0)
 }
 
-/// With a clock of the test's own, in nanoseconds.
+/// An engine with this clock, which returns nanoseconds.
 pub fn engine_at(clock: fn() -> u64) -> Engine {
     engine_of(&MARIADB, clock)
 }
@@ -64,14 +64,14 @@ pub struct Talk<'a> {
     pub engine: &'a Engine,
     pub session: Session,
     pub client: Client,
-    /// The connection's number at the server.
+    /// The connection id at the server.
     pub number: u32,
 }
 
-/// Connections that have been greeted.
+/// The next connection id.
 static GREETED: AtomicU32 = AtomicU32::new(1);
 
-/// The greeting's packet.
+/// The packet of the server's greeting.
 pub fn greeting(number: u32) -> Vec<u8> {
     let start = [&b"\x0a10.11.0\0"[..], &number.to_le_bytes(), b"12345678\0", &[0; 2], &[45], &2_u16.to_le_bytes()];
     let payload = [&start.concat()[..], &[0; 2], &[21], &[0; 10], b"123456789012\0"].concat();
@@ -80,7 +80,7 @@ pub fn greeting(number: u32) -> Vec<u8> {
     packet
 }
 
-/// A statement locks a table of database `d`.
+/// The report that a statement locks a table of database `d`.
 pub fn locked(name: &[u8], is_read_only: bool) -> Report<'_> {
     Report::Locked { db: b"d", name, is_read_only }
 }
@@ -89,7 +89,7 @@ pub fn ended(state: SessionState<'_>) -> Report<'_> {
     Report::Ended { state, executed: b"" }
 }
 
-/// What is in force at the end of a statement.
+/// The session's state as it is reported at the end of a statement.
 pub fn state() -> SessionState<'static> {
     SessionState {
         isolation: REPEATABLE_READ,
@@ -117,7 +117,7 @@ pub fn connect_from<'a>(engine: &'a Engine, address: &[u8]) -> Talk<'a> {
     begin(engine, REPEATABLE_READ, address)
 }
 
-/// While it is not known how sessions begin.
+/// A connection that begins while it is not known how sessions begin.
 pub fn connect_unmet(engine: &Engine) -> Talk<'_> {
     enter(engine, REPEATABLE_READ, b"10.0.0.1")
 }
@@ -162,7 +162,7 @@ impl Talk<'_> {
         reply
     }
 
-    /// The server runs a read of table `t`.
+    /// Runs a read of table `t` on the server.
     pub fn read(&mut self, text: &str, value: &str, flags: u16) {
         assert_eq!(self.ask(text), Decision::Forward, "{text}");
         self.session.report(self.engine, locked(b"t", true));

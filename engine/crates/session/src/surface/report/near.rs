@@ -1,4 +1,4 @@
-//! `SHOW FQC NEAR`: the near caches that are attached, and what writers have waited for them.
+//! `SHOW FQC NEAR`: the attached near caches, and how long writers have waited for them.
 
 use super::rows::{Rows, row};
 use crate::engine::Engine;

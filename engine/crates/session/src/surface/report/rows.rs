@@ -1,4 +1,4 @@
-//! Rows of text, as `SHOW` gives them.
+//! Rows of text, as `SHOW` returns them.
 
 pub type Rows = Vec<Vec<Option<String>>>;
 

@@ -1,4 +1,4 @@
-//! `SHOW FQC TABLES`: what is stored of each table, and how often it was read and written.
+//! `SHOW FQC TABLES`: what is stored for each table, and how often it was read and written.
 
 use super::rows::Rows;
 use crate::engine::Engine;
@@ -20,7 +20,7 @@ pub const COLUMNS: [&str; 8] = [
     "Invalidations_avoided",
 ];
 
-/// What the cache holds of a table, and how often it answered for it.
+/// Number and size of the stored results of a table, and the number of hits on them.
 #[derive(Default)]
 struct Held {
     entries: u64,
