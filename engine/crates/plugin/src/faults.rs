@@ -1,11 +1,11 @@
 //! Deliberate faults, for the tests that show that none of them brings the server down.
 //!
-//! With `FQC_FAULT=recv:500` in the server's environment, the hook of that name panics from its 500th call on; with
-//! `FQC_FAULT=capability:35` the engine does not know that capability; with `FQC_FAULT=symbol:name` the server does not seem to
-//! export that name, and with `FQC_FAULT=version:8.0.36` it seems to be of that version; with
-//! `FQC_FAULT=silent:Lock` the self-test on MySQL hears nothing from that seam, with `FQC_FAULT=silent:memory` nothing of that
-//! engine's table. With `FQC_FAULT=doze:random` the
-//! engine dozes and wakes at random, with `FQC_FAULT=doze:/a/path` while that file exists.
+//! With `FQC_FAULT=recv:500` in the server's environment, the hook of that name panics from its 500th call on. Other values:
+//! - `capability:35`: the engine does not know that capability.
+//! - `symbol:name`: the server seems not to export that name.
+//! - `version:8.0.36`: the server seems to have that version.
+//! - `silent:Lock`: the self-test on MySQL receives no report from that hook; `silent:memory`: none about a table of that storage engine.
+//! - `doze:random`: the engine enters and leaves light mode at random; `doze:/a/path`: it is in light mode while that file exists.
 
 use flavour::Flavour;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -31,11 +31,11 @@ const NAMES: [(&str, Point); 7] = [
     ("worker", Point::Worker),
 ];
 
-/// 0 almost everywhere. Relaxed, as the count: only a test looks at them.
+/// The armed `Point`, 0 outside of tests. Relaxed, like the count, because only tests use them.
 static ARMED: AtomicU8 = AtomicU8::new(0);
 static CALLS_LEFT: AtomicU64 = AtomicU64::new(0);
 
-/// What is wished for under this name.
+/// Returns the value of the fault with this name; none if it is not set.
 pub fn wish(name: &str) -> Option<String> {
     Some(std::env::var("FQC_FAULT").ok()?.strip_prefix(name)?.strip_prefix(':')?.to_owned())
 }
@@ -50,7 +50,7 @@ pub fn arm() {
     }
 }
 
-/// The same flavour, but for the capability that is to be unknown.
+/// Returns the same flavour without the capability that `FQC_FAULT` names.
 pub fn forgetful(flavour: &'static Flavour) -> &'static Flavour {
     let wish = std::env::var("FQC_FAULT").ok();
     let Some(bit) = wish.and_then(|wish| wish.strip_prefix("capability:")?.parse::<u32>().ok()) else { return flavour };

@@ -1,4 +1,4 @@
-//! Whether results of a table may be stored, and by which column its rows are told apart.
+//! Decides whether results of a table may be stored, and by which column its rows are identified.
 
 use crate::catalogue::keys;
 use crate::link::{Link, Row};
@@ -6,10 +6,10 @@ use flavour::Flavour;
 use session::{Engine, Era, Table, Verdict};
 use sql::LexMode;
 
-/// The columns of a table in whose writes the engine may distinguish rows.
+/// The columns of a table whose rows the engine may track separately.
 pub struct Columns {
     era: Era,
-    /// The rows of `Catalogue::columns`; none if the server had a warning about them.
+    /// The rows of `Catalogue::columns`; none if that query returned a warning.
     rows: Option<Vec<Row>>,
 }
 
@@ -31,7 +31,7 @@ pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table, columns: 
     Ok(())
 }
 
-/// The verdict, and the rows of `Catalogue::columns` if the server was asked for them and had no warning.
+/// Returns the verdict, and the rows of `Catalogue::columns` if that query was made and returned no warning.
 fn judge(
     flavour: &'static Flavour,
     link: &mut dyn Link,
@@ -57,7 +57,7 @@ fn judge(
     Ok((verdict, is_certain.then_some(columns)))
 }
 
-/// The verdict that follows from the row of `Catalogue::table` alone.
+/// Returns the verdict that follows from the row of `Catalogue::table` alone.
 fn by_engine(flavour: &Flavour, rows: &[Row]) -> Verdict {
     let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Verdict::Unfit };
     let engines = &flavour.engines;
