@@ -226,7 +226,7 @@ impl RawEntry {
     }
 }
 
-/// A stored result, readable as long as the [`Pin`] under which it was found.
+/// A stored result. It can be read as long as the [`Pin`] with which it was found lives.
 #[derive(Clone, Copy)]
 pub struct Entry<'g> {
     raw: RawEntry,

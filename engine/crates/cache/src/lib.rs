@@ -52,7 +52,7 @@ pub struct Key<'a> {
     pub parts: [&'a [u8]; 2],
 }
 
-/// What the owner of the cache stores with a result. The store does not interpret it, except for `stamp` in a sweep.
+/// Data that the owner of the cache stores with a result. The store does not interpret it, except for `stamp` in a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meta {
     /// Drawn before the read reached the server; 48 bits.
@@ -62,7 +62,7 @@ pub struct Meta {
     /// How long the server took, kept in microseconds with an error of one part in a thousand, saturating after days.
     pub cost_ns: u64,
     pub flags: u32,
-    /// Whose entry it is: its fate is counted there. Below [`OWNERS`].
+    /// The owner of the entry, for whom its fate is counted. Below [`OWNERS`].
     pub owner: u16,
 }
 

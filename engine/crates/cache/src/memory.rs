@@ -23,7 +23,7 @@ pub(crate) struct Memory {
     page: usize,
 }
 
-/// Idle pages take at most this part (`limit / IDLE`) of the limit, and at most this many are kept when they are retired.
+/// The most segments that are kept when they are retired, and the part of the limit (`limit / IDLE`) that idle pages may take.
 const MOST_IDLE: usize = 8;
 const IDLE: u64 = 128;
 

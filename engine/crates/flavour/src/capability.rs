@@ -11,7 +11,7 @@ pub const MYSQL: u64 = 1;
 pub const FOUND_ROWS: u64 = 1 << 1;
 pub const LONG_FLAG: u64 = 1 << 2;
 pub const CONNECT_WITH_DB: u64 = 1 << 3;
-/// The server does not resolve `database.table.column`.
+/// The server ignores the database in `database.table.column`.
 pub const NO_SCHEMA: u64 = 1 << 4;
 /// Packets are wrapped in compressed ones (zlib).
 pub const COMPRESS: u64 = 1 << 5;

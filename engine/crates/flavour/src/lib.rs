@@ -89,7 +89,8 @@ pub struct Statements {
     pub flushes_status_of_all: bool,
     /// `FLUSH QUERY CACHE` and `RESET QUERY CACHE`.
     pub has_query_cache: bool,
-    /// A statement without effect that requires the same privileges as these two, for a server that no longer has them.
+    /// A statement without effect that requires the privileges of FLUSH QUERY CACHE and RESET QUERY CACHE, for a server that no longer has
+    /// these two.
     pub query_cache_test: Option<&'static str>,
     /// `SELECT SQL_CACHE`. If the server does not have it, the engine removes the word.
     pub has_sql_cache: bool,
@@ -98,7 +99,7 @@ pub struct Statements {
     /// A client with session tracking is notified where a transaction begins and ends by a statement of its own, whatever
     /// `session_track_transaction_info` says.
     pub tells_transactions: bool,
-    /// A statement that uses no table keeps the warnings of the previous one. Otherwise only a query for them does.
+    /// A statement that uses no table keeps the warnings of the previous one. Otherwise only a query for the warnings does.
     pub keeps_warnings: bool,
     /// `FOUND_ROWS()` after a successful UPDATE is the number of rows that it has found.
     pub updates_count_rows: bool,
@@ -166,7 +167,7 @@ pub enum Objection {
     Nondeterministic,
     /// Its value depends on the state of the connection.
     SessionState,
-    /// It has an effect besides returning a value.
+    /// The function has an effect besides returning a value.
     SideEffect,
     /// It returns a TIME value, which the server may complete with today's date.
     CurrentDate,
@@ -180,7 +181,7 @@ pub enum Objection {
 #[derive(Clone, Copy)]
 pub struct Charsets {
     pub utf8: &'static [&'static str],
-    /// ASCII below 0x80; above it any byte may mean anything, but no byte below is the trail byte of another.
+    /// ASCII below 0x80, where no byte is ever the trail byte of another. Bytes above may mean anything.
     pub ascii_supersets: &'static [&'static str],
     /// Their collation ids, as the handshake reports them.
     pub utf8_collations: &'static [RangeInclusive<u16>],
@@ -198,7 +199,7 @@ pub struct Schemas {
     pub servers_own: &'static [&'static str],
     /// The table among them that the server reads when a session first uses a stored routine; none if it then reads none.
     pub routines: Option<&'static str>,
-    /// The table among them that the server reads to find points in time of tables with transaction-precise history; none if it has none.
+    /// The table among them that maps transactions to times, for tables with transaction-precise history; none if there is no such table.
     pub registry: Option<&'static str>,
     /// Tables of schema `mysql` that hold the privileges on databases, tables and columns. Every change of these privileges locks one of
     /// them.
@@ -331,7 +332,7 @@ impl Habits {
     }
 }
 
-/// What a host next to the application queries of a session, which it only knows from outside, besides settings in `askable`.
+/// Queries for a host next to the application, which knows a session only from outside. Settings in `askable` are queried as well.
 #[derive(Clone, Copy)]
 pub struct Asked {
     /// SQL expressions that results depend on.
@@ -384,8 +385,8 @@ pub struct Errors {
 pub struct Catalogue {
     /// The prefix of a literal in UTF-8.
     pub utf8: &'static str,
-    /// Users whose grants differ between hosts. The anonymous user, whose grants apply to all others, is included if they are not the same
-    /// for every host.
+    /// Users with grants for more than one host. The anonymous user, whose grants apply to all others, is included if its grants are not
+    /// the same for every host.
     pub users_with_several_hosts: &'static str,
     /// Returns 1 if passwords do not expire over time.
     pub passwords_last: &'static str,
@@ -396,7 +397,7 @@ pub struct Catalogue {
     pub view: &'static str,
     /// Storage engine and type of a table.
     pub table: &'static str,
-    /// The same, also for tables whose rows change unreported with those of another table.
+    /// Like `table`, but also returns tables whose rows change unreported with those of another table.
     pub any_table: &'static str,
     /// Name, type, full type, key, attributes and expression of each column of a table, in their order. One query returns all that has to
     /// be
@@ -421,7 +422,7 @@ pub struct Catalogue {
     /// Returns a row if there is a trigger outside of the schema `sys`. None if that need not be known, because the server reports each
     /// session that runs a stored routine.
     pub triggers: Option<&'static str>,
-    /// None if there is no known way to query them.
+    /// Is none if there is no known way to query them.
     pub programs: Option<Programs>,
 }
 

@@ -159,11 +159,13 @@ const HABITS: Habits = Habits {
         question: "@@SESSION.sql_big_selects",
         none: &["1"],
     },
-    // There is no global value, so this queries the worker's own session: every other session starts with the same value.
+    // `gtid_next` has no global value. Without a scope, the query returns the value of the session that asks, which is also what new
+    // sessions start with.
     numbers: Habit { variables: &["gtid_next"], question: "@@gtid_next", none: &["AUTOMATIC"] },
 };
 
-/// MySQL 5.7 has no roles, and skips the comment. It has no counter of temporary tables alone, only SHOW STATUS for all created tables.
+/// MySQL 5.7 has no roles, and skips the version comment. Temporary tables are not counted by themselves: only SHOW STATUS has a counter of
+/// created tables, which includes others.
 const ASKED: Asked = Asked {
     others: &["CONCAT(/*!80000 CURRENT_ROLE(), */ '')"],
     variables: &[],

@@ -72,7 +72,7 @@ impl Present<'_> {
         !self.engine.may_ask(self.inherited)
     }
 
-    /// Drops the error if queries are no longer allowed: the next session that uses one of these tables or views asks again.
+    /// Drops the outcome if queries are no longer allowed: the next session that uses one of these tables or views asks again.
     fn heed<T: Default>(&self, settled: Result<T, String>) -> Result<T, String> {
         if self.is_past() { Ok(T::default()) } else { settled }
     }

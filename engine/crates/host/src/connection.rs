@@ -215,7 +215,7 @@ impl Connection {
         Some(count)
     }
 
-    /// Peeks at the socket. Returns a count if the server must be told that there is nothing to read.
+    /// Peeks at the socket. Returns a count if there is nothing to read, which the caller passes to the server.
     fn peek(&mut self, engine: &Engine, io: &mut dyn Io) -> Option<isize> {
         self.input.resize(self.input.len().max(4 * BUFFER), 0);
         let count = io.peek(&mut self.input);

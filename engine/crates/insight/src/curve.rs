@@ -28,10 +28,10 @@ const LEAST: u32 = 1 << (BITS - 16);
 const KEYS: usize = 8192;
 /// The number of requests that are tracked in a second.
 const REQUESTS: u64 = 20_000;
-/// The threshold rises again after `IDLE_TICKS` ticks with less than this part of the keys and requests that could be tracked.
+/// The threshold rises again after `IDLE_TICKS` ticks in which less than `1 / IDLE` of the possible keys and requests was tracked.
 const IDLE: u64 = 16;
 const IDLE_TICKS: u32 = 50;
-/// After this many sampled requests, all counts are halved.
+/// When the sampled requests exceed this number, all counts are halved, so that the past counts less and less.
 const MEMORY: f64 = 32_768.0;
 /// With fewer expected requests there is no prediction.
 const ENOUGH: f64 = 200.0;

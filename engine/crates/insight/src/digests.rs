@@ -133,7 +133,7 @@ pub struct Digests {
 struct Book {
     owners: Vec<Option<Owner>>,
     free: Vec<ShapeId>,
-    /// When the levels of seldom missed shapes were last lowered.
+    /// When `age` last reviewed the levels.
     aged_ns: u64,
 }
 

@@ -6,7 +6,7 @@
 //! - [`policy`] decides from such counts how many results of a shape are worth storing.
 //! - [`While`] decides whether the cache as a whole is worth its cost, and [`Repeats`] whether it could be.
 //! - [`Rules`] are the user's rules for statements, tables and accounts, as JSON.
-//! - [`Timeline`] estimates the age of a stamp.
+//! - [`Timeline`] gives an upper bound for the age of a result, from its stamp.
 //!
 //! Invariants: a hit never waits for a lock here, and memory is bounded whatever happens.
 //! This crate has no SQL, sockets or clocks (time is an argument), and no influence on what a hit returns.

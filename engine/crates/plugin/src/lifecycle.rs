@@ -47,7 +47,7 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
 }
 
 pub fn stop() {
-    // The server also calls this for a plugin whose start it refused.
+    // The server also calls this for a plugin whose start has failed.
     if server::find().is_none() {
         return;
     }

@@ -33,7 +33,7 @@ impl Pointer {
         self.write(exchange)?.map(drop).map_err(|_| std::io::Error::other("something else has taken its place"))
     }
 
-    /// Runs `exchange`, and makes the page writable meanwhile.
+    /// Runs `exchange`. The page is made writable for that time.
     fn write<T>(&self, exchange: impl FnOnce(*mut *mut c_void) -> T) -> std::io::Result<T> {
         let was_writable = is_writable(self.0 as usize)?;
         let page = page_of(self.0.cast());

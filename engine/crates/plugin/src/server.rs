@@ -1,4 +1,4 @@
-//! What the shared parts of the plugin need from the server, whether it is MariaDB or MySQL.
+//! The interface between the shared parts of the plugin and the server, which is MariaDB or MySQL.
 
 use flavour::Flavour;
 use host::Link;

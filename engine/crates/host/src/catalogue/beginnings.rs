@@ -28,8 +28,8 @@ pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the users whose grants differ between hosts. The anonymous user (an empty name), whose grants apply to all users, stands
-/// for everyone; it is also returned if the query fails.
+/// Returns the users with grants for more than one host. The anonymous user (an empty name), whose grants apply to all users, is among them
+/// if its grants are not the same for every host, or if the query fails, and then stands for everyone.
 fn users_with_several_hosts(flavour: &Flavour, link: &mut dyn Link) -> HashSet<Vec<u8>> {
     link.query(flavour.catalogue.users_with_several_hosts)
         .map_or_else(|_| HashSet::from([Vec::new()]), |rows| first_column(rows).collect())

@@ -1,4 +1,4 @@
-//! Looks up the key column of a table, by which the text of a statement can identify rows.
+//! Looks up the key column of a table. With it, the text of a statement identifies the rows that the statement reads or writes.
 //!
 //! Fails closed: if a catalogue query returns a warning, the table may have been skipped, and no key column is assumed.
 

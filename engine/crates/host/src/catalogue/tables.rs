@@ -1,4 +1,4 @@
-//! Decides whether results of a table may be stored, and by which column its rows are identified.
+//! Decides whether results of a table may be stored, and finds the column that identifies its rows.
 
 use crate::catalogue::keys;
 use crate::link::{Link, Row};

@@ -49,7 +49,7 @@ struct State {
     /// The engine does not try to serve again before this time.
     wakes_from: Option<Instant>,
     looks_from: Option<Instant>,
-    /// When stored programs were last created, as the server listed it at the start of the last doze.
+    /// Counters of created stored programs, as they were at the start of the last doze.
     programs: Rows,
     has_told_why_not: bool,
 }
@@ -133,7 +133,8 @@ pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     Ok(())
 }
 
-/// Called when the last doze and every statement sent during it have ended. Tells the engine whether all of them could be followed.
+/// Reports to the engine whether all statements of the last doze could be followed. Called when the doze and all these statements have
+/// ended.
 pub fn judge(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let is_as_then = programs_made(link)?.is_some_and(|made| with_state(|state| made == state.programs));
     let is_lost = !is_as_then || has_programs(link)?;

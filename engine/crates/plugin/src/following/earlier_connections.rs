@@ -43,7 +43,7 @@ impl Drop for Unreported {
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The packet that this thread is reading, of which the header has arrived.
+    /// The packet that this thread is reading. Its header has arrived.
     static PACKET: Cell<Option<Packet>> = const { Cell::new(None) };
     static COMMAND: RefCell<Option<Unreported>> = const { RefCell::new(None) };
 }
@@ -157,7 +157,7 @@ fn end(ended: Unreported) {
     }
     // With a thread pool, `on_write` has done this.
     if !server::get().has_thread_pool() {
-        // The drop of `ended` ends the freshness lock, so the doubt must come first.
+        // Nothing is fresh until `ended` is dropped, so the doubt has to begin before that.
         waking::doubt(engine(), None);
     }
     if !HAS_TOLD.swap(true, Ordering::Relaxed) {

@@ -111,8 +111,8 @@ impl Handle {
             if (service().connect_local)(pointer).is_null() {
                 return Err(handle.error());
             }
-            // The server's default might convert names. A session waiting for a query must not wait long if the query itself waits for a
-            // lock.
+            // utf8mb4 returns names unconverted, whatever the server's default is. The short lock wait keeps sessions that wait for this
+            // query from waiting long.
             handle.query("SET NAMES utf8mb4, lock_wait_timeout = 1").map(|_| handle)
         }
     }

@@ -239,7 +239,7 @@ fn table_of_innodb() -> Option<usize> {
     // Larger than the server's structure, and aligned.
     let mut memory = [0u64; 64];
     let memory: *mut c_void = memory.as_mut_ptr().cast();
-    // SAFETY: the same calls by which the server makes a handler without a table, on a session's thread. The handler owns only memory from
+    // SAFETY: the server makes the same calls to create a handler without a table, on a session's thread. The handler owns only memory from
     // `memory`.
     unsafe {
         let engine = resolve(null_mut(), INNODB);

@@ -1,8 +1,8 @@
 //! Makes a transaction that the engine starts with a snapshot equal to what a first read starts in InnoDB, and nothing more.
 //!
-//! At `WITH CONSISTENT SNAPSHOT` the server also enters its binary log into the transaction, for programs that need the log position of
-//! the snapshot. From then on each SAVEPOINT is logged, as a transaction of its own if nothing is written. So the log is not told of
-//! snapshots that the engine opens.
+//! At `WITH CONSISTENT SNAPSHOT` the server also enters its binary log into the transaction, for programs that need the log position of the
+//! snapshot. From then on each SAVEPOINT is logged, as a transaction of its own if nothing is written. So snapshots that the engine opens
+//! are hidden from the log.
 
 use crate::admission;
 use crate::containment::contain;
@@ -100,7 +100,7 @@ const REGISTER_ENGINE: &CStr = c"_Z17trans_register_haP3THDbP10handlertony";
 const REGISTER_PARTICIPANT: &CStr = c"_Z17trans_register_haP3THDbP23transaction_participanty";
 
 /// # Safety
-/// `log` is null, or points to `words` words, some of which point to functions.
+/// `log` is null, or points to `words` words; some of these point to functions.
 unsafe fn find_in(log: *mut *mut c_void, words: usize, register: *mut c_void) -> Option<Pointer> {
     if log.is_null() {
         return None;

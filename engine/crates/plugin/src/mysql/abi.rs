@@ -115,7 +115,7 @@ pub struct QueryCommand {
     pub room: [u64; 8],
 }
 
-/// The functions by which the server passes a result to a caller in its own process.
+/// The callbacks that receive a result when a caller in the server's own process runs a statement.
 #[repr(C)]
 pub struct Callbacks {
     pub start_result_metadata: unsafe extern "C" fn(*mut c_void, c_uint, c_uint, *const c_void) -> c_int,

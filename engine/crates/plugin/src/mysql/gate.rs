@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The reasons against serving, one bit each. Most count as present until they are shown to be absent.
+/// The reasons against serving, one bit each. The first two hold from the start, until an examination of the server clears them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
     /// The self-test has not observed a write at every seam of this server.

@@ -24,7 +24,7 @@ pub struct Seen {
 }
 
 thread_local! {
-    /// What the seams reported on this thread; none outside of the test.
+    /// The reports of the seams on this thread; none outside of the test.
     static SEEN: RefCell<Option<Vec<Seen>>> = const { RefCell::new(None) };
 }
 

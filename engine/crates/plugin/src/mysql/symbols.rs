@@ -27,7 +27,7 @@ type Get = unsafe extern "C" fn(*mut Thd, *const c_char, *mut c_void) -> bool;
 type Convert = unsafe extern "C" fn(*mut c_void, *mut c_char, u64, *const c_char) -> bool;
 type Destroy = unsafe extern "C" fn(*mut c_void);
 
-/// The services by which the server's own components query a session's database.
+/// The services that the server's own components use to query a session's database.
 #[derive(Clone, Copy)]
 struct Attributes {
     get: Get,
@@ -72,7 +72,7 @@ pub struct Symbols {
     ) -> c_int,
     pub utf8: *const c_void,
     decode_name: unsafe extern "C" fn(*const c_char, *mut c_char, usize, bool, *mut bool) -> usize,
-    /// None if the server does not offer all of these services.
+    /// Is none if the server does not offer all of these services.
     attributes: Option<Attributes>,
 }
 
