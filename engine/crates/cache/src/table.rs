@@ -125,8 +125,7 @@ impl Table {
     pub fn bump(self, at: usize, slot: IndexSlot) {
         if slot.uses() < IndexSlot::MAX_USES {
             // Relaxed: the new word carries the same address, and a read-modify-write continues the release sequence of `set`. An equal
-            // word
-            // means the same entry: its memory cannot be reused while the reader is pinned.
+            // word means the same entry: its memory cannot be reused while the reader is pinned.
             let (old, new) = (slot.0, slot.with_one_use_more().0);
             let order = Ordering::Relaxed;
             let _ = self.slots()[at].compare_exchange(old, new, order, order);

@@ -147,8 +147,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The size of the next segment. A segment's unused end would be much for a shard that holds little, so it is at most a 64th of what
-    /// the
-    /// shard holds, with room for some entries.
+    /// the shard holds, with room for some entries.
     fn next_segment_bytes(&self, size: usize) -> usize {
         let held = self.segments_bytes() as usize / SEGMENTS_PER_SHARD as usize;
         let bytes = held.max(HEAD + 4 * size).max(LEAST_SEGMENT_BYTES);

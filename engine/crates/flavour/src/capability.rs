@@ -95,7 +95,7 @@ pub const ORDINARY: u64 = MYSQL
     | SSL_VERIFY_SERVER_CERT
     | REMEMBER_OPTIONS;
 
-/// What the engine knows about a product's capabilities.
+/// The engine's knowledge of a product's capabilities.
 #[derive(Clone, Copy, Debug)]
 pub struct Capabilities {
     /// Capabilities whose packets the engine can parse. A connection with any other in force is not cached.

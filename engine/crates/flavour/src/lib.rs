@@ -400,8 +400,7 @@ pub struct Catalogue {
     /// Like `table`, but also returns tables whose rows change unreported with those of another table.
     pub any_table: &'static str,
     /// Name, type, full type, key, attributes and expression of each column of a table, in their order. One query returns all that has to
-    /// be
-    /// known of columns, because MariaDB creates a temporary table on disk for each one.
+    /// be known of columns, because MariaDB creates a temporary table on disk for each one.
     pub columns: &'static str,
     /// Schema and name of each table with whose rows those of a table change unreported (the parents of cascading foreign keys).
     pub parents: &'static str,
@@ -409,8 +408,7 @@ pub struct Catalogue {
     /// a parent may change its children; a table with history has more rows than a statement shows.
     pub unnamed_changes: &'static [&'static str],
     /// The columns of unique keys besides the primary key, ordered by key: key, column, and 1 if the key holds the column's whole value,
-    /// never
-    /// NULL. Without such a key, a new row can only conflict with one that has the same primary key.
+    /// never NULL. Without such a key, a new row can only conflict with one that has the same primary key.
     pub unique_keys: &'static str,
     pub warnings: &'static str,
     /// The status of this plugin in the server's table of plugins.

@@ -31,7 +31,7 @@ fn serves_until_its_row_is_written(flavour: &'static Flavour) {
     assert!(host.serves(READ, "two"));
 }
 
-/// A link on which a global setting changes after a table's columns were queried, and before its key is.
+/// This link changes a global setting after a table's columns were queried, and before its key is.
 struct Interrupted<'a>(&'a Engine);
 
 impl Link for Interrupted<'_> {
@@ -45,7 +45,7 @@ impl Link for Interrupted<'_> {
     }
 }
 
-/// A link on which another client reads another table while the first table is looked up.
+/// This link has another client read another table while the first table is looked up.
 struct Beside<'a>(Option<Host<'a>>);
 
 impl Link for Beside<'_> {

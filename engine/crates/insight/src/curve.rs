@@ -36,7 +36,7 @@ const MEMORY: f64 = 32_768.0;
 /// With fewer expected requests there is no prediction.
 const ENOUGH: f64 = 200.0;
 
-/// What the sample keeps of a stored result. `V` is what the caller needs to decide whether it is still fresh.
+/// The part of a stored result that the sample keeps. `V` is what the caller needs to decide whether the result is still fresh.
 #[derive(Clone, Debug)]
 pub struct Sample<V> {
     /// All bytes that it takes in the cache.
@@ -64,7 +64,7 @@ pub struct Moment {
     pub now_ns: u64,
 }
 
-/// What a cache of the current size would have done during the trial.
+/// The outcome of the trial: what a cache of the current size would have done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trial {
     pub requests: u64,
@@ -145,15 +145,13 @@ impl<V> Curve<V> {
     }
 
     /// Records a request. Returns false if its result is not in the sample: the caller then calls [`stored`](Self::stored) for a result
-    /// from
-    /// the cache or the server, or [`missed`](Self::missed) if it has no result that can be stored.
+    /// from the cache or the server, or [`missed`](Self::missed) if it has no result that can be stored.
     pub fn requested(&self, hash: u64, is_fresh: impl Fn(&V) -> bool) -> bool {
         self.with(|inner| inner.requested(hash, is_fresh)).unwrap_or(true)
     }
 
     /// Records a result that could be stored, or was found in the cache. Returns whether a cache of the current size would have answered
-    /// the
-    /// request; none if the request is not tracked.
+    /// the request; none if the request is not tracked.
     pub fn stored(&self, hash: u64, sample: Sample<V>) -> Option<bool> {
         self.with(|inner| inner.stored(hash, sample)).flatten()
     }

@@ -272,8 +272,7 @@ impl Digests {
     }
 
     /// Counts a read that the server answered and that could have been stored, had the cache been on. `would_hit` says whether the cache
-    /// would
-    /// have answered it, none if that is unknown. Nothing was stored, so this says nothing about what is worth storing.
+    /// would have answered it, none if that is unknown. Nothing was stored, so this says nothing about what is worth storing.
     pub fn observed(&self, shape: ShapeId, us: u64, would_hit: Option<bool>) {
         self.observed.note(shape, us, would_hit);
     }
@@ -321,8 +320,7 @@ impl Digests {
     }
 
     /// Sets seldom missed shapes back to level 0 while the memory has room. Storing all their results then costs next to nothing, and an
-    /// import,
-    /// for example, says little about the reads after it. Call several times a second.
+    /// import, for example, says little about the reads after it. Call several times a second.
     pub fn age(&self, now_ns: u64) {
         let mut book = self.book();
         if now_ns.saturating_sub(book.aged_ns) < AGE_NS {
@@ -342,8 +340,7 @@ impl Digests {
     }
 
     /// Judges all shapes again. Call several times a second. `ended` returns how many results of a shape have ended so far; it may wrap.
-    /// What
-    /// was refused for a temporary reason, one of `passing`, does not count against its shape.
+    /// What was refused for a temporary reason, one of `passing`, does not count against its shape.
     pub fn judge(&self, passing: &[usize], ended: impl Fn(ShapeId) -> u32) {
         let mut book = self.book();
         self.make_room_in(&mut book);

@@ -44,8 +44,7 @@ impl While {
     }
 
     /// The estimated time of a statement that is served: that of the average statement. If many results are stored, their times show
-    /// whether
-    /// served ones are cheaper, such as repeated point reads next to reports that are not repeated.
+    /// whether served ones are cheaper, such as repeated point reads next to reports that are not repeated.
     fn per_hit_ns(self) -> f64 {
         let share = if self.is_many(self.inserts) {
             let of = |total: u64, count: u64| total as f64 / count.max(1) as f64;

@@ -92,8 +92,7 @@ impl Exchanged {
     }
 
     /// Restores all slots, the last one first. A thread may still be inside one of the plugin's functions, which stay valid. Returns the
-    /// last
-    /// error if there were any.
+    /// last error if there were any.
     pub fn put_back(&mut self) -> std::io::Result<()> {
         let mut outcome = Ok(());
         for exchange in self.placed.drain(..).rev() {

@@ -110,7 +110,8 @@ fn on_table(thd: &ThdRef, event: &EventTable) {
             None => tell(&mut |report| bystander.report(engine, report)),
         });
     }
-    // The statement is now known to change what it may change.
+    // The write counts as in progress by now. Every change of privileges locks one of these tables, so privileges that were looked up
+    // before may no longer be valid.
     if is_lock && engine.flavour().schemas.tells_grants(db, name) && !signal::is_this_thread() {
         engine.settings().note_grants();
     }

@@ -108,8 +108,7 @@ impl Symbols {
     /// Makes every session acquire its list of audit plugins again, at its next command.
     pub fn renew_plugins(&self) {
         // SAFETY: null, or an exported aligned word that sessions read without a lock, to compare it. Losing a concurrent change by the
-        // server
-        // does no harm, because the number differs from its previous value either way.
+        // server does no harm, because the number differs from its previous value either way.
         if let Some(version) = unsafe { self.plugins_version.as_ref() } {
             version.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }

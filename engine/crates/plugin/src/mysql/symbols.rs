@@ -223,8 +223,7 @@ impl Symbols {
     /// The events that the server generates: a word for each class, a bit for each kind. None if the server does not export them.
     pub fn reported(&self) -> Option<&'static [AtomicU64; CLASSES]> {
         // SAFETY: null, or an exported array of aligned words, one per class, which the server itself reads without a lock. The server
-        // writes
-        // them, under a lock, when plugins are installed or removed; `waking` checks again after its own changes.
+        // writes them, under a lock, when plugins are installed or removed; `waking` checks again after its own changes.
         unsafe { self.reported.as_ref() }
     }
 
