@@ -180,6 +180,7 @@ impl Queue {
         Some(taken)
     }
 
+    /// Returns the segment at `place`, counted from the oldest.
     pub fn get(&self, place: usize) -> Option<&Segment> {
         if place >= self.linked {
             return self.open.as_ref().filter(|_| place == self.linked);

@@ -46,6 +46,7 @@ impl Shard {
         Shard { table: AtomicPtr::new(null_mut()), held: AtomicU64::new(0), state: Mutex::default() }
     }
 
+    /// Finds an entry and counts its use. The caller checks that it is fresh.
     #[inline]
     pub fn get<'g>(&self, hash: Hash, key: &Key, _pin: &'g Pin) -> Option<Entry<'g>> {
         let table = self.table()?;
@@ -80,6 +81,7 @@ impl Shard {
         self.held.store(bytes, Ordering::Relaxed);
     }
 
+    /// Calls `visit` for every entry that can be found, without the lock.
     pub fn visit<'g>(&self, _pin: &'g Pin, visit: &mut impl FnMut(Entry<'g>)) {
         let slots = self.table().map_or(&[][..], |table| table.slots());
         for slot in slots {

@@ -337,7 +337,7 @@ impl Habits {
 pub struct Asked {
     /// SQL expressions that results depend on.
     pub others: &'static [&'static str],
-    /// The variables among them.
+    /// The system variables that `others` reads.
     pub variables: &'static [&'static str],
     /// The session reads uncommitted rows.
     pub uncommitted: Habit,

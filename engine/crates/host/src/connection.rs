@@ -232,6 +232,7 @@ impl Connection {
         None
     }
 
+    /// Handles a whole command that was peeked at. The socket still holds all of its `end` bytes.
     fn peeked_command(&mut self, engine: &Engine, io: &mut dyn Io, end: usize) {
         if self.session.passes_unread(engine, &self.input[Header::SIZE..end]) {
             self.peeked = end;
@@ -279,6 +280,7 @@ impl Connection {
         }
     }
 
+    /// Collects a command that passes in pieces, and observes it once it is whole.
     fn observe_piece(&mut self, engine: &Engine, bytes: &[u8]) {
         let Some(collected) = &mut self.passing else { return };
         collected.extend_from_slice(bytes);
@@ -308,6 +310,7 @@ impl Connection {
         self.own_given = 0;
     }
 
+    /// Returns what the unread input starts with.
     fn next_command(&self) -> Next {
         let waiting = &self.input[self.given..self.filled];
         if waiting.is_empty() {
@@ -328,6 +331,7 @@ impl Connection {
         self.filled == self.input.len()
     }
 
+    /// Handles the whole command at the start of the input, which ends at `end`.
     fn command(&mut self, engine: &Engine, io: &mut dyn Io, end: usize) {
         if self.session.passes_unread(engine, &self.input[self.given + Header::SIZE..end]) {
             self.granted = end;
@@ -357,6 +361,7 @@ impl Connection {
         }
     }
 
+    /// Sets a packet of the engine as the next bytes that the server reads.
     fn lend(&mut self, packet: Vec<u8>) {
         self.own = packet;
         self.own_given = 0;
@@ -372,6 +377,7 @@ impl Connection {
         if io.would_block() { -1 } else { self.fill(|room| io.read(room)) }
     }
 
+    /// Reads more bytes into the input buffer, which grows if it is full. Returns what `read` returns.
     fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> isize) -> isize {
         if self.given == self.filled {
             self.given = 0;
@@ -386,6 +392,7 @@ impl Connection {
         count
     }
 
+    /// Resets the input buffer once the server has read all of it, and frees a large one.
     fn tidy(&mut self) {
         if self.given < self.filled {
             return;
@@ -435,6 +442,7 @@ impl Connection {
         }
     }
 
+    /// Parses the server's greeting. If that fails, the session is not followed.
     fn greet(&mut self, engine: &Engine, bytes: &[u8]) {
         if !self.has_greeted && !self.session.is_foreign() {
             self.has_greeted = true;

@@ -43,6 +43,7 @@ impl Patience {
         self.is_ready
     }
 
+    /// Records whether a wait received bytes. Each failed wait doubles the number of commands before the next one.
     pub fn note(&mut self, has_come: bool) {
         if has_come {
             self.vain = self.vain.saturating_sub(1);

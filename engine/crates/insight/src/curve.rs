@@ -140,7 +140,7 @@ impl<V> Curve<V> {
     /// True if requests with this hash are tracked. Check it first: it costs next to nothing.
     #[inline]
     pub fn wants(&self, hash: u64) -> bool {
-        // Relaxed, here and below: the sample itself is behind a lock, and the threshold a hint to it.
+        // Relaxed, here and below: a lock protects the sample, and the threshold is only a hint.
         place(hash) < self.threshold.load(Ordering::Relaxed)
     }
 
@@ -222,6 +222,7 @@ impl<V> Curve<V> {
         self.inner.lock().unwrap_or_else(|e| e.into_inner()).trial = Tried::default();
     }
 
+    /// Returns the totals of the trial, estimated for all of its requests.
     pub fn trial(&self) -> Trial {
         let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         let Tried { requests, hits, sampled_hits, sampled_us } = inner.trial;

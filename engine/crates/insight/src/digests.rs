@@ -237,6 +237,7 @@ impl Digests {
         &self.counters[usize::from(shape.0) % SHAPES]
     }
 
+    /// Counts a hit, with the time and the bytes that it saved the server.
     #[inline]
     pub fn hit(&self, shape: ShapeId, saved_us: u64, bytes: u64) {
         let own = self.stripes.own(shape);

@@ -2,8 +2,8 @@
 //!
 //! - Level 0: every result is stored.
 //! - Level n above 0: a result is stored only if its statement was missed before, not long ago, and then only one in 2^(n-1). A shape whose
-//!   results end before they are reused costs next to nothing this way, and a change is still noticed. Level 1 is for shapes of which
-//!   some results are reused and most are not.
+//!   results end before they are reused costs next to nothing this way, and a change is still noticed. Level 1 is for
+//!   shapes with some reused results and mostly unused ones.
 //!
 //! The level rises when results have ended, invalidated or evicted, without having been worth their cost. While results live, little counts
 //! against their shape, with two exceptions. A shape whose statements are hardly ever repeated does not have to fill the memory

@@ -87,6 +87,7 @@ impl Repeats {
         self.long.begin();
     }
 
+    /// Starts the short sample with zero counts.
     pub fn open_short(&self) {
         self.short.begin();
         self.is_short_open.store(true, Ordering::Relaxed);
@@ -96,6 +97,7 @@ impl Repeats {
         self.is_short_open.load(Ordering::Relaxed)
     }
 
+    /// Ends the short sample and returns its counts.
     pub fn close_short(&self) -> Count {
         self.is_short_open.store(false, Ordering::Relaxed);
         self.short.count()

@@ -72,10 +72,12 @@ pub fn begin() {
     set_ready(has_started);
 }
 
+/// Returns the number of the settings that sessions inherit. Taken before the accept, so that a change in between is noticed.
 pub fn number_before_accept() -> u64 {
     engine().settings().inherited()
 }
 
+/// Called after an accept: follows the connection if the plugin is loaded and the server reports to it.
 pub fn accepted(fd: c_int, number: u64) {
     let load = load_number();
     if fd >= 0 && load % 2 == 1 && ADMITS.load(Ordering::Acquire) {
@@ -90,6 +92,7 @@ pub fn note_end(fd: c_int) {
     }
 }
 
+/// Called before the server closes a descriptor: closes the session of its connection, or keeps it if this is not the session's own thread.
 pub fn closing(fd: c_int) {
     let Some(descriptor) = descriptors::get(fd) else { return };
     let here = server::get().session_here();

@@ -1,10 +1,11 @@
 //! Deliberate faults, for the tests that show that none of them brings the server down.
 //!
-//! With `FQC_FAULT=recv:500` in the server's environment, the hook of that name panics from its 500th call on. Other values:
+//! With `FQC_FAULT=recv:500` in the server's environment, the hook of that name panics on every call after the first 500.
+//! Other values:
 //! - `capability:35`: the engine does not know that capability.
 //! - `symbol:name`: the server seems not to export that name.
 //! - `version:8.0.36`: the server seems to have that version.
-//! - `silent:Lock`: the self-test on MySQL receives no report from that hook; `silent:memory`: none about a table of that storage engine.
+//! - `silent:Lock`: the self-test on MySQL receives no report from that seam; `silent:memory`: none about a table of that storage engine.
 //! - `doze:random`: the engine enters and leaves light mode at random; `doze:/a/path`: it is in light mode while that file exists.
 
 use flavour::Flavour;
@@ -40,6 +41,7 @@ pub fn wish(name: &str) -> Option<String> {
     Some(std::env::var("FQC_FAULT").ok()?.strip_prefix(name)?.strip_prefix(':')?.to_owned())
 }
 
+/// Reads `FQC_FAULT` and arms the hook that it names, if any.
 pub fn arm() {
     let Ok(wish) = std::env::var("FQC_FAULT") else { return };
     let (name, calls) = wish.split_once(':').unwrap_or((&wish, "0"));
@@ -59,6 +61,7 @@ pub fn forgetful(flavour: &'static Flavour) -> &'static Flavour {
     Box::leak(Box::new(other))
 }
 
+/// Panics if this point is armed and as many calls as were set have passed.
 #[inline]
 pub fn may_strike(point: Point) {
     if ARMED.load(Ordering::Relaxed) == point as u8 {

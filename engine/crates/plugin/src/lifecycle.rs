@@ -15,6 +15,7 @@ use crate::sockets::descriptors;
 use crate::version;
 use crate::worker;
 
+/// Loads the plugin: installs the hooks and starts the worker. An error leaves the server unchanged.
 pub fn start(server: &'static dyn Server) -> Result<(), String> {
     worker::await_end();
     server::set(server);
@@ -46,6 +47,7 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
     Ok(())
 }
 
+/// Unloads the plugin. The hooks stay installed while a connection still needs them.
 pub fn stop() {
     // The server also calls this for a plugin whose start has failed.
     if server::find().is_none() {

@@ -20,12 +20,14 @@ pub fn changed_unseen() {
     signal::wake();
 }
 
+/// Copies the settings to the engine, switches the cache on or off, and wakes the engine if it is wanted.
 pub fn publish(engine: &Engine) {
     server::get().publish_settings(engine.settings());
     engine.settings().switch(engine.memory_bytes() > 0);
     waking::attend(engine);
 }
 
+/// Publishes the settings and resizes the cache. For the worker's thread, because resizing takes time.
 pub fn apply(engine: &Engine) {
     publish(engine);
     let bytes = engine.memory_bytes();

@@ -81,6 +81,7 @@ const LEAVING: &str = "the plugin was uninstalled while connections use it, and 
      ends, or the server restarts; only then an INSTALL has an effect";
 
 impl Worker {
+    /// Runs one round: applies settings, updates the counters, and queries the server if that is allowed.
     fn round(&mut self) {
         let engine = engine();
         if self.knows_settings {
@@ -111,6 +112,7 @@ impl Worker {
         }
     }
 
+    /// Logs and publishes the obstacle to serving, if it has changed.
     fn tell_obstacle(&mut self, engine: &Engine) {
         settings::note_obstacle();
         let obstacle = waking::is_leaving().then_some(LEAVING).or_else(|| server::get().obstacle());

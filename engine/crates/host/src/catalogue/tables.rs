@@ -13,6 +13,7 @@ pub struct Columns {
     rows: Option<Vec<Row>>,
 }
 
+/// Looks up the verdict on a table. Returns its columns if its rows may be tracked separately.
 pub fn settle(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<Option<Columns>, String> {
     let era = table.era(engine.catalogue().generation());
     let (verdict, rows) = judge(engine.flavour(), link, &table.db, &table.name)?;
@@ -20,6 +21,7 @@ pub fn settle(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<Opt
     Ok((verdict == Verdict::Snapshot).then_some(Columns { era, rows }))
 }
 
+/// Looks up the key column of a table, unless its verdict has changed since.
 pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table, columns: &Columns) -> Result<(), String> {
     let generation = engine.catalogue().generation();
     if table.verdict(generation) == Verdict::Snapshot {

@@ -5,6 +5,7 @@ use flavour::Flavour;
 use session::{Definition, Engine, Own, ViewName, Views};
 use sql::Against;
 
+/// Looks up the names of all views, and whether there are triggers.
 pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let flavour = engine.flavour();
     let generation = engine.catalogue().generation();

@@ -63,6 +63,7 @@ pub struct Level {
 }
 
 impl Level {
+    /// Records a request for a key. If the level does not hold it, it is added, and others are evicted for it.
     pub fn request(&mut self, key: u32, keys: &mut impl Keys) -> Room {
         let mark = *keys.mark(key);
         if mark.is_held() {
@@ -75,6 +76,7 @@ impl Level {
         Room::Made
     }
 
+    /// Sets the capacity in bytes, and evicts what exceeds it.
     pub fn resize(&mut self, capacity: u64, keys: &mut impl Keys) {
         self.capacity = capacity;
         self.evict(keys);

@@ -75,6 +75,7 @@ impl<V> Sampled<V> {
         self.by_hash.len()
     }
 
+    /// Returns the number of a key, none if the key is unknown or its result is marked as stale.
     pub fn find(&self, hash: u64) -> Option<u32> {
         let at = *self.by_hash.get(&hash)?;
         (!self.key(at).is_outdated).then_some(at)
@@ -96,10 +97,12 @@ impl<V> Sampled<V> {
         self.key(at).sample.cost_us
     }
 
+    /// Marks the key's result as stale.
     pub fn outdate(&mut self, at: u32) {
         self.key_mut(at).is_outdated = true;
     }
 
+    /// Marks the key's result as evicted from a cache of the current size.
     pub fn evicted(&mut self, at: u32) {
         self.key_mut(at).is_evicted = true;
     }
@@ -114,6 +117,7 @@ impl<V> Sampled<V> {
         work(&mut self.levels[level], &mut Seen { keys, level, forgotten, nothing: Mark::default() })
     }
 
+    /// Stores a result, and records its request in all levels if none has counted it. Returns the state before.
     pub fn store(&mut self, hash: u64, sample: Sample<V>) -> Before {
         let Some(&at) = self.by_hash.get(&hash) else {
             let at = self.add(Key { hash, sample, marks: Default::default(), is_outdated: false, is_evicted: false });

@@ -29,6 +29,7 @@ pub struct Observed {
 
 // Relaxed throughout: counts order nothing.
 impl Observed {
+    /// Counts an observed request, which took the server `us` microseconds.
     pub fn note(&self, shape: ShapeId, us: u64, would_hit: Option<bool>) {
         let shapes = self.shapes.get_or_init(|| (0..SHAPES).map(|_| Counts::default()).collect());
         let counts = &shapes[usize::from(shape.0) % SHAPES];
@@ -48,6 +49,7 @@ impl Observed {
         self.of(shape).map_or(0, |counts| counts.requests.load(Ordering::Relaxed))
     }
 
+    /// Returns the totals of a shape, estimated for all of its requests.
     pub fn told(&self, shape: ShapeId) -> Trial {
         let Some(counts) = self.of(shape) else { return Trial::default() };
         let [hits, followed, us, requests] =

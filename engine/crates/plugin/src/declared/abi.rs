@@ -110,7 +110,7 @@ pub struct TypeLib {
     pub lengths: *const c_uint,
 }
 
-/// A static that the server reads or writes through a pointer of the ABI.
+/// A static variable that the server reads or writes through a pointer of the plugin ABI.
 #[repr(transparent)]
 pub struct Shared<T>(pub std::cell::UnsafeCell<T>);
 

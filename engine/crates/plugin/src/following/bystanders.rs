@@ -62,6 +62,8 @@ pub fn forget() {
     forgotten.into_values().for_each(|mut bystander| bystander.report(engine(), Report::Gone));
 }
 
+/// Calls `work` with the entry of a thread, which is created if there is none. Does nothing on the worker's thread, and while the plugin is
+/// not loaded.
 pub fn with(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
     if signal::is_this_thread() {
         return;
@@ -89,6 +91,7 @@ impl Drop for Ending {
     }
 }
 
+/// Removes the entry of a thread whose session has ended, and ends its writes in progress.
 pub fn ended(thread_id: u64) {
     heard().iter_mut().for_each(|heard| _ = heard.remove(&thread_id));
     if let Some(mut bystander) = all().as_mut().and_then(|all| all.remove(&thread_id)) {

@@ -46,6 +46,7 @@ pub fn has_lost(fd: c_int) -> bool {
     server::get().session_here().is_some_and(|here| all().get(&here).is_some_and(|cut| cut.fd == fd))
 }
 
+/// Closes the session of this thread, if it is one of these. Called when the server reports its end.
 pub fn ended(thread_id: u64) {
     if is_any() {
         let mut all = all();

@@ -32,7 +32,7 @@ pub const STATEMENTS: [(usize, std::ffi::c_ulong); 2] = [
     (QUERY_CLASS as usize, QUERY_NESTED_START as u64),
 ];
 
-/// `SET SESSION fqc_type` ran on this thread.
+/// Called when `SET SESSION fqc_type` has run on this thread.
 pub fn type_changed(thd: *mut Thd, value: u8) {
     // SAFETY: the server passes the session that runs the SET.
     let thread_id = unsafe { ThdRef::of(thd) }.thread_id();
@@ -83,7 +83,7 @@ fn tell_statement(thd: &ThdRef, text: &[u8]) {
 }
 
 /// # Safety
-/// As above.
+/// `event` is an event whose callback has not returned.
 unsafe fn on_general(thd: &ThdRef, event: &EventGeneral) {
     // SAFETY: the caller's guarantee.
     let (query, command) = unsafe { (event.query.bytes(), event.command.bytes()) };
@@ -142,7 +142,7 @@ fn is_statement(command: &[u8]) -> bool {
 }
 
 /// # Safety
-/// As above.
+/// `event` is an event whose callback has not returned.
 unsafe fn on_connection(thd: &ThdRef, event: &EventConnection) {
     let thread_id = event.thread_id;
     // SAFETY: the caller's guarantee.

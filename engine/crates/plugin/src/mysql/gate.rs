@@ -13,7 +13,7 @@ pub enum Obstacle {
     Engine = 1 << 2,
     /// Group Replication, whose other members write to this server too.
     Group = 1 << 3,
-    /// A thread pool.
+    /// A thread pool, whose connections cannot be followed.
     Pool = 1 << 4,
     /// The Rewriter plugin, which replaces statements before they run, by rules that may change.
     Rewriter = 1 << 5,

@@ -146,7 +146,7 @@ unsafe fn collected<'a>(context: *mut c_void) -> &'a mut Collected {
 }
 
 /// # Safety
-/// As above.
+/// `context` is the `Collected` of a query that has not returned.
 unsafe fn value(context: *mut c_void, value: Option<Vec<u8>>) -> c_int {
     // SAFETY: the caller's guarantee.
     unsafe { collected(context) }.row.push(value);
@@ -154,7 +154,7 @@ unsafe fn value(context: *mut c_void, value: Option<Vec<u8>>) -> c_int {
 }
 
 /// # Safety
-/// As above.
+/// `context` is the `Collected` of a query that has not returned.
 unsafe fn unreadable(context: *mut c_void) -> c_int {
     // SAFETY: the caller's guarantee.
     unsafe { collected(context) }.is_unreadable = true;

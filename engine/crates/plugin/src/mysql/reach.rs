@@ -88,6 +88,7 @@ fn with_held<T>(work: impl FnOnce(&mut Vec<Held>) -> T) -> Option<T> {
     HELD.try_with(|held| held.try_borrow_mut().ok().map(|mut held| work(&mut held))).ok().flatten()
 }
 
+/// Records that the session has locked a handler for writing.
 pub fn holds(actor: Actor, handler: usize, keeps_positions: bool) {
     with_held(|held| held.push(Held { thd: actor.thd.pointer() as usize, handler, keeps_positions }));
 }
@@ -128,6 +129,7 @@ thread_local! {
     static TOLD: Cell<u64> = const { Cell::new(0) };
 }
 
+/// Records that the audit interface has reported a statement of this session on this thread.
 pub fn told_text(id: u64) {
     let _ = TOLD.try_with(|told| told.set(id));
 }
@@ -166,6 +168,7 @@ pub fn begins_second_phase(thd: *mut Thd) {
     });
 }
 
+/// Ends the writes that `begins_second_phase` began.
 pub fn ends_second_phase(thd: *mut Thd) {
     let _ = SECOND_PHASE.try_with(|ending| ending.set(0));
     on_call(thd, |actor| has_ended(actor, true));

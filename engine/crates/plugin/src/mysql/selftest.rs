@@ -28,6 +28,7 @@ thread_local! {
     static SEEN: RefCell<Option<Vec<Seen>>> = const { RefCell::new(None) };
 }
 
+/// Records a report of a seam. Does nothing unless the self-test runs on this thread.
 #[inline]
 pub fn note(seen: impl FnOnce() -> Seen) {
     let tests = SEEN.try_with(|all| all.try_borrow().is_ok_and(|all| all.is_some())).unwrap_or(false);
@@ -125,6 +126,7 @@ fn tell(link: &mut dyn Link, db: &str, statement: &str, wanted: &[(Seam, &str, b
     Ok(())
 }
 
+/// True until the self-test has passed.
 pub fn is_needed() -> bool {
     gate::is_set(Obstacle::Untested)
 }

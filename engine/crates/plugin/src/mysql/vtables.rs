@@ -95,6 +95,7 @@ impl Slots {
         })
     }
 
+    /// Restores all slots. An error if one of them could not be restored.
     pub fn remove(&self) -> Result<(), String> {
         let outcome = self.0.lock().unwrap_or_else(PoisonError::into_inner).put_back();
         outcome.map_err(|error| format!("a table of functions could not be put back: {error}"))

@@ -35,7 +35,7 @@ impl Bell {
 
 /// Runs the feed until it ends. Returns 0, so that the server closes the connection. `id` is none if the near cache could not attach.
 #[cold]
-#[inline(never)] // its buffer would lie in the frame of every read
+#[inline(never)] // otherwise its buffer would be in the stack frame of every read
 pub fn run(fd: c_int, io: &mut dyn Io, id: Option<NearId>) -> isize {
     if let Some(id) = id {
         let _end = End(id);

@@ -151,7 +151,7 @@ impl Tables {
     }
 
     /// # Safety
-    /// As for `find`.
+    /// `self` describes the tables of a loaded object, and `rela` is one of its relocations.
     unsafe fn name(&self, rela: &Relocation) -> &CStr {
         // SAFETY: the relocation's symbol index is within the symbol table, names are NUL-terminated.
         unsafe {
