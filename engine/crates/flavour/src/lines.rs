@@ -18,7 +18,7 @@ pub fn of(version: &str) -> &'static Flavour {
     lines.find(Release::of(version), servers::line(version).admits_nears)
 }
 
-/// True if a server of this version has a statement for which `servers.tsv` has a first release.
+/// True if a server of this version has `statement`. Only for statements that `servers.tsv` lists with their first release.
 pub fn has_statement(version: &str, statement: &str) -> bool {
     let release = Release::of(version);
     let mut found = servers::since(servers::product(version));

@@ -64,7 +64,7 @@ pub struct Moment {
     pub now_ns: u64,
 }
 
-/// The outcome of the trial: what a cache of the current size would have done.
+/// The outcome of a trial: what a cache of the current size would have done while the cache was off and requests were only observed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trial {
     pub requests: u64,
@@ -239,7 +239,7 @@ fn usable(size_bytes: u64) -> f64 {
     size_bytes.saturating_sub(FIXED_BYTES) as f64 * 59.0 / 64.0
 }
 
-/// Uses other bits than the cache does to place entries.
+/// Returns the number that the threshold is compared with. It uses other bits than the cache does to place entries.
 fn place(hash: u64) -> u32 {
     (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - BITS)) as u32
 }

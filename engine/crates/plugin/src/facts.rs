@@ -14,7 +14,7 @@ const PROFILING: i64 = 1 << 33;
 pub trait Facts {
     fn pointer(&self) -> *mut Thd;
 
-    /// 0 READ UNCOMMITTED, 1 READ COMMITTED, 2 REPEATABLE READ, 3 SERIALIZABLE.
+    /// Returns the isolation level: 0 READ UNCOMMITTED, 1 READ COMMITTED, 2 REPEATABLE READ, 3 SERIALIZABLE.
     fn isolation(&self) -> i32;
 
     fn is_read_only(&self) -> bool;

@@ -2,8 +2,8 @@
 //!
 //! The audit interface reports statements and connections, but not reliably tables. So tables, definitions and commits are observed where
 //! the server calls through virtual function tables that it exports (`vtables`): the storage engines' locks (`handlers`), exclusive
-//! metadata locks (`definitions`), the transaction coordinator (`commits`), and the ends of prepared transactions (`second_phases`).
-//! docs/adr/mysql-seams.md gives the reasons.
+//! metadata locks (`definitions`), the transaction coordinator (`commits`), and the ends of prepared transactions (`second_phases`). Each
+//! such function is called a seam. docs/adr/mysql-seams.md gives the reasons.
 
 pub mod abi;
 pub mod commits;

@@ -51,7 +51,7 @@ pub trait Server: Sync {
     fn leave_thread(&self);
     /// Returns a connection to query the server. Drop it soon.
     fn link(&self) -> Box<dyn Link>;
-    /// Called when the plugin ends: the results of running queries are no longer of use.
+    /// Called when the plugin ends: running queries then return an error instead of their results.
     fn unlink(&self);
 
     /// Copies the values of the plugin's system variables to the engine's settings.

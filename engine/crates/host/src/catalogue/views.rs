@@ -9,7 +9,8 @@ use sql::Against;
 pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let flavour = engine.flavour();
     let generation = engine.catalogue().generation();
-    // Views in system schemas are left out: a statement that reads one either names the system schema or is not cached where it runs.
+    // Views in system schemas are left out: a statement that reads one either names the system schema, or runs with it as the current
+    // database. Neither kind is cached.
     let views = names(flavour, link, |schema| !flavour.schemas.is_system(schema))?;
     let triggers = flavour.catalogue.triggers.map(|question| link.query(question)).transpose()?;
     engine.catalogue().publish(Views::new(generation, !engine.settings().tells_case(), views));

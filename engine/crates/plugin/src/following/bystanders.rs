@@ -1,4 +1,5 @@
-//! Background threads and sessions that the engine does not follow by their bytes: events, replication appliers, unreadable connections.
+//! Bystanders: background threads, and sessions that the engine does not follow by their bytes (events, replication appliers, unreadable
+//! connections).
 
 use crate::containment::contain;
 use crate::engine::engine;

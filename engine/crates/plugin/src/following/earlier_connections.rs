@@ -134,7 +134,7 @@ pub fn on_write(fd: c_int) {
     });
 }
 
-/// Called when this thread was reported: its connection needs no further care.
+/// Called when the server has reported something about this thread: its connection needs no further care.
 pub fn on_report() {
     let Some(command) = take() else { return };
     if let (Some(descriptor), Some(load)) = (descriptors::get(command.fd), load()) {

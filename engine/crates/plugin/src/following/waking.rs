@@ -57,7 +57,7 @@ fn present_doubt() -> MutexGuard<'static, Option<Doubt>> {
     DOUBT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts the doubt: a statement of this thread is about to change the table of plugins, and then plugins. Without a thread, a statement
+/// Starts a `Doubt`: a statement of this thread is about to change the table of plugins, and then plugins. Without a thread, a statement
 /// that was not seen may have done so.
 pub fn doubt(engine: &Engine, thread_id: Option<u64>) {
     let mut doubt = present_doubt();
