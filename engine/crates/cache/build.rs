@@ -1,4 +1,4 @@
-//! Declares the configuration under which the model checker replaces the atomics.
+//! Declares the `loom` configuration, in which the model checker replaces the atomics.
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(loom)");

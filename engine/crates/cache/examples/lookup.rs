@@ -1,6 +1,6 @@
 //! Prints what a hit costs: `cargo run --release -p fqc-cache --example lookup`.
 //!
-//! A hit hashes the key, pins, finds the entry and reads its first byte. With a thousand keys all is in processor caches,
+//! A hit hashes the key, pins, finds the entry and reads its first byte. With a thousand keys everything is in the processor's caches;
 //! with 100 000, uniformly chosen, nearly every hit waits for memory.
 
 use std::hint::black_box;
@@ -9,7 +9,7 @@ use cache::{Cache, CellId, Key, Meta, Stamp, pin};
 
 const KEYS: [u32; 2] = [1_000, 100_000];
 const HITS: u32 = 10_000_000;
-/// In processor caches, as a statement is that was just received; the parameter makes the key.
+/// In the processor's caches, like a statement that was just received; the parameter makes the key.
 const TEXT: &[u8] = b"SELECT c FROM sbtest1 WHERE id=?";
 
 fn main() {
@@ -40,7 +40,7 @@ fn key_of(parameter: &[u8; 4]) -> Key<'_> {
     Key { context: 1, parts: [TEXT, parameter] }
 }
 
-/// CPU time per hit in nanoseconds.
+/// Returns the CPU time per hit in nanoseconds.
 fn measure(cache: &Cache, keys: u32, seed: u32) -> f64 {
     let mut state = seed;
     let start = cpu_nanoseconds();
@@ -56,7 +56,7 @@ fn measure(cache: &Cache, keys: u32, seed: u32) -> f64 {
     (cpu_nanoseconds() - start) as f64 / f64::from(HITS)
 }
 
-/// Of this thread, so that a busy machine disturbs less.
+/// Returns the CPU time of this thread only, so that a busy machine disturbs less.
 fn cpu_nanoseconds() -> i64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is valid for writing.

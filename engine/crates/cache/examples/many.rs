@@ -1,7 +1,7 @@
-//! Prints what an entry takes beyond its key and its result, over so many small ones, and what looking them up costs then:
+//! Prints how many bytes an entry takes beyond its key and its result, for many small entries, and what looking them up costs:
 //! `cargo run --release -p fqc-cache --example many -- [entries]`, 1,000,000 without a number.
 //!
-//! Taken is the growth of the process in memory, so that the index and what is lost between entries are in it.
+//! The bytes are the growth of the process's resident memory, so the index and gaps between entries are included.
 
 use cache::{Cache, CellId, Key, Meta, Stamp, pin};
 use std::time::Instant;
@@ -16,7 +16,7 @@ fn main() {
     let entries: u64 = std::env::args().nth(1).map_or(1_000_000, |word| word.parse().expect("a whole number"));
     let payload = (CONTEXT_BYTES + TEXT.len() + PARAMETER_BYTES + VALUE.len()) as u64;
     let before = resident_bytes();
-    // Room for all, so that nothing is evicted.
+    // The budget has room for all, so that nothing is evicted.
     let cache = Cache::new(entries * (payload + 64) * 9 / 8);
     let begun = Instant::now();
     (0..entries).for_each(|n| store(&cache, n));

@@ -1,9 +1,9 @@
 //! Compares the cache's eviction with others on traces, as a table in Markdown:
 //! `cargo run --release -p fqc-cache --example replay -- [file of numbers]...`
 //!
-//! Each row is a trace and a size, each column the share of hits when a miss is always stored. The simulators hold as many
-//! entries as fit into the budget if nothing but keys and values counted, so they flatter themselves by the bookkeeping.
-//! Without files the traces are generated; a file holds recorded requests, a key in each 4 bytes.
+//! Each row is a trace and a size, each column the hit ratio if a miss is always stored. The simulators hold as many entries as fit into
+//! the budget if only keys and values counted, so they look better than they are by the bookkeeping. Without files the traces are
+//! generated; a file holds recorded requests, a key in each 4 bytes.
 
 use std::collections::HashMap;
 
@@ -44,14 +44,14 @@ fn name_of(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).to_owned()
 }
 
-/// The first requests of a real trace.
+/// Reads the first requests of a recorded trace.
 fn read(path: &str) -> Vec<u64> {
     let bytes = std::fs::read(path).unwrap_or_else(|error| panic!("cannot read the trace {path}: {error}"));
     let numbers = bytes.as_chunks().0.iter().map(|bytes| u64::from(u32::from_be_bytes(*bytes)));
     numbers.take(REQUESTS as usize).collect()
 }
 
-/// Whether a request hit; a miss is stored.
+/// Returns true if the request was a hit. A miss is stored.
 trait Policy {
     fn request(&mut self, number: u64) -> bool;
 }
@@ -75,8 +75,8 @@ fn traces() -> [(&'static str, Vec<u64>); 6] {
     let among = |count: u64, u: f64| (u * count as f64) as u64;
     // The inverse of the distribution function of a continuous Zipf law with exponent 0.9, close enough to the real one.
     let zipf = move |u: f64| ((u * ((KEYS as f64).powf(0.1) - 1.0) + 1.0).powf(10.0)) as u64;
-    // Of the published workloads: all hits, or all misses but by chance, are uniform; read/write adds ranges of a hundred
-    // rows; the sweep of sizes is uniform over keys that exceed the memory; the last two stand for use by people.
+    // Uniform traces stand for the published workloads in which all requests hit, or all miss except by chance. Read/write adds ranges of
+    // a hundred rows; the sweep of sizes is uniform over keys that exceed the memory; the last two stand for use by people.
     [
         ("point reads, uniform", trace(&|_, u, _| among(KEYS, u))),
         ("point reads, a fifth hot", trace(&|_, u, v| among(if v < 0.8 { KEYS / 5 } else { KEYS }, u))),
@@ -134,7 +134,7 @@ impl Policy for Lru {
     }
 }
 
-/// SIEVE: a hand goes from old to new through a queue, spares what was visited, and stays where it evicted.
+/// SIEVE: a hand moves from old to new through a queue, spares visited entries, and stays where it evicted.
 struct Sieve {
     entries: usize,
     now: u64,

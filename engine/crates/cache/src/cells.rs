@@ -1,14 +1,14 @@
 //! An append-only array of atomic words whose elements never move, so that readers need no lock.
 //!
-//! Chunk `k` holds `FIRST << k` words; a word's chunk and place follow from its number. Growing takes a mutex; a chunk is
-//! filled before its pointer is published, and lives as long as the array.
+//! Chunk `k` holds `FIRST << k` words; a word's chunk and place follow from its number. Growing takes a mutex. A chunk is filled
+//! before its pointer is published, and lives as long as the array.
 
 use crate::sync::{AtomicPtr, AtomicU64, Mutex, Ordering};
 
 const FIRST_BITS: u32 = if cfg!(loom) { 1 } else { 10 };
 const FIRST: u32 = 1 << FIRST_BITS;
 const CHUNKS: usize = if cfg!(loom) { 2 } else { 14 };
-/// All chunks together: a little less than 16 Mi words.
+/// The number of words in all chunks: a little less than 16 Mi.
 const CAPACITY: u32 = FIRST * ((1 << CHUNKS) - 1);
 
 pub(crate) struct Cells {
@@ -41,7 +41,7 @@ impl Cells {
         // Relaxed: chunks are stored under the mutex that the caller holds.
         if self.chunks[chunk].load(Ordering::Relaxed).is_null() {
             let words = zeroes(size_of_chunk(chunk));
-            // Release pairs with the Acquire in `get`: who sees the pointer sees the zeroes.
+            // Release pairs with the Acquire in `get`: a thread that sees the pointer sees the zeroes.
             self.chunks[chunk].store(words, Ordering::Release);
         }
     }
@@ -73,7 +73,7 @@ impl Drop for Cells {
     }
 }
 
-/// The system gives a large allocation of zeroes page by page, as they are written: cells that nobody uses take no memory.
+/// The system provides a large allocation of zeroes page by page, as they are written: unused cells take no memory.
 #[cfg(not(loom))]
 fn zeroes(len: usize) -> *mut AtomicU64 {
     const { assert!(size_of::<AtomicU64>() == size_of::<u64>() && align_of::<AtomicU64>() == align_of::<u64>()) };
@@ -89,7 +89,7 @@ fn zeroes(len: usize) -> *mut AtomicU64 {
 /// # Safety
 /// `words` came from `zeroes` with this length and is not used any more.
 unsafe fn free(words: *mut AtomicU64, len: usize) {
-    // SAFETY: it is a box of so many words, all of them plain memory of the same layout.
+    // SAFETY: it is a box of this many words, all of them plain memory of the same layout.
     drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(words, len)) });
 }
 

@@ -1,13 +1,13 @@
-//! Counters that many threads raise at once without sharing a cache line.
+//! Counters that many threads increment at once without sharing a cache line.
 //!
-//! Each thread adds to the share it was dealt; a sum reads all shares. A sum is exact once the additions have ended, and never
-//! goes back for one observer. Deliberately absent: resetting (subtract a remembered sum instead).
+//! Each thread adds to its assigned share; a sum reads all shares. A sum is exact once the additions have ended, and never decreases for
+//! one observer. There is no reset: subtract a remembered sum instead.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const SHARES: usize = 16;
 
-/// Two lines, because processors prefetch them in pairs.
+/// Padded to two cache lines, because processors prefetch them in pairs.
 #[repr(align(128))]
 struct Share(AtomicU64);
 
@@ -44,10 +44,10 @@ impl Default for Counter {
 fn own_share() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {
-        // Relaxed: any dealing of shares is correct.
+        // Relaxed: any assignment of shares is correct.
         static OWN: usize = NEXT.fetch_add(1, Ordering::Relaxed) % SHARES;
     }
-    // A thread that is ending may have lost its share; any will do.
+    // A thread that is ending may have lost its share; any share will do.
     OWN.try_with(|&own| own).unwrap_or(0)
 }
 

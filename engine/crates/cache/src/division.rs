@@ -1,18 +1,18 @@
-//! How a budget is divided: many shards keep writers apart, many segments make eviction gentle, and small budgets cannot
-//! afford both.
+//! How a budget is divided into shards and segments. Many shards keep writers apart, many segments evict less at once, and a small
+//! budget cannot afford both.
 
-/// The most shards there can be.
+/// The maximum number of shards.
 pub(crate) const SHARDS: usize = if cfg!(miri) { 4 } else { 64 };
 
 const SHARD_BYTES: u64 = 1 << 20;
 pub(crate) const SEGMENTS_PER_SHARD: u64 = 64;
-/// Of segments in a shard that is not full, if its budget allows for so much.
+/// The smallest segment of a shard that is not full, in bytes, unless the budget is too small for it.
 pub(crate) const LEAST_SEGMENT_BYTES: usize = 64 << 10;
 const MAX_SEGMENT_BYTES: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Division {
-    /// A power of two.
+    /// The number of shards, a power of two.
     pub shards: usize,
     pub segment_bytes: usize,
 }

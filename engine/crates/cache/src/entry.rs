@@ -3,9 +3,9 @@
 //! The key comes first, at a fixed distance, so that the processor can fetch it while it still waits for the header. It consists
 //! of the first part, the second part and, if there is a second one, its length.
 //!
-//! An entry is written once, before anyone can find it, and does not change afterwards, so readers need no synchronisation. The
-//! one exception are its flags: a reader may set one more. Whatever else changes (how often the entry was used, where it is) is
-//! kept in its slot of the index.
+//! An entry is written once, before any reader can find it, and does not change afterwards, so readers need no synchronisation. The one
+//! exception is its flags: a reader may set one more. Everything else that changes (its use count, its queue) is kept in its slot of
+//! the index.
 
 use std::marker::PhantomData;
 use std::mem::offset_of;
@@ -22,11 +22,11 @@ pub(crate) const ALIGN: usize = 4;
 
 const CELLS_BITS: u32 = 16;
 const OWNER_BITS: u32 = 16;
-/// Numbers of sessions' identities and of moments alike.
+/// The largest number that the header can hold, for session contexts and for stamps.
 const NUMBER_MAX: u64 = VERSION_MAX;
 const _: () = assert!(NUMBER_MAX == u64::MAX >> CELLS_BITS && NUMBER_MAX == u64::MAX >> OWNER_BITS);
 
-/// A word that is aligned as entries are.
+/// A `u64` that is aligned as entries are.
 #[derive(Clone, Copy)]
 #[repr(C, packed(4))]
 struct Word(u64);
@@ -51,12 +51,12 @@ const FLAGS_END: usize = FLAGS_AT + size_of::<AtomicU32>();
 const KEY_AT: usize = offset_of!(Header, cost) + size_of::<u16>();
 const _: () = assert!(align_of::<Header>() == ALIGN && size_of::<Header>() == KEY_AT.next_multiple_of(ALIGN));
 
-/// `bytes of both parts << 1 | whether there is a second one`
+/// `bytes of both parts << 1 | 1 if there is a second part`
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct KeySize(u32);
 
 impl KeySize {
-    /// `None`: too large to be written down.
+    /// Returns `None` if the key is too large for the header.
     fn of(parts: [&[u8]; 2]) -> Option<Self> {
         let bytes = parts[0].len().checked_add(parts[1].len()).filter(|&bytes| bytes < 1 << 31)?;
         Some(KeySize((bytes as u32) << 1 | u32::from(!parts[1].is_empty())))
@@ -75,13 +75,13 @@ impl KeySize {
     }
 }
 
-/// Bytes of a key in an entry: with the length of its second part, if it has one.
+/// The bytes of a key in an entry, including the length of its second part if it has one.
 fn stored_bytes(parts: [&[u8]; 2]) -> usize {
     let told = if parts[1].is_empty() { 0 } else { size_of::<u32>() };
     parts[0].len() + parts[1].len() + told
 }
 
-/// Where the parts behind the header begin, and where the next entry can.
+/// The offsets of the parts after the header, and the size of the entry.
 struct Layout {
     cells_at: usize,
     value_at: usize,
@@ -97,12 +97,12 @@ impl Layout {
     }
 }
 
-/// Bytes of an entry with so many cells and so large a value.
+/// The bytes of an entry with this number of cells and this size of value.
 pub fn entry_bytes(key: &Key, cells: usize, value_bytes: usize) -> usize {
     Layout::new(stored_bytes(key.parts), cells, value_bytes).size
 }
 
-/// What an insertion brings along, checked to be representable.
+/// A result to insert, checked to be representable in an entry.
 pub(crate) struct Draft<'a> {
     pub hash: Hash,
     pub key: &'a Key<'a>,
@@ -114,7 +114,7 @@ pub(crate) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// `None`: a number that the header cannot hold.
+    /// Returns `None` if a number does not fit into the header.
     pub fn new(hash: Hash, key: &'a Key<'a>, meta: Meta, cells: &'a [CellId], value: &'a [u8]) -> Option<Self> {
         let key_size = KeySize::of(key.parts)?;
         let representable = u32::try_from(value.len()).is_ok() && key.context <= NUMBER_MAX;
@@ -125,13 +125,13 @@ impl<'a> Draft<'a> {
         Some(Draft { hash, key, meta, cells, value, key_size, layout })
     }
 
-    /// Bytes of the whole entry, a multiple of [`ALIGN`].
+    /// The bytes of the whole entry, a multiple of [`ALIGN`].
     pub fn size(&self) -> usize {
         self.layout.size
     }
 
     /// # Safety
-    /// `at` is aligned to [`ALIGN`] and has [`size`](Self::size) writable bytes that nobody else can see.
+    /// `at` is aligned to [`ALIGN`] and has [`size`](Self::size) writable bytes that no other thread can see.
     pub unsafe fn write(&self, at: NonNull<u8>) -> RawEntry {
         let parts = self.key.parts;
         let header = Header {
@@ -157,7 +157,7 @@ impl<'a> Draft<'a> {
             (self.layout.cells_at, cells),
             (self.layout.value_at, self.value),
         ];
-        // SAFETY: the layout has room for the header, rounded up, and for each of these where it is put.
+        // SAFETY: the layout has space for the header, rounded up, and for each of these at its offset.
         unsafe {
             entry.0.write(header);
             for (offset, bytes) in behind {
@@ -172,7 +172,7 @@ fn saturate(n: u64) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// A number in 16 bits: 11 that are shifted left by what the other 5 say.
+/// Packs a number into 16 bits: 11 bits of value, shifted left by the number in the other 5.
 fn pack(n: u64) -> u16 {
     let shift = (u64::BITS - n.leading_zeros()).saturating_sub(11);
     if shift < 32 { (shift as u16) << 11 | (n >> shift) as u16 } else { u16::MAX }
@@ -182,7 +182,7 @@ fn unpack(packed: u16) -> u64 {
     u64::from(packed & 0x7ff) << (packed >> 11)
 }
 
-/// The address of an entry, without a promise that it still exists.
+/// The address of an entry, without a guarantee that the entry still exists.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RawEntry(NonNull<Header>);
 
@@ -202,13 +202,13 @@ impl RawEntry {
         unsafe { self.0.as_ref() }
     }
 
-    /// Copies all of it; its flags while readers may set some.
+    /// Copies the whole entry. Readers may set flags at the same time.
     ///
     /// # Safety
-    /// The entry is written and mapped, `bytes` is its size, and `at` is aligned to [`ALIGN`] and has so many writable bytes
-    /// that nobody else can see.
+    /// The entry is written and mapped, `bytes` is its size, and `at` is aligned to [`ALIGN`] and has as many writable bytes
+    /// that no other thread can see.
     pub unsafe fn copy_to(self, at: NonNull<u8>, bytes: usize) {
-        // SAFETY: the caller's promise; the two pieces and the flags between them make up the entry.
+        // SAFETY: the caller's guarantee; the two pieces and the flags between them make up the entry.
         unsafe {
             at.copy_from_nonoverlapping(self.start(), FLAGS_AT);
             at.add(FLAGS_END).copy_from_nonoverlapping(self.start().add(FLAGS_END), bytes - FLAGS_END);
@@ -217,7 +217,7 @@ impl RawEntry {
         }
     }
 
-    /// The entry as readers see it.
+    /// Returns the entry as readers see it.
     ///
     /// # Safety
     /// The entry is written, and its memory stays mapped for `'a`.
@@ -226,7 +226,7 @@ impl RawEntry {
     }
 }
 
-/// A stored result, readable as long as the [`Pin`] it was found under.
+/// A stored result. It can be read as long as the [`Pin`] with which it was found lives.
 #[derive(Clone, Copy)]
 pub struct Entry<'g> {
     raw: RawEntry,
@@ -235,7 +235,7 @@ pub struct Entry<'g> {
 
 impl<'g> Entry<'g> {
     fn header(&self) -> &'g Header {
-        // SAFETY: `RawEntry::view` was promised exactly this.
+        // SAFETY: the caller of `RawEntry::view` guaranteed exactly this.
         unsafe { self.raw.header() }
     }
 
@@ -244,7 +244,7 @@ impl<'g> Entry<'g> {
     }
 
     fn bytes(&self, at: usize, len: usize) -> &'g [u8] {
-        // SAFETY: all callers stay within what the header says of the entry, all of which `Draft::write` filled.
+        // SAFETY: all callers stay within the sizes in the header, and `Draft::write` filled all of these bytes.
         unsafe { slice::from_raw_parts(self.raw.start().add(at).as_ptr(), len) }
     }
 
@@ -255,14 +255,14 @@ impl<'g> Entry<'g> {
     #[inline]
     pub(crate) fn matches(&self, key: &Key) -> bool {
         let [first, second] = key.parts;
-        // A key that is too large for a header is in none. Equal sizes bound what is read by `first` and `second`.
+        // A key that is too large for a header matches no entry. Equal sizes bound what is read through `first` and `second`.
         self.header().context_and_owner.0 >> OWNER_BITS == key.context
             && Some(self.header().key) == KeySize::of(key.parts)
             && self.bytes(KEY_AT, first.len()) == first
             && (second.is_empty() || self.second() == second)
     }
 
-    /// The second part of a key that has one.
+    /// The second part of the key. Only for a key that has one.
     fn second(&self) -> &'g [u8] {
         let end = KEY_AT + self.header().key.part_bytes();
         let mut told = [0; size_of::<u32>()];
@@ -271,7 +271,7 @@ impl<'g> Entry<'g> {
         self.bytes(end - bytes, bytes)
     }
 
-    /// Bytes of the whole entry, its place in the index not counted.
+    /// The bytes of the whole entry, without its slot in the index.
     pub fn size(&self) -> usize {
         self.layout().size
     }
@@ -287,7 +287,7 @@ impl<'g> Entry<'g> {
 
     pub fn cells(&self) -> &'g [CellId] {
         let at = self.layout().cells_at;
-        // SAFETY: `Draft::write` copied so many cells here; they need no alignment.
+        // SAFETY: `Draft::write` copied this many cells here; they need no alignment.
         unsafe { slice::from_raw_parts(self.raw.start().add(at).cast().as_ptr(), self.cells_len()) }
     }
 
@@ -295,7 +295,7 @@ impl<'g> Entry<'g> {
         Stamp(self.header().stamp_and_cells.0 >> CELLS_BITS)
     }
 
-    /// Nothing that it depends on has changed, or is changing.
+    /// True if nothing that the result depends on has changed or is being changed.
     #[inline]
     pub fn is_fresh(&self, versions: &Versions) -> bool {
         versions.is_fresh(self.cells(), self.stamp())
@@ -305,7 +305,7 @@ impl<'g> Entry<'g> {
         self.header().rows.into()
     }
 
-    /// In whole microseconds, to one part in a thousand.
+    /// The cost in nanoseconds, stored in whole microseconds with an error of up to one part in a thousand.
     pub fn cost_ns(&self) -> u64 {
         unpack(self.header().cost) * 1000
     }
@@ -319,7 +319,7 @@ impl<'g> Entry<'g> {
         self.header().flags.load(Ordering::Relaxed)
     }
 
-    /// Sets a flag; true if it was not set. Forgotten if the entry moves at this very moment.
+    /// Sets a flag and returns true if it was not set. The flag is lost if the entry is being moved at the same time.
     pub fn mark(&self, flag: u32) -> bool {
         let flags = &self.header().flags;
         flags.load(Ordering::Relaxed) & flag == 0 && flags.fetch_or(flag, Ordering::Relaxed) & flag == 0

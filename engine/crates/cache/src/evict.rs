@@ -1,10 +1,10 @@
-//! S3-FIFO over segments. New entries enter a small queue, about a tenth of the memory. When they reach its end, those that were
-//! used move on to the main queue, and the others leave a ghost. In the main queue each round costs an entry one of its uses; an
-//! entry with none left is dropped.
+//! Eviction by S3-FIFO over segments. New entries enter the small queue, about a tenth of the memory. When they reach its end, used ones
+//! move to the main queue, and the others leave a ghost. In the main queue each round costs an entry one of its uses; an entry with
+//! none left is dropped.
 //!
-//! A segment is freed as a whole, and its survivors are copied, so memory does not fragment. A segment that nearly all entries
-//! survive is not copied but moved in the queue. To bound the work of one eviction, each further segment of the main queue asks
-//! for one use more, and after some rounds every entry goes.
+//! A segment is freed as a whole, and its survivors are copied, so memory does not fragment. A segment in which nearly all entries survive
+//! is not copied but moved to the young end of the main queue. To bound the work of one eviction, each further segment of the main
+//! queue requires one use more, and after some rounds every entry is dropped.
 
 use crate::ghosts;
 use crate::memory::collect;
@@ -12,11 +12,11 @@ use crate::segment::Segment;
 use crate::slot::IndexSlot;
 use crate::writer::{Living, Writer};
 
-/// Rounds of one eviction in which used entries are spared.
+/// The rounds of one eviction in which used entries are spared.
 const PATIENCE: u32 = 16;
 
 impl Writer<'_> {
-    /// Gives up segments until less is held than before; `false` when there are none.
+    /// Evicts segments until the shard holds fewer bytes than before. Returns `false` if there were no segments left.
     pub fn evict(&mut self) -> bool {
         let before = self.segments_bytes();
         let mut turns_of_main = 0;
@@ -29,7 +29,7 @@ impl Writer<'_> {
             if self.segments_bytes() < before {
                 break;
             }
-            // The next survivors may need the memory of these.
+            // The next survivors may need the memory of the segments that were just retired.
             collect();
         }
         self.segments_bytes() < before
@@ -56,7 +56,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether it is not worth while to copy the survivors.
+    /// True if so much of the segment survives that copying does not pay.
     fn is_mostly_spared(&self, segment: &Segment, spared_above: u64) -> bool {
         let living = self.living(segment);
         let spared = living.filter(|living| living.slot.uses() > spared_above);
@@ -64,7 +64,7 @@ impl Writer<'_> {
         if segment.is_single() { bytes > 0 } else { 8 * bytes >= 7 * segment.bytes() }
     }
 
-    /// Moves an entry to main, or marks it as there; it fails when there is no memory to move it to.
+    /// Moves an entry to main, or marks it as being there. Returns false if there is no memory to move it to.
     fn spare(&mut self, living: &Living, in_place: bool) -> bool {
         let slot = living.slot;
         let uses = if slot.is_main() { slot.uses() - 1 } else { 0 };

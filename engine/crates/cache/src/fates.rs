@@ -1,12 +1,12 @@
-//! What became of the entries of each owner: dropped by eviction or by a sweep, or replaced; and whether they were ever hit.
+//! Counts how the entries of each owner ended (evicted, swept or replaced), and whether they were ever hit.
 //!
-//! Deliberately absent: what an owner is. Entries that disappear when the whole cache is cleared are not counted.
+//! This module does not know what an owner is. Entries that disappear when the whole cache is cleared are not counted.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::slot::IndexSlot;
 
-/// Owners are numbered below this.
+/// Owners are numbered from 0 to below this.
 pub const OWNERS: usize = 2048;
 
 #[derive(Default)]
@@ -15,7 +15,7 @@ struct Ended {
     unused: AtomicU32,
 }
 
-/// How many entries of an owner have ended; both wrap.
+/// How many entries of an owner have ended, split by whether they were hit. Both counts wrap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
     pub used: u32,
@@ -31,7 +31,7 @@ impl Fates {
 
     pub fn note(&self, owner: u16, slot: IndexSlot) {
         let Some(ended) = self.0.get(usize::from(owner)) else { return };
-        // An entry reaches the main queue by a hit, or because it was asked for again soon after it had gone.
+        // An entry reaches the main queue by a hit, or because it was requested again soon after its eviction.
         let is_used = slot.uses() > 0 || slot.is_main();
         // Relaxed, here and below: a count orders nothing.
         if is_used { &ended.used } else { &ended.unused }.fetch_add(1, Ordering::Relaxed);

@@ -1,8 +1,8 @@
-//! Fingerprints of entries that were evicted before they were used twice. If one of them is asked for again soon, it has shown
-//! that it is reused, and goes straight to the main queue.
+//! Fingerprints of entries that were evicted before they were used twice. If such an entry is inserted again soon, it has shown that it is
+//! reused, and goes straight to the main queue.
 //!
-//! Each bucket holds eight 16-bit fingerprints in order of arrival; a ninth pushes out the oldest. Forgetting one, or taking one
-//! for another (8 in 32768), does no harm: an entry lands in the wrong queue.
+//! Each bucket holds eight 16-bit fingerprints in order of arrival; a ninth pushes out the oldest. Forgetting one, or confusing two (8 in
+//! 32768), does no harm: an entry enters the wrong queue.
 
 pub(crate) const BUCKET: usize = 8;
 pub(crate) type Bucket = [u16; BUCKET];
@@ -21,7 +21,7 @@ pub(crate) fn contains(bucket: &Bucket, tag: u16) -> bool {
     bucket.contains(&fingerprint(tag))
 }
 
-/// Whether the tag was remembered; it no longer is.
+/// Removes the tag from the bucket. Returns true if it was there.
 pub(crate) fn recall(bucket: &mut Bucket, tag: u16) -> bool {
     let found = bucket.iter().position(|&ghost| ghost == fingerprint(tag));
     if let Some(at) = found {

@@ -1,4 +1,4 @@
-//! The parts of a key's hash, each bit used for one purpose: its shard, its place in the shard's index, and its tag there.
+//! The parts of a key's hash, each bit used for one purpose: the shard, the place in the shard's index, and the tag there.
 
 use std::hash::{BuildHasher, Hasher};
 
@@ -12,12 +12,12 @@ impl Hash {
         self.0 as usize & mask & 0xffff
     }
 
-    /// Where to start looking; a table of any size scales it to its own range.
+    /// Where a search starts. A table of any size scales it to its own range.
     pub fn place(self) -> u32 {
         (self.0 >> 16) as u32
     }
 
-    /// Tells most other keys at the same place apart; 15 bits.
+    /// Distinguishes most other keys at the same place; 15 bits.
     pub fn tag(self) -> u16 {
         (self.0 >> 49) as u16
     }
@@ -29,7 +29,7 @@ pub(crate) fn scale(place: u32, range: u32) -> usize {
     ((u64::from(place) * u64::from(range)) >> 32) as usize
 }
 
-/// Seeded per process, so that nobody outside can construct collisions.
+/// Seeded per process, so that clients cannot construct collisions.
 #[derive(Default)]
 pub(crate) struct Seed(foldhash::quality::RandomState);
 

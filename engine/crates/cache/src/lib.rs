@@ -1,20 +1,19 @@
-//! The store of a query cache that lives inside a database server: what is still true ([`Versions`]), what is stored
-//! ([`Cache`]), and how often ([`Counter`]).
+//! The store of a query cache: which results are still current ([`Versions`]), what is stored ([`Cache`]), and counts ([`Counter`]).
 //!
 //! How the parts fit together, from the outside in:
 //!
-//! - [`Cache`] (`store`, `division`) divides a budget among shards and decides who has to give when it is used up.
-//! - A `shard` is searched without a lock through its `table` of `slot`s, each of which points at an immutable `entry`.
-//! - The `writer` of a shard, one at a time, appends entries to `segment`s, makes room (`evict`, with `ghosts` of what it
-//!   dropped too early) and clears up (`sweep`).
-//! - All bytes come from `memory`, which keeps the budget and unmaps what no pinned reader can see any more.
-//! - [`Versions`] (`cells`) stands beside all this: entries carry a stamp and cells, their owner compares them. [`Rows`] says
-//!   which cells stand for the rows of a table.
+//! - [`Cache`] (`store`, `division`) divides a budget among shards and decides which one evicts when the budget is used up.
+//! - A `shard` is searched without a lock through the `slot`s of its `table`. A slot points to an immutable `entry`.
+//! - The `writer` of a shard, one at a time, appends entries to `segment`s, frees memory (`evict`, with `ghosts` of what it dropped too
+//! early) and removes dead entries (`sweep`).
+//! - All bytes come from `memory`, which keeps to the budget and unmaps what no pinned reader can see any more.
+//! - [`Versions`] (`cells`) is independent of all this: entries carry a stamp and cells, and the owner of the cache compares them.
+//! [`Rows`] maps the rows of tables to cells.
 //!
 //! The memory model is explored by `RUSTFLAGS="--cfg loom" cargo test -p fqc-cache --release --test loom`, the cost of a hit
 //! measured by `cargo run --release -p fqc-cache --example lookup`.
 //!
-//! Deliberately absent: SQL, sockets, threads of its own, and any decision on what is worth storing.
+//! This crate has no SQL, sockets or threads of its own, and does not decide what is worth storing.
 
 mod cells;
 mod counters;
@@ -45,7 +44,7 @@ pub use versions::{CellId, Stamp, Versions};
 
 use std::fmt;
 
-/// What a result is found by. `context` stands for everything that is not text; the parts are compared in full, and
+/// The key of a result. `context` stands for everything that is not text; the parts are compared in full, and
 /// `["ab", "c"]` differs from `["a", "bc"]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key<'a> {
@@ -53,28 +52,28 @@ pub struct Key<'a> {
     pub parts: [&'a [u8]; 2],
 }
 
-/// What the owner of the cache notes with a result; the store does not interpret it, but for `stamp` in a sweep.
+/// Data that the owner of the cache stores with a result. The store does not interpret it, except for `stamp` in a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meta {
-    /// Noted before the read reached the server; 48 bits.
+    /// Drawn before the read reached the server; 48 bits.
     pub stamp: Stamp,
-    /// Kept in 32 bits, saturating.
+    /// The number of rows, kept in 32 bits, saturating.
     pub rows: u64,
-    /// Kept in microseconds to one part in a thousand, saturating after days.
+    /// How long the server took, kept in microseconds with an error of one part in a thousand, saturating after days.
     pub cost_ns: u64,
     pub flags: u32,
-    /// Whose entry it is: its fate is counted there. Below [`OWNERS`].
+    /// The owner of the entry, for whom its fate is counted. Below [`OWNERS`].
     pub owner: u16,
 }
 
-/// Why a result was not stored. What was stored under its key before is gone nevertheless.
+/// Why a result was not stored. An older result with the same key is removed nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotStored {
     /// The budget is zero, or too small to hold anything.
     NoBudget,
-    /// The entry would take more than its fair part of the budget.
+    /// The entry would take more than half of the budget.
     TooLarge,
-    /// Memory was freed for it, but readers that began before are still using that memory, or the system has none.
+    /// Memory was freed for it, but readers that started before are still using that memory, or the system has none.
     Busy,
 }
 
@@ -90,30 +89,29 @@ impl fmt::Display for NotStored {
 
 impl std::error::Error for NotStored {}
 
-/// A snapshot of a [`Cache`]; the fields are read one after the other.
+/// A snapshot of the counts of a [`Cache`]; the fields are read one after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Entries that can be found, dead ones that nobody met yet included.
+    /// Entries that can be found, including stale ones that no request has come across yet.
     pub entries: u64,
     /// Bytes counted against the budget: all mapped memory and the fixed bookkeeping.
     pub used_bytes: u64,
     /// Bytes of the entries that can be found.
     pub live_bytes: u64,
-    /// Bytes given up but still mapped, because a reader may be using them; part of `used_bytes`.
+    /// Bytes that are retired but still mapped, because a reader may be using them; part of `used_bytes`.
     pub retired_bytes: u64,
     pub segments: u64,
     pub inserts: u64,
     /// Entries dropped to make room.
     pub evictions: u64,
-    /// Entries dropped by sweeps because they were dead.
+    /// Entries dropped by sweeps because they could no longer be served.
     pub swept: u64,
 }
 
-/// Keeps every entry found under it readable. While it lives, memory that was given up stays mapped: never hold it
-/// while waiting for a client.
+/// Keeps every entry found under it readable. While it lives, retired memory stays mapped: never hold it while waiting for a client.
 pub struct Pin(#[expect(dead_code, reason = "what counts is that it exists")] crossbeam_epoch::Guard);
 
-/// Enters the present epoch.
+/// Enters the current epoch.
 #[inline]
 pub fn pin() -> Pin {
     Pin(crossbeam_epoch::pin())

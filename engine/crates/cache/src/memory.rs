@@ -1,9 +1,8 @@
-//! The budget: whole pages taken from the operating system and given back to it, never more than the limit.
+//! The memory within the budget: whole pages from the operating system, never more than the limit.
 //!
-//! Pages that readers may still be using are *retired*: they count against the budget until every reader that could have seen
-//! them is gone. Then they are unmapped, except for a few that are kept for the next segments of the same size, because mapping
-//! and unmapping stop every thread of the process for a moment. While the cache grows, some are mapped ahead of need, and
-//! touched, by a thread that nobody waits for.
+//! Pages that readers may still be using are *retired*: they count against the budget until every reader that could have seen them is
+//! gone. Then they are unmapped, except for a few that are kept for the next segments of the same size, because mapping and unmapping
+//! stop every thread of the process for a moment. While the cache grows, a background thread maps and touches some pages ahead of need.
 
 use locks::Mutex;
 use std::mem::ManuallyDrop;
@@ -16,15 +15,15 @@ pub(crate) struct Memory {
     mapped: AtomicU64,
     /// The part of `mapped` that is only waiting for readers.
     retired: AtomicU64,
-    /// Pages of segments that nobody uses; beside `mapped`.
+    /// Mapped pages of segments that are not in use. They do not count in `mapped`.
     idle: Mutex<Vec<Pages>>,
-    /// How many segments were wanted since pages were last made ready, and the size of the last.
+    /// How many segments were requested since pages were last made ready, and the size of the last one.
     wanted: AtomicUsize,
     wanted_bytes: AtomicUsize,
     page: usize,
 }
 
-/// No more of them than this part of the limit; of those that were given up, no more than so many.
+/// The most segments that are kept when they are retired, and the part of the limit (`limit / IDLE`) that idle pages may take.
 const MOST_IDLE: usize = 8;
 const IDLE: u64 = 128;
 
@@ -33,12 +32,12 @@ struct Pages {
     bytes: usize,
 }
 
-// SAFETY: nobody but the owner of this value knows of the pages.
+// SAFETY: only the owner of this value knows the pages.
 unsafe impl Send for Pages {}
 
 impl Drop for Pages {
     fn drop(&mut self) {
-        // SAFETY: of one `map`, and nobody uses them.
+        // SAFETY: the pages are from one `map` and not in use.
         unsafe { system::unmap(self.start, self.bytes) };
     }
 }
@@ -51,8 +50,8 @@ impl Memory {
         Arc::new(Memory { limit, mapped, retired, idle: Mutex::default(), wanted, wanted_bytes, page })
     }
 
-    // The numbers are an account, they publish nothing: all accesses are Relaxed. The limit is hard because a
-    // reservation is one atomic update of `mapped`, made before the pages exist and undone after they are gone.
+    // The counts are only bookkeeping and publish nothing: all accesses are Relaxed. The limit is hard because a reservation is one atomic
+    // update of `mapped`, made before the pages exist and undone after they are gone.
 
     pub fn limit(&self) -> u64 {
         self.limit.load(Ordering::Relaxed)
@@ -70,7 +69,7 @@ impl Memory {
         self.retired.load(Ordering::Relaxed)
     }
 
-    /// What stays mapped once all readers have moved on.
+    /// The bytes that stay mapped once all readers have moved on.
     pub fn kept(&self) -> u64 {
         self.mapped().saturating_sub(self.retired())
     }
@@ -87,24 +86,24 @@ impl Memory {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All pages of the process that are the cache's.
+    /// All bytes of the process that belong to the cache, idle pages included.
     pub fn resident(&self) -> u64 {
         self.mapped() + bytes_of(&self.idle())
     }
 
-    /// Gives back what nobody uses.
+    /// Unmaps all idle pages.
     pub fn trim(&self) {
         self.wanted.store(0, Ordering::Relaxed);
         self.idle().clear();
     }
 
-    /// Maps zeroed pages, unless less than `spare` bytes of the budget would remain.
+    /// Maps zeroed pages. Returns `None` if less than `spare` bytes of the budget would remain, or the system has no memory.
     pub fn map(&self, bytes: usize, spare: u64) -> Option<NonNull<u8>> {
         self.reserve(bytes, spare)?;
         self.map_reserved(bytes)
     }
 
-    /// The same for pages that may have been used before.
+    /// Like `map`, but the pages may have been used before and need not be zeroed.
     pub fn map_any(&self, bytes: usize, spare: u64) -> Option<NonNull<u8>> {
         self.reserve(bytes, spare)?;
         self.wanted_bytes.store(bytes, Ordering::Relaxed);
@@ -112,8 +111,8 @@ impl Memory {
         self.take_idle(bytes).or_else(|| self.map_reserved(bytes))
     }
 
-    /// Has as many segments ready as were wanted since this was last called, so that their pages have been touched before a
-    /// session writes to them: the first touch of a page can take as long as a small statement.
+    /// Maps and touches as many segments as were requested since the last call, before a session writes to them: the first touch of a page
+    /// can take as long as a small statement.
     pub fn make_ready(&self) {
         let (wanted, bytes) = (self.wanted.swap(0, Ordering::Relaxed), self.wanted_bytes.load(Ordering::Relaxed));
         let ready = self.idle().iter().filter(|pages| pages.bytes == bytes).count();
@@ -123,7 +122,7 @@ impl Memory {
             }
             let Some(start) = system::map(bytes) else { return };
             let pages = Pages { start, bytes };
-            // SAFETY: within the pages, of which nobody else knows yet.
+            // SAFETY: within the pages, which no other thread knows yet.
             (0..bytes).step_by(self.page).for_each(|at| unsafe { start.add(at).write_volatile(0) });
             let mut idle = self.idle();
             if self.has_room_for_idle(&idle, bytes) {
@@ -166,7 +165,7 @@ impl Memory {
         pages
     }
 
-    /// Keeps the pages for a segment that wants as many. Never waits, since it may be called by any thread.
+    /// Keeps the pages for a segment of the same size, if there is room. Never waits, because any thread may call it.
     fn keep_idle(&self, pages: Pages) {
         if let Ok(mut idle) = self.idle.try_lock()
             && idle.len() < MOST_IDLE
@@ -176,16 +175,16 @@ impl Memory {
         }
     }
 
-    /// Gives pages up as soon as no reader can be using them.
+    /// Releases the pages as soon as no reader can be using them.
     ///
     /// # Safety
-    /// `start` and `bytes` are of one [`map`](Self::map) of this memory, nobody can find the pages from now on but those who
-    /// are pinned already, and this is the only call for them.
+    /// `start` and `bytes` are from one [`map`](Self::map) of this memory, only readers that are already pinned can still find the pages,
+    /// and this is the only call for them.
     pub unsafe fn retire(self: &Arc<Self>, start: NonNull<u8>, bytes: usize, is_segment: bool) {
         self.retired.fetch_add(bytes as u64, Ordering::Relaxed);
         let memory = Arc::clone(self);
         let guard = crossbeam_epoch::pin();
-        // The caller says that the pages are ours, and when this runs the epoch that no reader is left.
+        // The caller guarantees that the pages are ours; when the closure runs, the epoch guarantees that no reader is left.
         let pages = Pages { start, bytes };
         let give_up = move || {
             let bytes = pages.bytes as u64;
@@ -207,7 +206,7 @@ fn bytes_of(idle: &[Pages]) -> u64 {
     idle.iter().map(|pages| pages.bytes as u64).sum()
 }
 
-/// Advances the epoch as far as the present readers allow, which unmaps what they no longer need.
+/// Advances the epoch as far as the current readers allow, which unmaps what they no longer need.
 pub(crate) fn collect() {
     // Pages retired in one epoch are unmapped two epochs later; a flush advances by at most one.
     for _ in 0..3 {
@@ -234,19 +233,19 @@ mod system {
     }
 
     /// # Safety
-    /// The pages are of one `map` of this size, and nobody uses them any more.
+    /// The pages are from one `map` of this size, and not in use any more.
     pub unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
         let start = start.as_ptr().cast();
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller's guarantee.
         if unsafe { libc::munmap(start, bytes) } != 0 {
-            // The process has too many mappings to cut this one. Its memory can be given back all the same.
+            // The process has too many mappings to split this one. Its memory can be returned to the system all the same.
             // SAFETY: as above.
             unsafe { libc::madvise(start, bytes, libc::MADV_DONTNEED) };
         }
     }
 }
 
-/// Miri knows the allocator better than `mmap`.
+/// For Miri, which supports the allocator better than `mmap`.
 #[cfg(miri)]
 mod system {
     use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -265,10 +264,10 @@ mod system {
     }
 
     /// # Safety
-    /// The pages are of one `map` of this size, and nobody uses them any more.
+    /// The pages are from one `map` of this size, and not in use any more.
     pub unsafe fn unmap(start: NonNull<u8>, bytes: usize) {
         let layout = Layout::from_size_align(bytes, PAGE).expect("was valid when mapped");
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller's guarantee.
         unsafe { dealloc(start.as_ptr(), layout) }
     }
 }
@@ -293,7 +292,7 @@ mod tests {
         assert!(memory.map(3 * page, 1).is_none());
         let start = memory.map(2 * page, page as u64).expect("fits exactly");
         assert_eq!(memory.mapped(), 2 * page as u64);
-        // SAFETY: mapped above, known to nobody else.
+        // SAFETY: mapped above, known only to this test.
         unsafe { memory.retire(start, 2 * page, false) };
         await_readers(&memory);
         assert_eq!(memory.mapped(), 0);
@@ -322,7 +321,7 @@ mod tests {
         memory.set_limit(limit);
         let all: Vec<_> = (0..8).map(|_| memory.map_any(page, 0).expect("fits")).collect();
         for start in &all {
-            // SAFETY: mapped above, known to nobody else.
+            // SAFETY: mapped above, known only to this test.
             unsafe { memory.retire(*start, page, true) };
         }
         await_readers(&memory);
@@ -330,7 +329,7 @@ mod tests {
         let again = memory.map_any(page, 0).expect("fits");
         assert!(all.contains(&again));
         assert_eq!(memory.resident(), 2 * page as u64);
-        // Of another size, and all that is left.
+        // The idle page has another size, so it is unmapped, and the rest of the limit is used up.
         let large = memory.map(limit as usize - page, 0).expect("fits");
         assert_eq!(memory.resident(), limit);
         // SAFETY: as above.

@@ -1,16 +1,16 @@
 //! Cells for the rows of tables: one fixed array for all rows of all tables, and one for all blocks of neighbouring keys.
 //!
-//! A row's cell follows from a keyed hash of its table and its key. If two rows share a cell, a write of one outdates results of
-//! the other: that costs a miss, and can never let a stale result through. A *block* is 64 neighbouring keys, for range reads.
+//! A row's cell follows from a keyed hash of its table and its key. If two rows share a cell, a write of one invalidates results of the
+//! other: that costs a miss, and can never let a stale result through. A *block* is 64 neighbouring keys, for range reads.
 //!
 //! Protocol. A write of known rows closes and opens the cells of those rows and of their blocks. A read of known rows depends on
 //! the cells of its rows, and a read of a range on those of its blocks. Both also depend on the cell that stands for writes of
-//! unknown rows. Deliberately absent: which statements touch which rows.
+//! unknown rows. Which statements touch which rows is decided elsewhere.
 
 use crate::hash::Seed;
 use crate::{CellId, Versions};
 
-/// Keys of a block, as a power of two.
+/// The number of keys in a block, as a power of two.
 const BLOCK_BITS: u32 = 6;
 
 pub struct Rows {
@@ -36,24 +36,24 @@ impl Span {
 }
 
 impl Rows {
-    /// `2^row_bits` cells for rows and `2^block_bits` for blocks; they take memory as they are used.
+    /// Allocates `2^row_bits` cells for rows and `2^block_bits` for blocks. They take memory only once they are used.
     pub fn new(versions: &Versions, row_bits: u32, block_bits: u32) -> Self {
         let (rows, blocks) = (Span::new(versions, row_bits), Span::new(versions, block_bits));
         Rows { seed: Seed::default(), rows, blocks }
     }
 
-    /// The cell of one row; `table` is any number that no other table has.
+    /// Returns the cell of one row. `table` is a number that is unique to the table.
     pub fn row(&self, table: u32, key: i128) -> CellId {
         // Within one table keys are all signed or all unsigned: cutting them to 64 bits keeps them apart.
         self.rows.cell(self.seed.hash_words([u64::from(table), key as u64]))
     }
 
-    /// The cell of the block that holds a key.
+    /// Returns the cell of the block that holds a key.
     pub fn block(&self, table: u32, key: i128) -> CellId {
         self.blocks.cell(self.seed.hash_words([u64::from(table), (key >> BLOCK_BITS) as u64]))
     }
 
-    /// The cells of all blocks from that of `low` to that of `high`; none if they are more than `most`.
+    /// Returns the cells of all blocks from that of `low` to that of `high`; none if there are more than `most`.
     pub fn blocks(&self, table: u32, low: i128, high: i128, most: usize) -> Option<impl Iterator<Item = CellId>> {
         let (first, last) = (low >> BLOCK_BITS, high >> BLOCK_BITS);
         let fits = last - first < most as i128;

@@ -1,7 +1,7 @@
-//! Runs of pages that entries are appended to, and the queues they stand in.
+//! Runs of pages to which entries are appended, and the queues of these segments.
 //!
-//! A segment's head holds its link, so that a queue of any length costs nothing outside the budget. A *single* segment was
-//! made for one large entry.
+//! A segment's head holds the link to the next one, so that a queue of any length takes no memory outside the budget. A *single*
+//! segment was created for one large entry.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ struct Head {
     single: bool,
 }
 
-/// What a segment of a given size cannot use for entries.
+/// The bytes at the start of a segment that are not available for entries.
 pub(crate) const HEAD: usize = size_of::<Head>().next_multiple_of(ALIGN);
 
-/// Owns its pages, which stay mapped until [`retire`](Self::retire). Used under the shard's lock only.
+/// A segment, which owns its pages. They stay mapped until [`retire`](Self::retire). Used under the shard's lock only.
 pub(crate) struct Segment(NonNull<Head>);
 
 // SAFETY: owns its pages; the lock of its shard hands it from thread to thread.
@@ -27,7 +27,7 @@ unsafe impl Send for Segment {}
 
 impl Segment {
     /// # Safety
-    /// `start` is `bytes` writable bytes, page-aligned, that nobody else uses.
+    /// `start` points to `bytes` writable bytes, page-aligned, that are not in use elsewhere.
     pub unsafe fn format(start: NonNull<u8>, bytes: usize, single: bool) -> Self {
         let head = Head { next: None, bytes, used: HEAD, single };
         let segment = Segment(start.cast());
@@ -54,12 +54,12 @@ impl Segment {
         self.head().single
     }
 
-    /// Bytes of all entries, dead ones included.
+    /// The bytes of all entries, dead ones included.
     pub fn entry_bytes(&self) -> usize {
         self.head().used - HEAD
     }
 
-    /// Room for an entry of `size`, a multiple of [`ALIGN`].
+    /// Reserves `size` bytes, a multiple of [`ALIGN`]. Returns `None` if the segment is full.
     pub fn append(&mut self, size: usize) -> Option<NonNull<u8>> {
         let at = self.head().used;
         if self.bytes() - at < size {
@@ -70,7 +70,7 @@ impl Segment {
         Some(unsafe { self.0.cast::<u8>().add(at) })
     }
 
-    /// All entries that were appended, dead ones included. Valid until the segment is retired.
+    /// All entries that were appended, dead ones included. The iterator is valid until the segment is retired.
     pub fn entries(&self) -> impl Iterator<Item = RawEntry> + use<> {
         let (start, used) = (self.0.cast::<u8>(), self.head().used);
         let mut at = HEAD;
@@ -86,12 +86,12 @@ impl Segment {
         })
     }
 
-    /// Gives the pages back once no reader uses them.
+    /// Releases the pages once no reader uses them.
     ///
     /// # Safety
     /// The segment came from `memory`, and no slot points into it any more.
     pub unsafe fn retire(self, memory: &Arc<Memory>) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller's guarantee.
         unsafe { memory.retire(self.0.cast(), self.bytes(), true) };
     }
 }
@@ -118,12 +118,12 @@ impl Queue {
         self.linked + usize::from(self.open.is_some())
     }
 
-    /// Room in the open segment.
+    /// Reserves bytes in the open segment. Returns `None` if it is full, or there is none.
     pub fn append(&mut self, size: usize) -> Option<NonNull<u8>> {
         self.open.as_mut()?.append(size)
     }
 
-    /// Opens `segment` in place of the present one.
+    /// Opens `segment` for new entries, and closes the one that was open.
     pub fn open(&mut self, segment: Segment) {
         self.bytes += segment.bytes() as u64;
         if let Some(full) = self.open.replace(segment) {
@@ -131,7 +131,7 @@ impl Queue {
         }
     }
 
-    /// Makes a closed segment the youngest.
+    /// Appends a closed segment as the youngest.
     pub fn push(&mut self, segment: Segment) {
         self.bytes += segment.bytes() as u64;
         self.link(segment);
@@ -147,12 +147,12 @@ impl Queue {
         self.linked += 1;
     }
 
-    /// Takes the oldest segment.
+    /// Takes the oldest segment. Returns `None` if the queue is empty.
     pub fn pop(&mut self) -> Option<Segment> {
         self.take(0)
     }
 
-    /// Takes the segment at `place`, counted from the oldest.
+    /// Takes the segment at `place`, counted from the oldest. Returns `None` if there are fewer.
     pub fn take(&mut self, place: usize) -> Option<Segment> {
         let taken = if place < self.linked { self.unlink(place) } else { self.take_open(place) };
         self.bytes -= taken.as_ref().map_or(0, Segment::bytes) as u64;
@@ -180,6 +180,7 @@ impl Queue {
         Some(taken)
     }
 
+    /// Returns the segment at `place`, counted from the oldest.
     pub fn get(&self, place: usize) -> Option<&Segment> {
         if place >= self.linked {
             return self.open.as_ref().filter(|_| place == self.linked);
@@ -191,7 +192,7 @@ impl Queue {
         segment
     }
 
-    /// Whether the segment at `place` still takes entries.
+    /// True if the segment at `place` is the one that is open for new entries.
     pub fn is_open(&self, place: usize) -> bool {
         place == self.linked
     }

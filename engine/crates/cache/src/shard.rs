@@ -1,4 +1,4 @@
-//! One part of the cache: an index that is searched without a lock, and what its single writer keeps.
+//! One part of the cache: an index that is searched without a lock, and the state of its single writer.
 
 use locks::Mutex;
 use std::ptr::null_mut;
@@ -11,21 +11,21 @@ use crate::slot::IndexSlot;
 use crate::table::{Head, Table};
 use crate::{Entry, Key, Pin};
 
-/// Two lines, because processors prefetch them in pairs.
+/// Padded to two cache lines, because processors prefetch them in pairs.
 #[repr(align(128))]
 pub(crate) struct Shard {
     table: AtomicPtr<Head>,
-    /// Bytes of the segments in both queues, to choose a victim without locks.
+    /// The bytes of the segments in both queues, kept here to choose a victim without locks.
     held: AtomicU64,
     state: Mutex<State>,
 }
 
-/// What only the holder of the lock touches.
+/// The state that only the holder of the lock reads and changes.
 #[derive(Default)]
 pub(crate) struct State {
     pub small: Queue,
     pub main: Queue,
-    /// Slots of the table that are not empty.
+    /// The slots of the table that are not empty; removed ones count, too.
     pub filled: u32,
     pub counts: Counts,
     /// The next segment to sweep, counted through `small`, then `main`.
@@ -46,32 +46,33 @@ impl Shard {
         Shard { table: AtomicPtr::new(null_mut()), held: AtomicU64::new(0), state: Mutex::default() }
     }
 
+    /// Finds an entry and counts its use. The caller checks that it is fresh.
     #[inline]
     pub fn get<'g>(&self, hash: Hash, key: &Key, _pin: &'g Pin) -> Option<Entry<'g>> {
         let table = self.table()?;
-        // SAFETY: what a slot points at is unmapped only after the pins that could have read the slot are gone.
+        // SAFETY: what a slot points to is unmapped only after the pins that could have read the slot are gone.
         let view = |entry: crate::entry::RawEntry| unsafe { entry.view::<'g>() };
         let (at, slot) = table.find(hash, |entry| view(entry).matches(key))?;
         table.bump(at, slot);
         slot.entry().map(view)
     }
 
-    /// To be used under the lock or a pin.
+    /// Returns the index, none before the first entry. The caller must hold the lock or a pin.
     #[inline]
     pub fn table(&self) -> Option<Table> {
-        // Acquire pairs with the Release in `publish`: who sees a table sees its slots.
-        // SAFETY: a table that was published stays mapped for everyone pinned or locking at this time.
+        // Acquire pairs with the Release in `publish`: a thread that sees a table sees its slots.
+        // SAFETY: a table that was published stays mapped for every thread that is pinned or holds the lock at this time.
         unsafe { Table::from_ptr(self.table.load(Ordering::Acquire)) }
     }
 
-    /// Under the lock.
+    /// Replaces the index. The caller must hold the lock.
     pub fn publish(&self, table: Option<Table>) {
         // Release pairs with the Acquire in `table`.
         self.table.store(table.map_or(null_mut(), Table::as_ptr), Ordering::Release);
     }
 
     pub fn held(&self) -> u64 {
-        // Relaxed: only a hint, which the lock's holder checks.
+        // Relaxed: only a hint, which the holder of the lock checks.
         self.held.load(Ordering::Relaxed)
     }
 
@@ -80,10 +81,11 @@ impl Shard {
         self.held.store(bytes, Ordering::Relaxed);
     }
 
+    /// Calls `visit` for every entry that can be found, without the lock.
     pub fn visit<'g>(&self, _pin: &'g Pin, visit: &mut impl FnMut(Entry<'g>)) {
         let slots = self.table().map_or(&[][..], |table| table.slots());
         for slot in slots {
-            // Acquire pairs with the Release of `Table::set`: who sees an address sees the entry written there.
+            // Acquire pairs with the Release of `Table::set`: a thread that sees an address sees the entry written there.
             if let Some(entry) = IndexSlot(slot.load(Ordering::Acquire)).entry() {
                 // SAFETY: as in `get`.
                 visit(unsafe { entry.view::<'g>() });

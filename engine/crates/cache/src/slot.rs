@@ -1,7 +1,7 @@
 //! One word of the index: `tag (15 bits) | in main (1) | address of the entry (46 bits) | uses (2)`.
 //!
-//! Entries are aligned to 4 bytes in the lower 48 bits of the address space, so nothing is lost. The word carries all that
-//! changes about an entry, which keeps the entry itself immutable and lets a hit count its use by one compare-and-swap.
+//! Entries are aligned to 4 bytes in the lower 48 bits of the address space, so the address loses nothing. The word carries everything
+//! about an entry that changes, which keeps the entry itself immutable and lets a hit count its use by one compare-and-swap.
 
 use std::ptr::{NonNull, with_exposed_provenance_mut};
 
@@ -16,9 +16,9 @@ const MAIN: u64 = 1 << 48;
 const TAG_AT: u32 = 49;
 
 impl IndexSlot {
-    /// Never used: a search ends here.
+    /// A slot that was never used: a search ends here.
     pub const EMPTY: IndexSlot = IndexSlot(0);
-    /// Used once, free again: a search goes on.
+    /// A slot that was used and is free again: a search goes on.
     pub const REMOVED: IndexSlot = IndexSlot(1);
     pub const MAX_USES: u64 = USES;
 
@@ -31,7 +31,7 @@ impl IndexSlot {
         IndexSlot(u64::from(tag) << TAG_AT | address | if main { MAIN } else { 0 } | uses)
     }
 
-    /// `None`: empty or removed.
+    /// Returns the entry's address; `None` if the slot is empty or removed.
     pub fn entry(self) -> Option<RawEntry> {
         let start = with_exposed_provenance_mut((self.0 & ADDRESS) as usize);
         NonNull::new(start).map(RawEntry::at)

@@ -1,4 +1,4 @@
-//! The cache as a whole: all shards share one budget, and when it is used up this decides which of them has to make room.
+//! The cache as a whole. All shards share one budget; when it is used up, this module decides which shard evicts.
 
 use locks::Mutex;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::shard::Shard;
 use crate::writer::{Need, Writer};
 use crate::{CellId, Entry, Key, Meta, NotStored, Pin, Stats};
 
-/// What exists besides mapped pages, whatever is stored; the counts of owners are statistics, not storage.
+/// The bytes outside of mapped pages, whatever is stored. The counts per owner are statistics and are left out.
 const FIXED_BYTES: u64 = (size_of::<Cache>() + size_of::<Memory>() + SHARDS * size_of::<Shard>()) as u64;
-/// How often an insertion tries again when others take the memory that it made free.
+/// How often an insertion tries again if other threads take the memory that it has freed.
 const ATTEMPTS: usize = 4;
-/// The part of the budget that is evicted before it is needed.
+/// The budget divided by this is evicted before it is needed.
 const AHEAD: u64 = 128;
-/// How long `clear` and `resize` wait for readers to let go of memory.
+/// How long `clear` and `resize` wait for readers to release memory.
 const SETTLE: Duration = Duration::from_secs(1);
 
 /// The stored results. Finding one takes no lock; each change locks one shard.
@@ -28,18 +28,18 @@ pub struct Cache {
     seed: Seed,
     memory: Arc<Memory>,
     budget_bytes: AtomicU64,
-    /// Number of shards in use, less one. Changes only while all shards are locked.
+    /// The number of shards in use, minus one. Changes only while all shards are locked.
     mask: AtomicUsize,
     segment_bytes: AtomicUsize,
     shards: Box<[Shard]>,
     resizing: Mutex<()>,
-    /// The shard whose turn it is to be swept.
+    /// The shard that is swept next.
     broom: AtomicUsize,
     fates: Fates,
 }
 
 impl Cache {
-    /// A cache that holds at most `budget_bytes`, everything counted; with 0 it stores nothing.
+    /// Creates a cache that holds at most `budget_bytes`, all bookkeeping included. With 0 it stores nothing.
     pub fn new(budget_bytes: u64) -> Self {
         let memory = Memory::new(budget_bytes.saturating_sub(FIXED_BYTES));
         let division = Division::of(budget_bytes, memory.page());
@@ -62,13 +62,13 @@ impl Cache {
         self.budget_bytes.load(Ordering::Relaxed)
     }
 
-    /// The hash that the other methods want with this key; good for this cache only.
+    /// Returns the hash that the other methods take with this key. It is valid for this cache only.
     #[inline]
     pub fn hash(&self, key: &Key) -> u64 {
         self.seed.hash(key)
     }
 
-    /// Finds an entry. The caller tests whether it still is fresh.
+    /// Finds an entry. The caller must check that it still is fresh.
     #[inline]
     pub fn get<'g>(&self, hash: u64, key: &Key, pin: &'g Pin) -> Option<Entry<'g>> {
         let hash = Hash(hash);
@@ -77,14 +77,14 @@ impl Cache {
 
     #[inline]
     fn shard_of(&self, hash: Hash) -> usize {
-        // Relaxed: with an outdated mask a reader looks into a shard that is empty, or misses; writers check it again
-        // under the lock, which orders it.
+        // Relaxed: with an old mask a reader searches a shard that is empty, or misses. Writers check the mask again under the lock, which
+        // orders it.
         hash.shard(self.mask.load(Ordering::Relaxed))
     }
 
-    /// Stores a result in place of an older one with the same key, which is gone even if this one is refused.
+    /// Stores a result and replaces an older one with the same key. The older one is removed even if the new one is refused.
     ///
-    /// Not to be called while the thread holds a [`Pin`]: when memory is short it would wait for itself, and refuse.
+    /// Do not call it while the thread holds a [`Pin`]: when memory is short it would wait for itself, and refuse.
     pub fn insert(&self, hash: u64, key: &Key, meta: Meta, cells: &[CellId], value: &[u8]) -> Result<(), NotStored> {
         let stored = self.try_insert(Hash(hash), key, meta, cells, value);
         if stored.is_err() {
@@ -130,14 +130,14 @@ impl Cache {
         Writer::lock(&self.shards[shard], &self.memory, &self.fates, segment_bytes)
     }
 
-    /// What only evictions may use, to copy survivors into.
+    /// The bytes of the budget that are reserved for evictions, to copy survivors into.
     fn spare(&self) -> u64 {
         let segments = 2 * self.segment_bytes.load(Ordering::Relaxed) as u64;
         segments.min(self.memory.limit() / 8)
     }
 
-    /// Makes `bytes` of the budget free. It fails when nothing is left to evict, or readers cling to what was evicted: one whose
-    /// thread gets no processor does so for long, and to store a result is not worth to wait for.
+    /// Frees `bytes` of the budget. Returns false if nothing is left to evict, or if readers still use what was evicted. A reader without a
+    /// processor can take long, and storing a result is not worth waiting for.
     fn make_room(&self, bytes: usize, hash: Hash) -> bool {
         let wanted = bytes as u64 + self.spare();
         let least = self.segment_bytes.load(Ordering::Relaxed).clamp(1, LEAST_SEGMENT_BYTES);
@@ -171,7 +171,7 @@ impl Cache {
         self.lock_shard(shard).evict()
     }
 
-    /// The key's own shard if it holds its fair part, else the one that holds most.
+    /// Returns the key's own shard if it holds its fair share, otherwise the shard that holds most.
     fn victim(&self, hash: Hash) -> usize {
         let own = self.shard_of(hash);
         let shards = self.mask.load(Ordering::Relaxed) as u64 + 1;
@@ -189,7 +189,7 @@ impl Cache {
         self.lock(hash).remove(hash, key)
     }
 
-    /// Drops everything and gives the memory back.
+    /// Drops all entries and returns the memory to the system.
     pub fn clear(&self) {
         for shard in 0..SHARDS {
             self.lock_shard(shard).clear();
@@ -197,14 +197,14 @@ impl Cache {
         self.settle();
     }
 
-    /// Changes the budget. What exceeds a smaller one is evicted and given back, within a second if no reader clings to it.
-    /// Between budgets that want different numbers of shards everything is dropped.
+    /// Changes the budget. With a smaller one, the excess is evicted and returned to the system, within a second unless readers still use
+    /// it. If the number of shards changes, everything is dropped.
     pub fn resize(&self, budget_bytes: u64) {
         let _alone = self.resizing.lock().expect("a resize panicked");
         self.budget_bytes.store(budget_bytes, Ordering::Relaxed);
         let limit = budget_bytes.saturating_sub(FIXED_BYTES);
         let division = Division::of(budget_bytes, self.memory.page());
-        // Under the old limit first, so that evictions can still move what is used.
+        // Shrinks under the old limit first, so that evictions can still copy used entries.
         if division.shards == self.mask.load(Ordering::Relaxed) + 1 {
             self.shrink(limit);
         } else {
@@ -225,14 +225,14 @@ impl Cache {
     fn shrink(&self, limit: u64) {
         while self.memory.kept() > limit {
             if !self.evict(self.largest()) {
-                // Only tables are left.
+                // Only tables are left, so the shards are cleared.
                 return (0..SHARDS).for_each(|shard| self.lock_shard(shard).clear());
             }
             collect();
         }
     }
 
-    /// Waits until given up memory has left the process, if this thread is not itself what keeps it.
+    /// Waits until retired memory has left the process, unless this thread's own pin keeps it.
     fn settle(&self) {
         let start = Instant::now();
         collect();
@@ -243,20 +243,20 @@ impl Cache {
         self.memory.trim();
     }
 
-    /// Has memory ready for as much as was lately needed. To be called several times a second by a thread that nobody waits for.
+    /// Prepares as much memory as was recently needed. Call several times a second, on a background thread.
     pub fn make_ready(&self) {
         self.memory.make_ready();
     }
 
-    /// Looks through up to `max_segments` segments, or as many smaller ones as are as large, going on where the last sweep
-    /// ended; drops the entries that are dead (asked under a lock) and gives back segments that hold little else. Returns
-    /// how many entries it dropped.
+    /// Examines up to `max_segments` segments, or as many smaller ones of the same total size, and continues where the last sweep ended.
+    /// Drops the entries for which `is_alive` is false (called under a lock) and frees segments that hold little else. Returns how many
+    /// entries it dropped.
     pub fn sweep(&self, is_alive: impl Fn(&Entry) -> bool, max_segments: usize) -> usize {
         let segment_bytes = self.segment_bytes.load(Ordering::Relaxed);
         let (mut dropped, mut left) = (0, max_segments.saturating_mul(segment_bytes));
         for _ in 0..SHARDS {
             let shard = self.broom.load(Ordering::Relaxed) % SHARDS;
-            // One segment per locking, so that nobody waits long.
+            // The lock is taken for one segment at a time, so that sessions do not wait long.
             while left > 0 {
                 let swept = self.lock_shard(shard).sweep_next(&is_alive);
                 let Some(swept) = swept else { break };
@@ -272,12 +272,12 @@ impl Cache {
         dropped
     }
 
-    /// How the entries of an owner ended so far.
+    /// Returns how the entries of an owner have ended so far.
     pub fn fate(&self, owner: u16) -> Fate {
         self.fates.of(owner)
     }
 
-    /// Shows every entry that can be found now, without a lock; some that come or go meanwhile are missed.
+    /// Calls `visit` for every entry that can be found, without a lock. Entries that are added or removed during the call may be missed.
     pub fn visit<'g>(&self, pin: &'g Pin, mut visit: impl FnMut(Entry<'g>)) {
         self.shards.iter().for_each(|shard| shard.visit(pin, &mut visit));
     }
@@ -298,7 +298,7 @@ impl Cache {
         stats
     }
 
-    /// Runs `f` while all shards are locked, to show what works without locks.
+    /// Runs `f` while all shards are locked. For tests of what works without locks.
     #[doc(hidden)]
     pub fn with_all_shards_locked<R>(&self, f: impl FnOnce() -> R) -> R {
         let _writers: Vec<_> = (0..SHARDS).map(|shard| self.lock_shard(shard)).collect();
@@ -308,7 +308,7 @@ impl Cache {
 
 impl Drop for Cache {
     fn drop(&mut self) {
-        // Pinned readers may still use entries: memory leaves by the epoch here, too.
+        // Pinned readers may still use entries, so memory is released through the epoch here, too.
         (0..SHARDS).for_each(|shard| self.lock_shard(shard).clear());
         collect();
     }

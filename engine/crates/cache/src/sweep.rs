@@ -1,17 +1,17 @@
-//! Removes what nobody has asked for since it died: entries that can no longer be served, and segments that hold little else.
+//! Sweeping: removes entries that can no longer be served and were not requested since, and segments that hold little else.
 
 use crate::Entry;
 use crate::segment::Segment;
 use crate::writer::Writer;
 
-/// What the sweep of one segment came to.
+/// The outcome of sweeping one segment.
 pub(crate) struct Swept {
     pub dropped: usize,
     pub segment_bytes: usize,
 }
 
 impl Writer<'_> {
-    /// Sweeps one segment; `None` when all segments have had their turn.
+    /// Sweeps one segment. Returns `None` after the last one, and starts over with the next call.
     pub fn sweep_next(&mut self, is_alive: &impl Fn(&Entry) -> bool) -> Option<Swept> {
         let cursor = self.state.cursor;
         let small = self.state.small.len();
@@ -31,12 +31,12 @@ impl Writer<'_> {
         Some(Swept { dropped, segment_bytes })
     }
 
-    /// Drops the dead entries of a segment; returns their number, and the bytes of the others.
+    /// Drops the dead entries of a segment. Returns their number, and the bytes of the others.
     fn drop_dead(&mut self, main: bool, place: usize, is_alive: &impl Fn(&Entry) -> bool) -> (usize, usize) {
         let (mut dropped, mut live_bytes) = (0, 0);
         let Some(segment) = self.queue(main).get(place) else { return (0, 0) };
         for living in self.living(segment) {
-            // SAFETY: under the lock, what a slot points at is mapped.
+            // SAFETY: under the lock, what a slot points to is mapped.
             let view = unsafe { living.entry.view() };
             if is_alive(&view) {
                 live_bytes += living.bytes;
@@ -56,14 +56,14 @@ impl Writer<'_> {
         live_bytes > 0 && (is_open || segment.is_single() || 2 * live_bytes > segment.entry_bytes())
     }
 
-    /// Moves what lives in a segment to the young end of its queue and gives the segment up.
+    /// Moves the living entries of a segment to the young end of its queue and retires the segment.
     fn give_up(&mut self, main: bool, place: usize) {
         let Some(segment) = self.queue_mut(main).take(place) else { return };
         let moved = self.living(&segment).all(|living| self.relocate(&living));
         if moved {
             self.retire(segment);
         } else {
-            // No memory to move into: what has been moved is dead here, the rest lives on. It has had its turn.
+            // There is no memory to move into: moved entries are dead here, and the others live on. The segment has had its turn.
             self.queue_mut(main).push(segment);
             self.note_held();
             self.state.cursor += 1;

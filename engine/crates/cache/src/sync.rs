@@ -1,4 +1,4 @@
-//! The one place that chooses between real synchronisation and the model checker's.
+//! The only place that chooses between real synchronisation and that of the model checker.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{

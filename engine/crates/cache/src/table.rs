@@ -1,8 +1,8 @@
-//! The index of one shard: an open-addressed table that is searched without a lock, and the shard's ghosts behind it.
+//! The index of one shard: an open-addressed table that is searched without a lock, followed by the shard's ghosts.
 //!
-//! One mapping: `Head`, then `capacity` slots, then a bucket of ghosts for every 16 slots. Searches go up from the key's
-//! place until an empty slot. Only the holder of the shard's lock writes slots, but for the use counts, which any reader
-//! raises. A table never grows: a new one is filled and takes its place.
+//! One mapping: `Head`, then `capacity` slots, then a bucket of ghosts for every 16 slots. A search goes up from the key's place until an
+//! empty slot. Only the holder of the shard's lock writes slots, except for the use counts, which any reader increments. A table never
+//! grows: a new one is filled and replaces it.
 
 use std::ptr::NonNull;
 use std::slice;
@@ -29,15 +29,15 @@ const GROUP_BYTES: usize = GROUP * size_of::<AtomicU64>() + size_of::<Bucket>();
 pub(crate) struct Table(NonNull<Head>);
 
 impl Table {
-    /// The bytes of a mapping with room for `slots`, and some more.
+    /// The bytes of a mapping for at least `slots` slots.
     pub fn bytes_for(slots: usize, memory: &Memory) -> usize {
         memory.round_up(size_of::<Head>() + slots.div_ceil(GROUP) * GROUP_BYTES)
     }
 
-    /// A table in fresh pages.
+    /// Creates an empty table in fresh pages.
     ///
     /// # Safety
-    /// `start` is `bytes` zeroed bytes that nobody else uses.
+    /// `start` points to `bytes` zeroed bytes that are not in use elsewhere.
     pub unsafe fn format(start: NonNull<u8>, bytes: usize) -> Self {
         let capacity = (bytes - size_of::<Head>()) / GROUP_BYTES * GROUP;
         let head = Head { bytes, capacity: u32::try_from(capacity).unwrap_or(u32::MAX) };
@@ -48,7 +48,7 @@ impl Table {
     }
 
     /// # Safety
-    /// `head` is of a table that stays mapped as long as the result is used.
+    /// `head` is that of a table which stays mapped as long as the result is used.
     pub unsafe fn from_ptr(head: *mut Head) -> Option<Self> {
         NonNull::new(head).map(Table)
     }
@@ -75,10 +75,10 @@ impl Table {
         }
     }
 
-    /// The ghosts of the keys around `place`.
+    /// Returns the ghosts of the keys around `place`.
     ///
     /// # Safety
-    /// The caller holds the shard's lock, and lets go of the last bucket before it asks again.
+    /// The caller holds the shard's lock, and drops the previous bucket before it calls this again.
     pub unsafe fn bucket<'a>(self, place: u32) -> &'a mut Bucket {
         let at = scale(place, self.capacity() / GROUP as u32);
         // SAFETY: `at` is below the number of buckets; the lock makes the borrow unique.
@@ -90,14 +90,14 @@ impl Table {
         unsafe { self.0.add(1).cast::<AtomicU64>().add(self.capacity() as usize).cast() }
     }
 
-    /// The slot of the entry that `is_it` recognises among those with the hash's tag.
+    /// Returns the slot of the entry for which `is_it` is true, among those with the hash's tag.
     #[inline]
     pub fn find(self, hash: Hash, is_it: impl Fn(RawEntry) -> bool) -> Option<(usize, IndexSlot)> {
         let tag = hash.tag();
         self.search(hash.place(), |slot| slot.tag() == tag && slot.entry().is_some_and(&is_it))
     }
 
-    /// The slot that points at `entry`: there is one exactly as long as the entry can be found.
+    /// Returns the slot that points to `entry`. There is one exactly as long as the entry can be found.
     pub fn find_entry(self, place: u32, entry: RawEntry) -> Option<(usize, IndexSlot)> {
         self.search(place, |slot| slot.entry() == Some(entry))
     }
@@ -107,7 +107,7 @@ impl Table {
         let slots = self.slots();
         let mut at = scale(place, self.capacity());
         for _ in 0..slots.len() {
-            // Acquire pairs with the Release in `set`: who sees an address sees the entry written there.
+            // Acquire pairs with the Release in `set`: a thread that sees an address sees the entry written there.
             let slot = IndexSlot(slots[at].load(Ordering::Acquire));
             if slot == IndexSlot::EMPTY {
                 return None;
@@ -124,8 +124,8 @@ impl Table {
     #[inline]
     pub fn bump(self, at: usize, slot: IndexSlot) {
         if slot.uses() < IndexSlot::MAX_USES {
-            // Relaxed: the new word carries the same address, and a read-modify-write continues the release sequence of
-            // `set`. An equal word means the same entry: its memory cannot be reused while the reader is pinned.
+            // Relaxed: the new word carries the same address, and a read-modify-write continues the release sequence of `set`. An equal
+            // word means the same entry: its memory cannot be reused while the reader is pinned.
             let (old, new) = (slot.0, slot.with_one_use_more().0);
             let order = Ordering::Relaxed;
             let _ = self.slots()[at].compare_exchange(old, new, order, order);
@@ -133,11 +133,11 @@ impl Table {
     }
 
     pub fn set(self, at: usize, slot: IndexSlot) {
-        // Release pairs with the Acquire in `search`. A use counted at this very moment may be lost.
+        // Release pairs with the Acquire in `search`. A use that is counted at the same time may be lost.
         self.slots()[at].store(slot.0, Ordering::Release);
     }
 
-    /// Puts a new slot where its search will come by; returns how many empty slots that took (0 or 1).
+    /// Writes a new slot where its search will find it. Returns how many empty slots that took (0 or 1).
     pub fn add(self, place: u32, slot: IndexSlot) -> u32 {
         let is_free = |slot: &AtomicU64| self.load(slot).entry().is_none();
         let slots = self.slots();
@@ -152,7 +152,7 @@ impl Table {
         u32::from(taken)
     }
 
-    /// Frees a slot; returns how many slots became empty by that.
+    /// Frees a slot. Returns how many slots became empty by that.
     pub fn free(self, mut at: usize) -> u32 {
         let slots = self.slots();
         self.set(at, IndexSlot::REMOVED);
@@ -160,7 +160,7 @@ impl Table {
         if self.load(&slots[next]) != IndexSlot::EMPTY {
             return 0;
         }
-        // No search needs to come past here any more.
+        // The next slot is empty, so no search needs to continue past these.
         let mut freed = 0;
         while self.load(&slots[at]) == IndexSlot::REMOVED {
             self.set(at, IndexSlot::EMPTY);
@@ -170,36 +170,36 @@ impl Table {
         freed
     }
 
-    /// Copies what `old` holds into this empty table; returns the number of slots.
+    /// Copies the slots of `old` into this empty table. Returns their number.
     pub fn fill_from(self, old: Table) -> u32 {
         let mut filled = 0;
         for slot in old.slots() {
             let slot = self.load(slot);
             if let Some(entry) = slot.entry() {
-                // SAFETY: under the shard's lock, what a slot points at is mapped.
+                // SAFETY: under the shard's lock, what a slot points to is mapped.
                 filled += self.add(unsafe { entry.view() }.place(), slot);
             }
         }
         if self.capacity() == old.capacity() {
             let (from, to) = (old.ghosts(), self.ghosts());
             let buckets = self.capacity() as usize / GROUP;
-            // SAFETY: both have so many buckets, and only the holder of the lock ever looks at ghosts.
+            // SAFETY: both have this many buckets, and only the holder of the lock ever accesses ghosts.
             unsafe { to.copy_from_nonoverlapping(from, buckets) };
         }
         filled
     }
 
     fn load(self, slot: &AtomicU64) -> IndexSlot {
-        // Relaxed: the holder of the shard's lock wrote it, or the one before.
+        // Relaxed: a holder of the shard's lock wrote the slot, this one or an earlier one.
         IndexSlot(slot.load(Ordering::Relaxed))
     }
 
-    /// Gives the pages back once no reader uses them.
+    /// Releases the pages once no reader uses them.
     ///
     /// # Safety
     /// The table came from `memory`, can no longer be found, and is not used after this.
     pub unsafe fn retire(self, memory: &Arc<Memory>) {
-        // SAFETY: passed on to the caller.
+        // SAFETY: the caller's guarantee.
         unsafe { memory.retire(self.0.cast(), self.bytes(), false) };
     }
 }

@@ -1,41 +1,41 @@
-//! Which results are still true: a global sequence, and one atomic word per thing that can change.
+//! Decides which results are still current: a global sequence, and one atomic word per thing that can change.
 //!
-//! A *cell* packs `version << 16 | in_flight`: the sequence number of its last change, and how many writes are under way on
-//! it. One load of the word keeps both consistent.
+//! A *cell* packs `version << 16 | in_flight`: the sequence number of its last change, and how many writes are in progress on it. One
+//! load of the word reads both consistently.
 //!
-//! Protocol. A reader notes [`Versions::now`] before its statement reaches the server, and may store the result only if
-//! [`Versions::is_fresh`]; every hit makes the same test with the entry's stamp. A writer [`close`](Versions::close)s the
-//! cells before it can change anything, and [`open`](Versions::open)s them after its change is visible. Hence:
+//! Protocol. A reader takes [`Versions::now`] as its *stamp* before its statement reaches the server, and may store the result only if
+//! [`Versions::is_fresh`]; every hit makes the same test with the entry's stamp. A writer [`close`](Versions::close)s the cells before
+//! it can change anything, and [`open`](Versions::open)s them after its change is visible. Hence:
 //!
-//! - *A result that lacks a write carries a smaller stamp than the write.* `open` draws its number after the change is
-//!   visible. A stamp that reaches this number was therefore noted after the change was visible, and its read saw it.
-//! - *Whoever knows of a write never hits a result that lacks it.* To know of it, from its acknowledgement or from a read
-//!   of the server, is to come after the `close`; from there on the cell is closed, and then its version is greater
+//! - *A result that lacks a write carries a smaller stamp than the write.* `open` draws its number after the change is visible. A stamp
+//!   that reaches this number was therefore taken after the change was visible, and its read saw it.
+//! - *A client that knows of a write never hits a result that lacks it.* A client learns of the write from its acknowledgement or from a
+//!   read of the server, and either comes after the `close`. From there on the cell is closed, and afterwards its version is greater
 //!   than the stamp.
 //!
-//! So a writer and a reader that do not know of each other need no common order, and nothing here is `SeqCst`.
-//! `tests/loom.rs` explores all interleavings.
+//! So a writer and a reader that do not know of each other need no common order, and nothing here is `SeqCst`. `tests/loom.rs`
+//! explores all interleavings.
 //!
-//! One cell, [`Versions::EVERYTHING`], stands for all others: nothing is fresh that it speaks against.
+//! One cell, [`Versions::EVERYTHING`], counts as a dependency of every result.
 //!
-//! Failing closed: a count of writes that would wrap and a sequence that would outgrow its 48 bits close the cell for ever.
-//! Deliberately absent: what a cell stands for, and freeing (cells live as long as their `Versions`).
+//! Failing closed: a count of writes that would wrap and a sequence that would exceed its 48 bits close the cell for ever. This module
+//! does not know what a cell stands for, and never frees one (cells live as long as their `Versions`).
 
 use crate::cells::Cells;
 use crate::sync::{AtomicU64, Ordering};
 
-/// Names a cell of one [`Versions`]. Packed, so that an entry has no gap before its cells.
+/// Identifies a cell of one [`Versions`]. Packed, so that an entry has no gap before its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(C, packed)]
 pub struct CellId(pub u32);
 
-/// A moment of the global sequence.
+/// A point in the global sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(transparent)]
 pub struct Stamp(pub u64);
 
 const IN_FLIGHT_BITS: u32 = 16;
-/// Also the mark of a cell that is closed for ever.
+/// The largest count of writes in flight. It also marks a cell that is closed for ever.
 const IN_FLIGHT_MAX: u64 = (1 << IN_FLIGHT_BITS) - 1;
 pub(crate) const VERSION_MAX: u64 = u64::MAX >> IN_FLIGHT_BITS;
 
@@ -46,7 +46,7 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// What every result depends on, whatever else it depends on; it need not be named.
+    /// The cell that every result depends on without naming it.
     pub const EVERYTHING: CellId = CellId(0);
 
     pub fn new() -> Self {
@@ -56,48 +56,48 @@ impl Versions {
         versions
     }
 
-    /// A new cell: never changed, nothing in flight.
+    /// Allocates a cell that has never changed, with no write in flight.
     pub fn allocate(&self) -> CellId {
         self.allocate_many(1)
     }
 
-    /// The first of `count` new cells with consecutive ids.
+    /// Allocates `count` cells with consecutive ids and returns the first.
     ///
     /// # Panics
-    /// When more than 16 million cells are asked for in total.
+    /// If more than 16 million cells are requested in total.
     pub fn allocate_many(&self, count: u32) -> CellId {
         CellId(self.cells.extend(count))
     }
 
-    /// The present moment. A read notes it before its statement reaches the server.
+    /// Returns the current stamp. A read takes it before its statement reaches the server.
     pub fn now(&self) -> Stamp {
-        // Acquire pairs with the Release of the draw in `advance` and `open`: who sees a number sees the change behind it.
+        // Acquire pairs with the Release of `draw` in `advance` and `open`: a thread that sees a number sees the change behind it.
         Stamp(self.sequence.load(Ordering::Acquire))
     }
 
-    /// A new moment: who notes it, or a later one, does so after this call began.
+    /// Advances the sequence and returns the new stamp: `now` returns it, or a greater one, only after this call has started.
     pub fn pass(&self) -> Stamp {
         Stamp(self.draw())
     }
 
-    /// A write begins: until its [`open`](Self::open), nothing that depends on the cell is fresh.
+    /// Starts a write: until its [`open`](Self::open), nothing that depends on the cell is fresh.
     pub fn close(&self, cell: CellId) {
         update(self.cells.get(cell.0), |word| if is_stuck(word) { word } else { word + 1 });
     }
 
-    /// The cell changed; a write in flight stays in flight.
+    /// Records a change of the cell. Writes in flight stay in flight.
     pub fn advance(&self, cell: CellId) {
         let number = self.draw();
         update(self.cells.get(cell.0), |word| raise(word, number));
     }
 
-    /// The write has ended: the cell changed and one write less is in flight, in one step.
+    /// Ends a write: in one step, the cell gets a new version and one write less is in flight.
     pub fn open(&self, cell: CellId) {
         let number = self.draw();
         update(self.cells.get(cell.0), |word| one_less(raise(word, number)));
     }
 
-    /// As [`open`](Self::open) for each, with one number for all.
+    /// Like [`open`](Self::open) for each cell, with one number for all.
     pub fn open_all(&self, cells: &[CellId]) {
         let number = self.draw();
         for cell in cells {
@@ -105,29 +105,29 @@ impl Versions {
         }
     }
 
-    /// The write has ended without having changed anything: one write less is in flight, and what was fresh still is.
+    /// Ends a write that has changed nothing: one write less is in flight, and what was fresh before still is.
     pub fn reopen(&self, cell: CellId) {
         update(self.cells.get(cell.0), one_less);
     }
 
-    /// None of the cells, nor that of everything, has a write in flight or changed after `stamp`.
+    /// True if neither the cells nor `EVERYTHING` have a write in flight or a version greater than `stamp`.
     pub fn is_fresh(&self, cells: &[CellId], stamp: Stamp) -> bool {
         self.is_unchanged(Self::EVERYTHING, stamp) && cells.iter().all(|&cell| self.is_unchanged(cell, stamp))
     }
 
     fn is_unchanged(&self, cell: CellId, stamp: Stamp) -> bool {
-        // Acquire pairs with the Release in `update`: who finds a cell open sees what the writer left.
+        // Acquire pairs with the Release in `update`: a thread that finds a cell open sees what the writer left.
         let word = self.cells.get(cell.0).load(Ordering::Acquire);
         word & IN_FLIGHT_MAX == 0 && word >> IN_FLIGHT_BITS <= stamp.0
     }
 
-    /// Nothing is in flight on the cell.
+    /// True if no write is in flight on the cell.
     pub fn is_open(&self, cell: CellId) -> bool {
         // Acquire, as in `is_unchanged`.
         self.cells.get(cell.0).load(Ordering::Acquire) & IN_FLIGHT_MAX == 0
     }
 
-    /// The cell's version, if nothing is in flight on it.
+    /// Returns the cell's version, none if a write is in flight on it.
     pub fn version_if_open(&self, cell: CellId) -> Option<u64> {
         // Acquire, as in `is_unchanged`.
         let word = self.cells.get(cell.0).load(Ordering::Acquire);
@@ -135,7 +135,7 @@ impl Versions {
     }
 
     fn draw(&self) -> u64 {
-        // Release pairs with the Acquire in `now`; Acquire makes a later number know all earlier ones.
+        // Release pairs with the Acquire in `now`; Acquire orders a later number after all earlier ones.
         self.sequence.fetch_add(1, Ordering::AcqRel) + 1
     }
 }
@@ -165,7 +165,7 @@ fn raise(word: u64, number: u64) -> u64 {
 
 fn update(cell: &AtomicU64, change: impl Fn(u64) -> u64) {
     // Release pairs with the Acquire in `is_unchanged`, and keeps the draw of the number before the word that carries it.
-    // Acquire keeps what the writer does next (its change, after `close`) behind the new word.
+    // Acquire keeps what the writer does next (its change, after `close`) after the new word.
     let change = |word| Some(change(word));
     let _ = cell.fetch_update(Ordering::AcqRel, Ordering::Relaxed, change);
 }

@@ -1,7 +1,7 @@
-//! What the holder of a shard's lock does: insert, remove, make room, and keep the index in shape.
+//! The operations of the holder of a shard's lock: insert, remove, evict, and maintain the index.
 //!
-//! An entry is alive exactly as long as a slot points at it; replacing and removing only change the slot, and the bytes stay
-//! in their segment until that is given up as a whole.
+//! An entry is alive exactly as long as a slot points to it. Replacing and removing only change the slot; the bytes stay in their segment
+//! until that is retired as a whole.
 
 use std::ptr::NonNull;
 use std::sync::{Arc, MutexGuard};
@@ -18,7 +18,7 @@ use crate::shard::{Shard, State};
 use crate::slot::IndexSlot;
 use crate::table::Table;
 
-/// The budget has no room for so many more bytes.
+/// The budget has no room for this many more bytes.
 #[derive(Debug)]
 pub(crate) struct Need(pub usize);
 
@@ -46,7 +46,7 @@ impl<'a> Writer<'a> {
         Writer { shard, state: shard.state(), memory, fates, segment_bytes }
     }
 
-    /// Stores an entry, leaving `spare` bytes of the budget for evictions to move entries into.
+    /// Stores an entry, and leaves `spare` bytes of the budget for evictions to move entries into.
     pub fn insert(&mut self, draft: &Draft, spare: u64) -> Result<(), Need> {
         let found = self.find(draft.hash, draft.key);
         if found.is_none() {
@@ -57,7 +57,7 @@ impl<'a> Writer<'a> {
             None => self.is_ghost(draft.hash),
         };
         let at = self.place(main, draft.size(), spare)?;
-        // SAFETY: `place` gave these bytes to nobody else.
+        // SAFETY: `place` has reserved these bytes for this entry alone.
         let entry = unsafe { draft.write(at) };
         match found {
             Some((at, slot, old_bytes)) => {
@@ -89,7 +89,7 @@ impl<'a> Writer<'a> {
     }
 
     fn find(&self, hash: Hash, key: &Key) -> Option<(usize, IndexSlot, usize)> {
-        // SAFETY: under the lock, what a slot points at is mapped.
+        // SAFETY: under the lock, what a slot points to is mapped.
         let view = |entry: RawEntry| unsafe { entry.view() };
         let (at, slot) = self.shard.table()?.find(hash, |entry| view(entry).matches(key))?;
         Some((at, slot, view(slot.entry()?).size()))
@@ -100,12 +100,12 @@ impl<'a> Writer<'a> {
         ghosts::contains(unsafe { self.table().bucket(hash.place()) }, hash.tag())
     }
 
-    /// After [`reserve_slot`](Self::reserve_slot), and whenever there are entries.
+    /// The index. Only after [`reserve_slot`](Self::reserve_slot), or while there are entries.
     pub(crate) fn table(&self) -> Table {
         self.shard.table().expect("a shard with entries has a table")
     }
 
-    /// Forgets the entry in the slot `at`.
+    /// Removes the entry in slot `at` from the index and the counts.
     pub(crate) fn drop_entry(&mut self, at: usize, slot: IndexSlot, bytes: usize) {
         self.note_end(slot);
         let emptied = self.table().free(at);
@@ -115,7 +115,7 @@ impl<'a> Writer<'a> {
     }
 
     fn note_end(&self, slot: IndexSlot) {
-        // SAFETY: under the lock, what a slot points at is mapped.
+        // SAFETY: under the lock, what a slot points to is mapped.
         let owner = slot.entry().map(|entry| unsafe { entry.view().owner() });
         owner.into_iter().for_each(|owner| self.fates.note(owner, slot));
     }
@@ -128,7 +128,7 @@ impl<'a> Writer<'a> {
         if main { &mut self.state.main } else { &mut self.state.small }
     }
 
-    /// Room for an entry at the young end of a queue.
+    /// Reserves `size` bytes at the young end of a queue.
     pub(crate) fn place(&mut self, main: bool, size: usize, spare: u64) -> Result<NonNull<u8>, Need> {
         if self.deserves_single(size) {
             let mut segment = self.map_segment(self.memory.round_up(HEAD + size), true, spare)?;
@@ -146,15 +146,15 @@ impl<'a> Writer<'a> {
         Ok(self.queue_mut(main).append(size).expect("smaller than a segment"))
     }
 
-    /// Of a shard that holds little, the unused end of a large segment would be much: no more than a 64th, but room for some
-    /// entries.
+    /// The size of the next segment. A segment's unused end would be much for a shard that holds little, so it is at most a 64th of what
+    /// the shard holds, with room for some entries.
     fn next_segment_bytes(&self, size: usize) -> usize {
         let held = self.segments_bytes() as usize / SEGMENTS_PER_SHARD as usize;
         let bytes = held.max(HEAD + 4 * size).max(LEAST_SEGMENT_BYTES);
         self.memory.round_up(bytes).min(self.segment_bytes)
     }
 
-    /// Large entries would leave much of the segment before them unused.
+    /// True if the entry gets a segment of its own, because a large one would leave much of the segment before it unused.
     fn deserves_single(&self, size: usize) -> bool {
         let large = (self.segment_bytes / 4).max(4 * self.memory.page());
         size > large || HEAD + size > self.segment_bytes
@@ -162,7 +162,7 @@ impl<'a> Writer<'a> {
 
     fn map_segment(&self, bytes: usize, single: bool, spare: u64) -> Result<Segment, Need> {
         let start = self.memory.map_any(bytes, spare).ok_or(Need(bytes))?;
-        // SAFETY: pages of this size, ours alone.
+        // SAFETY: pages of this size, not in use elsewhere.
         Ok(unsafe { Segment::format(start, bytes, single) })
     }
 
@@ -174,20 +174,20 @@ impl<'a> Writer<'a> {
         self.shard.set_held(self.segments_bytes());
     }
 
-    /// Gives up a segment that was taken out of its queue and that no slot points into.
+    /// Retires a segment that was taken out of its queue and that no slot points into.
     pub(crate) fn retire(&self, segment: Segment) {
         // SAFETY: the callers have moved or dropped all its entries.
         unsafe { segment.retire(self.memory) };
         self.note_held();
     }
 
-    /// The entries of a segment that can still be found, each as it is when its turn comes. To be used up before the segment
-    /// is retired.
+    /// The entries of a segment that can still be found, each as it is when the iterator reaches it. Use it up before the segment is
+    /// retired.
     pub(crate) fn living(&self, segment: &Segment) -> impl Iterator<Item = Living> + use<> {
         let table = self.shard.table();
         let entries = table.map(|_| segment.entries());
         entries.into_iter().flatten().filter_map(move |entry| {
-            // SAFETY: the segment is mapped, as the caller keeps it.
+            // SAFETY: the caller keeps the segment mapped.
             let view = unsafe { entry.view() };
             let (place, bytes) = (view.place(), view.size());
             let (at, slot) = table?.find_entry(place, entry)?;
@@ -195,11 +195,11 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// Moves an entry to the young end of the queue that its (new) slot names.
+    /// Moves an entry to the young end of the queue that its (new) slot names. Returns false if there is no memory.
     pub(crate) fn relocate(&mut self, living: &Living) -> bool {
         let Living { at, slot, entry, bytes, .. } = *living;
         let Ok(copy) = self.place(slot.is_main(), bytes, 0) else { return false };
-        // SAFETY: both are of this size, and `copy` is known to nobody else.
+        // SAFETY: both have this size, and `copy` is not visible to any other thread.
         unsafe { entry.copy_to(copy, bytes) };
         let moved = IndexSlot::new(slot.tag(), RawEntry::at(copy), slot.is_main(), slot.uses());
         self.table().set(at, moved);
@@ -208,7 +208,7 @@ impl<'a> Writer<'a> {
 
     fn reserve_slot(&mut self, spare: u64) -> Result<(), Need> {
         let capacity = self.shard.table().map_or(0, Table::capacity);
-        // At three quarters a search that fails looks at eight slots or so, one or two cache lines.
+        // At three quarters, a search that fails reads about eight slots, one or two cache lines.
         if self.state.filled < capacity / 4 * 3 { Ok(()) } else { self.rebuild(spare) }
     }
 
@@ -228,12 +228,12 @@ impl<'a> Writer<'a> {
         let old = self.shard.table();
         self.shard.publish(table);
         if let Some(old) = old {
-            // SAFETY: just replaced, so it can no longer be found, and `old` ends here.
+            // SAFETY: just replaced, so it can no longer be found, and `old` is not used after this.
             unsafe { old.retire(self.memory) };
         }
     }
 
-    /// Gives back a table that has become far too large.
+    /// Replaces a table that has become far too large by a smaller one.
     pub fn trim_table(&mut self) {
         let Some(table) = self.shard.table() else { return };
         let entries = self.state.counts.entries as usize;
@@ -241,12 +241,12 @@ impl<'a> Writer<'a> {
             self.state.filled = 0;
             self.replace_table(None);
         } else if Table::bytes_for(4 * (entries + 1), self.memory) < table.bytes() {
-            // Without memory for a smaller one the present one stays.
+            // If there is no memory for a smaller table, the current one stays.
             let _ = self.rebuild(0);
         }
     }
 
-    /// Gives up everything.
+    /// Removes all entries and retires all segments.
     pub fn clear(&mut self) {
         self.state.filled = 0;
         self.state.counts.entries = 0;

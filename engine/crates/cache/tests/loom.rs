@@ -1,9 +1,9 @@
-//! The validity protocol under every interleaving that the memory model allows, up to the given number of preemptions.
+//! Tests the freshness protocol under every interleaving that the memory model allows, up to the given number of preemptions.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p fqc-cache --release --test loom`
 //!
 //! The server is one word per row: a write is visible once it is stored there. Its accesses are Release and Acquire, which is
-//! the least a server's own locks give.
+//! the least that a server's own locks guarantee.
 
 #![cfg(loom)]
 
@@ -35,7 +35,7 @@ impl World {
         Arc::new(World { versions, cell, row, cached, acknowledged })
     }
 
-    /// Adds 1 to the row, as a statement that is acknowledged at its end.
+    /// Adds 1 to the row, like a statement that is acknowledged at its end.
     fn write(&self) {
         self.versions.close(self.cell);
         let seen = self.row.fetch_add(1, Ordering::AcqRel) + 1;
@@ -63,7 +63,7 @@ impl World {
         self.hit().unwrap_or_else(|| self.miss())
     }
 
-    /// Reads as a client that was told of everything acknowledged so far.
+    /// Reads like a client that has received all acknowledgements so far.
     fn read_acknowledged(&self) -> u64 {
         let known = self.acknowledged.load(Ordering::Acquire);
         let value = self.read();
@@ -83,7 +83,7 @@ fn spawn(world: &Arc<World>, run: impl FnOnce(&World) + 'static) -> thread::Join
     thread::spawn(move || run(&world))
 }
 
-/// When everything has ended, whatever is still cached and fresh is the last state.
+/// When everything has ended, anything that is still cached and fresh must be the last state.
 fn settle(world: &World, threads: impl IntoIterator<Item = thread::JoinHandle<()>>, writes: u64) {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
     assert_eq!(world.read(), writes);

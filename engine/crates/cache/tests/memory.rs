@@ -1,4 +1,4 @@
-//! What the process really uses. One test, because it watches the whole process.
+//! Tests the resident memory of the process. There is only one test, because it watches the whole process.
 
 #![cfg(all(target_os = "linux", not(miri)))]
 
@@ -8,7 +8,7 @@ use cache::Cache;
 use keys::{key, meta};
 
 const BUDGET: u64 = 256 << 20;
-/// What the process needs beside the cache may vary by so much.
+/// The memory that the process needs besides the cache may vary by this many bytes.
 const NOISE: u64 = 4 << 20;
 
 fn resident_bytes() -> u64 {
@@ -52,7 +52,7 @@ fn resident_memory_follows_the_budget() {
     assert!(grown() < NOISE, "{} left without a budget", grown());
 }
 
-/// As a server's point selects: they depend on two things, are of any size, and the budget has room for far more of them.
+/// Entries like a server's point selects, with two dependencies and of various sizes. The budget has room for far more of them.
 fn overhead_of_a_million_small_entries_is_small() {
     const ENTRIES: u64 = 1_000_000;
     const CONTEXT_BYTES: usize = 6;

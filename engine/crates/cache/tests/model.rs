@@ -1,4 +1,4 @@
-//! Random operations against a plain map: what is found was the last stored, and the budget holds at every moment.
+//! Random operations compared with a plain map: a result that is found was the last one stored, and the budget holds at every moment.
 
 mod keys;
 
@@ -35,7 +35,7 @@ fn every_value_found_is_the_last_one_stored() {
     }
 }
 
-/// Some with a second part.
+/// Returns a key; some keys have a second part.
 fn key_of(context: u64, text: &[u8]) -> Key<'_> {
     let second = text.len() - usize::from(text[0]) % text.len();
     key(context, &text[..second], &text[second..])
@@ -114,7 +114,7 @@ impl Run {
         match stored {
             Ok(()) => drop(self.model.insert((context, text), Stored { value, cell, stamp })),
             Err(refusal) => {
-                // Other tests of this process may hold back the epoch.
+                // Other tests of this process may hold back the epoch, so that memory is not released.
                 self.refused += u64::from(refusal != NotStored::NoBudget);
                 self.model.remove(&(context, text));
             }

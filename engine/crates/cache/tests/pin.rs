@@ -1,4 +1,4 @@
-//! A pin that is held for long. Alone in its process, because it holds back memory for everyone.
+//! Tests a pin that is held for long. Alone in its process, because it holds back memory for all tests.
 
 mod keys;
 
@@ -24,7 +24,7 @@ fn a_reader_under_a_pin_never_sees_its_entry_change() {
     assert_eq!(cache.insert(hash, &key, meta(0), &[], &[8; 3_000]), Ok(()), "memory is back");
 }
 
-/// Fills the cache with other things until it refuses, as it must while a pin keeps all memory, and sweeps.
+/// Fills the cache with other entries until it refuses, as it must while a pin keeps all memory mapped, and sweeps.
 fn churn(cache: &Cache, versions: &Versions) {
     for n in 100.. {
         let text = u64::to_le_bytes(n);

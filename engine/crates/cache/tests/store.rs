@@ -1,4 +1,4 @@
-//! What a user of the store relies on, one behaviour per test.
+//! The behaviour that users of the store rely on, one per test.
 
 mod keys;
 
@@ -9,7 +9,7 @@ fn put(cache: &Cache, key: &Key, value: &[u8]) -> Result<(), NotStored> {
     cache.insert(cache.hash(key), key, meta(0), &[], value)
 }
 
-/// Waits for the pins of other tests, which run at the same time.
+/// Stores a result, and waits for the pins of other tests, which run at the same time.
 fn put_patiently(cache: &Cache, key: &Key, value: &[u8]) -> Result<(), NotStored> {
     loop {
         let stored = put(cache, key, value);

@@ -1,4 +1,4 @@
-//! Many threads at once. Every value proves by itself that it is whole and belongs to its key.
+//! Many threads at once. Every value shows by itself that it is whole and belongs to its key.
 
 mod keys;
 
@@ -12,7 +12,7 @@ const KEYS: u64 = if cfg!(miri) { 20 } else { 3_000 };
 const BUDGET: u64 = if cfg!(miri) { 200 << 10 } else { 4 << 20 };
 const THREADS: u64 = if cfg!(miri) { 3 } else { 6 };
 
-/// Words that all follow from the key's number and the first word.
+/// Returns words that all follow from the key's number and the first word.
 fn value(number: u64, random: &mut Random) -> Vec<u8> {
     let first = random.next();
     let words = 2 + random.below(if first.is_multiple_of(50) { 4_000 } else { 60 });
@@ -100,7 +100,7 @@ fn values_stay_whole_under_everything_at_once() {
     assert!(cache.stats().inserts > 0);
     cache.resize(0);
     while cache.stats().retired_bytes > 0 {
-        // The other test's pins, on a busy machine.
+        // The other test may still hold pins on a busy machine.
         cache.clear();
     }
     let stats = cache.stats();

@@ -1,10 +1,10 @@
-//! What differs from one server product to another, as data: a [`Flavour`] describes one product, or some lines of it.
-//! What differs from one line of a product to another, and what is admitted on each, is in `engine/servers.tsv` ([`servers`]).
+//! The differences between server products, as data: a [`Flavour`] describes one product, or some release series of it.
+//! The differences between the series of a product, and what is admitted on each, are in `engine/servers.tsv` ([`servers`]).
 //!
-//! The other crates are given a flavour and ask it; none of them names a product. Whatever a flavour does not know is treated
-//! as the worst case: an unknown function makes a read uncacheable, an unknown statement may change anything, a character set
-//! that is not listed makes texts unreadable, and an unknown capability leaves a connection uncached.
-//! Deliberately absent: code that reads a text or a packet, and any dependency on another crate.
+//! The other crates are given a flavour and query it; none of them names a product. Whatever a flavour does not know is treated as the
+//! worst case: an unknown function makes a read uncacheable, an unknown statement may change anything, a character set that is not
+//! listed makes statements unreadable, and an unknown capability leaves a connection uncached. This crate has no code that parses a
+//! statement or a packet, and depends on no other crate.
 
 pub mod capability;
 mod lines;
@@ -42,7 +42,7 @@ pub struct Flavour {
     pub catalogue: Catalogue,
 }
 
-/// Each line's flavour exists once.
+/// Flavours are compared by address, because each exists once.
 impl PartialEq for Flavour {
     fn eq(&self, other: &Flavour) -> bool {
         std::ptr::eq(self, other)
@@ -58,150 +58,151 @@ impl fmt::Debug for Flavour {
 }
 
 impl Flavour {
-    /// A name as a literal that no setting can change the meaning of.
+    /// Returns a name as a hexadecimal literal, whose meaning no setting can change.
     pub fn literal(&self, name: &[u8]) -> String {
         let digits: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{} x'{digits}'", self.catalogue.utf8)
     }
 }
 
-/// `#`, `-- ` and `/* */` are comments in every product.
+/// Comments with a special meaning. `#`, `-- ` and `/* */` are comments in every product.
 #[derive(Clone, Copy)]
 pub struct Comments {
-    /// What follows `/*` where the server may run what the comment says.
+    /// What follows `/*` if the server may execute the comment.
     pub executable: &'static [&'static str],
-    /// What follows `/*` where the server reads words of its own, and quotes, in the comment.
+    /// What follows `/*` if the server parses hints, and quotes, in the comment.
     pub hints: &'static [&'static str],
 }
 
-/// Statements that only some products have. Where one is missing, its text is a statement that nobody understands.
+/// Statements that only some products have. If one is missing, its text counts as a statement that cannot be parsed.
 #[derive(Clone, Copy)]
 pub struct Statements {
-    /// `SET STATEMENT ... FOR` and a statement.
+    /// `SET STATEMENT ... FOR`, followed by a statement.
     pub has_set_statement: bool,
     /// `BEGIN NOT ATOMIC` and control statements outside of stored routines, and `EXECUTE IMMEDIATE`.
     pub has_compound: bool,
-    /// `ANALYZE` and a statement, which it runs.
+    /// `ANALYZE`, followed by a statement, which it runs.
     pub has_analyze: bool,
     /// `BACKUP STAGE`, `BACKUP LOCK` and `BACKUP UNLOCK`.
     pub has_backup: bool,
-    /// `FLUSH STATUS` without a scope sets the whole server's counters back, and not only those of the session.
+    /// `FLUSH STATUS` without a scope resets the whole server's counters, and not only those of the session.
     pub flushes_status_of_all: bool,
     /// `FLUSH QUERY CACHE` and `RESET QUERY CACHE`.
     pub has_query_cache: bool,
-    /// Does nothing, with the privileges that these two need: for a server that has lost them.
+    /// A statement without effect that requires the privileges of FLUSH QUERY CACHE and RESET QUERY CACHE, for a server that no longer has
+    /// these two.
     pub query_cache_test: Option<&'static str>,
-    /// SELECT SQL_CACHE: otherwise the word is taken out.
+    /// `SELECT SQL_CACHE`. If the server does not have it, the engine removes the word.
     pub has_sql_cache: bool,
     /// `$$` and `$name$` are quotes.
     pub has_dollar_quotes: bool,
-    /// A client that is told of its session is told where a transaction begins and ends by a statement of its own, whatever
+    /// A client with session tracking is notified where a transaction begins and ends by a statement of its own, whatever
     /// `session_track_transaction_info` says.
     pub tells_transactions: bool,
-    /// A statement that uses no table leaves the warnings of the one before. Otherwise only a question about them does.
+    /// A statement that uses no table keeps the warnings of the previous one. Otherwise only a query for the warnings does.
     pub keeps_warnings: bool,
-    /// `FOUND_ROWS()` after an UPDATE that succeeded is the number of rows that it has found.
+    /// `FOUND_ROWS()` after a successful UPDATE is the number of rows that it has found.
     pub updates_count_rows: bool,
-    /// `BINARY` before an expression, SQL_CALC_FOUND_ROWS and FOUND_ROWS() are deprecated: the server warns of each one when it
-    /// parses the text.
+    /// `BINARY` before an expression, SQL_CALC_FOUND_ROWS and FOUND_ROWS() are deprecated: the server issues a warning for each when it
+    /// parses the statement.
     pub warns_of_words: bool,
-    /// A read that fails on its way leaves the number of rows that it had found. Otherwise that of the read before stays.
+    /// A read that fails midway leaves `FOUND_ROWS()` at the rows it had found. Otherwise the value of the previous read stays.
     pub counts_until_failure: bool,
-    /// It goes by the types that a prepared statement's execution binds also where its values cannot be read.
+    /// The server keeps the parameter types of an execution even if it cannot read the values.
     pub takes_unreadable_types: bool,
-    /// What the types of a prepared statement's parameters were before matters to its later executions.
+    /// The parameter types of earlier executions of a prepared statement affect later ones.
     pub heeds_earlier_types: bool,
-    /// Near caches get leases, as `servers.tsv` says of the line.
+    /// The plugin gives leases to near caches, as `servers.tsv` says of the series.
     pub admits_nears: bool,
     /// Words besides GLOBAL for settings that are not the session's own.
     pub global_scopes: &'static [&'static str],
-    /// What stands before each row of VALUES as a statement.
+    /// The word before each row of a VALUES statement.
     pub row: &'static str,
     /// The names of system variables that users and their tools know, and those that the engine registers for them.
     pub aliases: &'static [Alias],
-    /// What stands before a read, and what after its first SELECT, so that `max_join_size` is not in its way.
+    /// What to put before a read, and after its first SELECT, so that `max_join_size` does not stop it.
     pub unlimited: [&'static str; 2],
-    /// Fails without the PROCESS privilege, and otherwise does nothing.
+    /// A statement that fails without the PROCESS privilege, and otherwise does nothing.
     pub process_test: &'static str,
-    /// Fails without the privilege of an administrator of replicas, and otherwise changes nothing: who attaches a near cache may hold
-    /// up writers.
+    /// A statement that fails without the privilege to administer replicas, and otherwise changes nothing. It is required to attach a near
+    /// cache, because that may delay writers.
     pub attach_test: &'static str,
-    /// Of these, those that the server refuses to set for one statement, in words of its own for the name that users know.
+    /// The engine's variables that the server refuses to set for one statement. Its error must use the name that users know.
     pub not_in_set_statement: &'static [&'static str],
-    /// What the names that users know have in common, in lower case.
+    /// The common start of the names that users know, in lower case.
     pub alias_prefix: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Alias {
-    /// As users write it, in lower case.
+    /// The name as users write it, in lower case.
     pub theirs: &'static str,
     pub ours: &'static str,
 }
 
-/// Words that may stand before a parenthesis in a read. All others are taken for stored functions.
+/// Words that may precede a parenthesis in a read. All others count as stored functions.
 ///
-/// A deterministic function is built into the line, so that no stored or loadable function can take its place, and its value
-/// depends on its arguments and on settings that are part of a cached result's identity.
+/// A deterministic function is built into the server, so that no stored or loadable function can replace it, and its value depends on its
+/// arguments and on settings that are part of a cached result's key.
 #[derive(Clone, Copy)]
 pub struct Functions {
-    /// Keywords and types: not calls.
+    /// Keywords and types, which are not calls.
     pub syntax: Names,
     pub deterministic: Names,
     /// Deterministic, but built in only if the parenthesis follows at once; otherwise they are stored functions.
     pub deterministic_if_tight: Names,
-    /// Deterministic with an argument; without one they tell the time.
+    /// Deterministic with an argument; without one they return the current time.
     pub deterministic_with_argument: Names,
     pub refused: Objections,
-    /// They call a function without any parenthesis.
+    /// Functions that are called without a parenthesis.
     pub niladic: Objections,
-    /// They tell about the statement before, as functions or as system variables.
+    /// They return information about the previous statement, as functions or as system variables.
     pub diagnostics: Names,
 }
 
-/// Why a result of a function must not be kept.
+/// Why a function's result must not be cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Objection {
     /// Its value changes from call to call.
     Nondeterministic,
-    /// It tells the state of the connection.
+    /// Its value depends on the state of the connection.
     SessionState,
-    /// It does something besides returning a value.
+    /// The function has an effect besides returning a value.
     SideEffect,
-    /// It makes a TIME value, which the server may complete with the date of today.
+    /// It returns a TIME value, which the server may complete with today's date.
     CurrentDate,
     /// It reads or advances a sequence.
     SequenceValue,
-    /// It belongs to PROCEDURE.
+    /// It belongs to the PROCEDURE clause of a SELECT.
     Procedure,
 }
 
-/// Character sets of clients, by how far their texts can be read without decoding them. Others cannot be read.
+/// Character sets of clients, by how far their statements can be read without decoding them. Others cannot be read.
 #[derive(Clone, Copy)]
 pub struct Charsets {
     pub utf8: &'static [&'static str],
-    /// ASCII below 0x80; above it any byte may mean anything, but none is the trail byte of another.
+    /// ASCII below 0x80, where no byte is ever the trail byte of another. Bytes above may mean anything.
     pub ascii_supersets: &'static [&'static str],
-    /// The numbers of their collations, as the handshake tells them.
+    /// Their collation ids, as the handshake reports them.
     pub utf8_collations: &'static [RangeInclusive<u16>],
     pub ascii_superset_collations: &'static [RangeInclusive<u16>],
-    /// That of the login outlives a reset of the session, which otherwise gets the server's.
+    /// The character set of the login survives a reset of the session, which otherwise gets the server's default.
     pub outlives_reset: bool,
 }
 
-/// Schemas and tables that the server keeps for itself.
+/// Schemas and tables that the server manages itself.
 #[derive(Clone, Copy)]
 pub struct Schemas {
-    /// Of what is read there not everything is told, and their views are many.
+    /// Reads of these schemas are not all reported, and they have many views.
     pub system: &'static [&'static str],
     /// Tables of schema `mysql` that the server itself reads or writes along with other statements.
     pub servers_own: &'static [&'static str],
-    /// The one of them that it reads when a session first meets a stored routine; none if it then reads nothing.
+    /// The table among them that the server reads when a session first uses a stored routine; none if it then reads none.
     pub routines: Option<&'static str>,
-    /// The one of them that it asks for moments of tables whose history is told by transactions.
+    /// The table among them that maps transactions to times, for tables with transaction-precise history; none if there is no such table.
     pub registry: Option<&'static str>,
-    /// Tables of schema `mysql` from which it reads what is granted for databases, tables and columns. Whatever changes
-    /// that locks one of them.
+    /// Tables of schema `mysql` that hold the privileges on databases, tables and columns. Every change of these privileges locks one of
+    /// them.
     pub grants: &'static [&'static str],
 }
 
@@ -222,11 +223,11 @@ impl Schemas {
 /// System variables, in lower case.
 #[derive(Clone, Copy)]
 pub struct Variables {
-    /// No result depends on them, or their effect is known from what the server itself tells (autocommit, isolation).
+    /// No result depends on these, or the server itself reports their effect (autocommit, isolation).
     pub without_effect: &'static [&'static str],
-    /// The product's own among [`Variables::harmless_globals`].
+    /// The product's own part of [`Variables::harmless_globals`].
     pub own_harmless_globals: &'static [&'static str],
-    /// What a SET with an expression may have changed, and the server can be asked for.
+    /// Variables that a SET with an expression may have changed, and whose values can be queried.
     pub askable: &'static [&'static str],
 }
 
@@ -254,7 +255,7 @@ impl Variables {
         self.harmless_globals().any(|known| known.as_bytes() == name)
     }
 
-    /// Settings of the whole server that change no result and nothing that the engine knows of new sessions: limits, timeouts, logs,
+    /// Settings of the whole server that affect no result and nothing that the engine knows of new sessions: limits, timeouts, logs,
     /// memory, threads and flushing.
     pub fn harmless_globals(&self) -> impl Iterator<Item = &'static str> {
         HARMLESS_GLOBALS.iter().chain(self.own_harmless_globals).copied()
@@ -265,14 +266,14 @@ impl Variables {
     }
 }
 
-/// Names that `sql_mode` may list, besides those that every product reads alike.
+/// Names in `sql_mode`, besides those that every product interprets alike.
 #[derive(Clone, Copy)]
 pub struct Modes {
-    /// They stand for ANSI_QUOTES and IGNORE_SPACE, among others.
+    /// They include ANSI_QUOTES and IGNORE_SPACE, among others.
     pub ansi: &'static [&'static str],
-    /// Under them texts have a grammar of their own.
+    /// They give statements another grammar.
     pub foreign: &'static [&'static str],
-    /// The flags of a response tell whether quotes are those of names.
+    /// The status flags of a response say whether double quotes are those of names.
     pub tells_quotes: bool,
 }
 
@@ -290,28 +291,28 @@ fn lists(names: &[&str], name: &[u8]) -> bool {
     names.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name))
 }
 
-/// What a session may expect of the server besides results, by how it is set.
+/// Session settings with effects besides results, each with the way to query it.
 #[derive(Clone, Copy)]
 pub struct Habits {
-    /// Every statement leaves a trace of its plan behind, which the session can read.
+    /// Every statement leaves an optimizer trace, which the session can read.
     pub traces: Habit,
-    /// The server ends a session that does nothing in a transaction, one that has written nothing included.
+    /// The server ends a session that is idle in a transaction, even in one that has written nothing.
     pub idleness: Habit,
-    /// Responses tell what each statement did to the transaction.
+    /// Responses report what each statement did to the transaction.
     pub reports: Habit,
-    /// The server refuses what may look at many rows.
+    /// The server refuses statements that may examine too many rows.
     pub joins: Habit,
-    /// The session says which number its next transaction has. What the server skips or refuses then is for it to say.
+    /// The session sets the GTID of its next transaction. The server must then decide what it skips or refuses.
     pub numbers: Habit,
 }
 
 #[derive(Clone, Copy)]
 pub struct Habit {
-    /// The variables that it hangs on, in lower case. To set one may be to set another.
+    /// The variables that the setting depends on, in lower case. To set one may change another.
     pub variables: &'static [&'static str],
-    /// An expression for its value in a session.
+    /// An SQL expression for its value in a session.
     pub question: &'static str,
-    /// The values with which there is none.
+    /// The values for which the setting has no effect.
     pub none: &'static [&'static str],
 }
 
@@ -331,31 +332,31 @@ impl Habits {
     }
 }
 
-/// What a host beside the application asks of a session, which it knows from outside alone, besides settings that are askable.
+/// Queries for a host next to the application, which knows a session only from outside. Settings in `askable` are queried as well.
 #[derive(Clone, Copy)]
 pub struct Asked {
-    /// Expressions that results depend on.
+    /// SQL expressions that results depend on.
     pub others: &'static [&'static str],
-    /// The variables among them.
+    /// The system variables that `others` reads.
     pub variables: &'static [&'static str],
-    /// It reads what may never be committed.
+    /// The session reads uncommitted rows.
     pub uncommitted: Habit,
-    /// Temporary tables were made in it.
+    /// The session has created temporary tables.
     pub temporaries: Habit,
 }
 
 /// Storage engines whose tables may be read from the cache.
 #[derive(Clone, Copy)]
 pub struct Engines {
-    /// A transaction reads a snapshot of them.
+    /// A transaction reads a snapshot of these tables.
     pub snapshot: &'static [&'static str],
-    /// They know no transactions.
+    /// These have no transactions.
     pub plain: &'static [&'static str],
-    /// Without snapshots, but a transaction that reads them can have no savepoints.
+    /// These have no snapshots, but a transaction that reads them can have no savepoints.
     pub joining: &'static [&'static str],
 }
 
-/// An error, in the words of the server.
+/// An error with the server's own message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Error {
     pub code: u16,
@@ -363,7 +364,7 @@ pub struct Error {
     pub message: &'static str,
 }
 
-/// Numbers and words of errors that the engine gives or recognises.
+/// The errors that the engine raises or recognises.
 #[derive(Clone, Copy)]
 pub struct Errors {
     /// For anything that has no number of its own.
@@ -373,21 +374,21 @@ pub struct Errors {
     pub wrong_type_for_variable: u32,
     pub truncated_wrong_value: u32,
     pub not_supported: u32,
-    /// A statement was ended from outside.
+    /// Errors of a statement that was interrupted.
     pub interruptions: &'static [Error],
-    /// The server gives them before a statement begins: syntax, privileges, names of variables.
+    /// Errors raised before a statement starts: syntax, privileges, names of variables.
     pub before_beginning: &'static [u16],
 }
 
-/// Questions to the server's catalogue. `{schema}` and `{table}` stand for literals, [`ask`] puts them in.
+/// Queries on the server's catalogue. `{schema}` and `{table}` stand for literals; [`ask`] replaces them.
 #[derive(Clone, Copy)]
 pub struct Catalogue {
-    /// Before a literal in UTF-8.
+    /// The prefix of a literal in UTF-8.
     pub utf8: &'static str,
-    /// Users to whom something is granted for several hosts: of the nameless user, whose grants all others have, if they are
-    /// not the same for every host.
+    /// Users with grants for more than one host. The anonymous user, whose grants apply to all others, is included if its grants are not
+    /// the same for every host.
     pub users_with_several_hosts: &'static str,
-    /// 1 if passwords do not expire with time.
+    /// Returns 1 if passwords do not expire over time.
     pub passwords_last: &'static str,
     pub schemas: &'static str,
     /// The views of a schema; `{schema}` is a quoted name here.
@@ -396,45 +397,45 @@ pub struct Catalogue {
     pub view: &'static str,
     /// Storage engine and type of a table.
     pub table: &'static str,
-    /// Asks the same, also about tables whose rows change unseen with those of another table.
+    /// Like `table`, but also returns tables whose rows change unreported with those of another table.
     pub any_table: &'static str,
-    /// Name, type, full type, key, attributes and expression of each column of a table, in their order. All that is to be known of
-    /// columns is asked at once: MariaDB makes a temporary table on disk for each such question.
+    /// Name, type, full type, key, attributes and expression of each column of a table, in their order. One query returns all that has to
+    /// be known of columns, because MariaDB creates a temporary table on disk for each one.
     pub columns: &'static str,
-    /// Schema and name of each table with whose rows those of a table change, unseen.
+    /// Schema and name of each table with whose rows those of a table change unreported (the parents of cascading foreign keys).
     pub parents: &'static str,
-    /// Any row says that rows may change which no statement names. A trigger may change the key, or other rows; a
-    /// statement on a parent may change its children; of rows that are kept as history a statement names more than it shows.
+    /// If one of these returns a row, rows may change that no statement names: a trigger may change the key, or other rows; a statement on
+    /// a parent may change its children; a table with history has more rows than a statement shows.
     pub unnamed_changes: &'static [&'static str],
-    /// The parts of unique keys besides the primary key, ordered by key: key, column, and 1 if the key holds the column's value as it is,
-    /// never NULL. With no such key, a new row can be in the way of one with the same primary key alone.
+    /// The columns of unique keys besides the primary key, ordered by key: key, column, and 1 if the key holds the column's whole value,
+    /// never NULL. Without such a key, a new row can only conflict with one that has the same primary key.
     pub unique_keys: &'static str,
     pub warnings: &'static str,
-    /// How this library stands in the server's table of plugins.
+    /// The status of this plugin in the server's table of plugins.
     pub own_plugin: &'static str,
-    /// A row if another plugin hears of statements.
+    /// Returns a row if another plugin subscribes to statements.
     pub other_listeners: &'static str,
-    /// The number of the newest thread.
+    /// The id of the newest thread.
     pub newest_thread: &'static str,
-    /// A row if there is a trigger outside of the schema `sys`. None: the question is not
-    /// needed, because the server reports each session that runs a stored routine.
+    /// Returns a row if there is a trigger outside of the schema `sys`. None if that need not be known, because the server reports each
+    /// session that runs a stored routine.
     pub triggers: Option<&'static str>,
-    /// None: it is not known how to ask.
+    /// Is none if there is no known way to query them.
     pub programs: Option<Programs>,
 }
 
 /// Stored programs that a statement may run without naming more than a table, a view or a function.
 #[derive(Clone, Copy)]
 pub struct Programs {
-    /// A row of any of them: there is one, outside of the schema that is left out.
+    /// Each returns a row if there is such a program, outside of the schema `left_out`.
     pub existing: &'static [&'static str],
-    /// A view elsewhere that says its name may hide one inside.
+    /// The schema that is left out. A view elsewhere that contains its name may run a program in it.
     pub left_out: &'static str,
-    /// Rows that stay the same as long as none is made, and the counts they come from are not set back.
+    /// Its rows stay the same as long as no program is created, and the counters they come from are not reset.
     pub made: &'static str,
 }
 
-/// A question about one table.
+/// Returns a query for one table: replaces the placeholders by the given literals.
 pub fn ask(question: &str, schema: &str, table: &str) -> String {
     question.replace("{schema}", schema).replace("{table}", table)
 }

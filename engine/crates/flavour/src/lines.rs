@@ -1,4 +1,4 @@
-//! A product's older lines: its newest one, without what they lack, as `servers.tsv` says.
+//! The flavours of a product's older releases: the newest one without the features that they lack, as `servers.tsv` says.
 
 use crate::release::Release;
 use crate::servers::{self, Since};
@@ -6,31 +6,31 @@ use crate::{Flavour, Functions, MARIADB, MYSQL, Statements};
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// `FLUSH STATUS` without a scope leaves the whole server's counters alone.
+/// The feature that `FLUSH STATUS` without a scope leaves the whole server's counters alone, as `servers.tsv` names it.
 const FLUSH_OF_SESSION: &str = "FLUSH STATUS of the session alone";
 
 static OF_MARIADB: LazyLock<Lines> = LazyLock::new(|| Lines::of(&MARIADB));
 static OF_MYSQL: LazyLock<Lines> = LazyLock::new(|| Lines::of(&MYSQL));
 
-/// The flavour of a server of this version. For a version that cannot be read it is the oldest line's.
+/// Returns the flavour of a server of this version. A version that cannot be parsed gets that of the oldest release.
 pub fn of(version: &str) -> &'static Flavour {
     let lines: &'static Lines = if servers::product(version) == MARIADB.product { &OF_MARIADB } else { &OF_MYSQL };
     lines.find(Release::of(version), servers::line(version).admits_nears)
 }
 
-/// Whether a server of this version has a statement that the table says when its product got.
+/// True if a server of this version has `statement`. Only for statements that `servers.tsv` lists with their first release.
 pub fn has_statement(version: &str, statement: &str) -> bool {
     let release = Release::of(version);
     let mut found = servers::since(servers::product(version));
     found.any(|since| since.kind == "statement" && since.what == statement && since.release <= release)
 }
 
-/// The flavours of all lines of a product, made once.
+/// The flavours of all releases of a product, created once.
 struct Lines {
     newest: &'static Flavour,
-    /// Releases that brought something, the newest first.
+    /// Releases that added a feature, the newest first.
     releases: Vec<Release>,
-    /// Index 1: the number of these releases whose features the line lacks. Index 2: whether near caches are admitted.
+    /// First index: the number of these releases whose features are missing. Second index: 1 if near caches are admitted.
     flavours: Vec<[Flavour; 2]>,
 }
 

@@ -1,4 +1,4 @@
-//! MariaDB, as its newest line is.
+//! MariaDB in its newest release series.
 
 mod catalogue;
 mod functions;
@@ -18,7 +18,7 @@ pub static MARIADB: Flavour = Flavour {
         has_compound: true,
         has_analyze: true,
         has_backup: true,
-        // Where OLD_FLUSH_STATUS in `old_mode` makes it what it was, the engine's counters still stay.
+        // With OLD_FLUSH_STATUS in `old_mode` the server resets its counters again, but the engine's counters still stay.
         flushes_status_of_all: false,
         has_query_cache: true,
         query_cache_test: None,
@@ -65,7 +65,7 @@ pub static MARIADB: Flavour = Flavour {
     catalogue: catalogue::CATALOGUE,
 };
 
-/// Bits 25 to 28 are MySQL's; no MariaDB offers them, and they are not known here.
+/// Bits 25 to 28 are MySQL's; no MariaDB offers them, so they are not known here.
 const CAPABILITIES: Capabilities = Capabilities {
     known: ORDINARY
         | PROGRESS_OBSOLETE
@@ -85,16 +85,15 @@ const CAPABILITIES: Capabilities = Capabilities {
         | MARIADB_CACHE_METADATA,
 };
 
-/// The other three `query_cache_` variables have no effect here. They stay the server's own, so that all that shows them agrees.
+/// The other three `query_cache_` variables have no effect here. They remain the server's own, so that all statements that show them agree.
 const ALIASES: [Alias; 3] = [
     Alias { theirs: "query_cache_limit", ours: "fqc_limit" },
     Alias { theirs: "query_cache_size", ours: "fqc_size" },
     Alias { theirs: "query_cache_type", ours: "fqc_type" },
 ];
 
-/// Not listed are big5, sjis, swe7, gbk and cp932: a trail byte may equal a quote or a backslash there, or ASCII itself is
-/// altered. Nor are ucs2, utf16, utf16le and utf32, which no client may use. The numbers of "no pad" collations are those of
-/// the others and 1024.
+/// Not listed are big5, sjis, swe7, gbk and cp932: there a trail byte may equal a quote or a backslash, or ASCII itself is changed. Nor
+/// are ucs2, utf16, utf16le and utf32, which clients may not use. The ids of "no pad" collations are those of the others plus 1024.
 #[rustfmt::skip]
 const CHARSETS: Charsets = Charsets {
     utf8: &["utf8", "utf8mb3", "utf8mb4"],
@@ -132,7 +131,7 @@ const SERVERS_OWN: &[&str] = &[
     "transaction_registry",
 ];
 
-/// The two trackers only speak up in the response of a statement that has changed something, which is never stored.
+/// The session trackers only add to the response of a statement that has changed something, which is never stored.
 #[rustfmt::skip]
 const WITHOUT_EFFECT: &[&str] = &[
     "autocommit", "foreign_key_checks", "fqc_limit", "fqc_min_res_unit", "fqc_size", "fqc_strip_comments", "fqc_type",
@@ -185,7 +184,7 @@ const HABITS: Habits = Habits {
         question: "@@SESSION.sql_big_selects",
         none: &["1"],
     },
-    // Numbers that are given here stop nothing.
+    // On MariaDB, a GTID that the session sets stops no statement.
     numbers: Habit { variables: &[], question: "0", none: &["0"] },
 };
 
@@ -204,7 +203,7 @@ const ASKED: Asked = Asked {
         question: "@@SESSION.tx_isolation",
         none: COMMITTED,
     },
-    // Those that triggers and functions make count, too.
+    // Includes temporary tables that triggers and functions create.
     temporaries: Habit {
         variables: &[],
         question: "(SELECT VARIABLE_VALUE FROM information_schema.SESSION_STATUS \
@@ -225,6 +224,6 @@ const ERRORS: Errors = Errors {
         Error { code: 1317, state: b"70100", message: "Query execution was interrupted" },
         Error { code: 1969, state: b"70100", message: "Query execution was interrupted (max_statement_time exceeded)" },
     ],
-    // 1231, a wrong value, is not among them: a value may be refused when another variable has been set.
+    // 1231, a wrong value, is not listed: a value may be refused after another variable has been set.
     before_beginning: &[1044, 1045, 1064, 1142, 1143, 1193, 1227, 1229, 1238],
 };

@@ -1,4 +1,4 @@
-//! MySQL, as its newest line is.
+//! MySQL in its newest release series.
 
 mod catalogue;
 mod functions;
@@ -33,7 +33,7 @@ pub static MYSQL: Flavour = Flavour {
         admits_nears: false,
         global_scopes: &["persist", "persist_only"],
         row: "ROW",
-        // The variables have the names that users know.
+        // The variables already have the names that users know.
         aliases: &[],
         not_in_set_statement: &[],
         alias_prefix: "",
@@ -72,8 +72,8 @@ const CAPABILITIES: Capabilities = Capabilities {
         | OPTIONAL_RESULTSET_METADATA,
 };
 
-/// Not listed are big5, sjis, swe7, gbk, cp932 and gb18030: a trail byte may equal a quote or a backslash there, or ASCII
-/// itself is altered. Nor are ucs2, utf16, utf16le and utf32, which no client may use.
+/// Not listed are big5, sjis, swe7, gbk, cp932 and gb18030: there a trail byte may equal a quote or a backslash, or ASCII itself is
+/// changed. Nor are ucs2, utf16, utf16le and utf32, which clients may not use.
 #[rustfmt::skip]
 const CHARSETS: Charsets = Charsets {
     utf8: &["utf8", "utf8mb3", "utf8mb4"],
@@ -90,7 +90,7 @@ const CHARSETS: Charsets = Charsets {
     outlives_reset: false,
 };
 
-/// Most are those of the dictionary, which no client can name.
+/// Most of these are tables of the data dictionary, which clients cannot name.
 #[rustfmt::skip]
 const SERVERS_OWN: &[&str] = &[
     "catalogs", "character_sets", "check_constraints", "collations", "column_statistics", "column_type_elements",
@@ -109,7 +109,7 @@ const GRANTS: &[&str] = &[
     "user",
 ];
 
-/// The trackers only speak up in the response of a statement that has changed something, which is never stored.
+/// The session trackers only add to the response of a statement that has changed something, which is never stored.
 #[rustfmt::skip]
 const WITHOUT_EFFECT: &[&str] = &[
     "autocommit", "foreign_key_checks", "innodb_lock_wait_timeout", "interactive_timeout", "lock_wait_timeout",
@@ -159,11 +159,13 @@ const HABITS: Habits = Habits {
         question: "@@SESSION.sql_big_selects",
         none: &["1"],
     },
-    // Of this session alone: what others begin with is the same.
+    // `gtid_next` has no global value. Without a scope, the query returns the value of the session that asks, which is also what new
+    // sessions start with.
     numbers: Habit { variables: &["gtid_next"], question: "@@gtid_next", none: &["AUTOMATIC"] },
 };
 
-/// 5.7 has no roles, and skips the comment. Only SHOW STATUS counts tables that are made, and not temporary ones alone.
+/// MySQL 5.7 has no roles, and skips the version comment. Temporary tables are not counted by themselves: only SHOW STATUS has a counter of
+/// created tables, which includes others.
 const ASKED: Asked = Asked {
     others: &["CONCAT(/*!80000 CURRENT_ROLE(), */ '')"],
     variables: &[],
@@ -191,6 +193,6 @@ const ERRORS: Errors = Errors {
             message: "Query execution was interrupted, maximum statement execution time exceeded",
         },
     ],
-    // 1231, a wrong value, is not among them: a value may be refused when another variable has been set.
+    // 1231, a wrong value, is not listed: a value may be refused after another variable has been set.
     before_beginning: &[1044, 1045, 1064, 1142, 1143, 1193, 1227, 1229, 1238],
 };

@@ -3,7 +3,7 @@
 use crate::Objection;
 use std::collections::BTreeSet;
 
-/// A bit for each first letter and each length that a name has: most words that are looked for have none of them.
+/// A bit for each first letter and each length that a name has. Most words that are searched match none of them.
 #[derive(Clone, Copy, Debug)]
 struct Filter {
     first_letters: u32,
@@ -18,7 +18,7 @@ impl Filter {
         Filter { first_letters, lengths: self.lengths | other.lengths }
     }
 
-    /// `name`: 1 to 63 bytes.
+    /// `name` has 1 to 63 bytes.
     const fn of(name: &[u8]) -> Filter {
         Filter { first_letters: letter_bit(name[0]), lengths: 1 << name.len() }
     }
@@ -40,7 +40,7 @@ pub struct Names {
 impl Names {
     pub const NONE: Names = Names::new(&[]);
 
-    /// Does not compile (or panics) unless the names are sorted, in lower case, and shorter than 64 bytes.
+    /// Panics (at compile time, in a constant) unless the names are sorted, in lower case, and shorter than 64 bytes.
     pub const fn new(sorted: &'static [&'static str]) -> Names {
         let mut filter = Filter::NOTHING;
         let mut at = 0;
@@ -57,20 +57,20 @@ impl Names {
         self.sorted
     }
 
-    /// A copy that lacks some names. It is never freed.
+    /// Returns a copy without some names. It is never freed.
     pub fn without(&self, names: &BTreeSet<&str>) -> Names {
         let left: Vec<_> = self.sorted.iter().copied().filter(|name| !names.contains(name)).collect();
         Names::new(left.leak())
     }
 
-    /// `word`: in lower case.
+    /// `word` is in lower case.
     #[inline]
     pub fn contains(&self, word: &[u8]) -> bool {
         self.filter.admits(word) && self.sorted.binary_search_by(|name| name.as_bytes().cmp(word)).is_ok()
     }
 }
 
-/// Lists of functions, each with what there is to say against them.
+/// Lists of functions, each with the reason why their results must not be cached.
 #[derive(Clone, Copy, Debug)]
 pub struct Objections {
     lists: &'static [(Objection, Names)],
@@ -94,7 +94,7 @@ impl Objections {
         self.lists
     }
 
-    /// `word`: in lower case.
+    /// Returns the objection to a function, none if it is not listed. `word` is in lower case.
     #[inline]
     pub fn find(&self, word: &[u8]) -> Option<Objection> {
         if self.filter.admits(word) { self.search(word) } else { None }

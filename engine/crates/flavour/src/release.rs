@@ -1,17 +1,17 @@
-//! Numbers of releases, as versions begin with them.
+//! Release numbers, which versions begin with.
 
-/// Major, minor and patch, as far as a version has them.
+/// Major, minor and patch number; 0 for one that the version does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Release([u32; 3]);
 
 impl Release {
-    /// The release that a version begins with. A version that cannot be read gets one before every other.
+    /// Returns the release that a version begins with. A version that cannot be parsed is older than every release.
     pub fn of(version: &str) -> Release {
         let mut numbers = Release::number(version).split('.').map_while(|number| number.parse().ok());
         Release([(); 3].map(|()| numbers.next().unwrap_or(0)))
     }
 
-    /// `8.0.36` of `8.0.36-28`. In the greeting of MariaDB 10, something else stands before it.
+    /// Returns `8.0.36` for `8.0.36-28`. In the greeting of MariaDB 10, the prefix `5.5.5-` stands before it.
     pub fn number(version: &str) -> &str {
         const BEFORE_MARIADB_10: &str = "5.5.5-";
         let of_mariadb = version.strip_prefix(BEFORE_MARIADB_10).filter(|_| version.contains("MariaDB"));

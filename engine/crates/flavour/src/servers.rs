@@ -1,7 +1,7 @@
-//! `engine/servers.tsv`: what each line of servers has, and what is admitted there.
+//! `engine/servers.tsv`: the features of each release series of the servers, and what is admitted on it.
 //!
-//! A version of a series that has no row counts as a server of the product's `other` series. A version that cannot be read counts
-//! as older than every release, so that nothing is taken for built in that may not be.
+//! A version of a series that has no row counts as a server of the product's `other` series. A version that cannot be parsed counts as
+//! older than every release, so that no function counts as built in that may not be.
 
 use crate::release::Release;
 
@@ -13,27 +13,27 @@ pub const MYSQL: &str = "MySQL";
 /// Whether the plugin loads into a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// The suites or long runs of the testers were on servers of this series.
+    /// It loads. The test suites or long runs of testers were on servers of this series.
     Tested,
     /// It loads with a warning in the error log.
     Warns,
-    /// It loads only where the administrator has asked for it.
+    /// It loads only if the administrator has allowed it.
     Asked,
     /// It does not load, whatever the administrator asks for.
     Never,
 }
 
-/// A row says what one series of a product admits.
+/// The row of one series of a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     pub plugin: Admission,
-    /// The plugin there admits near caches under leases.
+    /// The plugin on this series gives leases to near caches.
     pub admits_nears: bool,
-    /// `fqc-near` may follow the binary log there.
+    /// `fqc-near` may follow the binary log of this series.
     pub has_followable_log: bool,
 }
 
-/// A feature, and the release that brought it.
+/// A feature, and the release that added it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Since {
     pub release: Release,
@@ -42,7 +42,7 @@ pub(crate) struct Since {
     pub what: &'static str,
 }
 
-/// The product of a server, by the text of its version.
+/// Returns the product of a server, from the text of its version.
 pub fn product(version: &str) -> &'static str {
     if version.contains(MARIADB) { MARIADB } else { MYSQL }
 }
@@ -61,7 +61,7 @@ pub fn tested(product: &str) -> Vec<&'static str> {
     rows.collect()
 }
 
-/// The name that a symbol had in older servers, if it had another one than `name`.
+/// Returns the name that a symbol had in older servers, none if it was the same.
 pub fn older_symbol(name: &str) -> Option<&'static str> {
     rows(TABLE).find_map(|columns| match columns[..] {
         ["since", _, _, "symbol", newer, older] if newer == name => Some(older),
@@ -69,7 +69,7 @@ pub fn older_symbol(name: &str) -> Option<&'static str> {
     })
 }
 
-/// What servers of a product have, and earlier releases than the given ones lack.
+/// Returns the features of a product that older releases lack, each with the release that added it.
 pub(crate) fn since(product: &'static str) -> impl Iterator<Item = Since> {
     rows(TABLE).filter_map(move |columns| match columns[..] {
         ["since", of, release, kind, what, ..] if of == product => {

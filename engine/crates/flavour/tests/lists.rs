@@ -1,4 +1,4 @@
-//! What is said of a function is said once.
+//! Tests that no function is in two lists.
 
 use flavour::{Flavour, MARIADB, MYSQL};
 

@@ -1,6 +1,6 @@
-//! What the engine has to know of the server's tables, views and settings, asked for by SQL.
+//! Queries the server by SQL for what the engine needs to know of its tables, views and settings.
 //!
-//! It may be slow or fail without harm: results are stored only while the answers are current.
+//! A slow or failing query does no harm: results are stored only while these facts are current.
 
 mod beginnings;
 mod keys;
@@ -12,7 +12,7 @@ pub use views::say as views_say;
 use crate::link::{Link, Row};
 use session::{Asked, Engine};
 
-/// How new sessions begin, and which views there are, where that is not known.
+/// Looks up what new sessions start with and the names of all views, each only if the engine does not have it yet.
 pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let knows_beginnings = engine.settings().knows_beginnings() && engine.settings().known_hosts().is_some();
     if engine.vigil().is_awake() && !knows_beginnings {
@@ -24,12 +24,13 @@ pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     Ok(())
 }
 
-/// The views and tables that sessions have asked about. What a result needs comes first; without a key its rows are not told apart yet.
+/// Looks up the views and tables that sessions have asked for. Facts needed to store a result come first; a table's key column comes
+/// last, and until it is known, a write to the table invalidates all of its results.
 pub fn consult_tables(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let present = &mut Present { link: &mut *link, engine, inherited: engine.settings().inherited() };
     let settled = views::settle_asked(engine, present);
     present.heed(settled)?;
-    // What comes to wait from here on is stored in the next round: its tables are not among these.
+    // Results that start waiting from here on are stored in the next round, because their tables are not in this list.
     let waiting = engine.late_count();
     let settled = settle(engine, link, &engine.tables().take_asked());
     engine.store_late(waiting);
@@ -59,7 +60,7 @@ fn settle(engine: &Engine, link: &mut dyn Link, asked: &[Asked]) -> Result<(), S
     settled
 }
 
-/// Asks only until somebody flushes tables, or changes anything else for all.
+/// A link that refuses further queries once tables may have been flushed or a global setting has changed.
 struct Present<'a> {
     link: &'a mut dyn Link,
     engine: &'a Engine,
@@ -71,7 +72,7 @@ impl Present<'_> {
         !self.engine.may_ask(self.inherited)
     }
 
-    /// Whoever meets next what could be asked about no more asks for all of it.
+    /// Drops the outcome if queries are no longer allowed: the next session that uses one of these tables or views asks again.
     fn heed<T: Default>(&self, settled: Result<T, String>) -> Result<T, String> {
         if self.is_past() { Ok(T::default()) } else { settled }
     }

@@ -1,10 +1,10 @@
-//! One connection's bytes between the server and its client.
+//! Passes the bytes of one connection between the server and its client.
 //!
 //! Reads run ahead of the server by at most one buffer, so that a whole command is seen before the server gets its first byte. A
-//! command that is too long to hold passes as it comes, and is only observed.
+//! command that is too long to hold is passed on piece by piece, and is only observed.
 //!
-//! A server with a thread pool waits on the socket itself: there nothing may be read ahead. Commands are peeked at, and
-//! after an answer the server gets a ping to run, so that it goes back to waiting in its own way.
+//! A server with a thread pool polls the socket itself, so nothing may be read ahead there. Commands are peeked at instead, and after a
+//! cache hit the server is given a ping to run, which makes it poll the socket again.
 
 use crate::io::Io;
 use crate::patience::Patience;
@@ -13,41 +13,41 @@ use session::{Decision, Engine, Outlet, Reply, Session};
 use std::io::ErrorKind;
 use wire::Header;
 
-/// A command up to this size can be held back and answered.
+/// Commands of up to this many bytes can be held back and answered from the cache.
 const HOLDABLE: usize = 1 << 20;
 const BUFFER: usize = 4096;
-/// As the server's `net_write_timeout` by default.
+/// The default of the server's `net_write_timeout`.
 const WRITE_TIMEOUT_MS: i32 = 60_000;
 
 pub struct Connection {
     pub session: Session,
-    /// Bytes from the client up to `filled`; those before `given` the server has had, those up to `granted` it may have.
+    /// Bytes from the client, valid up to `filled`. The server has read those before `given` and may read those before `granted`.
     input: Vec<u8>,
     filled: usize,
     given: usize,
     granted: usize,
-    /// A packet of ours for the server, and how much of it the server has had.
+    /// A packet from the engine for the server, and how many of its bytes the server has read.
     own: Vec<u8>,
     own_given: usize,
-    /// A command that passes in pieces, as far as it has come.
+    /// The part received so far of a command that is passed on in pieces.
     passing: Option<Vec<u8>>,
-    /// The server reads the rest of an oversized command.
+    /// True while the server reads the rest of an oversized command.
     is_raw: bool,
-    /// The last command's response is complete, and nothing was read since.
+    /// True if the last response is complete and the server has not tried to read since.
     has_answered: bool,
     patience: Patience,
-    /// The server waits on the socket: bytes are peeked at, never read ahead.
+    /// True if the server polls the socket: bytes are peeked at, never read ahead.
     peeks: bool,
-    /// How much of a command that was peeked at the server may still read.
+    /// How many bytes of a peeked command the server may still read.
     peeked: usize,
     has_greeted: bool,
     has_hello: bool,
-    /// Bytes of a response that were looked at, but that the socket has not taken yet.
+    /// Bytes of a response that were examined but not yet accepted by the socket.
     ahead: usize,
 }
 
 impl Connection {
-    /// `number`: what the engine's `Settings::inherited` said before.
+    /// `number` is the value of `Settings::inherited` before the connection was accepted.
     pub fn accepted(flavour: &'static Flavour, number: u64, peeks: bool) -> Connection {
         Connection {
             session: Session::accepted(flavour, number),
@@ -69,12 +69,12 @@ impl Connection {
         }
     }
 
-    /// The hooks may go: nothing of this connection is in our hands.
+    /// True if the hooks may be removed: no byte of this connection is buffered, and the server owes no response to the engine.
     pub fn is_clean(&self) -> bool {
         self.buffered() == 0 && self.own_given == self.own.len() && !self.session.owes_server()
     }
 
-    /// The client has told who it is, in bytes that could be read.
+    /// True once the client has sent its handshake in bytes that the engine can parse.
     pub fn is_readable(&self) -> bool {
         self.has_hello && !self.session.is_foreign()
     }
@@ -83,7 +83,7 @@ impl Connection {
         self.filled - self.given
     }
 
-    /// The server wants bytes of the client.
+    /// Called when the server wants bytes from the client. Returns what `recv` would return.
     pub fn read(&mut self, engine: &Engine, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
         if buffer.is_empty() {
             return io.read(buffer);
@@ -123,8 +123,8 @@ impl Connection {
         }
     }
 
-    /// The shortest way for a session whose commands are only searched for the cache's names. It does what the loop of `read` would do
-    /// for usual commands. None if that loop must go on, perhaps with bytes that were read here.
+    /// A short path for a session whose commands are only searched for names of the cache's settings. Does for common commands what the
+    /// loop in `read` would do. Returns none if that loop has to continue, possibly with bytes that were read here.
     #[inline]
     fn read_unwatched(&mut self, engine: &Engine, io: &mut dyn Io, buffer: &mut [u8]) -> Option<isize> {
         let is_usual = self.session.is_unwatched() && self.own_given == self.own.len() && self.input.len() >= BUFFER;
@@ -146,7 +146,7 @@ impl Connection {
         self.give(buffer)
     }
 
-    /// Bytes that the server may have without further thought.
+    /// Copies bytes that the server may have. Returns none if there are none.
     fn give(&mut self, buffer: &mut [u8]) -> Option<isize> {
         if self.own_given < self.own.len() {
             let count = copy(buffer, &self.own[self.own_given..]);
@@ -162,8 +162,8 @@ impl Connection {
         None
     }
 
-    /// The packets of a login continue the server's numbering, and every command starts with 0. If a command comes although the server
-    /// has not reported the login, the session starts without that report. A count if nothing has come.
+    /// Handles a command that arrives before the server has reported the login. Login packets continue the server's packet numbers, while
+    /// every command starts at 0, so such a command starts the session without the report. Returns a count if nothing has arrived.
     fn awaits_unreported(&mut self, engine: &Engine, io: &mut dyn Io) -> Option<isize> {
         let is_between = self.has_hello && self.own.is_empty() && !self.session.is_in_commands();
         if !is_between || self.session.is_foreign() {
@@ -180,7 +180,8 @@ impl Connection {
         None
     }
 
-    /// Bytes that pass as they come: before the first command, inside exchanges, of foreign sessions, of pieces.
+    /// Passes on bytes that are not held back: those before the first command, those of an exchange such as LOAD DATA LOCAL, those of
+    /// unreadable sessions and those of commands in pieces. Returns none if the next bytes are none of these.
     fn read_raw(&mut self, engine: &Engine, io: &mut dyn Io, buffer: &mut [u8]) -> Option<isize> {
         let is_hello = !self.session.is_in_commands() && !self.session.is_foreign();
         if self.peeked > 0 {
@@ -214,7 +215,7 @@ impl Connection {
         Some(count)
     }
 
-    /// Looks at what the socket holds; a count if the server must be told that there is nothing.
+    /// Peeks at the socket. Returns a count if there is nothing to read, which the caller passes to the server.
     fn peek(&mut self, engine: &Engine, io: &mut dyn Io) -> Option<isize> {
         self.input.resize(self.input.len().max(4 * BUFFER), 0);
         let count = io.peek(&mut self.input);
@@ -231,6 +232,7 @@ impl Connection {
         None
     }
 
+    /// Handles a whole command that was peeked at. The socket still holds all of its `end` bytes.
     fn peeked_command(&mut self, engine: &Engine, io: &mut dyn Io, end: usize) {
         if self.session.passes_unread(engine, &self.input[Header::SIZE..end]) {
             self.peeked = end;
@@ -255,7 +257,7 @@ impl Connection {
         }
     }
 
-    /// Takes bytes off the socket that were peeked at before, so they are there.
+    /// Reads and drops bytes that were peeked at before, so they are certain to be there.
     fn consume(&mut self, io: &mut dyn Io, mut count: usize) {
         while count > 0 {
             let read = io.read(&mut self.input[..count]);
@@ -266,7 +268,7 @@ impl Connection {
         }
     }
 
-    /// A command that cannot be held passes as it comes, after what the server must be told before.
+    /// Starts passing on a command that cannot be held. A packet that the server must execute first goes ahead of it.
     fn pass(&mut self, engine: &Engine, is_oversized: bool) {
         if let Some(packet) = self.session.before_pieces(engine) {
             self.lend(packet);
@@ -278,6 +280,7 @@ impl Connection {
         }
     }
 
+    /// Collects a command that passes in pieces, and observes it once it is whole.
     fn observe_piece(&mut self, engine: &Engine, bytes: &[u8]) {
         let Some(collected) = &mut self.passing else { return };
         collected.extend_from_slice(bytes);
@@ -293,7 +296,7 @@ impl Connection {
         }
     }
 
-    /// Collects a packet of the login, which the server has had. The first one says what the client understands.
+    /// Collects a packet of the login, which the server has already read. The first packet holds the client's capabilities.
     fn observe_login(&mut self, engine: &Engine, bytes: &[u8]) {
         self.own.extend_from_slice(bytes);
         self.own_given = self.own.len();
@@ -307,6 +310,7 @@ impl Connection {
         self.own_given = 0;
     }
 
+    /// Returns what the unread input starts with.
     fn next_command(&self) -> Next {
         let waiting = &self.input[self.given..self.filled];
         if waiting.is_empty() {
@@ -322,11 +326,12 @@ impl Connection {
         }
     }
 
-    /// The last read took all there was room for.
+    /// True if the last read filled the buffer.
     fn is_full(&self) -> bool {
         self.filled == self.input.len()
     }
 
+    /// Handles the whole command at the start of the input, which ends at `end`.
     fn command(&mut self, engine: &Engine, io: &mut dyn Io, end: usize) {
         if self.session.passes_unread(engine, &self.input[self.given + Header::SIZE..end]) {
             self.granted = end;
@@ -356,12 +361,13 @@ impl Connection {
         }
     }
 
+    /// Sets a packet of the engine as the next bytes that the server reads.
     fn lend(&mut self, packet: Vec<u8>) {
         self.own = packet;
         self.own_given = 0;
     }
 
-    /// The client has just got its answer: it cannot have asked again yet.
+    /// Reads the next command right after a response. The client cannot have sent it yet, so waiting briefly may pay off.
     fn await_command(&mut self, engine: &Engine, io: &mut dyn Io) -> isize {
         if engine.vigil().is_awake() && self.patience.is_due(io) {
             let count = self.fill(|room| io.read_patiently(room));
@@ -371,6 +377,7 @@ impl Connection {
         if io.would_block() { -1 } else { self.fill(|room| io.read(room)) }
     }
 
+    /// Reads more bytes into the input buffer, which grows if it is full. Returns what `read` returns.
     fn fill(&mut self, read: impl FnOnce(&mut [u8]) -> isize) -> isize {
         if self.given == self.filled {
             self.given = 0;
@@ -385,6 +392,7 @@ impl Connection {
         count
     }
 
+    /// Resets the input buffer once the server has read all of it, and frees a large one.
     fn tidy(&mut self) {
         if self.given < self.filled {
             return;
@@ -397,7 +405,7 @@ impl Connection {
         }
     }
 
-    /// The server has bytes for the client.
+    /// Called when the server has bytes for the client. Returns what `send` would return.
     pub fn write(&mut self, engine: &Engine, io: &mut dyn Io, bytes: &[u8]) -> isize {
         self.is_raw = false;
         if self.session.is_unwatched() {
@@ -434,6 +442,7 @@ impl Connection {
         }
     }
 
+    /// Parses the server's greeting. If that fails, the session is not followed.
     fn greet(&mut self, engine: &Engine, bytes: &[u8]) {
         if !self.has_greeted && !self.session.is_foreign() {
             self.has_greeted = true;
@@ -445,9 +454,9 @@ impl Connection {
 }
 
 enum Next {
-    /// A whole packet, up to this offset of the input.
+    /// A whole packet, which ends at this offset of the input.
     Command(usize),
-    /// The rest is probably there already.
+    /// The packet is incomplete, but its rest has probably arrived.
     More,
     Pieces,
     Oversized,
@@ -460,7 +469,7 @@ fn copy(to: &mut [u8], from: &[u8]) -> usize {
     count
 }
 
-/// Sends what can be sent at once, and copies the rest: the stored entry must not be held while a slow client reads.
+/// Sends what the socket takes at once and copies the rest, because the cache entry must not be held while a slow client reads.
 struct ToSocket<'a> {
     io: &'a mut dyn Io,
     rest: Vec<u8>,
@@ -477,7 +486,7 @@ impl Outlet for ToSocket<'_> {
     }
 }
 
-/// Waits for this client alone; a client that takes nothing for too long loses its connection on the server's next read.
+/// Blocks until everything is sent. If the client takes nothing for too long, gives up; the server's next read then fails.
 fn write_all(io: &mut dyn Io, mut bytes: &[u8]) {
     while !bytes.is_empty() {
         let count = io.write(bytes);

@@ -1,8 +1,8 @@
-//! What all hosts of the engine have in common: a connection's bytes between server and client, and the questions to the
-//! server's catalogue.
+//! What all hosts of the engine have in common: passing a connection's bytes between server and client, and querying the server's
+//! catalogue.
 //!
-//! A host brings the bytes (`Io`), a way to ask (`Link`), and what the server reports. Where it stands, inside the server or beside
-//! the application, is not known here. Deliberately absent: everything unsafe, sockets, threads.
+//! A host supplies the bytes (`Io`), a way to query the server (`Link`), and the server's reports. This crate does not know whether the
+//! host runs inside the server or next to the application. It has no unsafe code, sockets or threads.
 
 #![forbid(unsafe_code)]
 

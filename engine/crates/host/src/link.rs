@@ -1,11 +1,11 @@
-//! How a host asks the server.
+//! How a host queries the server.
 
-/// A row of an answer; a value is none where it is NULL.
+/// A row of a result set. A value is none if it is NULL.
 pub type Row = Vec<Option<Vec<u8>>>;
 
 /// A connection to the server with the privileges that the engine's questions need.
 pub trait Link {
-    /// The rows of the answer, or what the server has to say against the question.
+    /// Returns the rows of the result set, or the server's error message.
     fn query(&mut self, text: &str) -> Result<Vec<Row>, String>;
 }
 
@@ -14,7 +14,7 @@ pub fn first_column(rows: Vec<Row>) -> impl Iterator<Item = Vec<u8>> {
     rows.into_iter().filter_map(|row| row.into_iter().next().flatten())
 }
 
-/// 0 for what is no number.
+/// Parses a number. Returns 0 for NULL and for a text that is not a number.
 pub fn number(value: &Option<Vec<u8>>) -> u64 {
     value.as_deref().and_then(|text| std::str::from_utf8(text).ok()?.parse().ok()).unwrap_or(0)
 }

@@ -1,21 +1,21 @@
-//! When to wait for a client's next command inside the read, and when to leave the waiting to the server.
+//! Decides when to wait for a client's next command inside the read, and when to leave the waiting to the server.
 //!
-//! The server tries to read, gets nothing, waits on the socket and reads again: three system calls. A read that waits is one. But
-//! it waits only for a moment, so that the server's own timeouts keep working, and waiting in vain costs more than it saves. So it
-//! is tried only where commands follow each other closely.
+//! The server tries to read, gets nothing, polls the socket and reads again: three system calls. A read that waits is one call. But it
+//! waits only for a moment, so that the server's own timeouts keep working, and a wait that yields nothing costs more than it saves.
+//! So it is tried only on connections whose commands follow each other closely.
 
 use crate::io::Io;
 
-/// Commands of a new connection before the first try: many connections ask once or twice and go.
+/// Commands of a new connection before the first wait: many connections send one or two commands and close.
 const FIRST: u16 = 8;
-/// After so many tries in vain in a row, waits get no rarer.
+/// After this many failed waits, the distance between waits grows no further.
 const MOST: u32 = 8;
 
 pub struct Patience {
-    /// Commands to pass over before the next try; none where the connection cannot wait.
+    /// Commands to let pass before the next wait; none if waiting is impossible on this connection.
     passing: Option<u16>,
     is_ready: bool,
-    /// Tries in vain, less those that were not.
+    /// Failed waits minus successful ones, between 0 and `MOST`.
     vain: u32,
 }
 
@@ -26,7 +26,7 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// Whether to wait for the next command. To be asked once for each.
+    /// True if the read should wait for the next command. Call once per command, because each call counts.
     pub fn is_due(&mut self, io: &mut dyn Io) -> bool {
         match &mut self.passing {
             None => return false,
@@ -43,6 +43,7 @@ impl Patience {
         self.is_ready
     }
 
+    /// Records whether a wait received bytes. Each failed wait doubles the number of commands before the next one.
     pub fn note(&mut self, has_come: bool) {
         if has_come {
             self.vain = self.vain.saturating_sub(1);
@@ -88,7 +89,7 @@ mod tests {
         }
     }
 
-    /// How many commands pass before the next try.
+    /// Returns how many commands pass before the next wait.
     fn passed_over(patience: &mut Patience, io: &mut Socket) -> usize {
         (0..1000).take_while(|_| !patience.is_due(io)).count()
     }

@@ -1,6 +1,6 @@
-//! Hits wait for nobody: they ask for no lock.
+//! Hits request no lock.
 //!
-//! Locks are counted with debug assertions alone, which tests have unless they are built for speed.
+//! Locks are counted only with debug assertions, which tests have unless they are built with optimisation.
 #![cfg(debug_assertions)]
 
 mod played;
@@ -36,7 +36,7 @@ fn a_read_that_is_stored_asks_for_the_locks_of_its_table_and_of_its_shard() {
     host.server_runs(READ, "seven");
     catalogue::consult_tables(&engine, &mut Played).expect("the table is known");
     let mut read = |id: usize| host.server_runs(&format!("SELECT v FROM t WHERE id = {id}"), "v");
-    // Until its shape and what the cache needs are known, and no memory is wanted.
+    // Repeated until the shape is known, the cache has what it needs, and no memory is requested.
     (100..200).for_each(&mut read);
     let before = locks::asked_for();
     read(200);

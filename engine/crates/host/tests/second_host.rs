@@ -1,4 +1,4 @@
-//! The engine runs in a host that knows nothing of a server's process.
+//! Tests the engine in a host that knows nothing of a server's process.
 
 mod played;
 
@@ -31,7 +31,7 @@ fn serves_until_its_row_is_written(flavour: &'static Flavour) {
     assert!(host.serves(READ, "two"));
 }
 
-/// Somebody changes what all sessions inherit, after it is known what the table is and before what its key is.
+/// This link changes a global setting after a table's columns were queried, and before its key is.
 struct Interrupted<'a>(&'a Engine);
 
 impl Link for Interrupted<'_> {
@@ -45,7 +45,7 @@ impl Link for Interrupted<'_> {
     }
 }
 
-/// While one table is looked up, somebody reads another one.
+/// This link has another client read another table while the first table is looked up.
 struct Beside<'a>(Option<Host<'a>>);
 
 impl Link for Beside<'_> {
@@ -96,7 +96,7 @@ fn shares_what_is_stored(flavour: &'static Flavour) {
     assert!(other.serves(READ, "one"));
 }
 
-/// A host whose server is MySQL, and which has stored the result of `READ`.
+/// Returns a host with a simulated MySQL, which has stored the result of `READ`.
 fn stored(engine: &Engine) -> Host<'_> {
     let mut host = Host::connected(engine);
     host.server_runs(READ, "one");

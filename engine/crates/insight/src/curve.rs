@@ -1,13 +1,13 @@
-//! The hit ratio at other sizes, predicted from a sample of the keys. A key is in the sample if its hash is below a threshold; then
-//! all of its requests are. A cache of that share of the size treats the sample as the whole cache treats all keys.
+//! Predicts the hit ratio at other cache sizes from a sample of the keys. A key is in the sample if its hash is below a threshold; then all
+//! of its requests are. If the sample holds one key in n, a cache of an nth of the size treats it as the whole cache treats all keys.
 //!
-//! For each size, the sample is replayed through the eviction that the cache really uses. Reuse distances alone would not do:
-//! they describe a cache that evicts the least recently used entry, which this one does not. At each request the caller is asked
-//! whether the result has been outdated since, so writes count as they do in the cache.
+//! For each size, the sample is replayed through the eviction that the cache really uses. Reuse distances alone would not do: they
+//! describe a cache that evicts the least recently used entry. At each request the caller is asked whether the result is still fresh,
+//! so writes count as they do in the cache.
 //!
-//! The threshold falls when there are too many keys or requests to follow, so that memory and time are bounded. A few hot keys can
-//! make a sample better or worse than the whole. How many requests it should have seen is known, and the difference is counted at
-//! every size: as hits, or taken off them. A request that finds the sample busy is left out.
+//! The threshold falls if there are too many keys or requests to track, so that memory and time are bounded. A few hot keys can make the
+//! sample's ratio better or worse than the whole. The number of requests that the sample should have seen is known, so the difference
+//! is added to the hits at every size, or subtracted. A request that finds the sample locked is left out.
 
 mod level;
 mod sampled;
@@ -17,29 +17,29 @@ use locks::Mutex;
 use sampled::{Before, Sampled};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// The sizes that are predicted, in eighths of the present one.
+/// The sizes for which the ratio is predicted, in eighths of the current one.
 pub const FACTORS: [u64; 7] = [1, 2, 4, 8, 16, 32, 64];
 const PRESENT: usize = 3;
 
 const BITS: u32 = 24;
 const ALL: u32 = 1 << BITS;
 const LEAST: u32 = 1 << (BITS - 16);
-/// Keys that are followed.
+/// The number of keys that are tracked.
 const KEYS: usize = 8192;
-/// Requests that are followed in a second.
+/// The number of requests that are tracked in a second.
 const REQUESTS: u64 = 20_000;
-/// The threshold rises again when there has been so much less to follow than there might have been.
+/// The threshold rises again after `IDLE_TICKS` ticks in which less than `1 / IDLE` of the possible keys and requests was tracked.
 const IDLE: u64 = 16;
 const IDLE_TICKS: u32 = 50;
-/// The past counts half after so many sampled requests.
+/// When the sampled requests exceed this number, all counts are halved, so that the past counts less and less.
 const MEMORY: f64 = 32_768.0;
-/// With fewer there is no prediction.
+/// With fewer expected requests there is no prediction.
 const ENOUGH: f64 = 200.0;
 
-/// A stored result, as far as it matters here. `V` tells whether it is outdated.
+/// The part of a stored result that the sample keeps. `V` is what the caller needs to decide whether the result is still fresh.
 #[derive(Clone, Debug)]
 pub struct Sample<V> {
-    /// All that it takes of the cache.
+    /// All bytes that it takes in the cache.
     pub bytes: u32,
     pub cost_us: u32,
     pub validity: V,
@@ -51,20 +51,20 @@ pub struct Point {
     pub hit_ratio: f64,
 }
 
-/// What `tick` must be told.
+/// The totals that `tick` needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment {
-    /// All that ever came, followed or not.
+    /// All requests so far, tracked or not.
     pub requests: u64,
-    /// Those of them that were only observed: they are the trial.
+    /// The requests among them that were only observed, which form the trial.
     pub observed: u64,
     pub size_bytes: u64,
-    /// The trial goes on. Its hits are noted when they come, and counted as observed when the server has answered.
+    /// True while the trial goes on. A hit is counted when its request arrives, and `observed` when the server has responded.
     pub is_trial: bool,
     pub now_ns: u64,
 }
 
-/// What a cache of the present size would have done, during the trial.
+/// The outcome of a trial: what a cache of the current size would have done while the cache was off and requests were only observed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Trial {
     pub requests: u64,
@@ -81,11 +81,11 @@ pub struct Curve<V> {
 struct Inner<V> {
     sampled: Sampled<V>,
     size_bytes: u64,
-    /// Sampled requests, those that there should have been, and hits at each size; halved as time goes by.
+    /// Sampled requests, the number that there should have been, and hits at each size; all halved from time to time.
     requests: f64,
     expected: f64,
     hits: [f64; FACTORS.len()],
-    /// Not yet seen by `tick`.
+    /// Counts since the last `tick`.
     fresh: Fresh,
     total: u64,
     observed: u64,
@@ -94,7 +94,7 @@ struct Inner<V> {
     idle_ticks: u32,
 }
 
-/// Sums of a trial; the sampled ones are not scaled.
+/// Sums of a trial. The sampled ones are not scaled to all requests.
 #[derive(Clone, Copy, Default)]
 struct Tried {
     requests: f64,
@@ -103,7 +103,7 @@ struct Tried {
     sampled_us: f64,
 }
 
-/// How much there is to follow.
+/// How much there is to track.
 enum Pace {
     TooMuch,
     Right,
@@ -137,36 +137,36 @@ impl<V> Default for Curve<V> {
 }
 
 impl<V> Curve<V> {
-    /// Whether requests with this hash are followed: to be asked first, it costs next to nothing.
+    /// True if requests with this hash are tracked. Check it first: it costs next to nothing.
     #[inline]
     pub fn wants(&self, hash: u64) -> bool {
-        // Relaxed, here and below: the sample itself is behind a lock, and the threshold a hint to it.
+        // Relaxed, here and below: a lock protects the sample, and the threshold is only a hint.
         place(hash) < self.threshold.load(Ordering::Relaxed)
     }
 
-    /// A request came. False: its result is not known here, and is to be [`stored`](Self::stored), whether it came from
-    /// the cache or from the server; without a result that can be stored, it was [`missed`](Self::missed).
+    /// Records a request. Returns false if its result is not in the sample: the caller then calls [`stored`](Self::stored) for a result
+    /// from the cache or the server, or [`missed`](Self::missed) if it has no result that can be stored.
     pub fn requested(&self, hash: u64, is_fresh: impl Fn(&V) -> bool) -> bool {
         self.with(|inner| inner.requested(hash, is_fresh)).unwrap_or(true)
     }
 
-    /// A result that could be stored, or was found stored. Tells whether a cache of the present size would have answered the
-    /// request; none: nobody followed it.
+    /// Records a result that could be stored, or was found in the cache. Returns whether a cache of the current size would have answered
+    /// the request; none if the request is not tracked.
     pub fn stored(&self, hash: u64, sample: Sample<V>) -> Option<bool> {
         self.with(|inner| inner.stored(hash, sample)).flatten()
     }
 
-    /// One in so many statements is followed.
+    /// One in this many statements is tracked.
     pub fn one_in(&self) -> u64 {
         u64::from(ALL / self.threshold.load(Ordering::Relaxed))
     }
 
-    /// A request whose result nobody stored.
+    /// Records a request whose result could not be stored.
     pub fn missed(&self) {
         self.with(|inner| inner.fresh.requests += 1);
     }
 
-    /// Never waits: what a busy sample misses is taken into account.
+    /// Never waits: the number of requests that found the sample locked is taken into account.
     fn with<R>(&self, change: impl FnOnce(&mut Inner<V>) -> R) -> Option<R> {
         match self.inner.try_lock() {
             Ok(mut inner) if inner.size_bytes > 0 => Some(change(&mut inner)),
@@ -178,7 +178,7 @@ impl<V> Curve<V> {
         }
     }
 
-    /// To be called several times a second.
+    /// Brings counts, sizes and the threshold up to date. Call several times a second.
     pub fn tick(&self, moment: Moment) {
         let size_bytes = moment.size_bytes;
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
@@ -201,7 +201,7 @@ impl<V> Curve<V> {
         inner.sampled.resize(FACTORS.map(|factor| scaled(factor) as u64));
     }
 
-    /// Nothing until enough requests were seen.
+    /// Returns the prediction; empty until enough requests were seen.
     pub fn points(&self) -> Vec<Point> {
         let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         if inner.expected < ENOUGH {
@@ -210,7 +210,7 @@ impl<V> Curve<V> {
         let unseen = inner.expected - inner.requests;
         let mut floor = 0.0_f64;
         let ratios = inner.hits.map(|hits| {
-            // More memory never does worse by more than chance.
+            // More memory never lowers the ratio, except by chance.
             floor = floor.max(((hits + unseen) / inner.expected).clamp(0.0, 1.0));
             floor
         });
@@ -222,6 +222,7 @@ impl<V> Curve<V> {
         self.inner.lock().unwrap_or_else(|e| e.into_inner()).trial = Tried::default();
     }
 
+    /// Returns the totals of the trial, estimated for all of its requests.
     pub fn trial(&self) -> Trial {
         let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         let Tried { requests, hits, sampled_hits, sampled_us } = inner.trial;
@@ -231,14 +232,14 @@ impl<V> Curve<V> {
     }
 }
 
-/// What a cache of this size has for results: it keeps room to evict into, segments that are being filled, and in those
-/// that are full some that have ended.
+/// The bytes that a cache of this size has for results. The rest is reserve for evictions, segments that are being filled, and ended
+/// entries in full segments.
 fn usable(size_bytes: u64) -> f64 {
     const FIXED_BYTES: u64 = 20 << 10;
     size_bytes.saturating_sub(FIXED_BYTES) as f64 * 59.0 / 64.0
 }
 
-/// Independent of the bits by which the cache itself places entries.
+/// Returns the number that the threshold is compared with. It uses other bits than the cache does to place entries.
 fn place(hash: u64) -> u32 {
     (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - BITS)) as u32
 }
@@ -266,7 +267,7 @@ impl<V> Inner<V> {
     }
 
     fn stored(&mut self, hash: u64, sample: Sample<V>) -> Option<bool> {
-        // A sample far above its bounds waits for the next tick.
+        // A sample far above its limit accepts no more until the next tick.
         if self.sampled.len() > 4 * KEYS {
             return None;
         }
@@ -275,7 +276,7 @@ impl<V> Inner<V> {
         Some(before == Before::Held)
     }
 
-    /// Adds up what came since the last time.
+    /// Adds the counts since the last call. Returns how much there is to track.
     fn note(&mut self, moment: Moment, lost: u64, threshold: u32) -> Pace {
         let fresh = std::mem::take(&mut self.fresh);
         let rate = f64::from(threshold) / f64::from(ALL);
@@ -293,7 +294,7 @@ impl<V> Inner<V> {
         }
         let hits = fresh.hits[PRESENT] as f64;
         self.trial.requests += observed;
-        // The hit ratio is that of all that came in the same moment.
+        // The hit ratio of the observed requests is taken to be that of all requests in the same interval.
         self.trial.hits += (hits + expected - fresh.requests as f64) / rate * observed / came.max(1.0);
         if moment.is_trial {
             self.trial.sampled_hits += hits;
@@ -317,7 +318,7 @@ impl<V> Inner<V> {
         Pace::Idle
     }
 
-    /// They were of other sizes.
+    /// Resets the counts, which belong to other sizes.
     fn forget_counts(&mut self) {
         (self.requests, self.expected, self.hits) = (0.0, 0.0, Default::default());
     }

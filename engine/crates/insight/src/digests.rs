@@ -1,9 +1,9 @@
-//! What is known of each shape of statement: counters for a bounded number of shapes, found by the shape's digest.
+//! Statistics of each shape of statement: counters for a bounded number of shapes, which are found by the shape's digest.
 //!
-//! A hit adds to counters through the shape's number, which the stored result carries: no search, no lock, and no cache line that
-//! other threads write. When a shape is rarely asked for, its number is given to another one; stored results that still carry the
-//! number then count for the new shape, which does no harm. Number 0 stands for every shape without a number of its own, also while
-//! new shapes arrive faster than `judge` makes room for them.
+//! A hit adds to counters through the shape's number, which the stored result carries: without a search, a lock, or a cache line that other
+//! threads write. The number of a shape that is rarely requested is reused for another one. Stored results that still carry the number
+//! then count for the new shape, which does no harm. Number 0 stands for every shape without a number of its own, also while new
+//! shapes arrive faster than `judge` frees numbers.
 
 mod index;
 mod missed;
@@ -20,26 +20,26 @@ use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use stripes::{Stripe, Stripes};
 
-/// Tables of a shape that are remembered.
+/// The number of tables that are kept per shape.
 pub const TABLES: usize = 4;
-/// Reasons of not storing, which the caller numbers.
+/// The number of reasons for not storing, which the caller numbers.
 pub const REASONS: usize = 64;
 const SHAPES: usize = 2048;
 const TEXT_BYTES: usize = 1024;
 /// A shape returns to level 0 if fewer than `SELDOM` of its reads were missed in this time.
 const AGE_NS: u64 = 10_000_000_000;
 const SELDOM: u64 = 200;
-/// Kept free for new shapes.
+/// The number of shapes that lose their number at once when new shapes need some.
 const GIVEN_UP: usize = SHAPES / 16;
 
 /// The number of a shape's counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ShapeId(pub u16);
 
-/// Every shape without counters of its own.
+/// The id of all shapes without counters of their own.
 pub const NOBODY: ShapeId = ShapeId(0);
 
-/// How a request ended that the server answered.
+/// The outcome of a request that the server answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     Stored {
@@ -48,11 +48,11 @@ pub enum Outcome {
     Refused {
         reason: usize,
     },
-    /// Not stored for want of reuse. Not counted, being all that is left, since so many threads at once would count it.
+    /// Not stored because of too little reuse. Not counted, because many threads would count it at once: it follows from the other counts.
     PassedOver,
 }
 
-/// What is seldom counted; the rest is in the stripes.
+/// The counters that change seldom; the others are in the stripes.
 #[derive(Default)]
 #[repr(align(64))]
 struct Counters {
@@ -71,29 +71,29 @@ impl Default for Reasons {
     }
 }
 
-/// What is known of one shape.
+/// The statistics of one shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
     pub shape: ShapeId,
-    /// 0: all shapes without counters of their own.
+    /// The digest; 0 for all shapes without counters of their own.
     pub id: u128,
-    /// The statement with `?` in place of its literals.
+    /// The statement with `?` instead of its literals.
     pub text: Vec<u8>,
     pub hits: u64,
-    /// Of these, results that were outdated.
+    /// Those hits that returned a stale result, as verification found.
     pub stale_hits: u64,
     pub saved_us: u64,
     pub saved_bytes: u64,
-    /// Results that were found, but outdated.
+    /// Results that were found, but stale.
     pub outdated: u64,
     pub misses: u64,
     pub stored: u64,
     pub stored_bytes: u64,
-    /// Above 0, results are hardly stored but of statements that come back, and of those one in 2^(level-1).
+    /// At level 0 all results are stored. Above, hardly any but those of repeated statements, and of these one in 2^(level-1).
     pub level: u8,
-    /// The caller's numbers of the tables that its last stored result was read from, as far as there is room.
+    /// The caller's numbers of the tables that its last stored result was read from, at most [`TABLES`].
     pub tables: Vec<u32>,
-    /// By the caller's number of the reason, those that occurred.
+    /// How often each reason occurred, by the caller's number. Reasons that did not occur are left out.
     pub reasons: Vec<(usize, u32)>,
     /// Reads that could have been stored while the cache was off, and what it would have done. They are neither hits nor misses.
     pub observed: Trial,
@@ -104,13 +104,13 @@ impl Digest {
         self.hits + self.misses + self.observed.requests
     }
 
-    /// Misses whose result was not stored for want of reuse.
+    /// Misses whose result was not stored because of too little reuse.
     pub fn passed_over(&self) -> u64 {
         let refused = self.reasons.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
         self.misses.saturating_sub(self.stored + refused)
     }
 
-    /// Results that were stored in vain, at least.
+    /// Stored results that were never used: at least this many.
     pub fn wasted(&self) -> u64 {
         self.stored.saturating_sub(self.hits)
     }
@@ -122,18 +122,18 @@ pub struct Digests {
     missed: Missed,
     observed: Observed,
     index: Index,
-    /// No number is free.
+    /// True if no number is free.
     is_full: AtomicBool,
-    /// For more results.
+    /// True if the memory has room for more results.
     has_room: AtomicBool,
     book: Mutex<Book>,
 }
 
-/// Who has which number.
+/// Which shape has which number.
 struct Book {
     owners: Vec<Option<Owner>>,
     free: Vec<ShapeId>,
-    /// When shapes were last looked at for what has become old.
+    /// When `age` last reviewed the levels.
     aged_ns: u64,
 }
 
@@ -141,11 +141,11 @@ struct Book {
 struct Owner {
     id: u128,
     text: Vec<u8>,
-    /// Executions when numbers were last given up.
+    /// The number of executions when numbers were last reassigned.
     executions: u64,
-    /// Counters at the last judgement.
+    /// The counters at the last judgement.
     judged: Option<Evidence>,
-    /// Misses by `Book::aged_ns`.
+    /// The number of misses at `Book::aged_ns`.
     misses: u64,
 }
 
@@ -167,9 +167,9 @@ impl Default for Digests {
     }
 }
 
-// Counts order nothing: all of them are Relaxed.
+// Counts order nothing: all accesses are Relaxed.
 impl Digests {
-    /// The shape's number, without a lock if it has one. `text` is asked for if it is new.
+    /// Returns the shape's number, without a lock if it has one. `text` is called if the shape is new.
     pub fn find(&self, id: u128, text: impl FnOnce() -> Vec<u8>) -> ShapeId {
         self.index.find(id).unwrap_or_else(|| self.take(id, text))
     }
@@ -196,7 +196,7 @@ impl Digests {
         shape
     }
 
-    /// For new shapes; to be called now and then by who does not `judge`.
+    /// Frees numbers for new shapes. Call now and then, unless `judge` is called.
     pub fn make_room(&self) {
         self.make_room_in(&mut self.book());
     }
@@ -208,7 +208,7 @@ impl Digests {
         }
     }
 
-    /// Frees the numbers of shapes that were asked for least since the last time, and of those the ones that saved least.
+    /// Frees the numbers of the shapes with the fewest recent requests, and among equals of those that saved least.
     fn give_up(&self, book: &mut Book) {
         let mut worth = Vec::with_capacity(SHAPES);
         for (at, owner) in book.owners.iter_mut().enumerate().skip(1) {
@@ -237,6 +237,7 @@ impl Digests {
         &self.counters[usize::from(shape.0) % SHAPES]
     }
 
+    /// Counts a hit, with the time and the bytes that it saved the server.
     #[inline]
     pub fn hit(&self, shape: ShapeId, saved_us: u64, bytes: u64) {
         let own = self.stripes.own(shape);
@@ -245,17 +246,17 @@ impl Digests {
         own.saved_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// A hit was that of an outdated result.
+    /// Counts a hit that returned a stale result.
     pub fn stale(&self, shape: ShapeId) {
         self.of(shape).stale_hits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A result was found, but it no longer is true.
+    /// Counts a result that was found, but stale.
     pub fn outdated(&self, shape: ShapeId) {
         self.of(shape).outdated.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The server has answered.
+    /// Counts a request that the server answered.
     pub fn missed(&self, shape: ShapeId, outcome: Outcome) {
         let own = self.stripes.own(shape);
         own.misses.fetch_add(1, Ordering::Relaxed);
@@ -271,18 +272,18 @@ impl Digests {
         }
     }
 
-    /// The server has answered a read that could have been stored, had the cache been on. `would_hit`: whether the cache would
-    /// have answered it, if that is known. What is not stored says nothing about what is worth storing.
+    /// Counts a read that the server answered and that could have been stored, had the cache been on. `would_hit` says whether the cache
+    /// would have answered it, none if that is unknown. Nothing was stored, so this says nothing about what is worth storing.
     pub fn observed(&self, shape: ShapeId, us: u64, would_hit: Option<bool>) {
         self.observed.note(shape, us, would_hit);
     }
 
-    /// Of one in so many statements it is known whether the cache would have answered them.
+    /// Sets that for one in `one_in` statements it is known whether the cache would have answered them.
     pub fn follows(&self, one_in: u64) {
         self.observed.follows(one_in);
     }
 
-    /// A result was read from these tables; numbers above zero.
+    /// Sets the tables that a result was read from. Their numbers are above zero.
     pub fn reads(&self, shape: ShapeId, tables: impl Iterator<Item = u32>) {
         for (known, table) in self.of(shape).tables.iter().zip(tables.chain(std::iter::repeat(0))) {
             if known.load(Ordering::Relaxed) != table {
@@ -291,12 +292,12 @@ impl Digests {
         }
     }
 
-    /// Whether all results of this shape are stored.
+    /// True if all results of this shape are stored.
     pub fn admits_all(&self, shape: ShapeId) -> bool {
         self.of(shape).level.load(Ordering::Relaxed) == 0
     }
 
-    /// Whether the result of a statement of this shape, which was looked for in vain, is to be stored.
+    /// True if the result of a missed statement of this shape is to be stored. Call once per miss, because it is counted.
     pub fn admits(&self, shape: ShapeId, hash: u64) -> bool {
         let level = self.of(shape).level.load(Ordering::Relaxed);
         if level == 0 {
@@ -308,20 +309,19 @@ impl Digests {
         policy::admits(level, own.chances.fetch_add(1, Ordering::Relaxed), returns)
     }
 
-    /// Whether the `n`th request of a session is to be looked up if it is of this shape.
+    /// True if the `n`th request of a session is to be looked up if it is of this shape.
     pub fn looks_up(&self, shape: ShapeId, n: u32) -> bool {
         policy::looks_up(self.of(shape).level.load(Ordering::Relaxed), n)
     }
 
-    /// How many results there are, how many were evicted so far, and whether the memory has room for more; to be called
-    /// several times a second.
+    /// Sets the number of entries, the evictions so far, and whether the memory has room for more results. Call several times a second.
     pub fn tick(&self, entries: u64, evictions: u64, has_room: bool) {
         self.has_room.store(has_room, Ordering::Relaxed);
         self.missed.tick(entries, evictions);
     }
 
-    /// Stores all results of seldom missed shapes again while the memory has room. That costs next to nothing, and an import, for example, says
-    /// little about the reads that come after it. To be called several times a second.
+    /// Sets seldom missed shapes back to level 0 while the memory has room. Storing all their results then costs next to nothing, and an
+    /// import, for example, says little about the reads after it. Call several times a second.
     pub fn age(&self, now_ns: u64) {
         let mut book = self.book();
         if now_ns.saturating_sub(book.aged_ns) < AGE_NS {
@@ -340,8 +340,8 @@ impl Digests {
         }
     }
 
-    /// Judges all shapes anew; to be called several times a second. `ended` tells how many results of a shape have ended so
-    /// far; it may wrap. What was refused for one of `passing`, reasons that pass, says nothing of its shape.
+    /// Judges all shapes again. Call several times a second. `ended` returns how many results of a shape have ended so far; it may wrap.
+    /// What was refused for a temporary reason, one of `passing`, does not count against its shape.
     pub fn judge(&self, passing: &[usize], ended: impl Fn(ShapeId) -> u32) {
         let mut book = self.book();
         self.make_room_in(&mut book);
@@ -357,14 +357,14 @@ impl Digests {
         }
     }
 
-    /// The digest and the text of a shape.
+    /// Returns the digest and the text of a shape, none if the number is not in use.
     pub fn get(&self, shape: ShapeId) -> Option<(u128, Vec<u8>)> {
         let book = self.book();
         let owner = book.owners.get(usize::from(shape.0))?.as_ref()?;
         Some((owner.id, owner.text.clone()))
     }
 
-    /// All shapes, those that saved the most time first, or would have.
+    /// Returns all requested shapes, ordered by the time that they saved or would have saved, most first.
     pub fn list(&self) -> Vec<Digest> {
         let book = self.book();
         let numbered = book.owners.iter().enumerate();
@@ -376,7 +376,7 @@ impl Digests {
         list
     }
 
-    /// Sets what is shown to zero.
+    /// Resets the statistics that are shown.
     pub fn flush(&self) {
         let mut book = self.book();
         for (at, owner) in book.owners.iter_mut().enumerate() {
@@ -435,7 +435,7 @@ impl Digests {
     }
 }
 
-/// Counters wrap.
+/// Returns the difference of two sets of counters, which wrap.
 fn since(then: Evidence, now: Evidence) -> Evidence {
     Evidence {
         misses: now.misses.wrapping_sub(then.misses),

@@ -1,15 +1,15 @@
-//! What a query cache knows of its own use: which statements gain by it, how it would do at other sizes, and what rules a
-//! user set for it.
+//! Statistics of a query cache about its own use: which statements gain by it, how it would do at other sizes, and which rules a user has
+//! set for it.
 //!
 //! - [`Curve`] predicts the hit ratio at an eighth to eight times the size, from a sample of the requests.
-//! - [`Digests`] counts for each shape of statement: requests, hits, why not, and the time saved.
+//! - [`Digests`] counts for each shape of statement: requests, hits, reasons for not storing, and the time saved.
 //! - [`policy`] decides from such counts how many results of a shape are worth storing.
-//! - [`While`] tells whether the cache as a whole is worth what it costs, and [`Repeats`] whether it could be.
-//! - [`Rules`] is what a user says of statements, tables and accounts, as JSON.
-//! - [`Timeline`] tells how long ago a moment of the cache's own sequence was.
+//! - [`While`] decides whether the cache as a whole is worth its cost, and [`Repeats`] whether it could be.
+//! - [`Rules`] are the user's rules for statements, tables and accounts, as JSON.
+//! - [`Timeline`] gives an upper bound for the age of a result, from its stamp.
 //!
-//! Invariants: the path of a hit takes no lock that it would wait for, and memory is bounded whatever happens.
-//! Deliberately absent: SQL, sockets, clocks (time is an argument), and any influence on what a hit answers.
+//! Invariants: a hit never waits for a lock here, and memory is bounded whatever happens.
+//! This crate has no SQL, sockets or clocks (time is an argument), and no influence on what a hit returns.
 
 mod curve;
 mod digests;

@@ -1,16 +1,16 @@
-//! How many statements come again, while nothing is stored.
+//! Counts how many statements are repeated, while nothing is stored.
 //!
-//! No more can be served than comes again, so this tells when a cache may be worth filling. Two samples, because one would miss
-//! what the other finds: a few hundred statements asked all the time, and millions asked now and then.
+//! No more can be served than is repeated, so this shows when a cache may be worth filling. There are two samples, because each would miss
+//! what the other finds: a few hundred statements that are requested all the time, and millions that are requested now and then.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 const PLACES: usize = 1 << 16;
-/// Of all statements, one in so many is kept for long.
+/// One in this many statements is in the long sample.
 const LONG: u64 = 64;
 
-/// What was counted, of all statements or of some.
+/// The counts of all statements or of a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub requests: u64,
@@ -26,13 +26,13 @@ impl Count {
 
 #[derive(Default)]
 struct Sample {
-    /// A fingerprint in each; a new one replaces it.
+    /// One fingerprint in each place; a new one replaces it.
     places: OnceLock<Box<[AtomicU32]>>,
     requests: AtomicU64,
     repeats: AtomicU64,
 }
 
-// Relaxed throughout: nothing hangs on it but what is worth trying.
+// Relaxed throughout: only the decision what is worth trying depends on it.
 impl Sample {
     fn note(&self, hash: u64) {
         let places = self.places.get_or_init(|| (0..PLACES).map(|_| AtomicU32::new(0)).collect());
@@ -63,10 +63,10 @@ impl Sample {
 
 #[derive(Default)]
 pub struct Repeats {
-    /// All statements, for a moment.
+    /// All statements, for a short time.
     short: Sample,
     is_short_open: AtomicBool,
-    /// Some, for as long as this goes on.
+    /// One statement in `LONG`, until the next `begin`.
     long: Sample,
 }
 
@@ -81,12 +81,13 @@ impl Repeats {
         }
     }
 
-    /// Forgets all that came before. To be called by one thread at a time, as the following.
+    /// Resets all counts. Call on one thread at a time, like the following methods.
     pub fn begin(&self) {
         self.close_short();
         self.long.begin();
     }
 
+    /// Starts the short sample with zero counts.
     pub fn open_short(&self) {
         self.short.begin();
         self.is_short_open.store(true, Ordering::Relaxed);
@@ -96,6 +97,7 @@ impl Repeats {
         self.is_short_open.load(Ordering::Relaxed)
     }
 
+    /// Ends the short sample and returns its counts.
     pub fn close_short(&self) -> Count {
         self.is_short_open.store(false, Ordering::Relaxed);
         self.short.count()
@@ -110,7 +112,7 @@ impl Repeats {
 mod tests {
     use super::*;
 
-    /// Well mixed, as hashes are.
+    /// Returns a well mixed number, as hashes are.
     fn hash(number: u64) -> u64 {
         let mixed = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ mixed >> 32

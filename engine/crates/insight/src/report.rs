@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 pub type Row = Vec<Option<String>>;
 
-/// Shapes shown for what they saved, and as many for what they wasted.
+/// The number of shapes that are shown for what they saved, and as many for what was stored unused.
 const SHOWN: usize = 500;
 
 pub const QUERIES: [&str; 20] = [
@@ -31,21 +31,21 @@ pub const QUERIES: [&str; 20] = [
     "Observed_time_saved_us",
 ];
 
-/// The share is that of all reads. The statement is the shape that was refused most often for the reason.
+/// `Share` is that of all reads. `Statement` is the shape that was refused most often for the reason.
 pub const REASONS: [&str; 6] = ["Reason", "Count", "Share", "Time_us", "Meaning", "Statement"];
 
 pub const CURVE: [&str; 2] = ["Size_bytes", "Hit_ratio"];
 
-/// What a host calls what is only numbered here.
+/// The host's names for reasons and tables, which are only numbered here.
 pub trait Names {
     fn reason(&self, index: usize) -> &'static str;
-    /// That of results that were not stored for want of reuse.
+    /// The name of the reason that a result was not stored because of too little reuse.
     fn passed_over(&self) -> &'static str;
-    /// None if it is not known any more.
+    /// Returns the table's name, none if it is no longer known.
     fn table(&self, number: u32) -> Option<&str>;
 }
 
-/// Those that saved the most time first, or would have; with them, those for which the most was stored in vain.
+/// Returns the shapes that saved or would have saved the most time, those first, and those with the most unused results.
 pub fn queries(digests: &Digests, names: &impl Names) -> Vec<Row> {
     let list = digests.list();
     let mut by_waste: Vec<_> = (0..list.len()).collect();
@@ -81,8 +81,8 @@ fn row(digest: &Digest, names: &impl Names) -> Row {
     values.into_iter().map(Some).collect()
 }
 
-/// Maps the caller's number of each reason to the text of the shape that was refused most often for the reason. Shapes without counters
-/// of their own are left out.
+/// Maps the caller's number of each reason to the text of the shape that was refused most often for it. Shapes without counters of their
+/// own are left out.
 pub fn most_refused(digests: &Digests) -> HashMap<usize, String> {
     let mut list = digests.list();
     list.retain(|digest| digest.id != 0);
@@ -102,13 +102,13 @@ pub fn ratio(hits: u64, requests: u64) -> String {
     format!("{:.4}", hits as f64 / requests.max(1) as f64)
 }
 
-/// `shop.items, shop.prices`
+/// Formats the tables: `shop.items, shop.prices`.
 fn tables(digest: &Digest, names: &impl Names) -> String {
     let known = digest.tables.iter().filter_map(|table| names.table(*table));
     known.collect::<Vec<_>>().join(", ")
 }
 
-/// `table_unknown=1, changed=3`
+/// Formats the reasons: `table_unknown=1, changed=3`.
 fn reasons(digest: &Digest, names: &impl Names) -> String {
     let told = digest.reasons.iter().map(|(index, count)| (names.reason(*index), u64::from(*count)));
     let mut counts: Vec<_> = told.chain([(names.passed_over(), digest.passed_over())]).collect();
@@ -118,7 +118,7 @@ fn reasons(digest: &Digest, names: &impl Names) -> String {
     told.join(", ")
 }
 
-/// The predicted hit ratio by size; empty until there was enough traffic.
+/// Returns the predicted hit ratio by size; empty until there was enough traffic.
 pub fn curve(points: &[Point]) -> Vec<Row> {
     let row = |point: &Point| vec![Some(point.size_bytes.to_string()), Some(format!("{:.4}", point.hit_ratio))];
     points.iter().map(row).collect()

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use std::convert::Infallible;
 use std::time::Duration;
 
-/// What a rule says of the statements that it fits.
+/// The caching that a rule sets for the statements that it fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Caching {
     Never,
@@ -25,25 +25,25 @@ pub enum Caching {
     Normal,
 }
 
-/// How long a result is served, and how the server is asked for it.
+/// How long a result is served, and when the server is queried for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
     pub ttl: Duration,
-    /// From this age on, one client's read goes to the server, and the others get what there is.
+    /// From this age on, one client's read goes to the server, and the others are served the cached result.
     pub soft_ttl: Duration,
-    /// For so long a read waits for another client's answer to the same one; not at all if it is zero.
+    /// How long a read waits for another client's response to the same one; zero if it does not wait.
     pub coalesce: Duration,
     /// Reads in a transaction that has written nothing are served, too.
     pub in_transactions: bool,
 }
 
-/// Where rules are read, and what is honoured there.
+/// Where rules are read, and which of their settings are honoured there.
 pub trait Place {
     type Expression: Expression;
-    /// The least `ttl`. Where it is a second, every `ttl` is a whole number of seconds.
+    /// The shortest `ttl`. If it is a second, every `ttl` is a whole number of seconds.
     const STEP: Duration;
     const LONGEST: Duration;
-    /// `soft_ttl`, `coalesce_ms` and `in_transactions` are honoured.
+    /// True if `soft_ttl`, `coalesce_ms` and `in_transactions` are honoured.
     const HAS_FURTHER_TERMS: bool;
 }
 
@@ -53,7 +53,7 @@ pub trait Expression: Sized {
     fn fits(&self, text: &[u8]) -> bool;
 }
 
-/// There are no expressions.
+/// For a place without expressions.
 impl Expression for Infallible {
     fn parse(_: &str) -> Result<Self, String> {
         Err("\"text\" and \"shape\" are words of fqc-near's rules".into())
@@ -64,13 +64,14 @@ impl Expression for Infallible {
     }
 }
 
-/// Something about a statement.
+/// A fact about a statement.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<T> {
     Known(T),
-    /// The fact cannot be found out. The statement fits only a rule that says `never`.
+    /// The fact cannot be determined. The statement fits only a rule that says `never`.
     Unknown,
-    /// The fact will be known later, and the rules will be asked again then. Until then the statement fits only a rule that says `always`.
+    /// The fact will be known later, and the rules will be applied again then. Until then the statement fits only a rule that says
+    /// `always`.
     Later,
 }
 
@@ -89,9 +90,9 @@ pub trait Facts {
     fn digest(&self) -> Fact<u128>;
     fn account(&self) -> Fact<&str>;
     fn text(&self) -> &[u8];
-    /// The text without comments, with `?` in place of literals.
+    /// The text without comments, with `?` instead of literals.
     fn shape(&self) -> Fact<&[u8]>;
-    /// Shows schema and name of every table that the statement reads. Returns false if they cannot be found out.
+    /// Calls `see` with schema and name of every table that the statement reads. Returns false if they cannot be determined.
     fn tables(&self, see: &mut dyn FnMut(Fact<&str>, &str)) -> bool;
 }
 
@@ -136,7 +137,7 @@ enum Word {
 /// The longest time that a read waits for another client's read.
 const LONGEST_WAIT_MS: u64 = 60_000;
 
-/// The rules of a text in JSON. An error says what is wrong, in which line and column, and what would be right.
+/// Parses rules from JSON. An error says what is wrong, in which line and column, and what would be right.
 pub fn of_json<P: Place>(text: &str) -> Result<Vec<Rule<P>>, String> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -248,19 +249,19 @@ fn seconds<P: Place>(name: &str, written: Option<f64>) -> Result<Duration, Strin
     })
 }
 
-/// A step of less than a second is only the least time.
+/// True if the time is a multiple of the step. A step of less than a second only limits the shortest time.
 fn is_multiple(time: Duration, step: Duration) -> bool {
     step < Duration::from_secs(1) || time.as_nanos().is_multiple_of(step.as_nanos())
 }
 
-/// As a rule writes it.
+/// Parses a digest as a rule writes it.
 pub fn digest_of(text: &str) -> Result<u128, String> {
     let is_hex = text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let number = is_hex.then(|| u128::from_str_radix(text, 16).ok()).flatten();
     number.ok_or_else(|| format!("\"digest\" is 32 hexadecimal digits as SHOW FQC QUERIES shows them, not \"{text}\""))
 }
 
-/// Schema and name, as a rule writes them.
+/// Parses schema and name as a rule writes them.
 fn table_of(text: &str) -> Result<(Pattern, Pattern), String> {
     let (schema, name) =
         text.split_once('.').ok_or_else(|| format!("\"table\" is written \"schema.table\", not \"{text}\""))?;

@@ -1,4 +1,4 @@
-//! The rules of the variable `fqc_rules`: see `rules`.
+//! The rules of the system variable `fqc_rules`: see `rules`.
 
 use crate::rules::{Caching, Fact, Facts, Place, Rule, of_json};
 use crate::timeline::LONGEST_SECONDS;
@@ -51,7 +51,7 @@ impl Facts for Subject<'_> {
 pub struct Rules(Vec<Rule<InServer>>);
 
 impl Rules {
-    /// Empty text: no rules.
+    /// Parses the variable's text. An empty text has no rules.
     pub fn parse(text: &str) -> Result<Rules, String> {
         of_json(text).map(Rules)
     }

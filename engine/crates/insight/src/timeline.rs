@@ -1,11 +1,11 @@
-//! How old results are. They carry no time, only the number that the cache's sequence had before their statement reached the
-//! server.
+//! Estimates the age of results. They carry no time, only their stamp, the number of the cache's sequence before their statement reached
+//! the server.
 //!
-//! Several times a second the present number is noted together with a time that was read before it. A result with that number or
-//! a later one is younger than the note, so an age is never understated. While there are no notes, nothing counts as young.
+//! Several times a second the current number is noted with a time that was read before it. A result with that number or a later one is
+//! younger than the note, so an age is never understated. While there are no notes, nothing counts as young.
 //!
-//! The notes are a ring with one word for each tenth of a second. A word holds the number and the round of the ring, so that one
-//! load reads both. There is no lock, because every hit may ask.
+//! The notes are a ring with one word for each tenth of a second. A word holds the number and the round of the ring, so that one load
+//! reads both. There is no lock, because every hit may read the notes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const LONGEST_SECONDS: u64 = 3600;
 const STEP_MS: u64 = 100;
 const STEPS: u64 = LONGEST_SECONDS * 1000 / STEP_MS + 64;
-/// With so many steps between two notes, all begins anew. A machine may stand still for half a minute; and who asks looks for a
-/// note through the steps of a gap.
+/// After this many steps without a note, all older notes are ignored. A machine may stand still for half a minute; but a reader has to
+/// step through the gap to find a note.
 const GAP: u64 = 600;
 const ROUND_BITS: u32 = 16;
 const ROUNDS: u64 = 1 << ROUND_BITS;
@@ -34,9 +34,9 @@ impl Default for Timeline {
     }
 }
 
-// Relaxed: each word is a fact by itself.
+// Relaxed: each word is complete in itself.
 impl Timeline {
-    /// `number`: drawn after it was `now_ms`. By one thread at a time.
+    /// Notes a number that was drawn after the time was `now_ms`. Call on one thread at a time.
     pub fn note(&self, number: u64, now_ms: u64) {
         let step = now_ms / STEP_MS;
         if number > u64::MAX >> ROUND_BITS || self.at(step).is_some() {
@@ -49,21 +49,21 @@ impl Timeline {
         }
     }
 
-    /// Whether this number was certainly noted no longer than `most_ms` ago.
+    /// True if this number was certainly drawn no longer than `most_ms` ago.
     pub fn is_younger(&self, number: u64, most_ms: u64, now_ms: u64) -> bool {
         let oldest = now_ms.saturating_sub(most_ms.min(LONGEST_SECONDS * 1000)).div_ceil(STEP_MS);
         let steps = oldest.max(self.first.load(Ordering::Relaxed))..=self.last.load(Ordering::Relaxed);
         steps.take(STEPS as usize).find_map(|step| self.at(step)).is_some_and(|noted| noted <= number)
     }
 
-    /// What was noted in a step.
+    /// Returns the number that was noted in a step, none if there was no note.
     fn at(&self, step: u64) -> Option<u64> {
         let note = self.notes[(step % STEPS) as usize].load(Ordering::Relaxed);
         (note % ROUNDS == round(step)).then_some(note >> ROUND_BITS)
     }
 }
 
-/// Never that of a word that was not used yet, for as long as servers run.
+/// Returns the round of a step. It differs from 0, that of an unused word, for as long as servers run.
 fn round(step: u64) -> u64 {
     (step / STEPS + 1) % ROUNDS
 }

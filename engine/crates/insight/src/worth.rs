@@ -1,23 +1,23 @@
-//! Whether the cache as a whole is worth what it costs to follow a server's statements. Pure: it takes counts and gives a verdict.
+//! Decides whether the cache as a whole is worth the cost of following a server's statements. Pure: it takes counts and returns a verdict.
 //!
-//! A hit saves what the server would have spent on the statement. Following costs every statement that the server runs about
-//! the same. Where statements are dear, few hits are enough; where they are cheap, it takes one in ten or so.
+//! A hit saves what the server would have spent on the statement. Following costs about the same for every statement that the server
+//! runs. Where statements are expensive, few hits are enough; where they are cheap, about one in ten has to be a hit.
 
-/// What following a statement costs more than dozing, in the engine and in the server that makes the events: measured on a
-/// virtual machine, where it is 7 600 instructions.
+/// The extra cost of following a statement compared with light mode (dozing), in the engine and in the server that generates the events:
+/// measured on a virtual machine, where it is 7 600 instructions.
 const FOLLOWING_NS: f64 = 4500.0;
-/// And storing its result: 7 600 instructions.
+/// The cost of storing a result: 7 600 instructions.
 const STORING_NS: f64 = 4300.0;
-/// Below this part of one processor, nothing is to be won.
+/// Below this part of one processor, there is nothing to gain.
 const NOTICEABLE: f64 = 0.005;
-/// One result stored in so many statements, without another that had to go: the cache is being filled, and may be worth more
-/// when it is full.
+/// If one result is stored in this many statements, without evicting another, the cache is being filled, and may be worth more when it
+/// is full.
 const FILLING: u64 = 16;
 
-/// What happened in a while.
+/// What happened in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct While {
-    /// Statements that the server ran.
+    /// The statements that the server ran.
     pub statements: u64,
     pub hits: u64,
     pub inserts: u64,
@@ -25,13 +25,13 @@ pub struct While {
     /// How long the server had taken for the results that were served, and for those that were stored.
     pub saved_ns: u64,
     pub stored_ns: u64,
-    /// Processor time of the whole server.
+    /// The processor time of the whole server.
     pub cpu_ns: u64,
     pub elapsed_ns: u64,
 }
 
 impl While {
-    /// Following costs more than hits save, noticeably, and that is not about to change by what is being stored.
+    /// True if following costs noticeably more than hits save, and the cache is not just being filled.
     pub fn is_in_vain(self) -> bool {
         let costs = self.statements as f64 * FOLLOWING_NS + self.inserts as f64 * STORING_NS;
         let is_noticeable = costs >= NOTICEABLE * self.elapsed_ns as f64;
@@ -43,8 +43,8 @@ impl While {
         inserts * FILLING >= self.statements
     }
 
-    /// What the average statement takes. But where much of what runs is stored, it shows whether what is served is cheaper: point
-    /// reads that repeat, say, beside reports that do not.
+    /// The estimated time of a statement that is served: that of the average statement. If many results are stored, their times show
+    /// whether served ones are cheaper, such as repeated point reads next to reports that are not repeated.
     fn per_hit_ns(self) -> f64 {
         let share = if self.is_many(self.inserts) {
             let of = |total: u64, count: u64| total as f64 / count.max(1) as f64;
@@ -59,7 +59,7 @@ impl While {
         self.cpu_ns as f64 / self.statements.max(1) as f64
     }
 
-    /// Nothing was served, but of the statements this part had come before: whether serving these could be worth it.
+    /// True if serving could be worth its cost. For a time in which nothing was served; `repeated` is the part of repeated statements.
     pub fn could_pay(self, repeated: f64) -> bool {
         repeated * self.per_statement_ns() > (1.0 - repeated) * FOLLOWING_NS
     }
@@ -71,7 +71,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// A second of one processor at work for point reads, of 27 us each.
+    /// One second of one processor, busy with point reads of 27 us each.
     fn point_reads(hits: u64) -> While {
         While { statements: 37_000, hits, inserts: 500, cpu_ns: SECOND, elapsed_ns: SECOND, ..While::default() }
     }
@@ -90,7 +90,7 @@ mod tests {
         assert!(!While { inserts: 10_000, ..point_reads(0) }.is_in_vain());
     }
 
-    /// Most reads are stored, nearly as many results make room for them, and one read in eight is served.
+    /// Most reads are stored, nearly as many results are evicted for them, and one read in eight is served.
     fn reports_and_point_reads(saved_ns: u64) -> While {
         let stored = While { inserts: 12_000, evictions: 11_900, stored_ns: 12_000 * 100_000, ..point_reads(3000) };
         While { statements: 19_000, saved_ns, ..stored }

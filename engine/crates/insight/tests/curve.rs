@@ -1,4 +1,4 @@
-//! Predictions against the real cache, run at the seven sizes on the same requests.
+//! Compares predictions with the real cache, run at the seven sizes on the same requests.
 
 use cache::{Cache, Key, Meta, Stamp, pin};
 use insight::{Curve, FACTORS, Moment, Sample};
@@ -6,7 +6,7 @@ use insight::{Curve, FACTORS, Moment, Sample};
 const REQUESTS: u64 = 100_000;
 const KEYS: u64 = 20_000;
 const TEXT: &[u8] = b"SELECT c FROM sbtest1 WHERE id=?";
-/// What an entry takes beyond its result: see `Cache`.
+/// The bytes that an entry takes beyond its result: see `Cache`.
 const OVERHEAD: usize = 44 + 16 + TEXT.len() + 8;
 const ERROR: f64 = 0.03;
 
@@ -34,12 +34,12 @@ impl Random {
     }
 }
 
-/// Not the cache's own, which differs from run to run.
+/// A fixed hash, because the cache's own differs from run to run.
 fn hash(number: u64) -> u64 {
     (number ^ number >> 31).wrapping_mul(0xd6e8_feb8_6659_fd93).rotate_left(32).wrapping_mul(0xd6e8_feb8_6659_fd93)
 }
 
-/// Whether it was a hit; a miss is stored.
+/// Returns true if the request was a hit. A miss is stored.
 fn request(cache: &Cache, request: Request) -> bool {
     let parameter = request.number.to_le_bytes();
     let key = Key { context: 0, parts: [TEXT, &parameter] };
@@ -47,7 +47,7 @@ fn request(cache: &Cache, request: Request) -> bool {
     let is_hit = cache.get(hash, &key, &pin()).is_some();
     if !is_hit {
         let meta = Meta { stamp: Stamp(0), rows: 1, cost_ns: 0, flags: 0, owner: 0 };
-        // Readers of other tests may be in the way for a moment.
+        // Readers of other tests may hold memory back for a moment.
         while cache.insert(hash, &key, meta, &[], &vec![1; request.value_bytes]).is_err() {
             std::thread::yield_now();
         }
@@ -55,7 +55,7 @@ fn request(cache: &Cache, request: Request) -> bool {
     is_hit
 }
 
-/// The share of hits after a quarter of the requests.
+/// Returns the hit ratio of the last three quarters of the requests.
 fn measured(trace: &[Request], size_bytes: u64) -> f64 {
     let cache = Cache::new(size_bytes);
     let (warm_up, counted) = trace.split_at(trace.len() / 4);
@@ -81,7 +81,7 @@ fn predicted(trace: &[Request], size_bytes: u64) -> Vec<f64> {
             curve.tick(moment(n as u64, size_bytes));
         }
         if n == trace.len() / 4 {
-            // Another size, if only just: what was counted while the caches were being filled is forgotten.
+            // Changing the size, even by one byte, resets what was counted while the caches were being filled.
             curve.tick(moment(n as u64, size_bytes + 1));
             curve.tick(moment(n as u64, size_bytes));
         }
@@ -151,7 +151,7 @@ fn a_trial_tells_the_hits_of_the_present_size() {
     curve.tick(moment(5000, 1 << 20));
     let trial = curve.trial();
     assert_eq!((trial.requests, trial.hits, trial.saved_us), (5000, 4950, 49_500));
-    // Others come that are not observed.
+    // Further requests that are not observed do not change the trial.
     (0..1000).for_each(|n| _ = curve.requested(hash(n % 50), |_| true));
     curve.tick(Moment { observed: 5000, ..moment(6000, 1 << 20) });
     assert_eq!(curve.trial(), trial);

@@ -1,4 +1,4 @@
-//! Counters per shape, and how a shape's results come to be stored or not.
+//! Tests the counters per shape, and the decision whether a shape's results are stored.
 
 use cache::{Cache, CellId, Key, Meta, Versions, pin};
 use insight::{Digest, Digests, NOBODY, Outcome, ShapeId, policy};
@@ -40,7 +40,7 @@ fn what_happens_to_a_shape_is_listed_under_its_text() {
     assert_eq!(digests.find(id(1), || unreachable!("it is known")), shape);
 }
 
-/// A shape of which so much was observed: all reads, those followed, and the hits among these.
+/// Observes a shape: the number of all reads, of tracked ones, and of hits among these.
 fn observed(digests: &Digests, n: u64, [requests, followed, hits]: [u64; 3]) -> ShapeId {
     let shape = digests.find(id(n), || text(n));
     let would_hit = |request: u64| (request < followed).then_some(request < hits);
@@ -69,7 +69,7 @@ fn what_would_be_hits_is_told_apart_from_hits() {
     assert_eq!(digests.list(), []);
 }
 
-/// Else the cache would begin with none of them when it is switched on.
+/// Otherwise the cache would store none of them when it is switched on.
 #[test]
 fn what_is_only_observed_is_not_held_against_its_shape() {
     let digests = Digests::default();
@@ -136,10 +136,10 @@ fn all_threads_are_counted() {
     assert_eq!(list.iter().map(|digest| digest.saved_us).sum::<u64>(), 40_000);
 }
 
-/// The number of a reason that says nothing of a shape.
+/// The number of a temporary reason, which does not count against a shape.
 const PASSING: usize = 5;
 
-/// A shape, asked for by number, in front of the real cache.
+/// A shape in front of the real cache. Its statements are numbered.
 struct Shape {
     cache: Cache,
     versions: Versions,
@@ -179,7 +179,7 @@ impl Shape {
             return false;
         }
         let meta = Meta { stamp: self.versions.now(), rows: 1, cost_ns: 0, flags: 0, owner: self.shape.0 };
-        // Readers of other tests may be in the way for a moment.
+        // Readers of other tests may hold memory back for a moment.
         while self.cache.insert(hash, &key, meta, &[self.cell], &[1; 200]).is_err() {
             std::thread::yield_now();
         }
@@ -242,7 +242,7 @@ fn a_shape_whose_results_are_outdated_before_they_are_used_is_hardly_stored_and_
         }
     }
     assert!(shape.stored - before < 1000, "{}", shape.stored - before);
-    // The writes have ended.
+    // Without further writes, results are stored and hit again.
     shape.stored_share(5000, |n| n % 100);
     let hits = (0..1000).filter(|n| shape.execute(n % 100)).count();
     assert!(hits > 950, "{hits}");
@@ -296,7 +296,7 @@ fn reuse_that_takes_long_is_found() {
         random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (random >> 33) % 40_000
     };
-    // With every result stored, three in four would be hits after that.
+    // If every result were stored, three in four requests would be hits after that.
     shape.stored_share(60_000, &mut uniform);
     let hits = (0..10_000).filter(|n| shape.execute(uniform(*n))).count();
     assert!(hits > 5_000, "{hits}");
@@ -324,7 +324,7 @@ fn what_was_found_out_about_a_shape_is_forgotten_while_it_is_seldom_missed() {
         shape.digests.age(AGE_NS);
         (0..4000).for_each(|number| _ = shape.execute(number));
         assert!(!shape.digests.admits_all(shape.shape));
-        // An import that goes on is no reason to forget.
+        // An import that continues is no reason to lower the level.
         shape.digests.age(2 * AGE_NS);
         assert!(!shape.digests.admits_all(shape.shape));
         (4000..4000 + seldom).for_each(|number| _ = shape.execute(number));
@@ -351,7 +351,7 @@ fn few_results_that_are_all_stored_need_no_more_misses_to_be_found_useful() {
     assert_eq!(policy::judge(5, policy::Evidence { hits: 10, ..evidence }), None);
 }
 
-/// One that is asked for again in a tenth of its requests: were all stored, nine in ten would push others out.
+/// A shape with one repeated statement in ten requests: if all results were stored, nine in ten would evict others.
 #[test]
 fn where_the_memory_is_full_only_what_comes_back_is_stored() {
     let evidence = policy::Evidence { hits: 1000, misses: 9000, stored: 8, ..Default::default() };

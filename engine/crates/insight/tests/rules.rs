@@ -1,4 +1,4 @@
-//! Rules that a user wrote: which one decides, and what a mistake is told.
+//! Tests the rules that a user writes: which one decides, and what the errors say.
 
 use insight::rules::Terms;
 use insight::{Caching, Rules, Subject};

@@ -1,8 +1,8 @@
-//! Ages told from numbers of the cache's sequence.
+//! Tests ages that are estimated from numbers of the cache's sequence.
 
 use insight::Timeline;
 
-/// With a number for every tenth of a second, that of the time.
+/// Returns a timeline with a note for every tenth of a second, whose number equals the time.
 fn noted(from_ms: u64, to_ms: u64) -> Timeline {
     let timeline = Timeline::default();
     (from_ms..to_ms).step_by(100).for_each(|now_ms| timeline.note(now_ms, now_ms));

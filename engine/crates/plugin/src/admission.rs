@@ -1,10 +1,10 @@
-//! Whether the plugin loads into a server of this line, as `engine/servers.tsv` says and the administrator asks.
+//! Decides whether the plugin loads into this server version, from `engine/servers.tsv` and the administrator's setting.
 
 use crate::declared::variables;
 use crate::exports;
 use flavour::servers::{self, Admission};
 
-/// Ok if the plugin may be loaded into this server; the error says why not, and what would let it.
+/// Ok if the plugin may be loaded into this server. The error says why not, and which setting would allow it.
 pub fn check() -> Result<(), String> {
     let version = exports::server_version()?;
     let refuse = |words: &str| {
@@ -20,13 +20,13 @@ pub fn check() -> Result<(), String> {
     }
 }
 
-/// Product and version of a server that the engine has not been tested on; none of a tested one.
+/// Returns product and version if the engine has not been tested on this server version, none if it has.
 pub fn untested(version: &str) -> Option<String> {
     let is_tested = servers::line(version).plugin == Admission::Tested;
     (!is_tested).then(|| format!("{} {version}", servers::product(version)))
 }
 
-/// The line for the error log about such a server; to be written once a load.
+/// Returns the error log's warning about an untested server, to be logged once per load.
 pub fn warning(server: &str) -> String {
     let asked = if variables::allows_untested_server() {
         "; it was loaded because fqc_allow_untested_server is ON"

@@ -1,4 +1,4 @@
-//! Connections that are accepted and closed.
+//! Accepting and closing connections.
 
 use crate::engine::{engine, load_number};
 use crate::following::closed_elsewhere;
@@ -14,15 +14,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, PoisonError};
 use std::time::Duration;
 
-/// Whatever a connection that is accepted now does will be reported.
+/// True while the server reports to this plugin, so that a connection accepted now will be reported from its start.
 static ADMITS: AtomicBool = AtomicBool::new(false);
 
-/// What sessions begin with is known, as far as the server can tell.
+/// False while the server starts and the worker has not yet looked up the settings that new sessions inherit.
 static IS_READY: Mutex<bool> = Mutex::new(true);
 static READY: Condvar = Condvar::new();
-/// The same, to be seen without a lock.
+/// A copy of `IS_READY` that is read without a lock.
 static IS_CERTAINLY_READY: AtomicBool = AtomicBool::new(true);
-/// For a worker that cannot ask.
+/// How long the first connection waits for a worker that cannot query the server.
 const LONGEST: Duration = Duration::from_secs(2);
 
 fn set_ready(is_ready: bool) {
@@ -31,15 +31,15 @@ fn set_ready(is_ready: bool) {
     READY.notify_all();
 }
 
-/// The worker has asked what it needs of a server that has started.
+/// Called by the worker when it has looked up what it needs from a server that has started.
 pub fn ready() {
     if !IS_CERTAINLY_READY.load(Ordering::Relaxed) {
         set_ready(true);
     }
 }
 
-/// The first connection of a server that has started with the plugin waits for the worker: what an option file says of the
-/// server's own cache is taken over before anybody inherits it.
+/// Blocks the first connection of a server that has started with the plugin until the worker is ready. Settings of the server's own
+/// query cache in an option file are thus taken over before any session inherits them.
 pub fn await_ready() {
     if IS_CERTAINLY_READY.load(Ordering::Acquire) {
         return;
@@ -50,32 +50,34 @@ pub fn await_ready() {
     set_ready(true);
 }
 
-/// The server reports to this plugin from here on: until its load is over it does not.
+/// Called when the server first reports to this plugin. Until the load is complete, it does not.
 #[inline]
 pub fn admit() {
-    // Relaxed: whoever accepts a connection reads it on its own.
+    // Relaxed is enough: a thread that accepts a connection loads the flag itself.
     if !ADMITS.load(Ordering::Relaxed) {
         ADMITS.store(true, Ordering::Release);
         signal::wake();
     }
 }
 
-/// It does no more.
+/// Called when the server stops reporting to this plugin.
 pub fn refuse() {
     ADMITS.store(false, Ordering::Release);
 }
 
-/// At the load. Before the server has started nobody has connected.
+/// Called at load. If the server has not started yet, no client can have connected.
 pub fn begin() {
     let has_started = server::get().has_started();
     ADMITS.store(!has_started, Ordering::Release);
     set_ready(has_started);
 }
 
+/// Returns the number of the settings that sessions inherit. Taken before the accept, so that a change in between is noticed.
 pub fn number_before_accept() -> u64 {
     engine().settings().inherited()
 }
 
+/// Called after an accept: follows the connection if the plugin is loaded and the server reports to it.
 pub fn accepted(fd: c_int, number: u64) {
     let load = load_number();
     if fd >= 0 && load % 2 == 1 && ADMITS.load(Ordering::Acquire) {
@@ -83,13 +85,14 @@ pub fn accepted(fd: c_int, number: u64) {
     }
 }
 
-/// A server that ends stops listening first.
+/// Notes the start of a shutdown: the server closes its listening sockets first.
 pub fn note_end(fd: c_int) {
     if server::get().is_ending() && !signal::is_this_thread() && io::is_listening(fd) {
         worker_may_ask::ask_no_more();
     }
 }
 
+/// Called before the server closes a descriptor: closes the session of its connection, or keeps it if this is not the session's own thread.
 pub fn closing(fd: c_int) {
     let Some(descriptor) = descriptors::get(fd) else { return };
     let here = server::get().session_here();
@@ -105,7 +108,7 @@ pub fn closing(fd: c_int) {
     }
 }
 
-/// The server tells that a session has ended, on its own thread: what another does to its connection is of no matter any more.
+/// Called when the server reports, on the session's own thread, that a session has ended. Another thread can no longer affect the session.
 pub fn ended(thread_id: u64) {
     let is_its = |descriptor: &Descriptor| descriptor.thread_id.load(Ordering::Acquire) == thread_id;
     if let Some(mut taken) = descriptors::take_current(is_its) {
@@ -120,7 +123,7 @@ pub fn is_of_this_load(descriptor: &Descriptor) -> bool {
     descriptor.load.load(Ordering::Relaxed) == load_number()
 }
 
-/// A connection of an earlier load, once nothing of it is in our hands, is left alone for good.
+/// True if a connection of an earlier load no longer needs this plugin. It is then closed for the engine and left alone for good.
 #[inline]
 pub fn lets_go(taken: &mut Taken) -> bool {
     !is_of_this_load(taken.descriptor) && lets_go_of_older(taken)

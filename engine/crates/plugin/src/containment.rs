@@ -1,4 +1,4 @@
-//! A panic never leaves this library: it is counted and logged, and the cache is switched off for the process.
+//! Keeps panics inside this library: a panic is counted and logged, and the cache is switched off for the process.
 
 use crate::engine::engine;
 use crate::faults::{self, Point};
@@ -7,7 +7,7 @@ use crate::numbers::NUMBERS;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
-/// Runs `work`; a panic gives `fallback`.
+/// Runs `work`, and returns `fallback` if it panics.
 pub fn contain<T>(point: Point, fallback: T, work: impl FnOnce() -> T) -> T {
     let work = || {
         faults::may_strike(point);
@@ -19,10 +19,10 @@ pub fn contain<T>(point: Point, fallback: T, work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// A panic was caught.
+/// Switches the cache off after a caught panic.
 pub fn contained() {
     engine().settings().fail();
-    // What this thread was about to tell near caches may not have been told.
+    // This thread may have been about to send an invalidation to near caches, so all of them are detached.
     engine().detach_all();
     if NUMBERS.contained.fetch_add(1, Ordering::Relaxed) == 0 {
         log::error(

@@ -1,4 +1,4 @@
-//! What the plugin declares to a server of either product: its system and status variables.
+//! The system and status variables that the plugin declares, for MariaDB and MySQL alike.
 
 pub mod abi;
 pub mod checks;

@@ -1,4 +1,4 @@
-//! The engine of this process, and how often the plugin has been loaded.
+//! The engine of this process, and the number of times that the plugin has been loaded.
 
 use crate::faults;
 use crate::server;
@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Which load of the plugin this is; even while it is not loaded.
+/// Counts loads and unloads: odd while the plugin is loaded, even while it is not.
 static LOAD: AtomicU64 = AtomicU64::new(0);
-/// When it began.
+/// When the current load started, in nanoseconds of the monotonic clock.
 static LOADED_NS: AtomicU64 = AtomicU64::new(0);
 
 pub fn engine() -> &'static Engine {
@@ -18,7 +18,7 @@ pub fn engine() -> &'static Engine {
     ENGINE.get().unwrap_or_else(|| fill(&ENGINE))
 }
 
-/// On a thread of our own: while it is made, it takes more of a stack than the server's threads may have (`thread_stack`).
+/// Creates the engine on a separate thread, because that needs more stack than the server's threads may have (`thread_stack`).
 #[cold]
 fn fill(place: &'static OnceLock<Engine>) -> &'static Engine {
     const STACK_BYTES: usize = 2 << 20;
@@ -27,10 +27,10 @@ fn fill(place: &'static OnceLock<Engine>) -> &'static Engine {
     made.ok().and_then(|made| made.join().ok()).unwrap_or_else(make)
 }
 
-/// Asked twice for each statement, so without the checks of `Instant`.
+/// Returns the monotonic clock in nanoseconds. Called twice per statement, so it avoids the checks of `Instant`.
 fn now_ns() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the structure that is filled; this clock is always there.
+    // SAFETY: `now` is a valid structure to fill; the monotonic clock always exists.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
@@ -48,7 +48,7 @@ pub fn is_loaded() -> bool {
     load().is_some()
 }
 
-/// The present load, if there is one.
+/// Returns the number of the current load, none if the plugin is not loaded.
 pub fn load() -> Option<u64> {
     Some(load_number()).filter(|load| load % 2 == 1)
 }
@@ -62,7 +62,7 @@ pub fn since_load() -> Duration {
     Duration::from_nanos(now_ns() - LOADED_NS.load(Ordering::Relaxed))
 }
 
-/// The server's threads may have met an earlier load of the plugin.
+/// True if the plugin was loaded before in this process, so that the server's threads may still hold a reference to that load.
 pub fn was_loaded_before() -> bool {
     LOAD.load(Ordering::Relaxed) > 1
 }

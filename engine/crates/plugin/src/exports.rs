@@ -1,10 +1,10 @@
-//! What the server's process exports, by name.
+//! Looks up symbols that the server's process exports.
 
 use crate::faults;
 use flavour::servers;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
-/// The address of a symbol, under its name of today or the one that it had in older servers.
+/// Returns the address of a symbol, by its current name or the one that it had in older servers.
 pub fn symbol(name: &CStr) -> Result<*mut c_void, String> {
     let older = || CString::new(servers::older_symbol(name.to_str().ok()?)?).ok();
     let found = find(name).or_else(|| find(&older()?));
@@ -18,7 +18,7 @@ fn find(name: &CStr) -> Option<*mut c_void> {
     (!found.is_null() && !is_hidden()).then_some(found)
 }
 
-/// A variable of the server, whose size is that of a `T`: a server in which it has grown or shrunk is refused.
+/// Returns a variable of the server. An error if its size is not that of `T`, so a server whose variable has grown or shrunk is refused.
 pub fn variable<T>(name: &CStr) -> Result<*const T, String> {
     let found = symbol(name)?;
     match size(found) {
@@ -40,7 +40,7 @@ unsafe extern "C" {
 }
 const RTLD_DL_SYMENT: c_int = 1;
 
-/// The size in bytes of the exported object at an address; none if no symbol is there.
+/// Returns the size in bytes of the exported object at an address; none if no symbol starts there.
 pub fn size(start: *mut c_void) -> Option<usize> {
     let mut place = Place {
         file: std::ptr::null(),
@@ -49,14 +49,14 @@ pub fn size(start: *mut c_void) -> Option<usize> {
         address: std::ptr::null_mut(),
     };
     let mut entry = std::ptr::null_mut();
-    // SAFETY: room for what the loader tells; on success `entry` is the symbol's entry in its table.
+    // SAFETY: `place` and `entry` have space for what the loader writes; on success `entry` is the symbol's entry in its table.
     unsafe {
         let found = dladdr1(start, &mut place, &mut entry, RTLD_DL_SYMENT) != 0 && !entry.is_null();
         (found && place.address == start).then(|| (*entry.cast::<libc::Elf64_Sym>()).st_size as usize)
     }
 }
 
-/// The version of the server that this library was loaded into, even if that lacks what the engine needs.
+/// Returns the version of the server that this library is loaded into, even if that server lacks what the engine needs.
 pub fn server_version() -> Result<String, String> {
     if let Some(wished) = faults::wish("version") {
         return Ok(wished);
@@ -64,19 +64,19 @@ pub fn server_version() -> Result<String, String> {
     real_server_version()
 }
 
-/// The same version, without the fault `version:` that tests set.
+/// Returns the same version, but ignores the fault `version:` that tests set.
 pub fn real_server_version() -> Result<String, String> {
     // SAFETY: `server_version` is a NUL-terminated array that is written once, before plugins load.
     symbol(c"server_version").map(|text| unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy().into_owned())
 }
 
-/// An exported function.
+/// Returns an exported function.
 ///
 /// # Safety
 /// `F` is a function pointer type with the signature of the symbol.
 pub unsafe fn function<F: Copy>(name: &CStr) -> Result<F, String> {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
-    // SAFETY: the caller's promise, and the same size.
+    // SAFETY: the caller guarantees the signature, and the sizes are equal.
     symbol(name).map(|found| unsafe { std::mem::transmute_copy::<*mut c_void, F>(&found) })
 }
 
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_variable_of_another_size_is_none() {
-        // The C library's, a pointer.
+        // A variable of the C library; it is a pointer.
         assert!(variable::<AtomicU64>(c"environ").is_ok());
         let refused = variable::<AtomicU8>(c"environ").unwrap_err();
         assert_eq!(refused, "environ has another size in this server than 1 bytes");

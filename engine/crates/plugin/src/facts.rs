@@ -1,4 +1,4 @@
-//! What a session of the server says of itself: both products keep the same options under the same bits.
+//! Reads a session's state from the server. MariaDB and MySQL keep the same options under the same bits.
 
 use crate::declared::abi::Thd;
 use crate::declared::variables;
@@ -10,11 +10,11 @@ pub const BEGIN: i64 = 1 << 20;
 const TABLE_LOCK: i64 = 1 << 21;
 const PROFILING: i64 = 1 << 33;
 
-/// To be asked on the thread that runs the session.
+/// State of one server session. Call only on the thread that runs the session.
 pub trait Facts {
     fn pointer(&self) -> *mut Thd;
 
-    /// 0 READ UNCOMMITTED, 1 READ COMMITTED, 2 REPEATABLE READ, 3 SERIALIZABLE.
+    /// Returns the isolation level: 0 READ UNCOMMITTED, 1 READ COMMITTED, 2 REPEATABLE READ, 3 SERIALIZABLE.
     fn isolation(&self) -> i32;
 
     fn is_read_only(&self) -> bool;
@@ -24,12 +24,12 @@ pub trait Facts {
 
     fn option(&self, bits: i64) -> bool;
 
-    /// LOCK TABLES is in force. The exported `thd_in_lock_tables` only tells of the moment of locking.
+    /// True if LOCK TABLES is in force. The exported `thd_in_lock_tables` is true only while the tables are being locked.
     fn in_lock_tables(&self) -> bool {
         self.option(TABLE_LOCK)
     }
 
-    /// What matters of a thread that nothing is served to.
+    /// The part of the state that matters for a thread whose reads are never served from the cache.
     fn transaction_state(&self) -> SessionState<'static> {
         SessionState {
             in_lock_tables: self.in_lock_tables(),

@@ -1,11 +1,12 @@
 //! Deliberate faults, for the tests that show that none of them brings the server down.
 //!
-//! With `FQC_FAULT=recv:500` in the server's environment, the hook of that name panics from its 500th call on; with
-//! `FQC_FAULT=capability:35` the engine does not know that capability; with `FQC_FAULT=symbol:name` the server does not seem to
-//! export that name, and with `FQC_FAULT=version:8.0.36` it seems to be of that version; with
-//! `FQC_FAULT=silent:Lock` the self-test on MySQL hears nothing from that seam, with `FQC_FAULT=silent:memory` nothing of that
-//! engine's table. With `FQC_FAULT=doze:random` the
-//! engine dozes and wakes at random, with `FQC_FAULT=doze:/a/path` while that file exists.
+//! With `FQC_FAULT=recv:500` in the server's environment, the hook of that name panics on every call after the first 500.
+//! Other values:
+//! - `capability:35`: the engine does not know that capability.
+//! - `symbol:name`: the server seems not to export that name.
+//! - `version:8.0.36`: the server seems to have that version.
+//! - `silent:Lock`: the self-test on MySQL receives no report from that seam; `silent:memory`: none about a table of that storage engine.
+//! - `doze:random`: the engine enters and leaves light mode at random; `doze:/a/path`: it is in light mode while that file exists.
 
 use flavour::Flavour;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -31,15 +32,16 @@ const NAMES: [(&str, Point); 7] = [
     ("worker", Point::Worker),
 ];
 
-/// 0 almost everywhere. Relaxed, as the count: only a test looks at them.
+/// The armed `Point`, 0 outside of tests. Relaxed, like the count, because only tests use them.
 static ARMED: AtomicU8 = AtomicU8::new(0);
 static CALLS_LEFT: AtomicU64 = AtomicU64::new(0);
 
-/// What is wished for under this name.
+/// Returns the value of the fault with this name; none if it is not set.
 pub fn wish(name: &str) -> Option<String> {
     Some(std::env::var("FQC_FAULT").ok()?.strip_prefix(name)?.strip_prefix(':')?.to_owned())
 }
 
+/// Reads `FQC_FAULT` and arms the hook that it names, if any.
 pub fn arm() {
     let Ok(wish) = std::env::var("FQC_FAULT") else { return };
     let (name, calls) = wish.split_once(':').unwrap_or((&wish, "0"));
@@ -50,7 +52,7 @@ pub fn arm() {
     }
 }
 
-/// The same flavour, but for the capability that is to be unknown.
+/// Returns the same flavour without the capability that `FQC_FAULT` names.
 pub fn forgetful(flavour: &'static Flavour) -> &'static Flavour {
     let wish = std::env::var("FQC_FAULT").ok();
     let Some(bit) = wish.and_then(|wish| wish.strip_prefix("capability:")?.parse::<u32>().ok()) else { return flavour };
@@ -59,6 +61,7 @@ pub fn forgetful(flavour: &'static Flavour) -> &'static Flavour {
     Box::leak(Box::new(other))
 }
 
+/// Panics if this point is armed and as many calls as were set have passed.
 #[inline]
 pub fn may_strike(point: Point) {
     if ARMED.load(Ordering::Relaxed) == point as u8 {

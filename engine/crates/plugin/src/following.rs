@@ -1,4 +1,4 @@
-//! Following the server: threads whose bytes are not seen, and when statements are followed at all.
+//! Following the server: threads whose connection is not followed, and when statements are followed at all.
 
 pub mod bystanders;
 pub mod closed_elsewhere;

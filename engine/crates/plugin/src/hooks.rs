@@ -1,7 +1,7 @@
-//! The functions that stand in the server's table while the plugin is loaded, and the containment around them.
+//! The hooks: functions that replace the server's socket calls in its import table while the plugin is loaded.
 //!
-//! A panic never leaves a hook: it is counted and logged, the cache is turned off for the process, the connection at fault becomes
-//! foreign, and its bytes keep flowing.
+//! A panic never leaves a hook: it is counted and logged, the cache is turned off for the process, the engine stops following that
+//! connection, and its bytes are passed on unchanged.
 
 use crate::connections;
 use crate::containment::{contain, contained};
@@ -111,7 +111,7 @@ fn read(fd: c_int, io: &mut dyn Io, buffer: &mut [u8]) -> isize {
     count
 }
 
-/// The number of the session's descriptor may be another's by now.
+/// True if the session on this thread no longer owns the descriptor, whose number may belong to another connection by now.
 #[inline]
 fn has_lost(fd: c_int) -> bool {
     closed_elsewhere::is_any() && is_among_lost(fd)
@@ -176,7 +176,7 @@ fn write(fd: c_int, io: &mut dyn Io, bytes: &[u8]) -> isize {
     }
 }
 
-/// The connection at fault: what was read ahead still reaches the server, nothing more is concluded.
+/// Stops following the connection whose hook panicked. Bytes that were read ahead still reach the server.
 fn give_up(connection: &mut Connection) {
     contained();
     let _ = catch_unwind(AssertUnwindSafe(|| connection.session.abandon(engine())));
@@ -202,10 +202,10 @@ fn hooks() -> [Hook; 7] {
     ]
 }
 
-/// The imports in the server's table that hold our functions.
+/// The entries of the server's import table that hold the hooks.
 static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
-/// Puts the hooks in, or changes nothing. True if TLS connections are seen too.
+/// Installs the hooks, or changes nothing if that fails. Returns true if TLS connections are seen too.
 pub fn install() -> Result<bool, String> {
     let mut installed = INSTALLED.lock().unwrap_or_else(|e| e.into_inner());
     let found: Vec<_> = hooks().into_iter().map(|hook| (got::find(hook.name), hook)).collect();
@@ -237,7 +237,7 @@ pub fn install() -> Result<bool, String> {
     Ok(sees_tls)
 }
 
-/// Takes the hooks out. They pass bytes unchanged if the system does not let them go.
+/// Removes the hooks. One that the system does not allow to be removed passes bytes unchanged.
 pub fn remove() {
     put_back(&mut INSTALLED.lock().unwrap_or_else(|e| e.into_inner()));
 }

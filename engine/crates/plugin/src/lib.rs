@@ -1,10 +1,10 @@
 //! Fast Query Cache as a plugin of a running MariaDB or MySQL server.
 //!
-//! This crate is the edge: it patches the server's socket calls, receives its audit events and registers variables.
-//! Every decision is taken by the `session` crate, which does no I/O. Invariants:
-//! - nothing in the server changes before every check at load has passed;
-//! - no panic leaves a hook: it is caught, the cache switches itself off, bytes flow on;
-//! - no code of this library is ever unmapped (`-z nodelete`): a thread may still be inside a hook.
+//! This crate is the host: it hooks the server's socket calls, receives its audit events and registers variables. The `session` crate,
+//! which does no I/O, makes every decision. Invariants:
+//! - Nothing in the server changes before every check at load has passed.
+//! - No panic leaves a hook: it is caught, the cache is switched off, and bytes are passed on.
+//! - No code of this library is ever unmapped (`-z nodelete`), because a thread may still be inside a hook.
 
 mod admission;
 mod connections;

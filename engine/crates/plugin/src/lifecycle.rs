@@ -15,6 +15,7 @@ use crate::sockets::descriptors;
 use crate::version;
 use crate::worker;
 
+/// Loads the plugin: installs the hooks and starts the worker. An error leaves the server unchanged.
 pub fn start(server: &'static dyn Server) -> Result<(), String> {
     worker::await_end();
     server::set(server);
@@ -23,7 +24,7 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
     engine().forget();
     engine().departure().set_host(signal::wake);
     settings::note_obstacle();
-    // What ran when the last load was over ended unseen: what is closed for it would stay so until its connection goes on.
+    // Statements that ran at the last unload ended unseen. Their writes would count as in progress until their connection is used again.
     descriptors::visit(|taken| _ = connections::lets_go(taken));
     waking::sleep(engine());
     earlier_connections::learn();
@@ -46,12 +47,13 @@ pub fn start(server: &'static dyn Server) -> Result<(), String> {
     Ok(())
 }
 
+/// Unloads the plugin. The hooks stay installed while a connection still needs them.
 pub fn stop() {
-    // The server also ends what it was told not to start.
+    // The server also calls this for a plugin whose start has failed.
     if server::find().is_none() {
         return;
     }
-    // Reports are passed over from the end of the load on.
+    // Reports are ignored from the end of the load on.
     engine().feed().admit(false);
     engine().detach_all();
     end_load();

@@ -1,4 +1,4 @@
-//! Lines in the server's error log, each beginning with `FQC:`. Never a statement's text or a literal.
+//! Writes lines to the server's error log, each beginning with `FQC:`. They never contain a statement's text or a literal.
 
 use crate::server::{self, Level};
 use std::io::{Write, stderr};

@@ -1,4 +1,4 @@
-//! Everything specific to MariaDB: what the plugin declares to it, what it exports and reports, and how it is queried.
+//! Everything specific to MariaDB: what the plugin declares to the server, what the server exports and reports, and how it is queried.
 
 pub mod abi;
 pub mod applier;

@@ -1,10 +1,9 @@
-//! Everything specific to MySQL: what the plugin declares to it, where it is told of writes, and how it is queried.
+//! Everything specific to MySQL: what the plugin declares to the server, how writes are reported, and how the server is queried.
 //!
-//! The audit interface tells of statements and connections, but not reliably of tables. So tables, definitions and commits come
-//! from where the server itself calls through tables of virtual functions, which it exports (`vtables`): the storage engines'
-//! locks (`handlers`), exclusive metadata locks (`definitions`), the transaction coordinator (`commits`), and the ends of what was
-//! prepared (`second_phases`).
-//! docs/adr/mysql-seams.md says why.
+//! The audit interface reports statements and connections, but not reliably tables. So tables, definitions and commits are observed where
+//! the server calls through virtual function tables that it exports (`vtables`): the storage engines' locks (`handlers`), exclusive
+//! metadata locks (`definitions`), the transaction coordinator (`commits`), and the ends of prepared transactions (`second_phases`). Each
+//! such function is called a seam. docs/adr/mysql-seams.md gives the reasons.
 
 pub mod abi;
 pub mod commits;

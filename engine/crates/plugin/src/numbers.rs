@@ -1,4 +1,4 @@
-//! The numbers behind the status variables.
+//! The counters behind the status variables.
 
 use std::ffi::CStr;
 use std::sync::PoisonError;
@@ -8,12 +8,12 @@ use locks::Mutex;
 
 macro_rules! numbers {
     ($($field:ident $name:literal)*; $($within:ident $within_name:literal)*) => {
-        /// One number per status row, written by `refresh`.
+        /// One counter per status variable, written by `refresh`.
         pub struct Numbers { $(pub $field: AtomicU64,)* $(pub $within: AtomicU64,)* }
         pub static NUMBERS: Numbers = Numbers { $($field: AtomicU64::new(0),)* $($within: AtomicU64::new(0),)* };
         pub const ROWS: &[(&CStr, &AtomicU64)] =
             &[$(($name, &NUMBERS.$field),)* $(($within_name, &NUMBERS.$within),)*];
-        /// Statements answered within each of the engine's bounds, and all.
+        /// Statements answered within each of `session::BOUNDS_US`, and the number of all as the last one.
         static ANSWERED: [&AtomicU64; session::BOUNDS_US.len() + 1] = [$(&NUMBERS.$within),*];
     };
 }
@@ -72,10 +72,10 @@ pub static FREE_MEMORY: AtomicU64 = AtomicU64::new(0);
 pub static FREE_BLOCKS: AtomicU64 = AtomicU64::new(0);
 pub static TOTAL_BLOCKS: AtomicU64 = AtomicU64::new(0);
 
-/// The worker and every SHOW do it. One at a time: whoever was held up between reading and writing would bring back old numbers.
+/// Held during a refresh, which the worker and every SHOW do. A thread delayed between reading and writing would restore old values.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Brings every number up to date.
+/// Updates every counter from the engine.
 pub fn refresh(engine: &session::Engine) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let stats = engine.cache().stats();

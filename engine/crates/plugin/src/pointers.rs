@@ -1,4 +1,4 @@
-//! Pointers to functions in the server's tables, which the plugin exchanges for its own: nothing in the server's code is overwritten.
+//! Replaces function pointers in the server's tables by the plugin's own. No code of the server is overwritten.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -13,17 +13,17 @@ unsafe impl Sync for Pointer {}
 
 impl Pointer {
     /// # Safety
-    /// There is an aligned pointer to a function, in a table that lives as long as the process.
+    /// `place` is an aligned pointer to a function pointer, in a table that lives as long as the process.
     pub unsafe fn at(place: *mut *mut c_void) -> Pointer {
         Pointer(place)
     }
 
     pub fn current(&self) -> *mut c_void {
-        // SAFETY: the promise of `at`.
+        // SAFETY: the guarantee of `at`.
         unsafe { AtomicPtr::from_ptr(self.0) }.load(Ordering::Acquire)
     }
 
-    /// Puts a function in the place of another one. An error if that one does not stand there any more, or the system's.
+    /// Replaces the function `old` by `new`. An error if the slot holds another function, or the system refuses.
     fn exchange(&self, old: *mut c_void, new: *mut c_void) -> std::io::Result<()> {
         let exchange = |pointer| {
             // SAFETY: every call of the server reads one whole pointer.
@@ -33,7 +33,7 @@ impl Pointer {
         self.write(exchange)?.map(drop).map_err(|_| std::io::Error::other("something else has taken its place"))
     }
 
-    /// Makes the page writable for that long.
+    /// Runs `exchange`. The page is made writable for that time.
     fn write<T>(&self, exchange: impl FnOnce(*mut *mut c_void) -> T) -> std::io::Result<T> {
         let was_writable = is_writable(self.0 as usize)?;
         let page = page_of(self.0.cast());
@@ -54,10 +54,10 @@ struct Exchange {
     before: usize,
 }
 
-/// Places that hold our functions.
+/// Slots that hold the plugin's functions.
 pub struct Exchanged {
     placed: Vec<Exchange>,
-    /// Those that could not be put back: whoever took such a place calls ours.
+    /// Slots that could not be restored, because another library has replaced the plugin's function and calls it.
     left: Vec<Exchange>,
 }
 
@@ -70,8 +70,8 @@ impl Exchanged {
         self.placed.is_empty()
     }
 
-    /// `keep` takes what ours has to call, before anybody can call ours. A place that was left keeps what it has: ours would come
-    /// to call itself.
+    /// Puts `ours` into the slot. `keep` stores the original function before `ours` can be called. A slot that could not be restored before
+    /// keeps what it has, because the other library calls `ours`, which would otherwise end up calling itself.
     pub fn exchange(
         &mut self,
         place: Pointer,
@@ -91,7 +91,8 @@ impl Exchanged {
         Ok(())
     }
 
-    /// The last one first. A thread may still be inside of ours, which stays valid. The error is the last one of those that there were.
+    /// Restores all slots, the last one first. A thread may still be inside one of the plugin's functions, which stay valid. Returns the
+    /// last error if there were any.
     pub fn put_back(&mut self) -> std::io::Result<()> {
         let mut outcome = Ok(());
         for exchange in self.placed.drain(..).rev() {
@@ -105,7 +106,8 @@ impl Exchanged {
     }
 }
 
-/// A server linked with BIND_NOW has its tables read-only; one with lazy binding must keep that of its imports writable.
+/// True if the memory is writable. A server linked with BIND_NOW has read-only tables; one with lazy binding keeps its import table
+/// writable.
 fn is_writable(address: usize) -> std::io::Result<bool> {
     let maps = std::fs::read_to_string("/proc/self/maps")?;
     let covers = |line: &&str| {
@@ -134,7 +136,7 @@ mod tests {
     use super::*;
     use std::ptr::without_provenance_mut;
 
-    /// Three functions by their addresses: the server's, ours and somebody else's.
+    /// Stand-ins for three functions: the server's, the plugin's and another library's.
     fn functions() -> [*mut c_void; 3] {
         [8, 16, 24].map(without_provenance_mut)
     }
@@ -159,7 +161,7 @@ mod tests {
     fn what_is_left_in_its_place_is_not_put_there_twice() {
         let [before, ours, theirs] = functions();
         let mut table = before;
-        // SAFETY: it outlives the test's use of it.
+        // SAFETY: the table outlives the test's use of the pointer.
         let place = unsafe { Pointer::at(&raw mut table) };
         let mut exchanged = Exchanged::none();
         exchanged.exchange(place, ours, |_| ()).expect("it is writable");

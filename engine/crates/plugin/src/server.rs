@@ -1,4 +1,4 @@
-//! What the shared parts of the plugin need of the server, whichever product it is.
+//! The interface between the shared parts of the plugin and the server, which is MariaDB or MySQL.
 
 use flavour::Flavour;
 use host::Link;
@@ -12,73 +12,73 @@ pub enum Level {
     Error,
 }
 
-/// What the server reports to the plugin.
+/// Which events the server reports to the plugin.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reports {
     All,
-    /// That connections begin and end.
+    /// Only the start and end of connections.
     Connections,
     Nothing,
 }
 
 pub trait Server: Sync {
-    /// What it needs at the load, before anything else is changed in it, and at the end.
+    /// Prepares the product-specific parts. Called at load, before anything else in the server is changed; `end` undoes it.
     fn begin(&self) -> Result<(), String>;
-    /// Once the load can fail no more.
+    /// Called when the load cannot fail any more.
     fn loaded(&self);
     fn end(&self);
 
     fn version(&self) -> String;
     fn flavour(&self) -> &'static Flavour;
-    /// It takes connections: its catalogue may be asked.
+    /// True once the server accepts connections, so that its catalogue may be queried.
     fn has_started(&self) -> bool;
-    /// It takes no more connections, and is about to clean up what statements need.
+    /// True if the server accepts no more connections and is about to free what statements need.
     fn is_ending(&self) -> bool;
-    /// Connections may move between threads, and the server waits on the socket itself.
+    /// True if connections may move between threads, and the server polls the socket itself.
     fn has_thread_pool(&self) -> bool;
-    /// The session that runs on this thread, 0 if none does. None where a session's own thread alone closes its connection.
+    /// Returns the thread id of the session on this thread, 0 if there is none. None if only a session's own thread closes its connection.
     fn session_here(&self) -> Option<u64>;
-    /// Why nothing may be served here at all, such as others that write without a word.
+    /// Returns why nothing may be served on this server at all, such as writes from elsewhere that are not reported.
     fn obstacle(&self) -> Option<&'static str>;
 
-    /// A line in its error log.
+    /// Writes a line to the server's error log.
     fn print(&self, level: Level, text: &str);
-    /// A warning or error of the statement that runs on this thread, with a number of the server's own.
+    /// Raises a warning or an error for the statement on this thread, with one of the server's own error numbers.
     fn raise(&self, number: u32, is_warning: bool, text: &str);
 
-    /// What it needs of a thread of ours that asks it, before and after.
+    /// Initialises a thread of the plugin for calls into the server. `leave_thread` undoes it.
     fn enter_thread(&self);
     fn leave_thread(&self);
-    /// A connection to ask by. To be dropped soon.
+    /// Returns a connection to query the server. Drop it soon.
     fn link(&self) -> Box<dyn Link>;
-    /// No answer is of any use any more.
+    /// Called when the plugin ends: running queries then return an error instead of their results.
     fn unlink(&self);
 
-    /// What its users have set of the cache.
+    /// Copies the values of the plugin's system variables to the engine's settings.
     fn publish_settings(&self, settings: &Settings);
-    /// Takes over what was set in other ways, if that may have changed. True if it has looked.
+    /// Takes over settings that were made in other ways, if they may have changed. Returns true if it has read them.
     fn adopt_settings(&self, engine: &Engine, link: &mut dyn Link) -> Result<bool, String>;
-    /// The last look was in vain.
+    /// Makes the next `adopt_settings` read the settings again, because a round has failed.
     fn doubt_settings(&self);
-    /// Plugins have come or gone: looks for obstacles.
+    /// Looks for obstacles after plugins were installed or removed.
     fn examine(&self, link: &mut dyn Link) -> Result<(), String>;
 
-    /// A danger from outside that its users should know of, and what to do about it.
+    /// Returns a warning about an outside danger that administrators should know of, and what to do about it.
     fn danger(&self, link: &mut dyn Link) -> Result<Option<String>, String>;
 
-    /// Statements are not reported, to nobody.
+    /// True if the server reports statements to no plugin.
     fn is_deaf(&self) -> bool;
     fn set_reports(&self, reports: Reports);
-    /// Makes every session look for the plugins that it reports to anew, at its next command.
+    /// Makes every session acquire its list of audit plugins again, at its next command.
     fn renew_plugins(&self);
 
-    /// The statements that run now, and the transactions of threads that show no statements.
+    /// Returns the statements that are running, and the transactions of threads that show no statements.
     fn running(&self, link: &mut dyn Link) -> Result<Vec<Older>, String>;
-    /// Threads that go on with the plugins that they knew, for as long as they live.
+    /// Returns threads that keep the list of plugins that they started with for as long as they live.
     fn lasting_threads(&self, link: &mut dyn Link) -> Result<Vec<Older>, String>;
 }
 
-/// Processor time of this process so far.
+/// The processor time used by this process so far, in nanoseconds.
 pub fn processor_ns() -> u64 {
     // SAFETY: an all-zero `rusage` is valid, and the system fills it.
     let usage = unsafe {
@@ -92,7 +92,7 @@ pub fn processor_ns() -> u64 {
 
 static SERVER: OnceLock<&'static dyn Server> = OnceLock::new();
 
-/// To be called first, at the load.
+/// Sets the server. Call first at load.
 pub fn set(server: &'static dyn Server) {
     let _ = SERVER.set(server);
 }
@@ -101,7 +101,7 @@ pub fn find() -> Option<&'static dyn Server> {
     SERVER.get().copied()
 }
 
-/// Only code that runs after a successful load may ask.
+/// Returns the server. Call only after a successful load.
 pub fn get() -> &'static dyn Server {
     find().expect("the plugin has been loaded")
 }

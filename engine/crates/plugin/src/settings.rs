@@ -1,4 +1,4 @@
-//! Passes what users have set on to the engine.
+//! Passes the values of system variables on to the engine.
 
 use crate::connections;
 use crate::engine::engine;
@@ -7,25 +7,27 @@ use crate::server;
 use crate::signal;
 use session::Engine;
 
-/// A SET has run. All but the memory itself follows at once; resizing is the worker's.
+/// Called after a SET. Everything takes effect at once except the memory size, which the worker changes.
 pub fn changed() {
     connections::admit();
     publish(engine());
     signal::wake();
 }
 
-/// The same, but not by a SET of a session.
+/// Like `changed`, but not caused by a session's SET, so it does not show that the server reports to this plugin.
 pub fn changed_unseen() {
     publish(engine());
     signal::wake();
 }
 
+/// Copies the settings to the engine, switches the cache on or off, and wakes the engine if it is wanted.
 pub fn publish(engine: &Engine) {
     server::get().publish_settings(engine.settings());
     engine.settings().switch(engine.memory_bytes() > 0);
     waking::attend(engine);
 }
 
+/// Publishes the settings and resizes the cache. For the worker's thread, because resizing takes time.
 pub fn apply(engine: &Engine) {
     publish(engine);
     let bytes = engine.memory_bytes();
@@ -34,7 +36,8 @@ pub fn apply(engine: &Engine) {
     }
 }
 
-/// To be called before an answer leaves that may be that of a SET GLOBAL: nobody is told of it before nothing is served.
+/// Passes an obstacle to serving on to the engine. Call before sending any response: it may be the one to a SET GLOBAL, and its client must
+/// not receive it before serving has stopped.
 #[inline]
 pub fn note_obstacle() {
     let is_obstructed = server::get().obstacle().is_some();

@@ -1,4 +1,4 @@
-//! How the worker is woken and stopped, and which thread it is.
+//! Wakes and stops the worker, and identifies its thread.
 
 use crate::engine::engine;
 use locks::Mutex;
@@ -21,7 +21,7 @@ thread_local! {
     static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// This thread is the worker from here on.
+/// Marks this thread as the worker.
 pub fn claim_thread() {
     IS_WORKER.with(|is_worker| is_worker.set(true));
 }
@@ -30,12 +30,12 @@ pub fn is_this_thread() -> bool {
     IS_WORKER.try_with(Cell::get).unwrap_or(false)
 }
 
-/// Settings have changed, or facts are missing: do not wait for the next round.
+/// Makes the worker start its next round at once, because settings have changed or facts are missing.
 pub fn wake() {
     signal(|signal| signal.wakes = true);
 }
 
-/// Someone may have asked for the catalogue while a session was at work.
+/// Wakes the worker if a session has asked for facts from the catalogue.
 pub fn wake_if_wanted() {
     if engine().is_catalogue_wanted() {
         wake();
@@ -55,7 +55,7 @@ fn signal(change: impl FnOnce(&mut Signal)) {
     CHANGED.notify_all();
 }
 
-/// Until woken or a pause has passed; false when it is time to stop.
+/// Waits until woken, or for `PAUSE`. Returns false if the worker must stop.
 pub fn pause() -> bool {
     let signal = SIGNAL.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = CHANGED.wait_timeout_while(signal, PAUSE, |signal| !signal.wakes && !signal.stops);

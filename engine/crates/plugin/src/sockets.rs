@@ -1,4 +1,4 @@
-//! The server's sockets: its table of functions, the calls behind it, and what it knows of each by its descriptor.
+//! The server's sockets: its import table, the calls behind it, and the state kept per descriptor.
 
 pub mod descriptors;
 pub mod feeds;

@@ -1,9 +1,9 @@
-//! Which release of the engine this is.
+//! The release of the engine.
 
 use std::ffi::CStr;
 
-/// The release date: the day of the last change that users notice. The control plane compares it with the least version that it
-/// accepts, and upgrades no server that has the same.
+/// The release date: the day of the last change that users notice. The control plane compares it with the lowest version that it accepts,
+/// and does not upgrade a server that has the same one.
 pub const MINOR: u64 = 20_261_129;
 /// The version of the product, which is that of this crate.
 pub const TEXT: &CStr = match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {

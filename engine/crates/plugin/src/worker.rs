@@ -1,6 +1,6 @@
-//! The plugin's own thread: it applies settings, reads the server's catalogue, and keeps numbers up to date.
+//! The plugin's own thread: it applies settings, queries the server's catalogue, and updates the counters.
 //!
-//! It may be slow or fail without harm: results are stored only while what it has published is current.
+//! A slow or failing round does no harm: results are stored only while the published facts are current.
 
 use crate::connections;
 use crate::containment::contain;
@@ -36,8 +36,8 @@ pub fn start() {
     }
 }
 
-/// The server has the last user of the plugin stop it. That may be the worker, by a statement of its own: it cannot wait for
-/// itself, and ends when that statement is over.
+/// Stops the worker. The server calls this on the thread of the plugin's last user. That may be the worker itself, in one of its own
+/// statements: it cannot wait for itself, and ends when that statement is over.
 pub fn stop() {
     server::get().unlink();
     signal::stop();
@@ -46,7 +46,7 @@ pub fn stop() {
     }
 }
 
-/// Waits for the worker of the load before.
+/// Waits for the worker of the previous load.
 pub fn await_end() {
     if let Some(thread) = THREAD.lock().unwrap_or_else(PoisonError::into_inner).take() {
         let _ = thread.join();
@@ -66,20 +66,22 @@ fn run() {
 #[derive(Default)]
 struct Worker {
     knows_settings: bool,
-    /// What was last said to be in the way; nothing was said yet in the beginning.
+    /// The obstacle that was last logged. The outer value is none until the first round.
     told: Option<Option<&'static str>>,
     failures: u32,
     has_told_danger: bool,
 }
 
-/// While the plugin is being installed its variables are not known yet; a catalogue may be locked for a moment.
+/// Failed rounds between two log lines. While the plugin is being installed its variables are unknown, and a catalogue may be locked
+/// for a moment.
 const QUIET_FAILURES: u32 = 50;
 
-/// After an UNINSTALL that found the plugin in use.
+/// The obstacle after an UNINSTALL that found the plugin in use.
 const LEAVING: &str = "the plugin was uninstalled while connections use it, and goes when the last of them runs another statement or \
      ends, or the server restarts; only then an INSTALL has an effect";
 
 impl Worker {
+    /// Runs one round: applies settings, updates the counters, and queries the server if that is allowed.
     fn round(&mut self) {
         let engine = engine();
         if self.knows_settings {
@@ -110,6 +112,7 @@ impl Worker {
         }
     }
 
+    /// Logs and publishes the obstacle to serving, if it has changed.
     fn tell_obstacle(&mut self, engine: &Engine) {
         settings::note_obstacle();
         let obstacle = waking::is_leaving().then_some(LEAVING).or_else(|| server::get().obstacle());
@@ -143,7 +146,7 @@ impl Worker {
         self.tell_danger(engine, link)
     }
 
-    /// Once, and not while sessions wait for the engine to settle.
+    /// Logs a danger once, and not while sessions wait for the engine to settle.
     fn tell_danger(&mut self, engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
         let is_busy = engine.vigil().is_awake() && !waking::is_settled();
         if !is_busy && !std::mem::replace(&mut self.has_told_danger, true) {

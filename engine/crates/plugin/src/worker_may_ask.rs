@@ -1,4 +1,4 @@
-//! When the worker may ask the server: not before it has started, and no more once it ends.
+//! Decides when the worker may query the server: not before the server has started, and no more once it ends.
 
 use crate::following::waking;
 use crate::server;
@@ -7,10 +7,10 @@ use std::sync::{Condvar, PoisonError};
 use std::time::Duration;
 
 const LAST_STATEMENT: Duration = Duration::from_secs(5);
-/// It may wait for what waits for it.
+/// How long a change of plugins waits for the worker's statements. Bounded, because these may wait for that change.
 const PRESENT_TURN: Duration = Duration::from_secs(1);
 
-/// Whether statements of the worker are running, and whether any may.
+/// True if statements of the worker are running, and if no more may be started.
 #[derive(Default)]
 struct Asking {
     is_busy: bool,
@@ -20,7 +20,7 @@ struct Asking {
 static ASKING: Mutex<Asking> = Mutex::new(Asking { is_busy: false, is_over: false });
 static ASKED: Condvar = Condvar::new();
 
-/// While it lives, the worker may run statements.
+/// Permission to run statements, for as long as it lives.
 pub struct Turn;
 
 impl Turn {
@@ -42,8 +42,8 @@ impl Drop for Turn {
     }
 }
 
-/// Plugins are about to change, and one of which a statement of the worker's makes use could not leave. The next turn comes after
-/// that.
+/// Waits for the worker's statements before plugins change: a plugin that one of them uses could not be removed. The next turn comes after
+/// the change.
 pub fn await_end() {
     let asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     let _ = ASKED.wait_timeout_while(asking, PRESENT_TURN, |asking| asking.is_busy);
@@ -53,8 +53,8 @@ pub fn begin() {
     ASKING.lock().unwrap_or_else(PoisonError::into_inner).is_over = false;
 }
 
-/// The server is ending: it will clean up what statements need without waiting for the worker's, so the last one must be
-/// over before that. Bounded, because it may wait for a lock that only the end of other sessions frees.
+/// Called when the server ends. It frees what statements need without waiting for the worker, so the last statement must be over before
+/// that. The wait is bounded, because the statement may wait for a lock that only the end of other sessions releases.
 pub fn ask_no_more() {
     let mut asking = ASKING.lock().unwrap_or_else(PoisonError::into_inner);
     asking.is_over = true;

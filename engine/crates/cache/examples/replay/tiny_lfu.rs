@@ -1,5 +1,5 @@
-//! W-TinyLFU: a small LRU window; what leaves it enters the main part, a segmented LRU, only if it was asked for more often
-//! than what would have to go. Frequencies come from a counting sketch that is halved from time to time.
+//! W-TinyLFU: a small LRU window in front of a segmented LRU. What leaves the window enters the main part only if it was requested more
+//! often than the entry that it would evict. Frequencies come from a counting sketch that is halved from time to time.
 
 use super::Policy;
 use std::collections::{BTreeMap, HashMap};
@@ -102,7 +102,7 @@ impl Policy for TinyLfu {
     }
 }
 
-/// Four counters up to 15 for each number, of which the smallest is the least wrong.
+/// A counting sketch: each number has four counters up to 15, which it shares with others. The smallest has the least error.
 struct Sketch {
     counters: Vec<u8>,
     added: usize,

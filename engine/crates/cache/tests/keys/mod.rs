@@ -12,7 +12,7 @@ pub fn meta(stamp: u64) -> Meta {
     Meta { stamp: Stamp(stamp), rows: 1, cost_ns: 1_000_000, flags: 0, owner: 0 }
 }
 
-/// From nothing over the smallest useful to several shards.
+/// From no budget over the smallest useful one to one with several shards.
 pub const BUDGETS: &[usize] =
     if cfg!(miri) { &[0, 100 << 10, 2 << 20] } else { &[0, 4096, 64 << 10, 100_000, 1 << 20, 3 << 20, 16 << 20] };
 

@@ -1,7 +1,8 @@
-//! From dozing to awake: a transaction that was written in while nobody followed, and the protocol by which it does no harm.
+//! Tests the change from light mode (dozing) to awake: a transaction that wrote while sessions were not followed must not leave a stale
+//! result.
 //!
-//! While the engine dozes nobody tells which tables a statement locks. So after waking nothing is stored before every statement
-//! has ended that ran then, and a session that worked in the doze closes everything when its transaction ends.
+//! In light mode the server does not report which tables a statement locks. So after waking, nothing is stored until every statement that
+//! ran at that time has ended, and a session that worked in light mode closes everything when its transaction ends.
 
 use crate::World;
 use cache::Versions;
@@ -13,9 +14,9 @@ use loom::thread;
 struct Waking {
     world: Arc<World>,
     is_awake: AtomicBool,
-    /// What the server's list of processes tells of the session. The server has a lock for each entry.
+    /// The session's entry in the server's process list. The server has a lock for each entry.
     statement: Mutex<u64>,
-    /// Where the closing of everything is taken for granted.
+    /// If true, a transaction that began unseen closes everything at its end. The tests show that it must.
     is_unseen_told: bool,
     is_waited_for: bool,
 }
@@ -27,14 +28,14 @@ impl Waking {
         Arc::new(Waking { world, is_awake, statement, is_unseen_told, is_waited_for })
     }
 
-    /// Runs a statement. Whether it is followed shows when it arrives.
+    /// Runs a statement. It is followed if the engine is awake when the statement arrives.
     fn run(&self, number: u64, work: impl FnOnce(bool)) {
         *self.statement.lock().unwrap() = number;
         work(self.is_awake.load(Ordering::Acquire));
         *self.statement.lock().unwrap() = 0;
     }
 
-    /// BEGIN, a write, COMMIT.
+    /// Runs BEGIN, a write and COMMIT.
     fn transaction(&self) {
         let versions = &self.world.versions;
         let mut is_unseen = false;
@@ -54,7 +55,7 @@ impl Waking {
         });
     }
 
-    /// The worker: as at a load.
+    /// The worker wakes the engine, as it does at a load.
     fn wake(&self) {
         let versions = &self.world.versions;
         versions.close(Versions::EVERYTHING);
@@ -67,7 +68,7 @@ impl Waking {
         versions.open(Versions::EVERYTHING);
     }
 
-    /// Two reads, of which the second may be a hit.
+    /// Reads twice; the second read may be a hit.
     fn read_twice(&self) {
         for _ in 0..2 {
             let acknowledged = self.world.acknowledged.load(Ordering::Acquire);

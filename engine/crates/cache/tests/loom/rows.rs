@@ -1,6 +1,6 @@
-//! Rows within a table: writes of known rows, of unknown rows, and of a row whose key is known only at the end.
+//! Tests the cells of rows within a table: writes of known rows, of unknown rows, and of a row whose key is known only at the end.
 //!
-//! A table of two rows. The cell `any` moves with every write and is what a read of everything depends on; `whole` moves only
+//! The table has two rows. The cell `any` changes with every write, and a read of the whole table depends on it; `whole` changes only
 //! with writes of unknown rows; each row has a cell of its own.
 
 use cache::{CellId, Stamp, Versions};
@@ -14,7 +14,7 @@ struct Table {
     whole: CellId,
     rows: [CellId; 2],
     values: [AtomicU64; 2],
-    /// What is cached of row 0, of row 1 and of their sum: `(value + 1) << 32 | stamp`.
+    /// The cached results of row 0, of row 1 and of their sum: `(value + 1) << 32 | stamp`.
     cached: [AtomicU64; 3],
     acknowledged: [AtomicU64; 2],
 }
@@ -60,7 +60,7 @@ impl Table {
         self.write_closing(row, &[self.any, self.whole]);
     }
 
-    /// The server tells only at the end which row it was.
+    /// Writes a row whose number the server reports only at the end.
     fn write_generated(&self, row: usize) {
         [self.any, self.whole].into_iter().for_each(|cell| self.versions.close(cell));
         let value = self.change(row);
@@ -98,7 +98,7 @@ impl Table {
         if what == SUM { known(0) + known(1) } else { known(what) }
     }
 
-    /// Twice, as a client that was told of everything acknowledged before.
+    /// Reads twice, like a client that has received all acknowledgements so far.
     fn read_twice(&self, what: usize) {
         let known = self.known(what);
         let first = self.read(what);

@@ -1,10 +1,10 @@
-//! What MariaDB's catalogue is asked.
+//! Queries on MariaDB's catalogue.
 
 use crate::{Catalogue, Programs};
 
-/// Schema and name of the parents, as their files are named. Unlike REFERENTIAL_CONSTRAINTS it opens no table, which is then not found open
-/// after a FLUSH TABLES, and whose statistics are not read before their time. Tables are named as their files are, in any case, since the
-/// server may have folded that; the lower bits are CASCADE and SET NULL.
+/// Schema and name of the parents, as their files are named. Unlike REFERENTIAL_CONSTRAINTS, this table opens no other table. An opened
+/// table would be found open after a FLUSH TABLES, and its statistics would be read too early. Names are compared without regard to
+/// case, because the server may have changed it; the lower bits of TYPE are CASCADE and SET NULL.
 const PARENTS: &str = "SELECT SUBSTRING_INDEX(REF_NAME, '/', 1), SUBSTRING_INDEX(REF_NAME, '/', -1) \
     FROM information_schema.INNODB_SYS_FOREIGN WHERE TYPE & 15 AND FOR_NAME = CONVERT(CONCAT(\
     CAST(CONVERT({schema} USING filename) AS BINARY), '/', CAST(CONVERT({table} USING filename) AS BINARY)) USING utf8mb3) \
@@ -23,9 +23,9 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
     passwords_last: "SELECT @@GLOBAL.default_password_lifetime = 0 AND NOT EXISTS \
          (SELECT 1 FROM mysql.global_priv WHERE JSON_VALUE(Priv, '$.password_lifetime') > 0)",
     schemas: "SHOW DATABASES",
-    // Unlike the tables of information_schema, this only looks at the beginning of each definition.
+    // Unlike the tables of information_schema, this only reads the beginning of each definition.
     views: "SHOW FULL TABLES FROM {schema} WHERE Table_type LIKE '%VIEW'",
-    // These columns are read from the definition alone: nothing behind the view is opened.
+    // These columns come from the definition alone: nothing behind the view is opened.
     view: "SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}",
     table: TABLE,
@@ -52,12 +52,12 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
     triggers: None,
     programs: Some(Programs {
         existing: &[
-            // A procedure is called by its own statement.
+            // Procedures are left out, because only CALL statements run them.
             "SELECT 1 FROM mysql.proc WHERE type <> 'PROCEDURE' AND db <> 'sys' LIMIT 1",
             "SELECT 1 FROM information_schema.TRIGGERS WHERE TRIGGER_SCHEMA <> 'sys' LIMIT 1",
         ],
         left_out: "sys",
-        // An ALTER VIEW counts as the making of a view. The counts are set back by a FLUSH STATUS.
+        // An ALTER VIEW counts as the creation of a view. A FLUSH STATUS resets the counters.
         made: "SELECT SUM(IF(VARIABLE_NAME LIKE 'COM%', VARIABLE_VALUE, 0)), COUNT(*), \
              SUM(CASE VARIABLE_NAME WHEN 'UPTIME' THEN VARIABLE_VALUE \
              WHEN 'UPTIME_SINCE_FLUSH_STATUS' THEN -CAST(VARIABLE_VALUE AS SIGNED) ELSE 0 END) \

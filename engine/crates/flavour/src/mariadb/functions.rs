@@ -1,8 +1,8 @@
-//! MariaDB's functions. The lists are wrapped by hand: one name per line would hide them.
+//! MariaDB's functions. The lists are wrapped by hand, because one name per line would be too long to read.
 //!
-//! Not among the deterministic ones are functions that make TIME values, because the server completes those with today's date
-//! where a date is needed; JSON_TABLE, whose columns can be of that type; and POINT(), POLYGON() and the like, which with
-//! another number of arguments are stored functions.
+//! Some functions are not listed as deterministic: those that return TIME values, because the server completes these with today's date
+//! where a date is needed; JSON_TABLE, whose columns can be of that type; and POINT(), POLYGON() and the like, which are stored
+//! functions if they have another number of arguments.
 
 use crate::Objection::*;
 use crate::{Functions, Names, Objections};
@@ -77,7 +77,7 @@ const DETERMINISTIC: &[&str] = &[
     "yearweek",
 ];
 
-/// Keywords only directly before the parenthesis.
+/// Keywords only if the parenthesis follows directly.
 #[rustfmt::skip]
 const TIGHT: &[&str] = &[
     "add_months", "adddate", "bit_and", "bit_or", "bit_xor", "cast", "count", "cume_dist", "date_add",

@@ -1,4 +1,4 @@
-//! What MySQL's catalogue is asked.
+//! Queries on MySQL's catalogue.
 
 use crate::Catalogue;
 
@@ -20,8 +20,8 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
     views: "SHOW FULL TABLES FROM {schema} WHERE Table_type LIKE '%VIEW'",
     view: "SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION FROM information_schema.VIEWS \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}",
-    // Left out are tables that another engine may read in InnoDB's place, and those that InnoDB itself changes along with
-    // their parents, unseen. Before 9.6 it always does that, and there is no such variable.
+    // Left out are tables that another engine may read instead of InnoDB, and those that InnoDB itself changes along with their parents,
+    // unreported. Before 9.6 it always does that, and the variable does not exist.
     table: "SELECT ENGINE, TABLE_TYPE FROM information_schema.TABLES \
          WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table} AND CREATE_OPTIONS NOT LIKE '%SECONDARY_ENGINE%' \
          AND NOT (/*!90600 @@GLOBAL.innodb_native_foreign_keys AND */ EXISTS (\
@@ -46,7 +46,7 @@ pub(super) const CATALOGUE: Catalogue = Catalogue {
          ORDER BY INDEX_NAME, SEQ_IN_INDEX",
     warnings: "SHOW WARNINGS",
     own_plugin: "SELECT PLUGIN_STATUS FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'",
-    // The X plugin's only hears of logins.
+    // The plugin of the X protocol only receives logins.
     other_listeners: "SELECT 1 FROM information_schema.PLUGINS WHERE PLUGIN_TYPE = 'AUDIT' \
          AND PLUGIN_NAME NOT IN ('fqc_events', 'mysqlx_cache_cleaner') AND PLUGIN_STATUS <> 'DISABLED' LIMIT 1",
     newest_thread: "SELECT MAX(ID) FROM information_schema.PROCESSLIST",

@@ -1,7 +1,7 @@
-//! MySQL's functions. The lists are wrapped by hand: one name per line would hide them.
+//! MySQL's functions. The lists are wrapped by hand, because one name per line would be too long to read.
 //!
-//! Deterministic are those of the server itself: not those of its components, such as MD5(), in whose place there may be a stored
-//! function. Nor are functions that make TIME values, because the server completes those with today's date where a date is
+//! Only functions of the server itself are deterministic. Those of its components, such as MD5(), are not, because a stored function may
+//! replace them. Nor are functions that return TIME values, because the server completes these with today's date where a date is
 //! needed; JSON_TABLE, whose columns can be of that type; and POINT(), POLYGON() and the like, as on MariaDB.
 
 use crate::Objection::*;
@@ -74,7 +74,7 @@ const DETERMINISTIC: &[&str] = &[
     "weekofyear", "weight_string", "year", "yearweek",
 ];
 
-/// Keywords only directly before the parenthesis.
+/// Keywords only if the parenthesis follows directly.
 #[rustfmt::skip]
 const TIGHT: &[&str] = &[
     "adddate", "bit_and", "bit_or", "bit_xor", "cast", "count", "date_add", "date_sub", "extract", "group_concat",

@@ -1,4 +1,4 @@
-//! How new sessions begin: how their texts are read, and to whom something is granted for several hosts.
+//! What new sessions start with: how their statements are parsed, and which users have different grants for different hosts.
 
 use crate::link::{Link, first_column};
 use flavour::Flavour;
@@ -6,7 +6,7 @@ use session::{Beginnings, Engine, Habits};
 use sql::{Assignment, Kind, LexMode, Target, Value};
 use std::collections::HashSet;
 
-/// How the texts of new sessions are read, and whether all of them are.
+/// Looks up the settings that new sessions inherit, and whether all new sessions are parsed in the usual way.
 pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let flavour = engine.flavour();
     let inherited = engine.settings().inherited();
@@ -15,7 +15,7 @@ pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     if let Some([Some(mode), Some(first), Some(traces), Some(idleness), Some(reports), Some(joins), Some(numbers)]) =
         rows.first().map(|row| row.as_slice())
     {
-        // As long as no privilege changes, that is known: it is not asked again for each SET GLOBAL.
+        // The users stay valid as long as no privilege changes, so they are not queried again after each SET GLOBAL.
         if engine.settings().known_hosts().is_none() {
             engine.contexts().note_several_hosts(users_with_several_hosts(flavour, link));
             engine.settings().note_hosts(inherited);
@@ -28,14 +28,14 @@ pub fn look_up(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     Ok(())
 }
 
-/// Of the nameless user, whose grants all others have, those who are not granted the same for every host. All users, where that
-/// cannot be told.
+/// Returns the users with grants for more than one host. The anonymous user (an empty name), whose grants apply to all users, is among them
+/// if its grants are not the same for every host, or if the query fails, and then stands for everyone.
 fn users_with_several_hosts(flavour: &Flavour, link: &mut dyn Link) -> HashSet<Vec<u8>> {
     link.query(flavour.catalogue.users_with_several_hosts)
         .map_or_else(|_| HashSet::from([Vec::new()]), |rows| first_column(rows).collect())
 }
 
-/// With time alone: the server then refuses what a session asks, which nothing else tells than its answer.
+/// True if passwords may expire over time. The server then refuses a session's statements, and only its response shows that.
 fn may_passwords_expire(flavour: &Flavour, link: &mut dyn Link) -> bool {
     let answer = link
         .query(flavour.catalogue.passwords_last)
@@ -49,7 +49,7 @@ fn is_usual(flavour: &'static Flavour, mode: &[u8]) -> bool {
     usual.with_sql_mode(&Value::Text(mode.to_vec())) == Some(usual)
 }
 
-/// Whether what sessions run at their beginning leaves `sql_mode` and their habits alone.
+/// True if `init_connect` leaves `sql_mode` and the session settings that the engine follows unchanged.
 fn is_plain(flavour: &'static Flavour, text: &[u8]) -> bool {
     let counts = |assignment: &Assignment| matches!(&assignment.target, Target::Session(name) if name == b"sql_mode" || Habits::hang_on(flavour, name));
     match sql::classify(text, LexMode::new(flavour)).kind {

@@ -1,12 +1,13 @@
-//! The key column of a table, if its rows can be told apart by the text of statements: asked of the catalogue.
+//! Looks up the key column of a table. With it, the text of a statement identifies the rows that the statement reads or writes.
 //!
-//! Fails closed: a catalogue that answers with a warning may have skipped the table, and then nothing is known.
+//! Fails closed: if a catalogue query returns a warning, the table may have been skipped, and no key column is assumed.
 
 use crate::link::{Link, Row};
 use flavour::{Catalogue, Flavour};
 use footprint::KeyColumn;
 
-/// `schema` and `table` are literals. `columns`: the rows of `Catalogue::columns`; none if the server had a warning about them.
+/// Returns the key column, or none if the table has none that can be relied on. `schema` and `table` are SQL literals. `columns` are the
+/// rows of `Catalogue::columns`, none if that query returned a warning.
 pub fn key_column(
     flavour: &Flavour,
     link: &mut dyn Link,
@@ -27,7 +28,7 @@ pub fn key_column(
     Ok(columns.and_then(footprint::key_of).map(|(_, key)| KeyColumn { is_sole, unique_keys, ..key }))
 }
 
-/// None if the server has anything to say about its answer, or was started without what is asked.
+/// Runs `question`. Returns none if the server issued a warning, or if it was started without the table that is queried.
 fn certain(catalogue: &Catalogue, link: &mut dyn Link, question: &str) -> Result<Option<Vec<Row>>, String> {
     let rows = match link.query(question) {
         Err(error) if error.contains("Unknown table 'INNODB_SYS_FOREIGN'") => return Ok(None),

@@ -1,4 +1,4 @@
-//! Whether results of a table may be stored, and by which column its rows are told apart.
+//! Decides whether results of a table may be stored, and finds the column that identifies its rows.
 
 use crate::catalogue::keys;
 use crate::link::{Link, Row};
@@ -6,13 +6,14 @@ use flavour::Flavour;
 use session::{Engine, Era, Table, Verdict};
 use sql::LexMode;
 
-/// The columns of a table in whose writes the engine may distinguish rows.
+/// The columns of a table whose rows the engine may track separately.
 pub struct Columns {
     era: Era,
-    /// The rows of `Catalogue::columns`; none if the server had a warning about them.
+    /// The rows of `Catalogue::columns`; none if that query returned a warning.
     rows: Option<Vec<Row>>,
 }
 
+/// Looks up the verdict on a table. Returns its columns if its rows may be tracked separately.
 pub fn settle(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<Option<Columns>, String> {
     let era = table.era(engine.catalogue().generation());
     let (verdict, rows) = judge(engine.flavour(), link, &table.db, &table.name)?;
@@ -20,6 +21,7 @@ pub fn settle(engine: &Engine, link: &mut dyn Link, table: &Table) -> Result<Opt
     Ok((verdict == Verdict::Snapshot).then_some(Columns { era, rows }))
 }
 
+/// Looks up the key column of a table, unless its verdict has changed since.
 pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table, columns: &Columns) -> Result<(), String> {
     let generation = engine.catalogue().generation();
     if table.verdict(generation) == Verdict::Snapshot {
@@ -31,7 +33,7 @@ pub fn settle_key(engine: &Engine, link: &mut dyn Link, table: &Table, columns: 
     Ok(())
 }
 
-/// The verdict, and the rows of `Catalogue::columns` if the server was asked for them and had no warning.
+/// Returns the verdict, and the rows of `Catalogue::columns` if that query was made and returned no warning.
 fn judge(
     flavour: &'static Flavour,
     link: &mut dyn Link,
@@ -57,7 +59,7 @@ fn judge(
     Ok((verdict, is_certain.then_some(columns)))
 }
 
-/// The verdict that follows from the row of `Catalogue::table` alone.
+/// Returns the verdict that follows from the row of `Catalogue::table` alone.
 fn by_engine(flavour: &Flavour, rows: &[Row]) -> Verdict {
     let Some([Some(engine), Some(kind)]) = rows.first().map(|row| row.as_slice()) else { return Verdict::Unfit };
     let engines = &flavour.engines;

@@ -1,14 +1,16 @@
-//! The names of all views, the definitions of those that are read, and whether there are triggers.
+//! Looks up the names of all views, the definitions of those that statements use, and whether there are any triggers.
 
 use crate::link::{Link, Row, first_column};
 use flavour::Flavour;
 use session::{Definition, Engine, Own, ViewName, Views};
 use sql::Against;
 
+/// Looks up the names of all views, and whether there are triggers.
 pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let flavour = engine.flavour();
     let generation = engine.catalogue().generation();
-    // A text that names a view of the server's own schemas names its schema, too, or is not kept for where it is read.
+    // Views in system schemas are left out: a statement that reads one either names the system schema, or runs with it as the current
+    // database. Neither kind is cached.
     let views = names(flavour, link, |schema| !flavour.schemas.is_system(schema))?;
     let triggers = flavour.catalogue.triggers.map(|question| link.query(question)).transpose()?;
     engine.catalogue().publish(Views::new(generation, !engine.settings().tells_case(), views));
@@ -18,8 +20,8 @@ pub fn publish(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether the definition of a view says a word. Asked for one by one: a question about all views would have the server read the
-/// definition of every table, too, also of one whose files are being exchanged.
+/// True if the definition of any view contains `word`. Definitions are queried one by one: a query for all views would make the server
+/// open every table, too, even one whose files are being replaced.
 pub fn say(flavour: &'static Flavour, link: &mut dyn Link, word: &[u8]) -> Result<bool, String> {
     for name in names(flavour, link, |schema| schema == b"mysql" || !flavour.schemas.is_system(schema))? {
         let rows = definition(flavour, link, &name)?;
@@ -51,13 +53,13 @@ fn definition(flavour: &'static Flavour, link: &mut dyn Link, name: &ViewName) -
     link.query(&flavour::ask(flavour.catalogue.view, &flavour.literal(&name.db), &flavour.literal(&name.name)))
 }
 
-/// Of a schema that was dropped in between, which has begun another generation, and of a directory that the server may not
-/// read, such as the `lost+found` of a file system that is its data directory.
+/// True for the error about a schema that was dropped in the meantime (which has started another generation), and about a directory that
+/// the server may not read, such as `lost+found` where a file system is the data directory.
 fn has_no_views(error: &str) -> bool {
     error.contains("Unknown database") || error.contains("(errno: 13 ")
 }
 
-/// Looks up the definitions that were asked for, and of the views inside them.
+/// Looks up the view definitions that sessions have asked for, and those of the views inside them.
 pub fn settle_asked(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let Some(views) = engine.catalogue().views() else { return Ok(()) };
     let mut left = views.take_asked();
@@ -81,7 +83,7 @@ fn look_up(
     let unknown = Definition { against: Some(Own::View), views: Vec::new() };
     let [row] = rows.as_slice() else { return Ok(unknown) };
     let [Some(db), Some(found), Some(text)] = row.as_slice() else { return Ok(unknown) };
-    // The catalogue finds names in another case, too.
+    // The catalogue compares names without regard to case, so it may return another view.
     let is_it = *db == name.db && *found == name.name;
     Ok(if is_it { read(flavour, views, name, text) } else { unknown })
 }

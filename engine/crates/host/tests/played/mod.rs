@@ -1,4 +1,4 @@
-//! A host of its own: one connection over a pair of sockets, whose server is played. Nothing of a server's process is here.
+//! A host for tests: one connection over a pair of sockets, with a simulated server. Nothing of a server's process is involved.
 
 #![allow(dead_code, reason = "not every test uses all of it")]
 
@@ -10,13 +10,13 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use wire::{Command, Query, capability, ok_packet, status, surface::text_result};
 
-/// What a client of this server agrees on with it.
+/// The capabilities that the client agrees on with this server.
 fn capabilities(flavour: &Flavour) -> u64 {
     let own = if *flavour == MYSQL { capability::MYSQL | capability::QUERY_ATTRIBUTES } else { 0 };
     capability::PROTOCOL_41 | capability::SECURE_CONNECTION | own
 }
 
-/// Never waits, so that it shows when the server gets nothing.
+/// A socket that never blocks, so that tests see when the server gets nothing.
 struct Socket(UnixStream);
 
 impl Io for Socket {
@@ -101,7 +101,7 @@ pub struct Host<'a> {
 }
 
 impl Host<'_> {
-    /// With a client that has logged in.
+    /// Connects a client and logs it in.
     pub fn connected(engine: &Engine) -> Host<'_> {
         let (client, socket) = UnixStream::pair().expect("two sockets");
         [&client, &socket].into_iter().for_each(|one| one.set_nonblocking(true).expect("neither waits"));
@@ -135,7 +135,7 @@ impl Host<'_> {
         self.client.write_all(packet).expect("the host takes it");
     }
 
-    /// The text of the statement that the server gets, if it gets any.
+    /// Returns the text of the statement that the server reads, none if nothing reaches the server.
     pub fn server_reads(&mut self) -> Option<String> {
         let mut bytes = vec![0; 4096];
         let mut filled = 0;
@@ -151,7 +151,7 @@ impl Host<'_> {
         }
     }
 
-    /// As the server tells: from whichever thread it likes.
+    /// Reports from another thread, because a server may use any thread for that.
     pub fn report(&mut self, report: Report) {
         let (session, engine) = (&mut self.connection.session, self.engine);
         thread::scope(|scope| scope.spawn(move || session.report(engine, report)).join().expect("it was taken"));
@@ -162,7 +162,7 @@ impl Host<'_> {
         assert_eq!(usize::try_from(count), Ok(response.len()));
     }
 
-    /// What has reached the client.
+    /// Returns the bytes that have reached the client.
     pub fn received(&mut self) -> Vec<u8> {
         let mut bytes = vec![0; 4096];
         let count = self.client.read(&mut bytes).unwrap_or(0);
@@ -170,7 +170,7 @@ impl Host<'_> {
         bytes
     }
 
-    /// The server runs a read of table `t`.
+    /// Has the server run a read of table `t`.
     pub fn server_runs(&mut self, text: &str, value: &str) {
         self.ask(text);
         assert_eq!(self.server_reads().as_deref(), Some(text));
@@ -189,7 +189,7 @@ impl Host<'_> {
         assert_eq!(self.received(), response);
     }
 
-    /// With an OK packet, and nothing else to tell.
+    /// Has the server respond with an OK packet, and no further report.
     pub fn server_agrees(&mut self) {
         self.report(Report::Ended { state: state(), executed: b"" });
         self.answer(&ok_packet(1, 0, 0, status::AUTOCOMMIT, 0));
@@ -205,7 +205,7 @@ impl Host<'_> {
         self.received();
     }
 
-    /// A statement with one parameter and one column, under this number.
+    /// Prepares a statement with one parameter and one column, with the statement id `id`.
     pub fn server_prepares(&mut self, id: u32, text: &str) {
         self.send(Command::StmtPrepare, text.as_bytes());
         assert_eq!(self.server_reads().as_deref(), Some(text));
@@ -232,13 +232,13 @@ impl Host<'_> {
         self.send(Command::StmtExecute, &[&start[..], &parameter.to_le_bytes()].concat());
     }
 
-    /// Whether this is what the client gets for an execution without the server.
+    /// True if the client gets this value for an execution without the server.
     pub fn serves_execution(&mut self, id: u32, parameter: i64, value: &str) -> bool {
         self.execute(id, parameter);
         self.server_reads().is_none() && self.received() == binary_rows(value)
     }
 
-    /// Whether this is what the client gets without the server.
+    /// True if the client gets this value without the server.
     pub fn serves(&mut self, text: &str, value: &str) -> bool {
         self.ask(text);
         self.server_reads().is_none() && self.received() == rows(value)
@@ -260,7 +260,7 @@ fn rows(value: &str) -> Vec<u8> {
     text_result(&["v"], &[vec![Some(value.to_owned())]], 0, status::AUTOCOMMIT)
 }
 
-/// How many columns there are, the one, and their end.
+/// Returns the payloads of the column count, the one column, and the end of the columns.
 fn columns() -> [Vec<u8>; 3] {
     let empty = text_result(&["v"], &[], 0, status::AUTOCOMMIT);
     let mut payloads = wire::packets(&empty).map(|packet| packet.payload.to_vec());
@@ -273,7 +273,7 @@ fn binary_rows(value: &str) -> Vec<u8> {
     packets(&[&count, &column, &end, &row, &end])
 }
 
-/// Of one response.
+/// Joins payloads to the packets of one response.
 fn packets(payloads: &[&[u8]]) -> Vec<u8> {
     let (mut packets, mut sequence) = (Vec::new(), 1);
     payloads.iter().for_each(|payload| wire::push_packet(&mut packets, &mut sequence, payload));

@@ -1,10 +1,10 @@
-//! One size at which the sample is replayed: S3-FIFO, as the cache has it, over the keys' numbers.
+//! One size at which the sample is replayed: S3-FIFO, as in the cache, over the numbers of the keys.
 //!
-//! What a level knows of a key is a byte that the key itself carries: where it is, and how often it was used there.
+//! A level's state of a key is one byte that the key itself carries: its queue, and its use count there.
 
 use std::collections::VecDeque;
 
-/// `place (2 bits) | uses (2 bits)`; zero: the level does not know the key.
+/// `place (2 bits) | uses (2 bits)`; zero if the level does not have the key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mark(u8);
 
@@ -38,17 +38,17 @@ impl Mark {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// It was there.
+    /// The key's result was in the cache.
     Held,
-    /// It is there now.
+    /// The key's result was not there, and has been added.
     Made,
 }
 
-/// The keys as a level sees them.
+/// Access to the keys from one level.
 pub trait Keys {
     fn mark(&mut self, key: u32) -> &mut Mark;
     fn bytes(&self, key: u32) -> u64;
-    /// A level has forgotten the key.
+    /// Called when a level has dropped the key.
     fn forgotten(&mut self, key: u32);
 }
 
@@ -63,6 +63,7 @@ pub struct Level {
 }
 
 impl Level {
+    /// Records a request for a key. If the level does not hold it, it is added, and others are evicted for it.
     pub fn request(&mut self, key: u32, keys: &mut impl Keys) -> Room {
         let mark = *keys.mark(key);
         if mark.is_held() {
@@ -75,12 +76,13 @@ impl Level {
         Room::Made
     }
 
+    /// Sets the capacity in bytes, and evicts what exceeds it.
     pub fn resize(&mut self, capacity: u64, keys: &mut impl Keys) {
         self.capacity = capacity;
         self.evict(keys);
     }
 
-    /// The key's size is about to change by so much.
+    /// Called before the size of the key's result changes from `old` to `new` bytes.
     pub fn grow(&mut self, mark: Mark, old: u64, new: u64) {
         let sum = match mark.place() {
             SMALL => &mut self.small_bytes,
@@ -90,7 +92,7 @@ impl Level {
         *sum = sum.saturating_sub(old) + new;
     }
 
-    /// Forgets all keys that are not to be kept, without telling them.
+    /// Drops all keys for which `is_kept` is false, without calling `forgotten`.
     pub fn keep(&mut self, is_kept: impl Fn(u32) -> bool, bytes: impl Fn(u32) -> u64) {
         for queue in [&mut self.small, &mut self.main, &mut self.ghosts] {
             queue.retain(|key| is_kept(*key));

@@ -1,4 +1,4 @@
-//! The keys of the sample, each with what all levels know of it.
+//! The keys of the sample, each with its state in all levels.
 
 use super::level::{Keys, Level, Mark, Room};
 use super::{FACTORS, Sample};
@@ -9,20 +9,20 @@ struct Key<V> {
     hash: u64,
     sample: Sample<V>,
     marks: [Mark; FACTORS.len()],
-    /// Its result is outdated, and was asked for since.
+    /// The result is stale, and was requested since.
     is_outdated: bool,
-    /// A cache of the present size no longer had it when it was asked for, and it was not stored since.
+    /// A cache of the current size had evicted the result when it was requested, and it was not stored since.
     is_evicted: bool,
 }
 
-/// What was known of a request before its result was stored.
+/// The state of a request before its result was stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Before {
-    /// Nothing has counted it yet.
+    /// No level has counted the request yet.
     Nothing,
-    /// A cache of the present size would have evicted its result.
+    /// A cache of the current size would have evicted its result.
     Evicted,
-    /// It would have had it.
+    /// A cache of the current size would still have had it.
     Held,
 }
 
@@ -30,7 +30,7 @@ pub struct Sampled<V> {
     by_hash: HashMap<u64, u32, RandomState>,
     keys: Vec<Option<Key<V>>>,
     free: Vec<u32>,
-    /// By some level; those that all have forgotten go when the request is over.
+    /// Keys that some level has dropped. Those that all have dropped are freed when the request is over.
     forgotten: Vec<u32>,
     levels: [Level; FACTORS.len()],
 }
@@ -75,6 +75,7 @@ impl<V> Sampled<V> {
         self.by_hash.len()
     }
 
+    /// Returns the number of a key, none if the key is unknown or its result is marked as stale.
     pub fn find(&self, hash: u64) -> Option<u32> {
         let at = *self.by_hash.get(&hash)?;
         (!self.key(at).is_outdated).then_some(at)
@@ -96,15 +97,17 @@ impl<V> Sampled<V> {
         self.key(at).sample.cost_us
     }
 
+    /// Marks the key's result as stale.
     pub fn outdate(&mut self, at: u32) {
         self.key_mut(at).is_outdated = true;
     }
 
+    /// Marks the key's result as evicted from a cache of the current size.
     pub fn evicted(&mut self, at: u32) {
         self.key_mut(at).is_evicted = true;
     }
 
-    /// A request at one of the sizes. Afterwards, once for all of them, [`settle`](Self::settle).
+    /// Records a request at one of the sizes. After all sizes, call [`settle`](Self::settle) once.
     pub fn request(&mut self, at: u32, level: usize) -> Room {
         self.at_level(level, |level, keys| level.request(at, keys))
     }
@@ -114,6 +117,7 @@ impl<V> Sampled<V> {
         work(&mut self.levels[level], &mut Seen { keys, level, forgotten, nothing: Mark::default() })
     }
 
+    /// Stores a result, and records its request in all levels if none has counted it. Returns the state before.
     pub fn store(&mut self, hash: u64, sample: Sample<V>) -> Before {
         let Some(&at) = self.by_hash.get(&hash) else {
             let at = self.add(Key { hash, sample, marks: Default::default(), is_outdated: false, is_evicted: false });
@@ -153,7 +157,7 @@ impl<V> Sampled<V> {
         at
     }
 
-    /// Frees the keys that no level knows any more.
+    /// Frees the keys that no level has any more.
     pub fn settle(&mut self) {
         let is_gone = |key: &Key<V>| key.marks.iter().all(|mark| mark.is_gone());
         while let Some(at) = self.forgotten.pop() {
@@ -171,7 +175,7 @@ impl<V> Sampled<V> {
         self.settle();
     }
 
-    /// Forgets all keys but those whose hash is to be kept.
+    /// Drops all keys except those whose hash is to be kept.
     pub fn keep(&mut self, is_kept: impl Fn(u64) -> bool) {
         for at in 0..self.keys.len() {
             if let Some(key) = self.keys[at].take_if(|key| !is_kept(key.hash)) {

@@ -1,7 +1,7 @@
 //! Finds a shape's number without a lock: words of `fingerprint (48 bits) | number (16 bits)` in buckets of eight.
 //!
-//! A full bucket drops its first word. Two shapes with the same fingerprint would share their counters; that does no harm, and
-//! happens once in 2^48. Only the holder of the lock on the caller's book writes words.
+//! A full bucket drops its first word. Two shapes with the same fingerprint would share their counters; that does no harm, and happens
+//! once in 2^48. Only the holder of the lock on the caller's `Book` writes words.
 
 use super::ShapeId;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +18,7 @@ impl Default for Index {
     }
 }
 
-/// The bucket and the fingerprint.
+/// The offset of the bucket, and the fingerprint.
 fn split(id: u128) -> (usize, u64) {
     (id as usize % BUCKETS * WAYS, (id >> 64) as u64 >> SHAPE_BITS)
 }
@@ -32,7 +32,7 @@ impl Index {
         words.filter(|word| *word != 0 && word >> SHAPE_BITS == fingerprint).map(|word| ShapeId(word as u16)).next()
     }
 
-    /// The number that lost its place, if one did.
+    /// Adds a word. Returns the number whose word was dropped for it, if any.
     pub fn insert(&self, id: u128, shape: ShapeId) -> Option<ShapeId> {
         let (at, fingerprint) = split(id);
         let bucket = &self.0[at..at + WAYS];

@@ -1,31 +1,31 @@
-//! Which statements were missed lately. If one is missed a second time, storing its result the first time would have given a hit,
-//! provided that the result had lived until then. *Lately* is as long as a result would live: the time in which the memory fills
-//! once.
+//! Remembers which statements were missed recently. If one is missed a second time, storing its result the first time would have given a
+//! hit, provided that the result had lived until then. *Recently* means as long as a result would live: the time in which the memory is
+//! filled once.
 //!
 //! Each place holds one fingerprint, and a new one replaces it, so the oldest misses are forgotten first. A wrong answer costs one
-//! result that is stored in vain.
+//! stored result that is never used.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering};
 
-/// Four megabytes, once any shape of statement needs them.
+/// The number of places: four megabytes, allocated once a shape of statement needs them.
 const PLACES: usize = 1 << 21;
-/// Beside a fingerprint of ten bits stands when it was missed, from 1 up to this, and then from 1 again.
+/// A place holds a fingerprint of ten bits and the phase of the miss, which counts from 1 to this and then from 1 again.
 const PHASES: u64 = 63;
-/// In so many phases as much is evicted as there are results.
+/// In this many phases, as many results are evicted as there are in the cache.
 const LATELY: u64 = 4;
 
 #[derive(Default)]
 pub struct Missed {
     places: OnceLock<Box<[AtomicU16]>>,
     phase: AtomicU64,
-    /// Results evicted when it began.
+    /// The number of evictions when the phase began.
     evicted: AtomicU64,
 }
 
-// Relaxed throughout: nothing hangs on it but what is worth storing.
+// Relaxed throughout: only the decision what is worth storing depends on it.
 impl Missed {
-    /// Whether this statement was missed lately. Now it was.
+    /// Returns true if this statement was missed recently, and records that it is missed now.
     pub fn again(&self, hash: u64) -> bool {
         let places = self.places.get_or_init(|| (0..PLACES).map(|_| AtomicU16::new(0)).collect());
         let place = &places[(hash >> 16) as usize % PLACES];
@@ -39,7 +39,7 @@ impl Missed {
         known >> 6 == now >> 6 && then > 0 && (phase + 1 + PHASES - then) % PHASES <= LATELY
     }
 
-    /// To be called several times a second, by one thread.
+    /// Starts a new phase if enough was evicted. Call several times a second, on one thread.
     pub fn tick(&self, entries: u64, evictions: u64) {
         let since = evictions.saturating_sub(self.evicted.load(Ordering::Relaxed));
         if since > 0 && since >= entries / LATELY {

@@ -1,8 +1,8 @@
-//! What is counted of each shape while the cache is off and only observed.
+//! Counts the requests of each shape while the cache is off and only observed.
 //!
-//! All reads are counted, with the server's time for them. Of those whose statements the curve follows it is known how many the
-//! cache would have answered, and the rest counts as these do. A shape of which none is followed is either rare or has a few
-//! statements that come again and again: so many reads as one that is followed stands for count as misses, and the rest as hits.
+//! All reads are counted, with the server's time for them. For statements that the curve tracks we know how many requests the cache would
+//! have answered; the others are taken to have the same ratio. A shape without a tracked statement is either rare or has a few
+//! statements that are often repeated: as many reads as one tracked statement stands for count as misses, and the rest as hits.
 
 use super::{SHAPES, ShapeId};
 use crate::curve::Trial;
@@ -15,20 +15,21 @@ struct Counts {
     requests: AtomicU64,
     us: AtomicU64,
     followed: AtomicU64,
-    /// Of those followed.
+    /// The hits among the tracked requests.
     hits: AtomicU64,
 }
 
 #[derive(Default)]
 pub struct Observed {
-    /// Once anything is observed.
+    /// Allocated when the first request is observed.
     shapes: OnceLock<Box<[Counts]>>,
-    /// One in so many statements is followed.
+    /// One in this many statements is tracked.
     one_in: AtomicU64,
 }
 
 // Relaxed throughout: counts order nothing.
 impl Observed {
+    /// Counts an observed request, which took the server `us` microseconds.
     pub fn note(&self, shape: ShapeId, us: u64, would_hit: Option<bool>) {
         let shapes = self.shapes.get_or_init(|| (0..SHAPES).map(|_| Counts::default()).collect());
         let counts = &shapes[usize::from(shape.0) % SHAPES];
@@ -48,13 +49,14 @@ impl Observed {
         self.of(shape).map_or(0, |counts| counts.requests.load(Ordering::Relaxed))
     }
 
+    /// Returns the totals of a shape, estimated for all of its requests.
     pub fn told(&self, shape: ShapeId) -> Trial {
         let Some(counts) = self.of(shape) else { return Trial::default() };
         let [hits, followed, us, requests] =
             [&counts.hits, &counts.followed, &counts.us, &counts.requests].map(|count| count.load(Ordering::Relaxed));
         let hits = match followed {
             0 => requests.saturating_sub(self.one_in.load(Ordering::Relaxed)),
-            // They may have grown since they were loaded.
+            // The counts may have grown between the loads.
             _ => part(requests, hits, followed).min(requests),
         };
         Trial { requests, hits, saved_us: part(us, hits, requests) }
@@ -70,7 +72,7 @@ impl Observed {
     }
 }
 
-/// `of * share / whole`
+/// Returns `of * share / whole`.
 fn part(of: u64, share: u64, whole: u64) -> u64 {
     (of as f64 * share as f64 / whole.max(1) as f64).round() as u64
 }

@@ -1,7 +1,7 @@
-//! What threads count for every request, each in a stripe of its own, so that those that ask for one shape do not take turns
-//! at its counters.
+//! The counters that every request changes. Each thread has a stripe of its own, so that threads that request the same shape do not contend
+//! for its counters.
 //!
-//! Stripe by stripe, not shape by shape: a processor that fetches lines in pairs then fetches its own. A sum is exact once the
+//! Memory is ordered by stripe, then by shape: a processor that fetches cache lines in pairs then fetches its own. A sum is exact once the
 //! additions have ended.
 
 use super::{SHAPES, ShapeId};
@@ -20,7 +20,7 @@ pub struct Stripe {
     pub stored_bytes: AtomicU64,
     /// Chances to store a result: see `policy::admits`.
     pub chances: AtomicU32,
-    /// Misses of statements that were missed before, where that is asked.
+    /// Misses of statements that were missed recently before; counted above level 0.
     pub returns: AtomicU64,
 }
 
@@ -34,7 +34,7 @@ impl Default for Stripes {
 
 // Relaxed throughout: counts order nothing.
 impl Stripes {
-    /// Where this thread counts.
+    /// Returns the counters of this thread for a shape.
     #[inline]
     pub fn own(&self, shape: ShapeId) -> &Stripe {
         &self.0[own_stripe() * SHAPES + usize::from(shape.0) % SHAPES]
@@ -61,9 +61,9 @@ impl Stripes {
 fn own_stripe() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     thread_local! {
-        // Relaxed: any dealing of stripes is correct.
+        // Relaxed: any assignment of stripes is correct.
         static OWN: usize = NEXT.fetch_add(1, Ordering::Relaxed) % STRIPES;
     }
-    // A thread that is ending may have lost its stripe; any will do.
+    // A thread that is ending may have lost its stripe; any stripe will do.
     OWN.try_with(|&own| own).unwrap_or(0)
 }

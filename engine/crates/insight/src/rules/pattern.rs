@@ -1,4 +1,4 @@
-//! Names in rules: compared without regard to case, `%` stands for any text.
+//! Patterns for names in rules: compared without regard to case; `%` stands for any text.
 
 #[derive(Debug)]
 pub struct Pattern(Vec<String>);

@@ -1,6 +1,6 @@
 //! The parts of the plugin ABI that MariaDB and MySQL have in common: system and status variables.
 //!
-//! Layouts follow the public header `mysql/plugin.h` of both. Only public structures: a `THD` stays opaque.
+//! Layouts follow the public header `mysql/plugin.h` of both. Only public structures are used: a `THD` stays opaque.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_longlong, c_uint, c_ulong, c_ulonglong, c_void};
 
@@ -16,13 +16,13 @@ pub struct ShowVar {
     pub name: *const c_char,
     pub value: *const c_void,
     pub kind: c_int,
-    /// MySQL's alone, padding for MariaDB.
+    /// Read by MySQL only; padding in MariaDB.
     pub scope: c_int,
 }
 
 pub const SHOW_UNDEF: c_int = 0;
 pub const SHOW_ULONGLONG: c_int = 4;
-/// Of a pointer to the text.
+/// The value is a pointer to a pointer to the text.
 pub const SHOW_CHAR_PTR: c_int = 6;
 pub const SHOW_GLOBAL: c_int = 1;
 
@@ -103,19 +103,19 @@ pub struct SessionBool {
 
 #[repr(C)]
 pub struct TypeLib {
-    /// MariaDB reads the lower half.
+    /// MariaDB's count is 32 bits wide and reads the lower half.
     pub count: usize,
     pub name: *const c_char,
     pub names: *const *const c_char,
     pub lengths: *const c_uint,
 }
 
-/// A static that the server reads or writes through a pointer of the ABI.
+/// A static variable that the server reads or writes through a pointer of the plugin ABI.
 #[repr(transparent)]
 pub struct Shared<T>(pub std::cell::UnsafeCell<T>);
 
-// SAFETY: the server serialises its own accesses (plugin lock, system-variable lock); ours go through
-// volatile-sized scalars only, see each use.
+// SAFETY: the server serialises its own accesses (plugin lock, system-variable lock); this library accesses only values that fit into
+// a machine word, see each use.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
@@ -131,7 +131,7 @@ const _: () = assert!(size_of::<ShowVar>() == 24);
 const _: () = assert!(size_of::<c_long>() == 8, "64-bit servers only");
 const _: () = assert!(cfg!(target_endian = "little"), "the count of a `TypeLib` is read in two widths");
 
-/// Of a variable whose values the server checks itself.
+/// The header of a variable whose values the server checks itself.
 pub const fn header(flags: c_int, name: &'static CStr, comment: &'static CStr) -> VarHeader {
     VarHeader { flags, name: name.as_ptr(), comment: comment.as_ptr(), check: None, update: None }
 }

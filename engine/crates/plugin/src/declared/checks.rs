@@ -1,5 +1,5 @@
-//! Values for the system variables, checked in the words that the server uses for its own `query_cache_*` variables, because users
-//! reach them by those names too.
+//! Checks values for the system variables. Messages are worded like the server's for its own `query_cache_*` variables, because users
+//! reach these variables by those names too.
 
 use crate::containment::contain;
 use crate::declared::abi::*;
@@ -10,7 +10,7 @@ use std::ffi::{c_char, c_int, c_longlong, c_ulong, c_ulonglong, c_void};
 pub const SIZE_MAX: u64 = 10_485_760_000;
 pub const MILLION: u64 = 1_000_000;
 
-/// What a user wrote after `SET ... =`.
+/// A value that a user assigned with `SET ... =`.
 enum Given {
     Number(i64, bool),
     Text(String),
@@ -21,7 +21,7 @@ enum Given {
 /// # Safety
 /// `value` comes from the server's call of a check function that has not returned.
 unsafe fn given(value: *mut GivenValue) -> Given {
-    // SAFETY: the function table is filled by the server.
+    // SAFETY: the server has filled the function table.
     unsafe {
         match ((*value).value_type)(value) {
             VALUE_TYPE_INT => {
@@ -46,7 +46,7 @@ unsafe fn given(value: *mut GivenValue) -> Given {
     }
 }
 
-/// The server sends nothing at all for a check that fails without an error.
+/// Runs a check. A panic raises an error, because the server sends no response at all for a check that fails without one.
 fn checked(check: impl FnOnce() -> c_int) -> c_int {
     contain(Point::Variable, None, || Some(check())).unwrap_or_else(|| {
         server::get().raise(
@@ -73,9 +73,9 @@ pub unsafe extern "C" fn check_type(_: *mut Thd, _: *mut c_void, save: *mut c_vo
 }
 
 /// # Safety
-/// As for every check function: the server's own pointers.
+/// As for every check function: the pointers come from the server's call.
 unsafe fn type_given(save: *mut c_void, value: *mut GivenValue) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's guarantee.
     let number = match unsafe { given(value) } {
         Given::Number(number, _) if (0..=2).contains(&number) => number as c_ulong,
         Given::Number(number, false) => {
@@ -94,7 +94,7 @@ unsafe fn type_given(save: *mut c_void, value: *mut GivenValue) -> c_int {
         Given::Null => return wrong_value("query_cache_type", "NULL"),
         Given::Other => return wrong_type("query_cache_type"),
     };
-    // SAFETY: the server gives room for a value of the variable's type.
+    // SAFETY: the server provides space for a value of the variable's type.
     unsafe { *save.cast::<c_ulong>() = number };
     0
 }
@@ -108,12 +108,12 @@ fn wrong_type(name: &str) -> c_int {
     1
 }
 
-/// Brings a number into the variable's bounds as the server does: with a warning that tells the given value.
+/// Clamps a number to the variable's range as the server does, with a warning that quotes the given value.
 ///
 /// # Safety
-/// As for every check function: the server's own pointers.
+/// As for every check function: the pointers come from the server's call.
 unsafe fn check_number(name: &str, max: u64, block: u64, save: *mut c_void, value: *mut GivenValue) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's guarantee.
     let (number, shown) = match unsafe { given(value) } {
         Given::Number(number, false) => (number.max(0) as u64, number.to_string()),
         Given::Number(number, true) => (number as u64, (number as u64).to_string()),
@@ -127,7 +127,7 @@ unsafe fn check_number(name: &str, max: u64, block: u64, save: *mut c_void, valu
             &format!("Truncated incorrect {name} value: '{shown}'"),
         );
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's guarantee.
     unsafe { *save.cast::<c_ulonglong>() = fixed };
     0
 }

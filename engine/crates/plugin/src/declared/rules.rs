@@ -1,4 +1,4 @@
-//! The system variable `fqc_rules`: JSON, checked before it is accepted, readable back as it was written.
+//! The system variable `fqc_rules`: JSON that is checked before it is accepted, and reads back as it was written.
 
 use crate::containment::contain;
 use crate::declared::abi::*;
@@ -12,15 +12,15 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::PoisonError;
 
-/// Longer texts are not accepted.
+/// Longer texts are rejected. In bytes.
 const LONGEST: usize = 1 << 20;
 
 static RULES: Shared<*const c_char> = Shared::new(c"".as_ptr());
-/// What `RULES` points at. The server reads and changes the variable under one lock.
+/// Owns the text that `RULES` points to. The server reads and changes the variable under one lock.
 static OWNED: Mutex<Option<CString>> = Mutex::new(None);
 
 thread_local! {
-    /// What was checked, until the server has it set.
+    /// The text that was checked, kept until the server has assigned it.
     static CHECKED: RefCell<CString> = RefCell::default();
 }
 
@@ -34,7 +34,7 @@ pub static VAR_RULES: Shared<GlobalString> = Shared::new(GlobalString {
     default: c"".as_ptr(),
 });
 
-/// Takes over what the server was started with.
+/// Takes over the value that the server was started with.
 pub fn adopt() {
     // SAFETY: a string of the server's options or of ours; both outlive the plugin's start.
     let text = unsafe { RULES.get().read_volatile().as_ref().map(|text| CStr::from_ptr(text)) };
@@ -50,7 +50,7 @@ pub fn adopt() {
 unsafe fn given(value: *mut GivenValue) -> Option<CString> {
     let mut buffer = vec![0 as c_char; 1024];
     let mut length = buffer.len() as c_int;
-    // SAFETY: the function table is filled by the server; a text that does not fit is elsewhere.
+    // SAFETY: the server has filled the function table; it allocates a text that does not fit into `buffer` elsewhere.
     unsafe {
         let text = ((*value).val_str)(value, buffer.as_mut_ptr(), &mut length);
         if text.is_null() || length as usize > LONGEST {
@@ -71,7 +71,7 @@ unsafe extern "C" fn check(_: *mut Thd, _: *mut c_void, save: *mut c_void, value
         match (parsed, text) {
             (Ok(_), Some(text)) => CHECKED.with(|checked| {
                 *checked.borrow_mut() = text;
-                // SAFETY: the server gives room for a pointer, and reads it on this thread before the next check.
+                // SAFETY: the server provides space for a pointer, and reads it on this thread before the next check.
                 unsafe { *save.cast::<*const c_char>() = checked.borrow().as_ptr() };
                 0
             }),
@@ -92,13 +92,13 @@ fn refuse(error: &str) -> c_int {
 
 unsafe extern "C" fn update(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
     contain(Point::Variable, (), || {
-        // SAFETY: what `check` has put there on this thread, or the default.
+        // SAFETY: a pointer that `check` stored on this thread, or the default.
         let text = unsafe { CStr::from_ptr(*save.cast::<*const c_char>()) }.to_owned();
         let rules = text.to_str().map_err(|error| error.to_string()).and_then(Rules::parse);
         let mut owned = OWNED.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the server passes the variable's own pointer, under the lock that its readers take, too.
         unsafe { *target.cast::<*const c_char>() = text.as_ptr() };
-        // Only now may the old text go.
+        // The variable points to the new text, so the old one may be freed.
         *owned = Some(text);
         engine().insight().set_rules(rules.unwrap_or_default());
     });

@@ -1,4 +1,4 @@
-//! The status variables: `Fqc_*`, and the eight `Qcache_*` that every tool knows.
+//! The status variables: `Fqc_*`, and the eight `Qcache_*` variables of MySQL's query cache, which existing tools read.
 
 use crate::declared::abi::*;
 use crate::numbers::{FREE_BLOCKS, FREE_MEMORY, NUMBERS, ROWS, TOTAL_BLOCKS};
@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::null;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// Rows of MySQL's query cache, by the name that the server lists them under.
+/// The variables of MySQL's query cache, with the counter behind each.
 pub const CLASSIC: [(&CStr, &AtomicU64); 8] = [
     (c"Qcache_hits", &NUMBERS.hits),
     (c"Qcache_inserts", &NUMBERS.inserts),
@@ -18,15 +18,15 @@ pub const CLASSIC: [(&CStr, &AtomicU64); 8] = [
     (c"Qcache_total_blocks", &TOTAL_BLOCKS),
 ];
 
-/// A row that has words instead of a number.
+/// A status variable that is a text instead of a number.
 struct Words {
     name: &'static CStr,
     text: AtomicPtr<c_char>,
 }
 
-/// Why nothing is served here.
+/// Why nothing is served on this server; empty if something can be.
 static OBSTACLE: Words = Words::of(c"Fqc_obstacle");
-/// Product and version of a server that the engine has not been tested on.
+/// Product and version of a server that the engine has not been tested on; empty on a tested one.
 static UNTESTED_SERVER: Words = Words::of(c"Fqc_untested_server");
 const WORDS: [&Words; 2] = [&OBSTACLE, &UNTESTED_SERVER];
 
@@ -35,10 +35,10 @@ impl Words {
         Words { name, text: AtomicPtr::new(c"".as_ptr().cast_mut()) }
     }
 
-    /// Sets what the row says from here on.
+    /// Sets the text of the variable.
     fn show(&self, words: String) {
         let words = CString::new(words).unwrap_or_default();
-        // The words before are never freed: a `SHOW` may be reading them.
+        // The previous text is never freed, because a `SHOW` may be reading it.
         self.text.store(words.into_raw(), Ordering::Release);
     }
 }
@@ -61,7 +61,7 @@ pub struct Rows<const N: usize>(pub [ShowVar; N]);
 // SAFETY: pointers to statics.
 unsafe impl<const N: usize> Sync for Rows<N> {}
 
-/// The list that the server shows as this plugin's own status variables.
+/// The list of this plugin's own status variables, for the server.
 pub static LIST: Rows<{ ROWS.len() + WORDS.len() + 1 }> = Rows({
     let mut rows = list(ROWS);
     let mut i = 0;
@@ -72,7 +72,7 @@ pub static LIST: Rows<{ ROWS.len() + WORDS.len() + 1 }> = Rows({
     }
     rows
 });
-/// `Qcache_*`, for a server that has no such rows of its own.
+/// The list of `Qcache_*` variables, for a server that has none of its own.
 pub static CLASSIC_LIST: Rows<{ CLASSIC.len() + 1 }> = Rows(list(&CLASSIC));
 
 const fn list<const N: usize>(numbers: &[(&CStr, &'static AtomicU64)]) -> [ShowVar; N] {

@@ -1,5 +1,4 @@
-//! The system variables `fqc_*`: their declarations, and what follows when one is set. The server checks privileges, scope and
-//! type.
+//! The system variables `fqc_*`: their declarations, and what is done when one is set. The server checks privileges, scope and type.
 
 use crate::containment::contain;
 use crate::declared::abi::*;
@@ -170,8 +169,8 @@ static VAR_TRIAL: Shared<SessionBool> = Shared::new(SessionBool {
     resolve: None,
 });
 
-/// Global variables that are on or off: each is declared here and nowhere else. The engine's setting of the same meaning follows
-/// at once.
+/// Declares the global on/off variables. Each is declared here and nowhere else; setting one updates the engine's setting of the same
+/// meaning at once.
 macro_rules! switches {
     ($($variable:ident, $set:ident: global_bool($name:literal, $default:literal, $comment:literal);)*) => {
         $(static $variable: Shared<c_char> = Shared::new($default);)*
@@ -232,8 +231,8 @@ static OTHERS: List<13> = List([
     VAR_ALLOW_UNTESTED_SERVER.get() as *const c_void,
 ]);
 
-// `query_cache_*` as variables of their own, of the plugin `query`, for a server that has none of these names. Each has the value
-// of the `fqc_*` of its meaning.
+// The `query_cache_*` variables of a second plugin named `query`, for a server that does not have these names. Each mirrors the `fqc_*`
+// variable of the same meaning.
 static CLASSIC_SIZE: Shared<c_ulonglong> = Shared::new(0);
 static CLASSIC_LIMIT: Shared<c_ulonglong> = Shared::new(LIMIT_DEFAULT);
 static CLASSIC_MIN_RES_UNIT: Shared<c_ulonglong> = Shared::new(4096);
@@ -266,24 +265,24 @@ pub static CLASSIC_LIST: List<6> = List([
 const NUMBERS: [(&Shared<c_ulonglong>, &Shared<c_ulonglong>, u64); 3] =
     [(&SIZE, &CLASSIC_SIZE, 0), (&LIMIT, &CLASSIC_LIMIT, LIMIT_DEFAULT), (&MIN_RES_UNIT, &CLASSIC_MIN_RES_UNIT, 4096)];
 
-/// One of the two plugins has just been registered, with its defaults or what the options say: what is not a default is what
-/// was wanted.
+/// Called when one of the two plugins has been registered, with its defaults or the values of the server's options. A value that is not
+/// a default was set by the administrator, and applies to both names.
 pub fn reconcile() {
     for (ours, theirs, default) in NUMBERS {
         let value = if number(ours) == default { number(theirs) } else { number(ours) };
-        // SAFETY: aligned words of ours, under the server's lock of plugins.
+        // SAFETY: aligned words of this library, under the server's plugin lock.
         unsafe {
             ours.get().write_volatile(value);
             theirs.get().write_volatile(value);
         }
     }
     let all = type_pointers(std::ptr::null_mut());
-    // SAFETY: null, or pointers to the server's words.
+    // SAFETY: null, or pointers to words that the server owns.
     let value = all.iter().filter_map(|pointer| unsafe { pointer.as_ref() }).copied().max().unwrap_or(0);
     set_types(std::ptr::null_mut(), value);
 }
 
-/// All variables, with a null at the end.
+/// All variables, terminated by a null pointer.
 pub static LIST: List<{ OTHERS.0.len() + SWITCHES + 1 }> = List({
     let mut all = [null(); OTHERS.0.len() + SWITCHES + 1];
     let mut at = 0;
@@ -294,7 +293,7 @@ pub static LIST: List<{ OTHERS.0.len() + SWITCHES + 1 }> = List({
     all
 });
 
-/// What follows when a variable is set: whatever all sessions have in common, or the `fqc_type` of the one on this thread.
+/// Callbacks for when a variable is set: `settings` for a global one, `cache_type` for `fqc_type` of the session on this thread.
 struct Listeners {
     settings: fn(),
     cache_type: fn(*mut Thd, u8),
@@ -302,7 +301,7 @@ struct Listeners {
 
 static LISTENERS: OnceLock<Listeners> = OnceLock::new();
 
-/// To be called at the load.
+/// Registers the callbacks. Call at load.
 pub fn listen(settings: fn(), cache_type: fn(*mut Thd, u8)) {
     let _ = LISTENERS.set(Listeners { settings, cache_type });
 }
@@ -318,7 +317,7 @@ unsafe extern "C" fn update_number(_: *mut Thd, _: *mut c_void, target: *mut c_v
     unsafe { *target.cast::<c_ulonglong>() = value };
     for (ours, theirs, _) in NUMBERS {
         if [ours.get(), theirs.get()].contains(&target.cast()) {
-            // SAFETY: both are words of ours, written under the same lock.
+            // SAFETY: both are words of this library, written under the same lock.
             unsafe {
                 ours.get().write_volatile(value);
                 theirs.get().write_volatile(value);
@@ -329,7 +328,7 @@ unsafe extern "C" fn update_number(_: *mut Thd, _: *mut c_void, target: *mut c_v
 }
 
 unsafe extern "C" fn update_bool(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
-    // SAFETY: as above; the server has made the value a zero or a one.
+    // SAFETY: as above; the server has converted the value to zero or one.
     unsafe { *target.cast::<c_char>() = *save.cast::<c_char>() };
     contain(Point::Variable, (), settings_changed);
 }
@@ -350,7 +349,7 @@ unsafe extern "C" fn update_type(thd: *mut Thd, _: *mut c_void, target: *mut c_v
     });
 }
 
-/// New sessions would inherit the global value: a trial is of those alone that ask for it.
+/// Refuses a global value with a warning, because new sessions would inherit it: a trial is for single sessions that ask for it.
 unsafe extern "C" fn update_trial(_: *mut Thd, _: *mut c_void, target: *mut c_void, save: *const c_void) {
     contain(Point::Variable, (), || {
         if target.cast() == trial_pointer(std::ptr::null_mut()) {
@@ -366,25 +365,25 @@ unsafe extern "C" fn update_trial(_: *mut Thd, _: *mut c_void, target: *mut c_vo
     });
 }
 
-/// Where the server keeps `fqc_trial`: of one session, or with a null pointer of the whole server.
+/// Returns the address of `fqc_trial` of a session, or of the global value if `thd` is null.
 fn trial_pointer(thd: *mut Thd) -> *mut c_char {
     // SAFETY: as for `fqc_type`, below.
     unsafe { place(thd, (*VAR_TRIAL.get()).resolve, (*VAR_TRIAL.get()).offset) }
 }
 
-/// Whether the session that runs on this thread tries the cache out.
+/// True if the session on this thread tries the cache out.
 pub fn is_trial(thd: *mut Thd) -> bool {
-    // SAFETY: null or a pointer to the server's byte.
+    // SAFETY: null, or a pointer to a byte that the server owns.
     unsafe { trial_pointer(thd).as_ref().is_some_and(|value| *value != 0) }
 }
 
-/// Where the server keeps `fqc_type`: of one session, or with a null pointer of the whole server.
+/// Returns the address of `fqc_type` of a session, or of the global value if `thd` is null.
 fn type_pointer(thd: *mut Thd) -> *mut c_ulong {
     // SAFETY: the server fills offset and function when it registers the variable, before any statement runs.
     unsafe { place(thd, (*VAR_TYPE.get()).resolve, (*VAR_TYPE.get()).offset) }
 }
 
-/// The same of the variable by its other name; null where that is not registered.
+/// Returns the addresses of the variable under both of its names; null for a name that is not registered.
 fn type_pointers(thd: *mut Thd) -> [*mut c_ulong; 2] {
     // SAFETY: as above.
     let classic = unsafe { place(thd, (*VAR_CLASSIC_TYPE.get()).resolve, (*VAR_CLASSIC_TYPE.get()).offset) };
@@ -393,29 +392,29 @@ fn type_pointers(thd: *mut Thd) -> [*mut c_ulong; 2] {
 
 fn set_types(thd: *mut Thd, value: c_ulong) {
     for pointer in type_pointers(thd).into_iter().filter(|pointer| !pointer.is_null()) {
-        // SAFETY: the server's word, in the course of a SET of it or under the lock of plugins.
+        // SAFETY: a word that the server owns, while it handles a SET of it or holds the plugin lock.
         unsafe { *pointer = value };
     }
 }
 
 /// # Safety
-/// Function and offset are what the server has filled in for one variable; the session is one of its own, or null.
+/// `resolve` and `offset` are what the server has filled in for one variable of type `T`; `thd` is one of its sessions, or null.
 unsafe fn place<T>(
     thd: *mut Thd,
     resolve: Option<unsafe extern "C" fn(*mut Thd, c_int) -> *mut T>,
     offset: c_int,
 ) -> *mut T {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's guarantee.
     resolve.map_or(std::ptr::null_mut(), |resolve| unsafe { resolve(thd, offset) })
 }
 
-/// The value of `fqc_type`: 0 OFF, 1 ON, 2 DEMAND; of the session that runs on this thread, or with null the global one.
+/// Returns `fqc_type` (0 OFF, 1 ON, 2 DEMAND) of the session on this thread, or the global value if `thd` is null.
 pub fn type_of(thd: *mut Thd) -> u8 {
-    // SAFETY: null or a pointer to the server's word.
+    // SAFETY: null, or a pointer to a word that the server owns.
     unsafe { type_pointer(thd).as_ref().map_or(0, |value| *value as u8) }
 }
 
-/// Makes known what is set.
+/// Copies the values of the global variables to the engine's settings.
 pub fn publish(settings: &Settings) {
     settings.set_size(number(&SIZE));
     settings.set_limit(number(&LIMIT));
@@ -424,19 +423,19 @@ pub fn publish(settings: &Settings) {
     publish_switches(settings);
 }
 
-/// Whether the cache is wanted by an option file, before the server has started.
+/// Copies whether the cache is wanted, before the server has started: an option file may have set it.
 pub fn publish_wishes(settings: &Settings) {
     settings.set_global_type(type_of(std::ptr::null_mut()));
     settings.set_observes(is_on(&OBSERVE));
 }
 
-/// Whether the server was started with `fqc_allow_untested_server`. Known before the plugin begins.
+/// True if the server was started with `fqc_allow_untested_server`. Known before the plugin starts.
 pub fn allows_untested_server() -> bool {
     is_on(&ALLOW_UNTESTED_SERVER)
 }
 
 fn number(variable: &Shared<c_ulonglong>) -> u64 {
-    // SAFETY: an aligned word; the server writes it under its lock, a torn read is impossible on 64 bits.
+    // SAFETY: an aligned word that the server writes under its lock; 64-bit reads are never torn.
     unsafe { variable.get().read_volatile() }
 }
 

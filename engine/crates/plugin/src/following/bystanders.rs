@@ -1,4 +1,5 @@
-//! Server threads without a connection that is followed: events, appliers, connections that cannot be read.
+//! Bystanders: background threads, and sessions that the engine does not follow by their bytes (events, replication appliers, unreadable
+//! connections).
 
 use crate::containment::contain;
 use crate::engine::engine;
@@ -12,10 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 
 static BYSTANDERS: Mutex<Option<HashMap<u64, Bystander>>> = Mutex::new(None);
-/// Server threads without a connection of this load that the server has told of since then.
+/// Server threads without a connection of this load that the server has reported since the load.
 static HEARD: Mutex<Option<HashSet<u64>>> = Mutex::new(None);
 
-/// Server sessions with a greater number began after the plugin was loaded: all that they did has been reported.
+/// Sessions with a greater thread id started after the plugin was loaded, so everything they did has been reported.
 static OLDEST_KNOWN: AtomicU64 = AtomicU64::new(u64::MAX);
 
 pub fn set_oldest_known(thread_id: u64) {
@@ -26,7 +27,7 @@ pub fn knows_all_sessions() -> bool {
     OLDEST_KNOWN.load(Ordering::Relaxed) != u64::MAX
 }
 
-/// Whether the server has told of this thread.
+/// True if the server has reported anything about this thread.
 pub fn has_heard(thread_id: u64) -> bool {
     heard().as_ref().is_some_and(|heard| heard.contains(&thread_id))
 }
@@ -49,19 +50,21 @@ pub fn stop() {
     *all() = None;
 }
 
-/// A connection whose bytes pass unread, from its beginning on.
+/// Adds a connection whose bytes are never read, from its start on.
 pub fn join(thread_id: u64) {
     if let Some(all) = all().as_mut() {
         all.insert(thread_id, Bystander::new(true));
     }
 }
 
-/// What they hold closed opens: nothing is stored, and what was is gone.
+/// Ends all writes that these threads have in progress. Safe only while nothing is stored and all results are gone.
 pub fn forget() {
     let forgotten = all().as_mut().map(std::mem::take).unwrap_or_default();
     forgotten.into_values().for_each(|mut bystander| bystander.report(engine(), Report::Gone));
 }
 
+/// Calls `work` with the entry of a thread, which is created if there is none. Does nothing on the worker's thread, and while the plugin is
+/// not loaded.
 pub fn with(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
     if signal::is_this_thread() {
         return;
@@ -75,7 +78,8 @@ pub fn with(thread_id: u64, work: impl FnOnce(&mut Bystander)) {
     }
 }
 
-/// Server threads without a client (events, delayed inserts) do not tell that they end; their thread does.
+/// Ends the entries of a thread when the thread exits: the server does not report the end of sessions without a client, such as events
+/// and delayed inserts.
 struct Ending(RefCell<Vec<u64>>);
 
 thread_local! {
@@ -88,6 +92,7 @@ impl Drop for Ending {
     }
 }
 
+/// Removes the entry of a thread whose session has ended, and ends its writes in progress.
 pub fn ended(thread_id: u64) {
     heard().iter_mut().for_each(|heard| _ = heard.remove(&thread_id));
     if let Some(mut bystander) = all().as_mut().and_then(|all| all.remove(&thread_id)) {

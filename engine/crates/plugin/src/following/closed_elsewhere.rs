@@ -1,9 +1,9 @@
-//! Connections that another thread has closed: in MySQL whoever kills a session closes its connection, too, while the session may
-//! still be at work. What it was about to commit becomes visible later, and its thread may still come with a descriptor that
-//! is somebody else's by then.
+//! Connections that another thread has closed. In MySQL, the thread that kills a session also closes its connection, while the session
+//! may still be working. A commit in progress becomes visible later, and the session's thread may still use a descriptor number that
+//! belongs to another connection by then.
 //!
-//! So what the session holds closed stays closed until the server tells that it has ended, and its thread reads and writes no
-//! more. What it still does is that of a thread whose bytes are not seen.
+//! So the session's writes in progress stay open until the server reports its end, and its thread may not read or write any more.
+//! What the session still does is handled like the work of a background thread.
 
 use crate::engine::engine;
 use crate::server;
@@ -19,16 +19,16 @@ struct Cut {
     session: Session,
 }
 
-/// By the server's number of the session.
+/// Keyed by the server's thread id of the session.
 static CUT: Mutex<BTreeMap<u64, Cut>> = Mutex::new(BTreeMap::new());
-/// How many there are. Mostly there are none, and nobody has to look.
+/// The number of such sessions. Usually 0, so that the map need not be locked.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn all() -> MutexGuard<'static, BTreeMap<u64, Cut>> {
     CUT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// To be called before the descriptor can be another's.
+/// Keeps the session of a closed connection. Call before the descriptor number can be reused.
 pub fn keep(thread_id: u64, fd: c_int, mut session: Session) {
     session.abandon(engine());
     let mut all = all();
@@ -41,11 +41,12 @@ pub fn is_any() -> bool {
     COUNT.load(Ordering::Acquire) > 0
 }
 
-/// Whether the session of this thread has lost this descriptor. To be asked with the descriptor taken.
+/// True if the session on this thread no longer owns this descriptor. Call while the descriptor is taken.
 pub fn has_lost(fd: c_int) -> bool {
     server::get().session_here().is_some_and(|here| all().get(&here).is_some_and(|cut| cut.fd == fd))
 }
 
+/// Closes the session of this thread, if it is one of these. Called when the server reports its end.
 pub fn ended(thread_id: u64) {
     if is_any() {
         let mut all = all();
@@ -56,7 +57,7 @@ pub fn ended(thread_id: u64) {
     }
 }
 
-/// Nothing is stored any more, and the server tells no more of sessions that end.
+/// Closes all such sessions. Called when nothing is stored any more and the server no longer reports the end of sessions.
 pub fn forget() {
     let forgotten = std::mem::take(&mut *all());
     COUNT.store(0, Ordering::Release);

@@ -1,5 +1,6 @@
-//! When the engine dozes: for some seconds following has cost more than hits have saved. It wakes when so many statements come
-//! again that serving them could be worth it. If it is not, it dozes again, and longer each time before the next try.
+//! Decides when the engine enters light mode (dozes): when for some seconds following sessions has cost more than hits have saved. It
+//! leaves light mode when enough statements are repeated to make serving worth a try. If serving does not pay, it dozes again, with
+//! a longer pause before each further try.
 
 use crate::engine::engine;
 use crate::faults;
@@ -14,18 +15,18 @@ use std::path::Path;
 use std::sync::{MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What is judged at once, and for how many of these in a row the cache must have been in vain.
+/// The interval that is judged at once, and how many in a row must be without benefit before the engine dozes.
 const WINDOW: Duration = Duration::from_secs(1);
 const IN_VAIN: u32 = 5;
-/// Between two looks at what comes again, and how long a look takes.
+/// The pause between two samples of repeated statements, and the length of a sample.
 const PAUSE: Duration = Duration::from_secs(4);
 const LOOK: Duration = Duration::from_millis(500);
-/// Between a try that was in vain and the next.
+/// The pause after a try that did not pay, the first time and at most.
 const FIRST_PATIENCE: Duration = Duration::from_secs(8);
 const LONGEST_PATIENCE: Duration = Duration::from_secs(300);
-/// Awake for so long, the try was not in vain.
+/// A try that kept the engine awake for this long has paid off.
 const WORTHWHILE: Duration = Duration::from_secs(60);
-/// What too many repeats for chance are.
+/// From this many repeats on, they are not taken for chance.
 const FEW: u64 = 32;
 
 type Rows = Vec<Vec<Option<Vec<u8>>>>;
@@ -38,23 +39,23 @@ struct Seen {
 
 #[derive(Default)]
 struct State {
-    /// When the present window began.
+    /// The counters at the start of the current window.
     seen: Option<Seen>,
     windows_in_vain: u32,
-    /// Since the last waking, in this epoch.
+    /// When the engine last woke in this epoch.
     awake_since: Option<Instant>,
     epoch: u64,
     patience: Option<Duration>,
-    /// Nothing is tried before that.
+    /// The engine does not try to serve again before this time.
     wakes_from: Option<Instant>,
     looks_from: Option<Instant>,
-    /// What had been made of them when the last doze began.
+    /// Counters of created stored programs, as they were at the start of the last doze.
     programs: Rows,
     has_told_why_not: bool,
 }
 
 impl State {
-    /// Awake in this epoch. In a new one, what was counted before says nothing any more.
+    /// Called while awake. Resets the counters in a new epoch, because those of the previous one no longer apply.
     fn begin(&mut self, epoch: u64) {
         if self.epoch != epoch {
             self.epoch = epoch;
@@ -73,19 +74,19 @@ fn with_state<T>(work: impl FnOnce(&mut State) -> T) -> T {
     work(state().get_or_insert_with(State::default))
 }
 
-/// What a test wants instead of a judgement.
+/// Returns what a test has set instead of a judgement; none outside of tests.
 fn wish() -> Option<bool> {
     static WISH: OnceLock<Option<String>> = OnceLock::new();
     let wish = WISH.get_or_init(|| faults::wish("doze")).as_deref()?;
     if wish == "random" {
-        // Where it stands in its round is chance enough.
+        // The low bits of the processor time are random enough.
         let changes = (server::processor_ns() / 1000).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62 == 0;
         return Some(changes != engine().vigil().is_dozing());
     }
     Some(Path::new(wish).exists())
 }
 
-/// Whether it may doze at all, as things are set. What near caches save does not show here.
+/// True if the settings allow light mode. Near caches rule it out, because what they save is not counted here.
 fn may_doze(engine: &Engine) -> bool {
     let settings = engine.settings();
     settings.dozes()
@@ -95,7 +96,7 @@ fn may_doze(engine: &Engine) -> bool {
         && !engine.vigil().has_trials()
 }
 
-/// One of the worker's rounds: whether dozing must end, for which nothing is asked.
+/// The part of a worker round that sends no query: ends light mode if it must end or serving is worth a try.
 pub fn tend(engine: &Engine) {
     if engine.vigil().is_awake() {
         with_state(|state| state.begin(engine.vigil().epoch()));
@@ -105,7 +106,7 @@ pub fn tend(engine: &Engine) {
     }
 }
 
-/// The rest of a round, which asks the server.
+/// The part of a worker round that queries the server: enters light mode if the cache has had no benefit for some time.
 pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     if !engine.vigil().is_awake() || !waking::is_settled() || !may_doze(engine) || !is_in_vain(engine) {
         return Ok(());
@@ -132,7 +133,8 @@ pub fn consult(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     Ok(())
 }
 
-/// The last doze is over, and so is every statement that was sent in it: whether all of them could be followed.
+/// Reports to the engine whether all statements of the last doze could be followed. Called when the doze and all these statements have
+/// ended.
 pub fn judge(engine: &Engine, link: &mut dyn Link) -> Result<(), String> {
     let is_as_then = programs_made(link)?.is_some_and(|made| with_state(|state| made == state.programs));
     let is_lost = !is_as_then || has_programs(link)?;
@@ -160,7 +162,7 @@ fn has_programs(link: &mut dyn Link) -> Result<bool, String> {
     catalogue::views_say(engine().flavour(), link, programs.left_out.as_bytes())
 }
 
-/// Whether it has been for some time.
+/// True if the cache has cost more than it saved in `IN_VAIN` windows in a row.
 fn is_in_vain(engine: &Engine) -> bool {
     if let Some(wish) = wish() {
         return wish;
@@ -192,7 +194,7 @@ fn is_in_vain(engine: &Engine) -> bool {
 
 fn since(then: While, now: While, elapsed: Duration) -> While {
     While {
-        // A FLUSH STATUS sets them back.
+        // A FLUSH STATUS resets the counters.
         statements: now.statements.saturating_sub(then.statements),
         hits: now.hits.saturating_sub(then.hits),
         inserts: now.inserts.saturating_sub(then.inserts),
@@ -204,7 +206,7 @@ fn since(then: While, now: While, elapsed: Duration) -> While {
     }
 }
 
-/// Looks every few seconds at what comes again.
+/// Samples repeated statements every few seconds. True if serving them could pay.
 fn is_worth_a_try(engine: &Engine) -> bool {
     if let Some(wish) = wish() {
         return !wish;

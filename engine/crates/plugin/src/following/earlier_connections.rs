@@ -1,9 +1,7 @@
-//! Connections that were accepted before this load of the plugin. What they write is known only from the server's reports, and
-//! those may be missing: a session keeps using the list of plugins that it knew, until its next command, or for good if it met a
-//! plugin that was being removed.
+//! Connections that were accepted before this load of the plugin. Only the server's reports show what they write, and these may be
+//! missing: a session keeps using its list of plugins until its next command, or for good if it saw a plugin that was being removed.
 //!
-//! So while such a connection runs a command and nothing has ever been reported about it, no result is fresh. Its first report
-//! ends that.
+//! So while such a connection runs a command and has never been reported, no result counts as fresh. Its first report ends that.
 
 use crate::engine::{engine, load};
 use crate::following::waking;
@@ -20,7 +18,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use wire::Header;
 
-/// A command that this thread runs, and nothing was reported of yet.
+/// A command that this thread runs on a connection that has not been reported yet.
 struct Unreported {
     fd: c_int,
     unheard: Unheard,
@@ -41,16 +39,16 @@ impl Drop for Unreported {
     }
 }
 
-/// Commands of all threads. A thread sees its own at least, so that hardly ever one has to look for it.
+/// The number of such commands on all threads. A thread sees at least its own, so it rarely has to look for one.
 static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// The packet that this thread is reading.
+    /// The packet that this thread is reading. Its header has arrived.
     static PACKET: Cell<Option<Packet>> = const { Cell::new(None) };
     static COMMAND: RefCell<Option<Unreported>> = const { RefCell::new(None) };
 }
 
-/// Where the server listened when the plugin was loaded: a socket with another port is one that it has connected itself.
+/// The ports that the server listened on when the plugin was loaded. A socket with another port is one that the server opened itself.
 static PORTS: Mutex<Option<HashSet<u16>>> = Mutex::new(None);
 static HAS_TOLD: AtomicBool = AtomicBool::new(false);
 
@@ -58,13 +56,13 @@ fn with_command<T>(work: impl FnOnce(&mut Option<Unreported>) -> T) -> Option<T>
     COMMAND.try_with(|command| command.try_borrow_mut().ok().map(|mut command| work(&mut command))).ok().flatten()
 }
 
-/// That of this thread, if there is one.
+/// Takes this thread's command, if there is one.
 #[inline]
 fn take() -> Option<Unreported> {
     (UNDER_WAY.load(Ordering::Relaxed) > 0).then(|| with_command(Option::take)).flatten().flatten()
 }
 
-/// To be called at the load.
+/// Notes the ports that the server listens on. Call at load.
 pub fn learn() {
     let all = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
     let numbers = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -78,7 +76,7 @@ fn is_client(fd: c_int) -> bool {
     io::own_port(fd).is_some_and(|port| ports.as_ref().is_none_or(|ports| ports.contains(&port)))
 }
 
-/// Bytes of such a connection have come, and go to the server now.
+/// Called when bytes of such a connection have arrived and are handed to the server.
 pub fn on_read(fd: c_int, bytes: &[u8]) {
     let Some(load) = load() else { return };
     let Some(descriptor) = descriptors::made(fd).filter(|descriptor| descriptor.heard.load(Ordering::Relaxed) != load)
@@ -88,12 +86,12 @@ pub fn on_read(fd: c_int, bytes: &[u8]) {
     if !is_client(fd) {
         descriptor.heard.store(load, Ordering::Relaxed);
     } else if may_matter(fd, bytes) {
-        // Asleep or not: the engine may wake before the command has ended.
+        // Done even if the engine is suspended, because it may wake before the command has ended.
         with_command(|command| *command = Some(Unreported::new(fd)));
     }
 }
 
-/// The server reads the header of a packet, then the rest, in as many pieces as they come.
+/// True if the bytes may be a command that matters. The server reads the header of a packet first, then the rest in pieces.
 fn may_matter(fd: c_int, bytes: &[u8]) -> bool {
     let begun = PACKET.try_with(Cell::take).ok().flatten().filter(|packet| packet.fd == fd);
     let Some(packet) = begun.or_else(|| Packet::begin(fd, bytes)) else { return true };
@@ -104,7 +102,7 @@ fn may_matter(fd: c_int, bytes: &[u8]) -> bool {
     !is_header && Unheard::matters(engine(), packet.header, payload)
 }
 
-/// A packet of which the header has come.
+/// A packet whose header has arrived.
 #[derive(Clone, Copy)]
 struct Packet {
     fd: c_int,
@@ -119,14 +117,15 @@ impl Packet {
     }
 }
 
-/// Bytes go to its client.
+/// Called when the server sends bytes to the client of such a connection.
 pub fn on_write(fd: c_int) {
     with_command(|command| {
         for command in command.iter_mut().filter(|command| command.fd == fd) {
             command.unheard.answers(engine());
             command.has_answered = true;
             if server::get().has_thread_pool() {
-                // This thread may not be the one that reads the next command, nor read any for long.
+                // In a thread pool, the next command may be read by another thread, and this thread may read nothing for long. So the
+                // command ends here.
                 waking::wait_for_all(engine());
                 waking::doubt(engine(), None);
                 command.unheard.ends(engine());
@@ -135,7 +134,7 @@ pub fn on_write(fd: c_int) {
     });
 }
 
-/// This thread was reported of.
+/// Called when the server has reported something about this thread: its connection needs no further care.
 pub fn on_report() {
     let Some(command) = take() else { return };
     if let (Some(descriptor), Some(load)) = (descriptors::get(command.fd), load()) {
@@ -143,7 +142,7 @@ pub fn on_report() {
     }
 }
 
-/// This thread wants to read: whatever it ran has ended.
+/// Called when this thread wants to read, so the command that it ran has ended.
 #[inline]
 pub fn on_wait() {
     if let Some(ended) = take() {
@@ -156,9 +155,9 @@ fn end(ended: Unreported) {
     if !ended.has_answered || !engine().vigil().is_awake() {
         return;
     }
-    // In a pool that was done with the answer.
+    // With a thread pool, `on_write` has done this.
     if !server::get().has_thread_pool() {
-        // Before the drop of `ended` ends what it held.
+        // Nothing is fresh until `ended` is dropped, so the doubt has to begin before that.
         waking::doubt(engine(), None);
     }
     if !HAS_TOLD.swap(true, Ordering::Relaxed) {

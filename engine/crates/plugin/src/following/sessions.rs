@@ -1,11 +1,12 @@
-//! The connection that a server session belongs to.
+//! Finds the connection that a server session belongs to.
 
 use crate::sockets::descriptors::{self, Descriptor};
 use host::Connection;
 use session::Session;
 use std::sync::atomic::Ordering;
 
-/// The tracked connection of this server session, if it is the one that this thread works for and fits.
+/// Calls `work` with the connection of this server session. Returns none if this thread does not work for it, the login is not complete,
+/// or `fits` is false.
 pub fn with_connection<T>(
     thread_id: u64,
     fits: impl FnOnce(&Session) -> bool,
@@ -17,7 +18,7 @@ pub fn with_connection<T>(
     fits(&connection.session).then(|| work(connection))
 }
 
-/// The same for one whose statements are followed.
+/// Like `with_connection`, for a session whose statements are followed.
 pub fn with_session<T>(thread_id: u64, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
     with_connection(thread_id, Session::is_followed, work)
 }

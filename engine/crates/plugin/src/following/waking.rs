@@ -1,8 +1,8 @@
-//! When the engine wakes and when it goes to sleep, and what the server reports meanwhile.
+//! When the engine wakes and when it is suspended, and what the server reports in each state.
 //!
-//! Asleep and dozing, the server need not report statements at all: where this plugin is the only one that it reports to, its mask
-//! of reported classes is cleared of all but connections, and no statement pays for the plugin. Another plugin that comes
-//! sets the bits that it needs itself.
+//! While suspended or in light mode, the server need not report statements. If this plugin is the only audit plugin, its mask of event
+//! classes is reduced to connections, so that statements pay nothing for the plugin. Another plugin that is installed sets the bits
+//! that it needs itself.
 
 use crate::engine::{engine, since_load, was_loaded_before};
 use crate::following::bystanders;
@@ -16,37 +16,37 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Sessions older than the plugin are followed by the reports alone: right after a load or a change they are likely to set
-/// the server's own cache, which is taken over at once as long as reports come.
+/// How long reports continue after a load or a change. Sessions older than the plugin are followed by reports alone, and they are likely
+/// to set the server's own cache right then, which is taken over at once as long as reports arrive.
 const DROWSY: Duration = Duration::from_secs(10);
-/// A cache that is switched off and on again keeps what it knows.
+/// How long the cache must be unwanted before the engine is suspended: one that is switched off and on again keeps its state.
 const UNWANTED: Duration = Duration::from_secs(1);
-/// A command that had been read when the plugin was loaded shows in the list of processes by then.
+/// After this time, a command that was read before the plugin was loaded appears in the process list.
 const SETTLING: Duration = Duration::from_secs(1);
 const LONG: Duration = Duration::from_secs(5);
 
 struct State {
-    /// From here on the server may be told to make no events.
+    /// From this time on, the server's statement reports may be switched off.
     quiet_from: Instant,
-    /// Statements older than the present waking.
+    /// Statements older than the last waking that have not ended yet.
     past: Option<Past>,
     since: Instant,
-    /// Nobody has wanted the cache from here on.
+    /// Since when no setting or session has wanted the cache.
     unwanted: Option<Instant>,
     has_warned: bool,
 }
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
 
-/// Plugins come or go. The server reports no more to one that goes, while its hooks still stand: nothing is fresh until it
-/// is certain that this one stays.
+/// Plugins are being installed or removed. The server stops reporting to a plugin that is removed while its hooks are still in place,
+/// so nothing is fresh until it is certain that this plugin stays.
 struct Doubt {
     unheard: Unheard,
-    /// How many changes have begun.
+    /// The number of changes that have started.
     changes: u64,
-    /// Whose statements are about to change plugins, or are doing it.
+    /// Threads whose statements are about to change plugins, or are doing so.
     changing: Vec<u64>,
-    /// The plugin does not stay.
+    /// True if this plugin is being removed.
     is_leaving: bool,
 }
 
@@ -57,8 +57,8 @@ fn present_doubt() -> MutexGuard<'static, Option<Doubt>> {
     DOUBT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A statement of this thread is about to change the table of plugins, and plugins after that; or one of which nothing is
-/// known may have done so.
+/// Starts a `Doubt`: a statement of this thread is about to change the table of plugins, and then plugins. Without a thread, a statement
+/// that was not seen may have done so.
 pub fn doubt(engine: &Engine, thread_id: Option<u64>) {
     let mut doubt = present_doubt();
     let doubt = doubt.get_or_insert_with(|| new_doubt(engine));
@@ -73,7 +73,7 @@ fn new_doubt(engine: &Engine) -> Doubt {
     Doubt { unheard: Unheard::new(engine), changes: 0, changing: Vec::new(), is_leaving: false }
 }
 
-/// A statement of this thread has ended, or its connection.
+/// Called when a statement of this thread or its connection has ended.
 pub fn on_end(thread_id: u64) {
     if IS_IN_DOUBT.load(Ordering::Acquire) {
         present_doubt().iter_mut().for_each(|doubt| doubt.changing.retain(|other| *other != thread_id));
@@ -89,18 +89,18 @@ fn forget_doubt(engine: &Engine, applies: impl FnOnce(&mut Doubt) -> bool) {
     }
 }
 
-/// A statement that changes plugins has begun, and not ended.
+/// True while a statement that changes plugins is running.
 pub fn is_changing() -> bool {
     present_doubt().as_ref().is_some_and(|doubt| !doubt.changing.is_empty())
 }
 
-/// The plugin was taken out, and ends when the last session has let it go.
+/// True if this plugin was removed, and ends when the last session has released it.
 pub fn is_leaving() -> bool {
     present_doubt().as_ref().is_some_and(|doubt| doubt.is_leaving)
 }
 
-/// Asks whether this plugin stays, if that is in doubt: by a change, because a session asks, or because the server does not know its
-/// settings.
+/// Queries whether this plugin stays, if that is in doubt: after a change of plugins, because a session asks, or because the server does
+/// not know the plugin's variables (`is_unknown`).
 pub fn settle(engine: &Engine, link: &mut dyn Link, is_unknown: bool) -> Result<(), String> {
     let changes = present_doubt().as_ref().filter(|doubt| doubt.changing.is_empty()).map(|doubt| doubt.changes);
     let doubts = engine.departure().doubts().filter(|_| !is_changing());
@@ -117,8 +117,8 @@ pub fn settle(engine: &Engine, link: &mut dyn Link, is_unknown: bool) -> Result<
     Ok(())
 }
 
-/// The server knows the variables of a plugin that is active, and of no other. Only if it does not know them the list of plugins is
-/// asked for, which takes a temporary table on disk.
+/// Returns the status of this plugin. The server knows the variables of an active plugin only. The list of plugins is queried only if the
+/// variable is unknown, because that takes a temporary table on disk.
 fn own_status(engine: &Engine, link: &mut dyn Link) -> Result<Option<Vec<u8>>, String> {
     if link.query("SELECT @@GLOBAL.fqc_version").is_ok() {
         return Ok(Some(b"ACTIVE".to_vec()));
@@ -133,16 +133,16 @@ fn stay(engine: &Engine, changes: Option<u64>, doubts: Option<u64>) {
     doubts.into_iter().for_each(|doubts| engine.departure().stays(doubts));
 }
 
-/// The server changes what it reports when plugins come, without regard to others that do: what this thread or another has set
-/// meanwhile may be lost.
+/// Asks for all reports again if the engine is awake. The server changes its reports when plugins are installed, without a lock against
+/// concurrent changes, so the setting of another thread may be lost.
 fn keep_reports(engine: &Engine) {
     if engine.vigil().is_awake() {
         server::get().set_reports(Reports::All);
     }
 }
 
-/// No session is to take the plugin for one that it still knows, and those that hold it are to let it go when they next do
-/// anything.
+/// Called when the plugin is being removed. Sessions must not treat it as installed, and those that hold a reference to it release it
+/// with their next command.
 fn leave(engine: &Engine, link: &mut dyn Link) {
     present_doubt().get_or_insert_with(|| new_doubt(engine)).is_leaving = true;
     engine.departure().leaves();
@@ -164,7 +164,7 @@ impl State {
     }
 }
 
-/// Wakes the engine if it is wanted: connections that come after this are followed from their first byte.
+/// Wakes the engine if it is wanted. Connections accepted after that are followed from their first byte.
 pub fn attend(engine: &Engine) {
     let is_up = || engine.vigil().is_awake() || engine.vigil().is_dozing();
     if is_up() || !engine.is_wanted() {
@@ -177,7 +177,7 @@ pub fn attend(engine: &Engine) {
     wake(engine, &mut state);
 }
 
-/// Statements are worth following again.
+/// Ends light mode: statements are worth following again.
 pub fn end_doze(engine: &Engine) {
     let mut state = state();
     if engine.vigil().is_dozing() && !is_leaving() {
@@ -186,7 +186,7 @@ pub fn end_doze(engine: &Engine) {
     }
 }
 
-/// Statements are not worth following.
+/// Enters light mode: statements are not worth following.
 pub fn doze(engine: &Engine) {
     let mut state = state();
     if !engine.vigil().is_awake() || state.as_ref().is_some_and(|state| state.past.is_some()) || is_leaving() {
@@ -199,22 +199,22 @@ pub fn doze(engine: &Engine) {
     bystanders::forget();
 }
 
-/// Awake, and nothing older is waited for.
+/// True if the engine is awake, no older statement is waited for and no plugin is changing.
 pub fn is_settled() -> bool {
     state().as_ref().is_some_and(|state| state.past.is_none()) && !IS_IN_DOUBT.load(Ordering::Acquire)
 }
 
 fn wake(engine: &Engine, state: &mut Option<State>) {
     server::get().set_reports(Reports::All);
-    // While the server starts, no session has done anything yet; otherwise the worker asks which sessions there are.
+    // While the server starts, no session exists yet. Otherwise the worker queries which sessions there are.
     bystanders::set_oldest_known(if server::get().has_started() { u64::MAX } else { 0 });
     *state = Some(State::new(Some(Past::wake(engine))));
-    // What those have done that connected meanwhile was not told either.
+    // Sessions that connected while the engine was suspended were not reported either.
     bystanders::forget();
     signal::wake();
 }
 
-/// Something runs of which nobody knows when it ends: whatever runs now is waited for, while the engine is awake.
+/// Waits for all statements that run now if the engine is awake: one of them has an end that nothing will report.
 pub fn wait_for_all(engine: &Engine) {
     let mut state = state();
     let Some(present) = state.as_mut().filter(|_| engine.vigil().is_awake()) else { return };
@@ -225,7 +225,7 @@ pub fn wait_for_all(engine: &Engine) {
     signal::wake();
 }
 
-/// At the load and the end of the plugin.
+/// Suspends the engine. Called at load and at the end of the plugin.
 pub fn sleep(engine: &Engine) {
     let mut state = state();
     lie_down(engine, &mut state);
@@ -243,7 +243,7 @@ fn lie_down(engine: &Engine, state: &mut Option<State>) {
     }
 }
 
-/// One of the worker's rounds: what time alone brings.
+/// The part of a worker round that sends no query: wakes the engine, or suspends it when it has been unwanted for long enough.
 pub fn tend(engine: &Engine) {
     attend(engine);
     let mut state = state();
@@ -261,8 +261,8 @@ pub fn tend(engine: &Engine) {
 
 type Judge = fn(&Engine, &mut dyn Link) -> Result<(), String>;
 
-/// The rest of a round, which asks the server. To be called with the catalogue known. `judge` says whether all of the last doze
-/// could be followed.
+/// The part of a worker round that queries the server. Call when the catalogue is known. `judge` decides whether everything during the
+/// last doze could be followed.
 pub fn consult(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), String> {
     if engine.vigil().is_awake() { look_back(engine, link, judge) } else { quieten(link) }
 }
@@ -278,7 +278,7 @@ fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), S
     if is_at_risk && since_load() < SETTLING {
         return Ok(());
     }
-    // Plugins may have come while nobody looked.
+    // Plugins may have been installed while the engine was suspended.
     server::get().examine(link)?;
     keep_reports(engine);
     let mut running = server::get().running(link)?;
@@ -309,32 +309,32 @@ fn look_back(engine: &Engine, link: &mut dyn Link, judge: Judge) -> Result<(), S
     Ok(())
 }
 
-/// Which sessions may have begun before the engine woke.
+/// Looks up the newest session: those up to it may have started before the engine woke.
 fn learn_sessions(link: &mut dyn Link) -> Result<(), String> {
     let rows = link.query(engine().flavour().catalogue.newest_thread)?;
     bystanders::set_oldest_known(rows.first().and_then(|row| row.first()).map_or(u64::MAX, number));
     Ok(())
 }
 
-/// Threads without a client are waited for until they are heard of, or gone.
+/// Returns the threads without a client that have not been reported yet. They are waited for until they are reported or gone.
 fn unheard(link: &mut dyn Link) -> Result<Vec<Older>, String> {
     let lasting = server::get().lasting_threads(link)?;
     Ok(lasting.into_iter().filter(|older| !bystanders::has_heard(older.thread)).collect())
 }
 
-/// Nobody needs to hear of statements: the server is told so.
+/// Switches the server's statement reports off if no plugin needs them.
 fn quieten(link: &mut dyn Link) -> Result<(), String> {
     let is_drowsy = state().as_ref().is_none_or(|state| Instant::now() < state.quiet_from);
     if is_drowsy || server::get().is_deaf() {
         return Ok(());
     }
     if has_other_listeners(link)? {
-        // Not to be asked again at every round.
+        // Delayed, so as not to be queried again in every round.
         state().iter_mut().for_each(|state| state.quiet_from = Instant::now() + DROWSY);
         return Ok(());
     }
     server::get().set_reports(Reports::Connections);
-    // One may have come in between.
+    // Another plugin may have been installed in between.
     let has_others = has_other_listeners(link);
     if engine().vigil().is_awake() || has_others != Ok(false) {
         server::get().set_reports(Reports::All);

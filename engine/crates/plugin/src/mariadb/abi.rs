@@ -1,7 +1,7 @@
 //! The parts of the server's plugin ABI that this plugin uses.
 //!
 //! Layouts follow the public headers `mysql/plugin.h`, `mysql/plugin_audit.h` and `mysql/service_*.h`
-//! (MariaDB plugin interface 1.15, audit interface 3.2). Only public structures: a `THD` stays opaque.
+//! (MariaDB plugin interface 1.15, audit interface 3.2). Only public structures are used: a `THD` stays opaque.
 
 pub use crate::declared::abi::*;
 use std::ffi::{c_char, c_int, c_uint, c_ulong, c_ulonglong, c_void};
@@ -112,7 +112,7 @@ pub struct EventTable {
     pub query_id: c_ulonglong,
 }
 
-/// The header of the server's growable array, which `all_status_vars` is.
+/// The header of the server's growable array, the type of `all_status_vars`.
 #[repr(C)]
 pub struct DynamicArray {
     pub buffer: *mut c_void,
@@ -120,11 +120,11 @@ pub struct DynamicArray {
     pub max_elements: usize,
     pub increment: usize,
     pub element_size: usize,
-    /// Private to the server; a server in which the whole has another size is refused.
+    /// Private to the server. A server in which the whole header has another size is refused.
     pub rest: [usize; 2],
 }
 
-/// The SQL service: a client library that talks to the server that it runs in.
+/// The SQL service: a client library that connects to the server that it runs in.
 #[repr(C)]
 pub struct SqlService {
     pub init: unsafe extern "C" fn(*mut c_void) -> *mut c_void,

@@ -1,4 +1,4 @@
-//! The applier that this thread is, if it is one.
+//! Notes whether this thread is a replication applier.
 
 use crate::containment::contain;
 use crate::engine::{engine, is_loaded};
@@ -12,17 +12,18 @@ use std::cell::Cell;
 use std::ptr::null_mut;
 
 thread_local! {
-    /// Of the applier that this thread is, as soon as the server has reported anything of it.
+    /// The session of the applier on this thread, known once the server has reported anything about it; null otherwise.
     static APPLIER: Cell<*mut Thd> = const { Cell::new(null_mut()) };
 }
 
-/// The server reports something of a session on its own thread.
+/// Notes the session of a report. Call on the session's own thread.
 pub fn note(thd: &ThdRef) {
     let applier = if thd.is_applier() { thd.pointer() } else { null_mut() };
     let _ = APPLIER.try_with(|present| present.set(applier));
 }
 
-/// Works on what is known of the applier that this thread is; false if it is not known to be one.
+/// Runs `work` if this thread is a known replication applier. Returns false if it is not, or if a panic was contained. True does not mean
+/// that `work` ran: it is skipped while the plugin is unloaded or the engine suspended.
 pub fn with_applier(work: impl FnOnce(&ThdRef, &mut Bystander)) -> bool {
     contain(Point::Event, false, || {
         if !is_loaded() || !engine().vigil().is_awake() {

@@ -1,9 +1,9 @@
-//! Where the server's replication appliers run what they apply. Of the end of a transaction they report nothing, of a statement
-//! only after it has run; so the plugin puts functions of its own in the tables of the events that do it.
+//! Follows the transactions of replication appliers. The server does not report the end of an applier's transaction, and reports a
+//! statement only after it has run. So the plugin puts its own functions into the virtual function tables of the binary log events.
 //!
 //! Invariants:
-//! - what an applier has closed is opened only after the server's own function has ended the transaction, without an error;
-//! - all of these functions are in place, or none: then it stays closed until the applier ends.
+//! - A write of an applier ends only after the server's own function has ended the transaction without an error.
+//! - Either all of these functions are in place, or none; then a write lasts until the applier ends.
 
 use crate::containment::contain;
 use crate::engine::engine;
@@ -25,12 +25,12 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// `int do_apply_event(rpl_group_info *)` of an event: 0 if it was applied.
 type Apply = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
 
-/// A function of the server that ours calls.
+/// The server's function that a function of the plugin replaces and calls.
 struct Original(AtomicPtr<c_void>);
 
 impl Original {
     fn call(&self, event: *mut c_void, group: *mut c_void) -> c_int {
-        // SAFETY: `install` stored the function that stood in the event's table, before ours was reachable.
+        // SAFETY: `install` stored the function from the event's table before the plugin's function was reachable.
         let function = unsafe { std::mem::transmute::<*mut c_void, Apply>(self.0.load(Ordering::Acquire)) };
         // SAFETY: the arguments are those of the server.
         unsafe { function(event, group) }
@@ -42,7 +42,8 @@ static STATEMENT: Original = Original(AtomicPtr::new(null_mut()));
 static LOAD: Original = Original(AtomicPtr::new(null_mut()));
 static ROWS: Original = Original(AtomicPtr::new(null_mut()));
 
-/// Also of one that is only prepared: whoever ends it later closes everything before.
+/// Called for commits and for XA PREPARE. A prepared transaction may end here, because the session that commits it later first marks all
+/// tables as being written.
 unsafe extern "C" fn on_commit(event: *mut c_void, group: *mut c_void) -> c_int {
     tell(|_| Report::Commits);
     let failed = COMMIT.call(event, group);
@@ -78,7 +79,7 @@ fn around(original: &Original, event: *mut c_void, group: *mut c_void) -> c_int 
     failed
 }
 
-/// Tells of the applier that this thread is; false if it is not known to be one.
+/// Passes a report to the applier on this thread. Returns false if this thread is not known to be an applier.
 fn tell<'a>(report: impl FnOnce(&ThdRef) -> Report<'a>) -> bool {
     with_applier(|thd, bystander| bystander.report(engine(), report(thd)))
 }

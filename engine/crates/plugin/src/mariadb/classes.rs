@@ -1,4 +1,4 @@
-//! The classes of events that this plugin is told of, a bit each.
+//! The classes of audit events that this plugin receives, one bit each.
 
 use crate::mariadb::abi::{CONNECTION_CLASS, GENERAL_CLASS, TABLE_CLASS};
 

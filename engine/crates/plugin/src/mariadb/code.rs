@@ -1,6 +1,6 @@
-//! What the code of a function calls, of whatever server it is.
+//! Finds out whether one function calls another, by reading the machine code of the function.
 //!
-//! Invariant: no byte is read that is not of that function, and nothing is taken for a call that is none.
+//! Invariant: no byte outside the function is read. Anything that is not known to be a function calls nothing.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -8,14 +8,14 @@ use std::ptr::null_mut;
 const CALL: u8 = 0xe8;
 const LENGTH: usize = 5;
 
-/// Whether a function calls another one, as compilers write it for x86-64. False of all that is not known to be a function.
+/// True if `function` contains a direct x86-64 call of `other`. False if `function` is not known to be the start of a function.
 pub fn calls(function: usize, other: usize) -> bool {
     if !cfg!(target_arch = "x86_64") {
         return false;
     }
     let length = (0..).take_while(|at| start_of_function_at(function.wrapping_add(*at)) == Some(function)).count();
     let is_call = |at: usize| {
-        // SAFETY: all these bytes are of the function.
+        // SAFETY: all these bytes belong to the function.
         let code = unsafe { ((function + at) as *const [u8; LENGTH]).read() };
         let distance = i32::from_le_bytes([code[1], code[2], code[3], code[4]]);
         code[0] == CALL && (function + at + LENGTH).wrapping_add_signed(distance as isize) == other
@@ -23,10 +23,10 @@ pub fn calls(function: usize, other: usize) -> bool {
     (0..(length + 1).saturating_sub(LENGTH)).any(is_call)
 }
 
-/// The tables for unwinding say it of any address, whatever is there.
+/// Returns the start of the function that contains an address, from the unwind tables. Any address is allowed; none if no function does.
 fn start_of_function_at(address: usize) -> Option<usize> {
     let mut bases = Bases { text: null_mut(), data: null_mut(), function: null_mut() };
-    // SAFETY: it only looks the number up, and fills the structure in where there is an entry.
+    // SAFETY: the call only searches for the number, and fills the structure if there is an entry.
     let entry = unsafe { _Unwind_Find_FDE(address as *mut c_void, &mut bases) };
     (!entry.is_null()).then_some(bases.function as usize)
 }
@@ -38,7 +38,7 @@ struct Bases {
     function: *mut c_void,
 }
 
-// Of the library that unwinds Rust's panics, too.
+// From the library that also unwinds Rust's panics.
 unsafe extern "C" {
     fn _Unwind_Find_FDE(address: *mut c_void, bases: *mut Bases) -> *const c_void;
 }
@@ -48,13 +48,13 @@ mod tests {
     use super::calls;
     use std::arch::global_asm;
 
-    // Functions as compilers make them, without filling in between.
+    // Functions as compilers emit them, without padding in between.
     global_asm!(
         ".pushsection .text",
         "fqc_test_register: .cfi_startproc",
         "ret",
         ".cfi_endproc",
-        // Where jumps are guarded (CET), and with a byte that looks like the end.
+        // With a guard for jumps (CET), and a byte that looks like the end of the function.
         "fqc_test_guarded: .cfi_startproc",
         "endbr64",
         "push rbx",
@@ -63,16 +63,16 @@ mod tests {
         "pop rbx",
         "ret",
         ".cfi_endproc",
-        // Its neighbour calls it, not this one.
+        // The next function makes the call, not this one.
         "fqc_test_short: .cfi_startproc",
         "xor eax, eax",
         "ret",
         ".cfi_endproc",
-        // Ends with the call.
+        // The call is its last instruction.
         "fqc_test_last: .cfi_startproc",
         "call fqc_test_register",
         ".cfi_endproc",
-        // A compiler that leaves no tables.
+        // As from a compiler that emits no unwind tables.
         "fqc_test_untold:",
         "call fqc_test_register",
         "ret",

@@ -1,4 +1,4 @@
-//! The server's reports: to the session whose connection the thread works for, or to a bystander.
+//! Receives the server's audit events and passes them to the session of this thread, or to its entry as a background thread.
 
 use crate::connections;
 use crate::containment::contain;
@@ -20,7 +20,7 @@ use session::{Account, Report};
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::Ordering;
 
-/// `SET SESSION fqc_type` ran on this thread.
+/// Called when `SET SESSION fqc_type` has run on this thread.
 pub fn type_changed(thd: *mut Thd, value: u8) {
     // SAFETY: the server passes the session that runs the SET.
     let thread_id = unsafe { ThdRef::of(thd) }.thread_id();
@@ -56,13 +56,13 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
     });
 }
 
-/// Each statement also has an event of its result, which tells nothing.
+/// True if the event is about a statement. The event about each statement's result holds nothing that is needed.
 #[inline]
 fn tells_statement(event: &EventGeneral) -> bool {
     matches!(event.subclass, GENERAL_LOG | GENERAL_STATUS)
 }
 
-/// Asleep, all that matters is whether a session older than the plugin sets the server's own cache.
+/// Handles an event while the engine is suspended: it only matters if a session older than the plugin sets the server's own cache.
 fn on_unfollowed(class: c_uint, data: *const c_void) {
     if class != GENERAL_CLASS {
         return;
@@ -110,7 +110,8 @@ fn on_table(thd: &ThdRef, event: &EventTable) {
             None => tell(&mut |report| bystander.report(engine, report)),
         });
     }
-    // Its statement is known now to change what it may.
+    // The write counts as in progress by now. Every change of privileges locks one of these tables, so privileges that were looked up
+    // before may no longer be valid.
     if is_lock && engine.flavour().schemas.tells_grants(db, name) && !signal::is_this_thread() {
         engine.settings().note_grants();
     }
@@ -153,14 +154,14 @@ fn on_general(thd: &ThdRef, event: &EventGeneral) {
     });
 }
 
-/// A server whose general log is on tells what it writes there, too: words about a connection, of which no end is told.
+/// False for events about connections, which a server whose general log is on reports too, and which have no end event.
 fn is_statement(event: &EventGeneral) -> bool {
     const OTHERS: [&[u8]; 6] =
         [b"Connect", b"Connect Out", b"Change user", b"Init DB", b"Register Slave", b"Binlog Dump"];
     !OTHERS.contains(&command(event))
 }
 
-/// The end of a PREPARE shows the text that it prepared.
+/// Returns the text that was executed. The end of a PREPARE shows the text that it prepared, so that one is left out.
 fn executed<'a>(event: &EventGeneral, query: &'a [u8]) -> &'a [u8] {
     if event.error_code == 0 && matches!(command(event), b"Query" | b"Execute") { query } else { b"" }
 }

@@ -1,4 +1,4 @@
-//! A connection of the plugin to the server that it runs in, by the SQL service: no socket, no password.
+//! A connection from the plugin to the server that it runs in, through the SQL service: without a socket and without a password.
 //!
 //! Only for the worker's own thread, never for a client's.
 
@@ -12,31 +12,32 @@ use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-/// The version that is asked for; the server puts the service's address in its place when it loads the library.
+/// The version of the service that is requested. The server replaces it by the service's address when it loads the library.
 #[unsafe(no_mangle)]
 #[allow(non_upper_case_globals, reason = "the server looks the symbol up by this name")]
 pub static sql_service: AtomicPtr<SqlService> = AtomicPtr::new(without_provenance_mut(0x0100));
 
-/// The service's address. The server takes it back from the library before the last statement of ours has returned, if that
-/// one is the last user of the plugin; the service itself stays.
+/// The service's address. The server clears its pointer in the library before the last statement of the worker has returned, if that
+/// statement is the last user of the plugin. The service itself stays.
 static SERVICE: AtomicPtr<SqlService> = AtomicPtr::new(null_mut());
 
-/// No answer is of any use any more.
+/// True once the plugin has ended: results of queries are then replaced by an error.
 static IS_UNLINKED: AtomicBool = AtomicBool::new(false);
 
-/// To be called when the plugin starts.
+/// Enables queries. Call when the plugin starts.
 pub fn link() {
     SERVICE.store(sql_service.load(Ordering::Acquire), Ordering::Release);
     IS_UNLINKED.store(false, Ordering::Release);
 }
 
-/// The plugin ends. The statement that runs now may be what kept it, and nothing may come of that.
+/// Disables queries, because the plugin ends. The statement that is running may have kept the plugin loaded, and its result must be
+/// ignored.
 pub fn unlink() {
     IS_UNLINKED.store(true, Ordering::Release);
 }
 
-/// Connects at its first statement. The server keeps the plugin from ending, and what the statements have allocated, some
-/// kilobytes each, until such a connection is closed: it is dropped soon.
+/// A connection that opens with its first statement. While it is open, the server cannot end the plugin, and the memory of its
+/// statements, some kilobytes each, is not freed. So drop it soon.
 #[derive(Default)]
 pub struct Local {
     handle: Option<Handle>,
@@ -44,7 +45,7 @@ pub struct Local {
 
 const MOST_ASKED: u32 = 100;
 
-/// What the server must do for a thread before it may call it, and after.
+/// Initialises this thread for calls into the server.
 pub fn enter_thread() {
     call_thread_function(c"my_thread_init");
 }
@@ -79,10 +80,10 @@ impl Link for Local {
     }
 }
 
-/// Where tables are whose contents the server may write to a temporary table on disk.
+/// The schema whose tables the server may materialise as temporary tables on disk.
 const WITH_FILES: &str = "information_schema";
 
-/// Where the server makes temporary tables, which never changes while it runs.
+/// Returns the server's directories for temporary tables. They never change while the server runs.
 pub fn folders(mut ask: impl FnMut(&str) -> Result<Vec<Row>, String>) -> Result<&'static [PathBuf], String> {
     static FOLDERS: OnceLock<Vec<PathBuf>> = OnceLock::new();
     if let Some(folders) = FOLDERS.get() {
@@ -110,8 +111,8 @@ impl Handle {
             if (service().connect_local)(pointer).is_null() {
                 return Err(handle.error());
             }
-            // Names are told as the server keeps them, whatever it would tell a client by default.
-            // What waits for a question must not wait for long if that waits for a lock.
+            // utf8mb4 returns names unconverted, whatever the server's default is. The short lock wait keeps sessions that wait for this
+            // query from waiting long.
             handle.query("SET NAMES utf8mb4, lock_wait_timeout = 1").map(|_| handle)
         }
     }
@@ -149,9 +150,9 @@ impl Handle {
 }
 
 /// # Safety
-/// `start` is null or points at `length` bytes.
+/// `start` is null, or points to `length` bytes.
 unsafe fn value(start: *const std::ffi::c_char, length: u64) -> Option<Vec<u8>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's guarantee.
     (!start.is_null()).then(|| unsafe { std::slice::from_raw_parts(start.cast::<u8>(), length as usize) }.to_vec())
 }
 

@@ -1,4 +1,4 @@
-//! The server's own query cache, which the plugin replaces.
+//! Takes over the settings of the server's own query cache, which the plugin replaces.
 
 use crate::declared::checks;
 use crate::log;
@@ -9,13 +9,13 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// It may have been set up.
+/// True if the settings of the server's own cache may have changed.
 static TOUCHED: AtomicBool = AtomicBool::new(false);
 
-/// How often it is looked at while no statement is reported.
+/// The pause between two looks at these settings while no statements are reported.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// What it was set to, as last seen.
+/// The settings of the server's own cache, as last seen.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Native {
     cache_type: u64,
@@ -24,30 +24,30 @@ struct Native {
 }
 
 thread_local! {
-    /// Of the worker: what it has seen, and when it last looked while no statement was reported.
+    /// The settings that the worker saw last, and when it last looked while no statements were reported. Used on the worker's thread only.
     static LAST: Cell<Option<Native>> = const { Cell::new(None) };
     static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// The worker begins, and has seen nothing yet.
+/// Resets what is known when the worker starts.
 pub fn begin() {
     LAST.set(None);
     LOOKED.set(Some(Instant::now()));
     doubt();
 }
 
-/// It is to be looked at with the worker's next round.
+/// Makes the worker read the settings in its next round.
 pub fn doubt() {
     TOUCHED.store(true, Ordering::Relaxed);
 }
 
-/// It may just have been set up.
+/// Wakes the worker: a session may just have changed the settings.
 pub fn touched() {
     doubt();
     signal::wake();
 }
 
-/// Looks at it, if it may have been set up. For the worker alone.
+/// Reads the settings if they may have changed, and returns true if it did. For the worker's thread only.
 pub fn look(engine: &Engine, link: &mut dyn Link, is_deaf: bool) -> Result<bool, String> {
     if is_deaf && LOOKED.get().is_none_or(|looked| looked.elapsed() >= PAUSE) {
         LOOKED.set(Some(Instant::now()));
@@ -60,8 +60,8 @@ pub fn look(engine: &Engine, link: &mut dyn Link, is_deaf: bool) -> Result<bool,
     Ok(is_due)
 }
 
-/// Takes over what was set for it, and switches it off. Such settings come from the option file, and later from connections
-/// older than the plugin, whose statements it does not see.
+/// Takes over changed settings and switches the server's own cache off. The settings come from the option file, and later from
+/// connections older than the plugin, whose statements it does not see.
 fn adopt(engine: &Engine, link: &mut dyn Link, last: Option<Native>) -> Result<Native, String> {
     let rows = link.query(
         "SELECT FIELD(@@GLOBAL.query_cache_type, 'ON', 'DEMAND'), @@GLOBAL.query_cache_size, \

@@ -1,8 +1,8 @@
-//! Other servers with the same folder for temporary files, as far as the system lets them be seen: those that run as the same user and
-//! in the same mount namespace.
+//! Finds other servers that use the same directory for temporary files, as far as the system shows them: those of the same user in the
+//! same mount namespace.
 //!
-//! Each start of a MariaDB server removes all temporary tables from its `tmpdir`. A server that has just made one crashes if it finds
-//! no file when it opens it. Most questions to `information_schema` make one, so none is asked while such a server starts.
+//! Each start of a MariaDB server removes all temporary tables from its `tmpdir`. A server that has just created one crashes if the file
+//! is gone when it opens it. Most queries on `information_schema` create one, so none is made while such a server starts.
 
 use locks::Mutex;
 use std::ffi::OsStr;
@@ -11,24 +11,24 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-/// A server keeps nameless files of its own open in its `tmpdir`, before it removes others and ever after.
+/// The suffix of an unlinked file. A server keeps such files open in its `tmpdir` from before it removes temporary tables until it ends.
 const NAMELESS: &str = " (deleted)";
 const PROGRAMS: [&str; 2] = ["mariadbd", "mysqld"];
-/// It opens this one right after it has removed the temporary tables.
+/// A server opens this file right after it has removed the temporary tables.
 const AFTER_REMOVAL: &str = "global_priv.MAI";
-/// A server without privilege tables never opens it.
+/// The longest time that a start is waited for, because a server without privilege tables never opens `AFTER_REMOVAL`.
 const LONGEST_START: Duration = Duration::from_secs(60);
-/// Far less than a server takes from its first nameless file to the removal.
+/// The interval between two looks: far less than a server takes from its first unlinked file to the removal.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// A server that uses one of our folders.
+/// Another server that uses one of this server's temporary directories.
 pub struct Neighbour {
     pub process: u32,
     pub folder: PathBuf,
     has_removed: bool,
 }
 
-/// `tmpdir`: the server's variable.
+/// Returns the directories of `tmpdir`, the server's variable.
 pub fn folders(tmpdir: &str) -> Vec<PathBuf> {
     tmpdir.split(':').filter_map(|folder| fs::canonicalize(folder).ok()).collect()
 }
@@ -37,12 +37,12 @@ pub fn all(folders: &[PathBuf]) -> impl Iterator<Item = Neighbour> {
     servers().filter_map(|process| neighbour(process, folders))
 }
 
-/// Whether one of them is about to remove temporary tables.
+/// True if another server is about to remove temporary tables.
 pub fn is_one_starting(folders: &[PathBuf]) -> bool {
     static LAST: Mutex<Option<(Instant, bool)>> = Mutex::new(None);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     let known = last.filter(|(at, _)| at.elapsed() < LOOK_EVERY);
-    // The files of a server that has run for long are not looked at: there may be thousands.
+    // Only recently started servers are examined: one that has run for long may have thousands of open files.
     let mut young = servers().filter(|process| is_young(*process)).filter_map(|process| neighbour(process, folders));
     last.insert(known.unwrap_or_else(|| (Instant::now(), young.any(|neighbour| !neighbour.has_removed)))).1
 }
@@ -63,7 +63,7 @@ fn is_server(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| PROGRAMS.contains(&name.trim_end()))
 }
 
-/// In another namespace the same path may be another folder.
+/// Returns the mount namespace of a process. In another namespace, the same path may be another directory.
 fn mounts(process: &str) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{process}/ns/mnt")).ok()
 }
@@ -85,7 +85,7 @@ fn is_young(process: u32) -> bool {
     let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64;
     let age = || {
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        // The twentieth field after the name, which may hold blanks.
+        // The twentieth field after the process name, which may contain spaces.
         let begun: f64 = stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(19)?.parse().ok()?;
         let now: f64 = fs::read_to_string("/proc/uptime").ok()?.split_ascii_whitespace().next()?.parse().ok()?;
         Some(now - begun / ticks_per_second)

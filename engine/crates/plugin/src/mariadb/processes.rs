@@ -1,9 +1,10 @@
-//! What the server's threads are doing.
+//! Queries what the server's threads are doing.
 
 use host::{Link, Row, number};
 use session::Older;
 
-/// Threads without a client show no statements; the transaction that such a thread has open tells as much.
+/// Returns the statements and open transactions that are running. Threads without a client show no statement, so their transactions are
+/// listed instead.
 pub fn running(link: &mut dyn Link) -> Result<Vec<Older>, String> {
     let rows = link.query(
         "SELECT ID, QUERY_ID, INFO FROM information_schema.PROCESSLIST \
@@ -15,7 +16,7 @@ pub fn running(link: &mut dyn Link) -> Result<Vec<Older>, String> {
     Ok(rows.iter().filter_map(older_of).collect())
 }
 
-/// Threads without a client go on with the plugins that they knew.
+/// Returns the threads without a client. They keep the list of plugins that they started with.
 pub fn lasting_threads(link: &mut dyn Link) -> Result<Vec<Older>, String> {
     let rows = link.query(
         "SELECT ID, 0, NULL FROM information_schema.PROCESSLIST \

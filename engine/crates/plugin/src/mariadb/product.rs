@@ -1,4 +1,4 @@
-//! MariaDB as the server that the plugin runs in.
+//! Implements `Server` for MariaDB.
 
 use crate::admission;
 use crate::declared::variables;
@@ -21,7 +21,7 @@ use host::Link;
 use session::{Engine, Older, Settings};
 use std::sync::atomic::Ordering;
 
-/// Finds every symbol; the error names the first one that this server build does not export.
+/// Finds every symbol. The error names the first one that this server build does not export.
 pub fn find() -> Result<&'static dyn Server, String> {
     admission::check()?;
     symbols::find().map(|symbols| symbols as &dyn Server)
@@ -69,7 +69,7 @@ impl Server for Symbols {
         Symbols::has_thread_pool(self)
     }
 
-    /// Who kills a session shuts its connection down, and leaves it to be closed by the session itself.
+    /// A thread that kills a session only shuts its connection down; the session itself closes it.
     fn session_here(&self) -> Option<u64> {
         None
     }
@@ -142,7 +142,7 @@ impl Server for Symbols {
 
     fn set_reports(&self, reports: Reports) {
         let Some(mask) = self.reported_classes() else { return };
-        // Relaxed: whatever began before a thread sees the change is waited for, or matters to nobody.
+        // Relaxed: a statement that starts before its thread sees the change is waited for, or no longer matters.
         match reports {
             Reports::All => mask.fetch_or(classes::ALL, Ordering::Relaxed),
             Reports::Connections => mask.fetch_and(!classes::STATEMENTS, Ordering::Relaxed),

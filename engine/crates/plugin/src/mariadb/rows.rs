@@ -1,14 +1,14 @@
-//! The rows that an applier changes by the events of the binary log that hold rows. The server reports the tables that these lock;
-//! which of their rows they change, InnoDB's handlers are asked, by functions of the plugin's own in the table of their class.
+//! Finds the rows that a replication applier changes through row events of the binary log. The server reports the tables that these
+//! events lock. To find the rows, the plugin puts its own functions into the virtual function table of InnoDB's handler class.
 //!
 //! Invariants:
-//! - a table is taken for one whose rows are told only if its handler's own lock has just passed through here, on this thread;
-//! - a key is what the handler itself keeps of the row that it is shown (`position`), in its memory of the last one. Where that
-//!   memory is, the server has shown: it hands it to `rnd_pos` for each row that an event names by its key. Until then, and
-//!   wherever anything looks otherwise, the row is unknown, and its whole table is closed.
+//! - A table counts as one whose rows are reported only if its handler's own lock call has just run through `on_lock` on this thread.
+//! - A key is what the handler itself stores for a row (`position`), in its buffer for the last row's key. The server reveals where that
+//!   buffer is: it passes it to `rnd_pos` for each row that an event identifies by key. Until then, and whenever anything is not as
+//!   expected, the row is unknown, and its whole table is marked as being written.
 //!
-//! No class of InnoDB is exported. That of its handlers is that of one which the server is asked to make; where the functions stand
-//! in its table, that of another engine tells, whose functions have names.
+//! No class of InnoDB is exported. The class is taken from a handler that the server is asked to make. The slots of the functions in its
+//! table are those of another engine's class, whose functions are exported by name.
 
 use crate::engine::{engine, is_loaded};
 use crate::exports::function;
@@ -34,9 +34,9 @@ type Update = unsafe extern "C" fn(Handler, *const u8, *const u8) -> c_int;
 
 const INNODB: c_int = 12;
 const WRITE_LOCK: c_int = 1;
-/// As its type is called.
+/// The name of the class in its type information.
 const CLASS: &CStr = c"11ha_innobase";
-/// A class with the same base, and with names.
+/// The virtual function table of a class with the same base, whose functions are exported.
 const PATTERN: &CStr = c"_ZTV8ha_maria";
 
 /// The server's own functions.
@@ -47,19 +47,19 @@ static UPDATE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static DELETE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static POSITION: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
-/// In words from the start of a handler, where it keeps the place of the last row's key; 0 until the server has shown it.
+/// Offset, in words from the start of a handler, of the pointer to the last row's key. 0 until the server has revealed it.
 static KEPT: AtomicUsize = AtomicUsize::new(0);
-/// So many words of a handler are looked at. It is longer: the server is asked how long, and otherwise no row is told apart.
+/// How many words of a handler are searched. `install` checks that handlers are longer; otherwise no rows are identified.
 const WORDS: usize = 64;
 
 thread_local! {
-    /// This thread applies an event that holds rows.
+    /// True while this thread applies a row event.
     static IS_INSIDE: Cell<bool> = const { Cell::new(false) };
-    /// The handler that was just locked for writing.
+    /// The handler that this thread has just locked for writing.
     static LOCKED: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// For as long as it lives, its thread applies an event that holds rows.
+/// While it lives, this thread applies a row event.
 pub struct Inside(());
 
 impl Inside {
@@ -81,7 +81,7 @@ fn is_inside() -> bool {
     IS_INSIDE.try_with(Cell::get).unwrap_or(false)
 }
 
-/// The handler of the table of which the server reports the lock.
+/// Takes the handler that was locked last on this thread: the one of the table whose lock the server reports next.
 pub fn take_locked() -> Option<usize> {
     LOCKED.try_with(Cell::take).ok().flatten()
 }
@@ -90,7 +90,7 @@ pub fn take_locked() -> Option<usize> {
 /// `F` is the type of the function that `place` holds.
 unsafe fn original<F: Copy>(place: &AtomicPtr<c_void>) -> F {
     const { assert!(size_of::<F>() == size_of::<*mut c_void>()) };
-    // SAFETY: the caller's promise; `install` stored it before ours was reachable.
+    // SAFETY: the caller's guarantee; `install` stored the pointer before the plugin's function was reachable.
     unsafe { std::mem::transmute_copy(&place.load(Ordering::Acquire)) }
 }
 
@@ -105,7 +105,7 @@ unsafe extern "C" fn on_lock(handler: Handler, thd: *mut Thd, kind: c_int) -> c_
 
 unsafe extern "C" fn on_find(handler: Handler, row: *mut u8, key: *mut u8) -> c_int {
     if KEPT.load(Ordering::Relaxed) == 0 && is_inside() {
-        // SAFETY: a handler is longer than that, as `install` has made sure.
+        // SAFETY: a handler is longer than that, as `install` has checked.
         let found = (1..WORDS - 1).filter(|at| unsafe { holds(handler, *at, key) });
         if let [at] = found.collect::<Vec<_>>()[..] {
             KEPT.store(at, Ordering::Relaxed);
@@ -115,9 +115,9 @@ unsafe extern "C" fn on_find(handler: Handler, row: *mut u8, key: *mut u8) -> c_
     unsafe { original::<Find>(&FIND)(handler, row, key) }
 }
 
-/// Whether there stands the place of a key of at most eight bytes, and behind it that of a second one, as in a handler.
+/// True if the handler holds at `at` a pointer to a key of at most eight bytes, followed by a pointer to a second key right behind it.
 unsafe fn holds(handler: Handler, at: usize, key: *mut u8) -> bool {
-    // SAFETY: the caller's promise that it is that long.
+    // SAFETY: the caller guarantees that the handler is that long.
     let [first, second] = [at, at + 1].map(|at| unsafe { handler.add(at).read() } as usize);
     first == key as usize && second == first + 8
 }
@@ -143,7 +143,7 @@ unsafe extern "C" fn on_delete(handler: Handler, row: *const u8) -> c_int {
     failed
 }
 
-/// After the server's own function, which may have made up the key, and before anybody else sees the row.
+/// Reports the rows. Called after the server's own function, which may have generated the key, and before any session sees the row.
 fn tell(handler: Handler, rows: &[*const u8]) {
     if !is_inside() {
         return;
@@ -161,9 +161,9 @@ fn tell(handler: Handler, rows: &[*const u8]) {
 
 fn key_of(handler: Handler, row: *const u8) -> Option<[u8; 8]> {
     let at = Some(KEPT.load(Ordering::Relaxed)).filter(|at| *at != 0)?;
-    // SAFETY: what the server itself calls, for a row of this handler's table; it changes the memory of the last key alone.
+    // SAFETY: the server makes the same call, for a row of this handler's table; it changes only the buffer of the last key.
     unsafe { original::<Position>(&POSITION)(handler, row) };
-    // SAFETY: as in `holds`; behind a key of at most eight bytes there is room for a second one.
+    // SAFETY: as in `holds`; a second key follows the first, so at least eight bytes are readable.
     unsafe {
         let key: *mut u8 = handler.add(at).read().cast();
         (!key.is_null() && holds(handler, at, key)).then(|| key.cast::<[u8; 8]>().read_unaligned())
@@ -172,7 +172,7 @@ fn key_of(handler: Handler, row: *const u8) -> Option<[u8; 8]> {
 
 static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
-/// The lock comes last and goes first: where it is told, so are the rows.
+/// The lock comes last when installing and is removed first: whenever locks are reported, rows are reported too.
 const SEAMS: [(&CStr, *mut c_void, &AtomicPtr<c_void>); 5] = [
     (c"_ZN8ha_maria7rnd_posEPhS0_", on_find as *mut c_void, &FIND),
     (c"_ZN8ha_maria9write_rowEPKh", on_write as *mut c_void, &WRITE),
@@ -181,7 +181,7 @@ const SEAMS: [(&CStr, *mut c_void, &AtomicPtr<c_void>); 5] = [
     (c"_ZN8ha_maria13external_lockEP3THDi", on_lock as *mut c_void, &LOCK),
 ];
 
-/// On the thread of an applier, since the server makes handlers for its sessions alone.
+/// Installs the functions. Must run on an applier's thread, because the server makes handlers only for its sessions.
 fn install() {
     static PLACES: OnceLock<Option<Vec<Pointer>>> = OnceLock::new();
     let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -207,19 +207,19 @@ fn put_back(installed: &mut Exchanged) {
     }
 }
 
-/// Where the functions stand; `position` only has to be called.
+/// Finds the slots of the functions. `position` is not replaced, only called.
 fn find() -> Option<Vec<Pointer>> {
     let table = table_of_innodb()? as *mut *mut c_void;
-    // SAFETY: it has what its base declares at the same places as the tables of all other engines.
+    // SAFETY: this table has the functions of its base at the same slots as the tables of all other engines.
     let place = |name| Some(unsafe { Pointer::at(table.add(vtables::slot(PATTERN, name)?)) });
     POSITION.store(place(c"_ZN8ha_maria8positionEPKh")?.current(), Ordering::Release);
     SEAMS.iter().map(|(name, ..)| place(name)).collect()
 }
 
-/// More than a handler takes.
+/// More bytes than a handler takes.
 const BLOCK: usize = 8192;
 
-/// Of the class of InnoDB's handlers: where its functions begin. None if they are not as long as they are looked at.
+/// Returns the address of the functions of InnoDB's handler class. None if a handler is shorter than `WORDS`, or anything else differs.
 fn table_of_innodb() -> Option<usize> {
     type Resolve = unsafe extern "C" fn(*mut Thd, c_int) -> *mut c_void;
     type Make = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> Handler;
@@ -236,10 +236,11 @@ fn table_of_innodb() -> Option<usize> {
             function::<Free>(c"free_root").ok()?,
         )
     };
-    // More than what it is, and aligned.
+    // Larger than the server's structure, and aligned.
     let mut memory = [0u64; 64];
     let memory: *mut c_void = memory.as_mut_ptr().cast();
-    // SAFETY: as the server makes a handler without a table, on the thread of a session. It holds nothing but its own memory.
+    // SAFETY: the server makes the same calls to create a handler without a table, on a session's thread. The handler owns only memory from
+    // `memory`.
     unsafe {
         let engine = resolve(null_mut(), INNODB);
         if engine.is_null() {
@@ -248,7 +249,7 @@ fn table_of_innodb() -> Option<usize> {
         begin(0, memory, BLOCK, 0, 0);
         let handler = make(null_mut(), memory, engine);
         let table = if handler.is_null() { null_mut() } else { handler.read() };
-        // Of one block what is allocated next stands behind what was allocated before.
+        // Within one block, the next allocation follows directly after the previous one.
         let behind = allocate(memory, size_of::<usize>()) as usize;
         free(memory, 0);
         let is_long = (WORDS * size_of::<usize>()..BLOCK).contains(&behind.wrapping_sub(handler as usize));
@@ -257,7 +258,7 @@ fn table_of_innodb() -> Option<usize> {
 }
 
 /// # Safety
-/// `table` is null, or that of a class, behind its head.
+/// `table` is null, or points to the functions of a class, after the head of its table.
 unsafe fn is_of_innodb(table: *mut *mut c_void) -> bool {
     if table.is_null() {
         return false;

@@ -1,8 +1,8 @@
-//! A transaction that the engine begins with its snapshot is to be what the first read makes of it in InnoDB, and nothing else.
+//! Makes a transaction that the engine starts with a snapshot equal to what a first read starts in InnoDB, and nothing more.
 //!
-//! At `WITH CONSISTENT SNAPSHOT` the server has its binary log take part, too, for programs that ask at which place in the log
-//! the snapshot stands. From then on each SAVEPOINT is logged, with a transaction of its own if nothing is written. So the log
-//! does not hear of the snapshots that the engine opens.
+//! At `WITH CONSISTENT SNAPSHOT` the server also enters its binary log into the transaction, for programs that need the log position of the
+//! snapshot. From then on each SAVEPOINT is logged, as a transaction of its own if nothing is written. So snapshots that the engine opens
+//! are hidden from the log.
 
 use crate::admission;
 use crate::containment::contain;
@@ -23,17 +23,17 @@ use std::ptr::null_mut;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// How the log takes part in a snapshot: 0 if it does.
+/// The log's function for a snapshot, in older servers. Returns 0 on success.
 type OfEngine = unsafe extern "C" fn(*mut c_void, *mut Thd) -> c_int;
 type OfParticipant = unsafe extern "C" fn(*mut Thd) -> c_int;
 
-/// What the log itself does.
+/// The log's own function, which is called for all other snapshots.
 static ORIGINAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 static INSTALLED: Mutex<Exchanged> = Mutex::new(Exchanged::none());
 
-/// Older servers let the log take part in transactions as a storage engine does.
+/// For older servers, in which the log takes part in transactions as a storage engine.
 unsafe extern "C" fn of_engine(log: *mut c_void, thd: *mut Thd) -> c_int {
-    // SAFETY: `install` stored the log's own function before ours was reachable; the arguments are those of the server.
+    // SAFETY: `install` stored the log's own function before this one was reachable; the arguments are those of the server.
     around(thd, |original| unsafe { std::mem::transmute::<*mut c_void, OfEngine>(original)(log, thd) })
 }
 
@@ -56,7 +56,7 @@ pub fn install() {
     if !installed.is_empty() {
         return;
     }
-    // Without a log there is nothing to keep it from.
+    // Without a binary log there is nothing to do.
     // SAFETY: an exported flag, which is set before plugins load, and not after.
     if symbol(c"opt_bin_log").is_ok_and(|flag| unsafe { !flag.cast::<bool>().read() }) {
         return;
@@ -77,8 +77,8 @@ pub fn remove() {
     }
 }
 
-/// Where the log's function for snapshots stands, and the one that takes its place. It is the only one of its functions that has
-/// the log take part in a transaction. What it is called with is known of the tested lines.
+/// Returns the slot of the log's snapshot function, and the function that replaces it. It is the only function of the log that enters the
+/// log into a transaction. Its arguments are known for tested server lines only.
 fn find() -> Option<(Pointer, *mut c_void)> {
     if admission::untested(&server::get().version()).is_some() {
         return None;
@@ -88,7 +88,7 @@ fn find() -> Option<(Pointer, *mut c_void)> {
         let log: *mut *mut *mut c_void = symbol(c"binlog_hton").ok()?.cast();
         find_in(log.read(), 31, symbol(REGISTER_ENGINE).ok()?).zip(Some(of_engine as *mut c_void))
     };
-    // SAFETY: such a structure itself.
+    // SAFETY: an exported structure of this type.
     let of_participant = || unsafe {
         let log: *mut *mut c_void = symbol(c"binlog_tp").ok()?.cast();
         find_in(log, 20, symbol(REGISTER_PARTICIPANT).ok()?).zip(Some(of_participant as *mut c_void))
@@ -100,12 +100,12 @@ const REGISTER_ENGINE: &CStr = c"_Z17trans_register_haP3THDbP10handlertony";
 const REGISTER_PARTICIPANT: &CStr = c"_Z17trans_register_haP3THDbP23transaction_participanty";
 
 /// # Safety
-/// `log` is null, or at the first of so many words, some of which point to functions.
+/// `log` is null, or points to `words` words; some of these point to functions.
 unsafe fn find_in(log: *mut *mut c_void, words: usize, register: *mut c_void) -> Option<Pointer> {
     if log.is_null() {
         return None;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's guarantee.
     let places = (0..words).map(|word| unsafe { Pointer::at(log.add(word)) });
     let mut found = places.filter(|place| calls(place.current() as usize, register as usize));
     let place = found.next()?;

@@ -1,5 +1,5 @@
-//! The server's own `Qcache_*` rows are redirected while the plugin is loaded: their entries in `all_status_vars`
-//! point at our numbers, and point back when it goes. A row is one aligned pointer, so a reader sees the old or the new.
+//! Redirects the server's own `Qcache_*` status variables while the plugin is loaded: their entries in `all_status_vars` point to the
+//! plugin's counters, and are restored at unload. An entry is one aligned pointer, so a reader sees the old or the new one.
 
 use crate::declared::status_variables::CLASSIC;
 use crate::mariadb::abi::ShowVar;
@@ -8,7 +8,7 @@ use locks::Mutex;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-/// What a redirected row pointed at before.
+/// A redirected entry and its original pointer.
 struct Redirected {
     name: &'static CStr,
     original: *mut c_void,
@@ -18,7 +18,7 @@ unsafe impl Send for Redirected {}
 
 static REDIRECTED: Mutex<Vec<Redirected>> = Mutex::new(Vec::new());
 
-/// Points the server's `Qcache_*` rows at our numbers; false if this server has no such rows.
+/// Points the server's `Qcache_*` entries to the plugin's counters. Returns false if this server does not have all of them.
 pub fn redirect() -> bool {
     let mut redirected = REDIRECTED.lock().unwrap_or_else(|e| e.into_inner());
     if !redirected.is_empty() {

@@ -20,11 +20,11 @@ pub struct Symbols {
     started: *const AtomicU8,
     ending: *const AtomicU8,
     thread_handling: *const AtomicU64,
-    /// Null where it is not exported as such a word.
+    /// Null if the server does not export a variable of this name and size.
     reported_classes: *const AtomicU64,
-    /// Null where it is not exported as such a word.
+    /// Null if the server does not export a variable of this name and size.
     plugins_version: *const AtomicU32,
-    /// Null where it is not exported as such a word.
+    /// Null if the server does not export a variable of this name and size.
     is_cluster_node: *const AtomicU8,
     pub status_variables: *mut DynamicArray,
     pub print: unsafe extern "C" fn(c_uint, *const c_char, c_ulong, ...),
@@ -39,7 +39,7 @@ unsafe impl Sync for Symbols {}
 
 static SYMBOLS: OnceLock<Symbols> = OnceLock::new();
 
-/// Finds every symbol; the error names the first one that this server build does not export.
+/// Finds every symbol. The error names the first one that this server build does not export.
 pub fn find() -> Result<&'static Symbols, String> {
     if SYMBOLS.get().is_none() {
         let symbols = Symbols::find()?;
@@ -48,7 +48,7 @@ pub fn find() -> Result<&'static Symbols, String> {
     Ok(get())
 }
 
-/// The symbols found at load. Only code that runs after a successful load may ask.
+/// Returns the symbols found at load. Call only after a successful load.
 pub fn get() -> &'static Symbols {
     SYMBOLS.get().expect("the plugin has been loaded")
 }
@@ -64,7 +64,7 @@ impl Symbols {
                 charset: function(c"thd_charset")?,
                 priv_user: function(c"thd_priv_user")?,
                 priv_host: function(c"thd_priv_host")?,
-                // These two are as wide as the server likes: only their lowest byte is read.
+                // The size of these two depends on the server: only their lowest byte is read.
                 started: symbol(c"mysqld_server_started")?.cast(),
                 ending: symbol(c"abort_loop")?.cast(),
                 thread_handling: variable(c"thread_handling")?,
@@ -79,49 +79,49 @@ impl Symbols {
         }
     }
 
-    /// The server takes connections: its catalogue may be asked.
+    /// True once the server accepts connections, so that its catalogue may be queried.
     pub fn has_started(&self) -> bool {
         // SAFETY: an exported byte-sized flag, only ever stored to; relaxed: no data is published with it.
         unsafe { &*self.started }.load(std::sync::atomic::Ordering::Relaxed) != 0
     }
 
-    /// It takes no more connections, and is about to clean up what statements need.
+    /// True if the server accepts no more connections and is about to free what statements need.
     pub fn is_ending(&self) -> bool {
         // SAFETY: as above.
         unsafe { &*self.ending }.load(std::sync::atomic::Ordering::Relaxed) != 0
     }
 
-    /// Whether it is a node of a Galera cluster (`wsrep_on`, with a provider).
+    /// True if this server is a node of a Galera cluster (`wsrep_on`, with a provider).
     pub fn is_cluster_node(&self) -> bool {
-        // SAFETY: null where it is built without that, or an exported byte, which the server keeps true.
+        // SAFETY: null in a server built without Galera, or an exported byte that the server keeps valid.
         unsafe { self.is_cluster_node.as_ref() }
             .is_some_and(|flag| flag.load(std::sync::atomic::Ordering::Relaxed) != 0)
     }
 
-    /// The classes of events that the server makes at all, a bit each; if it lets them be seen.
+    /// The classes of events that the server generates, one bit each. None if the server does not export them.
     pub fn reported_classes(&self) -> Option<&'static AtomicU64> {
-        // SAFETY: null, or an exported aligned word, which the server itself reads without a lock. It writes it, under one,
-        // when plugins come and go; `waking` looks again after its own changes.
+        // SAFETY: null, or an exported aligned word, which the server itself reads without a lock. The server writes it, under a lock, when
+        // plugins are installed or removed; `waking` checks again after its own changes.
         unsafe { self.reported_classes.as_ref() }
     }
 
-    /// Makes every session look for the plugins that it reports to anew, at its next command.
+    /// Makes every session acquire its list of audit plugins again, at its next command.
     pub fn renew_plugins(&self) {
-        // SAFETY: null, or an exported aligned word, which sessions read without a lock, to compare it. That a change by the
-        // server itself may be lost is no harm: the number is another than before all the same.
+        // SAFETY: null, or an exported aligned word that sessions read without a lock, to compare it. Losing a concurrent change by the
+        // server does no harm, because the number differs from its previous value either way.
         if let Some(version) = unsafe { self.plugins_version.as_ref() } {
             version.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         }
     }
 
-    /// Connections may move between threads, and the server waits on the socket itself.
+    /// True if connections may move between threads, and the server polls the socket itself.
     pub fn has_thread_pool(&self) -> bool {
         // SAFETY: an exported word, fixed before plugins load.
         unsafe { &*self.thread_handling }.load(std::sync::atomic::Ordering::Relaxed) >= 2
     }
 }
 
-/// One session of the server, only to be asked on the thread that runs it.
+/// One session of the server. Query it only on the thread that runs it.
 pub struct ThdRef(*mut Thd);
 
 impl ThdRef {
@@ -140,13 +140,13 @@ impl ThdRef {
         get().is_applier.is_some()
     }
 
-    /// It applies what another server has done.
+    /// True if the session applies changes from another server.
     pub fn is_applier(&self) -> bool {
         // SAFETY: `ThdRef::of`.
         get().is_applier.is_some_and(|is_applier| unsafe { is_applier(self.0) } != 0)
     }
 
-    /// The account whose privileges apply: user and host part of the matched grant row.
+    /// Returns the account whose privileges apply: user and host part of the matched grant row.
     pub fn account(&self) -> (Vec<u8>, Vec<u8>) {
         let mut length = 0usize;
         // SAFETY: `ThdRef::of`; both return NUL-terminated strings or null, the length is also written.
@@ -173,7 +173,7 @@ impl Facts for ThdRef {
         unsafe { (get().is_read_only)(self.0) != 0 }
     }
 
-    /// The id is the first field of the public structure.
+    /// Returns the collation id, which is the first field of the public charset structure.
     fn collation_id(&self) -> u32 {
         // SAFETY: `ThdRef::of`; the server returns a pointer to a static charset description.
         unsafe { (get().charset)(self.0).as_ref().copied().unwrap_or(0) }
@@ -191,6 +191,6 @@ unsafe fn bytes_until_nul<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {
         return b"";
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's guarantee.
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }

@@ -1,15 +1,15 @@
-//! The server's tables of virtual functions, which it exports with its classes.
+//! The virtual function tables that the server exports with its classes.
 
 use crate::exports::symbol;
 use crate::pointers::Pointer;
 use std::ffi::{CStr, c_void};
 
-/// What stands before the functions: the offset of the object, and its type.
+/// The words before the functions: the offset of the object, and its type.
 const HEAD: usize = 2;
-/// More than any class here has.
+/// The most functions that are searched; more than any class here has.
 const MOST: usize = 256;
 
-/// The place of a function in the table of a class. Both by their exported names; none unless it stands there once.
+/// Returns the slot of a function in the table of a class, both by exported name. None unless the function is there exactly once.
 pub fn find(table: &CStr, function: &CStr) -> Option<Pointer> {
     let slot = slot(table, function)?;
     let table: *mut *mut c_void = symbol(table).ok()?.cast();
@@ -17,7 +17,7 @@ pub fn find(table: &CStr, function: &CStr) -> Option<Pointer> {
     Some(unsafe { Pointer::at(table.add(HEAD + slot)) })
 }
 
-/// Its number among the functions: the same in the tables of all classes that the one which declares it is the base of.
+/// Returns the index of a function in its table. It is the same in the tables of all classes derived from the one that declares it.
 pub fn slot(table: &CStr, function: &CStr) -> Option<usize> {
     let table: *mut *mut c_void = symbol(table).ok()?.cast();
     let function = symbol(function).ok()?;

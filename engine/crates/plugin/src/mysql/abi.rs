@@ -1,7 +1,7 @@
 //! The parts of the server's plugin ABI that this plugin uses.
 //!
 //! Layouts follow the public headers `mysql/plugin.h`, `mysql/plugin_audit.h`, `mysql/service_command.h` and
-//! `mysql/com_data.h` (plugin interface 1.11, audit interface 4.1). Only public structures: a `THD` stays opaque.
+//! `mysql/com_data.h` (plugin interface 1.11, audit interface 4.1). Only public structures are used: a `THD` stays opaque.
 
 pub use crate::declared::abi::*;
 use std::ffi::{c_char, c_int, c_uint, c_ulong, c_ulonglong, c_void};
@@ -105,7 +105,7 @@ pub struct EventQuery {
 pub const COM_QUERY: c_int = 3;
 pub const TEXT: c_int = 1;
 
-/// Of the server's union of commands, that of a query, and room for any other.
+/// The query variant of the server's union of commands, with space for any other variant.
 #[repr(C)]
 pub struct QueryCommand {
     pub query: *const c_char,
@@ -115,7 +115,7 @@ pub struct QueryCommand {
     pub room: [u64; 8],
 }
 
-/// How the server gives a result to a caller inside of it.
+/// The callbacks that receive a result when a caller in the server's own process runs a statement.
 #[repr(C)]
 pub struct Callbacks {
     pub start_result_metadata: unsafe extern "C" fn(*mut c_void, c_uint, c_uint, *const c_void) -> c_int,

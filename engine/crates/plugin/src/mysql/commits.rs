@@ -1,7 +1,7 @@
-//! The ends of transactions, told by the transaction coordinator: the binary log, a log of its own, or none.
+//! Observes the ends of transactions at the transaction coordinator: the binary log, a log of its own, or none.
 //!
-//! Every commit and rollback goes through it: of clients, of events, of the appliers of replication, of detached XA
-//! transactions. Only bystanders need to be told of: a session's responses tell what has ended.
+//! Every commit and rollback goes through it: those of clients, events, replication appliers and detached XA transactions. Only threads
+//! without a followed connection are reported here, because a session's responses show what has ended.
 
 use crate::mysql::abi::Thd;
 use crate::mysql::reach;
@@ -48,8 +48,8 @@ static ORIGINALS: [Class; COORDINATORS.len()] =
         COORDINATORS.len()];
 
 fn original(coordinator: *mut c_void, which: usize) -> End {
-    // SAFETY: an object of a class with virtual functions begins with the place of their table; `install` has kept what stood
-    // there, a function of this signature.
+    // SAFETY: an object of a class with virtual functions begins with the address of their table; `install` has stored the function from
+    // that slot, which has this signature.
     unsafe {
         let point = coordinator.cast::<usize>().read();
         let class = ORIGINALS.iter().find(|class| class.point.load(Ordering::Acquire) == point);

@@ -1,7 +1,7 @@
-//! Definitions that change: the server gives notice before it locks a name exclusively, and after it has let it go.
+//! Observes changes of definitions: the server notifies storage engines before it locks a name exclusively, and after it has unlocked it.
 //!
-//! The bytes of the lock's key are the one private layout that is read. They are checked at the load, against a table that the
-//! self-test creates (`selftest`), and each time before anything is read from them.
+//! The bytes of the lock's key are the only private layout that is read. They are checked at load, against a table that the self-test
+//! creates (`selftest`), and again each time before anything is read from them.
 
 use crate::mysql::abi::Thd;
 use crate::mysql::reach;
@@ -11,8 +11,8 @@ use session::Report;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The length of the whole, of the database's name and of the object's name; then a byte for the kind of object and both names,
-/// each with a NUL at its end.
+/// The key of a metadata lock: the lengths of the whole, of the database's name and of the object's name; then a byte for the kind of
+/// object and both names, each terminated by a NUL.
 #[repr(C)]
 pub struct Key {
     length: u16,
@@ -23,7 +23,7 @@ pub struct Key {
 const LONGEST: usize = 387;
 
 const TABLE: u8 = 4;
-/// Their names follow the whole once more, as they were written.
+/// Kinds of objects whose keys hold the names once more, as they were written.
 const LATER: [u8; 6] = [5, 6, 7, 8, 15, 18];
 
 type Before = unsafe extern "C" fn(*mut Thd, *const Key, *mut bool) -> bool;
@@ -33,7 +33,7 @@ static BEFORE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 static AFTER: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
 impl Key {
-    /// Database and name of a table or view; none for anything else, or if the bytes are not as expected.
+    /// Returns database and name of a table or view; none for anything else, or if the bytes are not as expected.
     fn table(&self) -> Option<(&[u8], &[u8])> {
         let (db_length, name_length) = (usize::from(self.db_length), usize::from(self.name_length));
         let end = 1 + db_length + 1 + name_length;
@@ -56,11 +56,11 @@ unsafe extern "C" fn before(thd: *mut Thd, key: *const Key, is_victim: *mut bool
         writes: true,
     });
     reach::on_call(thd, |actor| {
-        // What is no table may be a routine or a schema: a bystander closes everything for either.
+        // An object that is no table may be a routine or a schema: for a background thread either marks everything as being written.
         let (db, name) = table.unwrap_or((b"mysql", b"a definition"));
         reach::tell(actor, false, |report| report(Report::Defined { db, name }));
     });
-    // SAFETY: what `install` has kept, with the server's arguments.
+    // SAFETY: the function that `install` has stored, with the server's arguments.
     unsafe { std::mem::transmute::<*mut c_void, Before>(BEFORE.load(Ordering::Acquire))(thd, key, is_victim) }
 }
 

@@ -1,5 +1,5 @@
-//! What MySQL looks up in the library: three plugins. `fqc` holds everything; `fqc_events` hears of statements and connections;
-//! `query` only gives variables and counters the names that everybody knows, which begin with the name of their plugin.
+//! The three plugins that MySQL finds in the library. `fqc` is the cache itself. `fqc_events` receives statements and connections.
+//! `query` only gives variables and counters their classic names, which have to begin with the name of their plugin.
 
 use crate::admission;
 use crate::connections;
@@ -24,10 +24,10 @@ unsafe impl Sync for Declarations {}
 // SAFETY: as above.
 unsafe impl Sync for Audit {}
 
-/// A plugin of this type has to name the very version of the server that loads it.
+/// The version of the server that loads the library: a plugin of this type must name exactly that.
 static DAEMON: AtomicI32 = AtomicI32::new(0);
 
-/// Before the server looks at anything in the library. What it loads is checked by `init`.
+/// Runs when the library is loaded, before the server reads anything in it. `init` checks the server itself.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static BEFORE_ALL: extern "C" fn() = name_server;
@@ -43,8 +43,8 @@ extern "C" fn name_server() {
     }
 }
 
-/// An older MySQL has no `check_uninstall` in a `Plugin`: it would take each field behind that for the next one, and crash.
-/// It compares the interface's version before it looks at a plugin, but takes a newer one for its own.
+/// The first server version whose `Plugin` has `check_uninstall`. An older MySQL would read every field after it as the next one, and
+/// crash. It checks the interface version before it reads a plugin, but accepts a newer one.
 const FIRST_WITH_THIS_PLUGIN: c_int = 8_00_00;
 
 static AUDIT: Audit = Audit {
@@ -133,7 +133,7 @@ unsafe extern "C" fn init(plugin: *mut c_void) -> c_int {
     }
 }
 
-/// For who finds the line at night: what has happened, and what to do.
+/// Logs why the plugin is not loaded, what the effect is and what to do. An administrator may read the line without any context.
 fn refuse(plugin: *mut c_void, reason: &str) -> c_int {
     let line = format!(
         "not loaded, and nothing was changed: {reason}. The server goes on without this plugin. To start it without this line in \
@@ -156,7 +156,7 @@ unsafe extern "C" fn begin_names(plugin: *mut c_void) -> c_int {
     begin_part(plugin, reconcile)
 }
 
-/// What `fqc` is not loaded into has no use for the others.
+/// Starts one of the other two plugins, which are refused if `fqc` cannot be loaded.
 fn begin_part(plugin: *mut c_void, begin: impl FnOnce() + UnwindSafe) -> c_int {
     match std::panic::catch_unwind(|| admission::check().map(|()| begin())) {
         Ok(Ok(())) => 0,
@@ -180,7 +180,7 @@ unsafe extern "C" fn begin_events(plugin: *mut c_void) -> c_int {
     })
 }
 
-/// Who connects from here on is not heard of.
+/// Called when `fqc_events` is removed. Connections accepted from then on are not reported, so nothing may be served.
 unsafe extern "C" fn end_events(_: *mut c_void) -> c_int {
     let _ = std::panic::catch_unwind(|| {
         gate::set(Obstacle::NoEvents, true);

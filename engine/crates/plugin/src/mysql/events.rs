@@ -1,4 +1,4 @@
-//! What the audit interface tells: statements, and connections. Not tables (see `mysql`).
+//! Receives statements and connections from the audit interface. Tables are observed elsewhere (see `mysql`).
 
 use crate::connections;
 use crate::containment::contain;
@@ -17,7 +17,7 @@ use session::{Account, Report};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::atomic::Ordering;
 
-/// A bit for each kind of event, a word for each class.
+/// The events that the plugin subscribes to: a word for each class, a bit for each kind of event.
 pub const MASK: [std::ffi::c_ulong; CLASSES] = {
     let mut mask = [0; CLASSES];
     mask[CONNECTION_CLASS as usize] = (CONNECTION_CONNECT | CONNECTION_DISCONNECT | CONNECTION_CHANGE_USER) as u64;
@@ -26,13 +26,13 @@ pub const MASK: [std::ffi::c_ulong; CLASSES] = {
     mask
 };
 
-/// Of these, what tells of statements.
+/// The subset of these events that is about statements.
 pub const STATEMENTS: [(usize, std::ffi::c_ulong); 2] = [
     (GENERAL_CLASS as usize, (GENERAL_LOG | GENERAL_STATUS) as u64),
     (QUERY_CLASS as usize, QUERY_NESTED_START as u64),
 ];
 
-/// `SET SESSION fqc_type` ran on this thread.
+/// Called when `SET SESSION fqc_type` has run on this thread.
 pub fn type_changed(thd: *mut Thd, value: u8) {
     // SAFETY: the server passes the session that runs the SET.
     let thread_id = unsafe { ThdRef::of(thd) }.thread_id();
@@ -65,9 +65,9 @@ pub unsafe extern "C" fn event(thd: *mut Thd, class: c_uint, data: *const c_void
 }
 
 /// # Safety
-/// The text of an event that has not returned.
+/// `event` is an event whose callback has not returned.
 unsafe fn on_nested(thd: &ThdRef, event: &EventQuery) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's guarantee.
     let text = unsafe { event.query.bytes() };
     tell_statement(thd, text);
 }
@@ -83,9 +83,9 @@ fn tell_statement(thd: &ThdRef, text: &[u8]) {
 }
 
 /// # Safety
-/// As above.
+/// `event` is an event whose callback has not returned.
 unsafe fn on_general(thd: &ThdRef, event: &EventGeneral) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's guarantee.
     let (query, command) = unsafe { (event.query.bytes(), event.command.bytes()) };
     let engine = engine();
     let thread_id = reach::number(thd);
@@ -107,13 +107,14 @@ unsafe fn on_general(thd: &ThdRef, event: &EventGeneral) {
                 session.expects_end(engine, has_failed).then(|| session.expects_database(engine))
             });
             if let Some(Some(expects_database)) = found {
-                // The server is not asked with the connection in our hands: who kills this session waits for that with a lock.
+                // The server must not be queried while the connection is taken: a thread that kills this session waits for it, and holds a
+                // lock.
                 let database = if expects_database { thd.database() } else { None };
                 let state = thd.session_state(database.as_deref());
                 with_session(thread_id, |connection| {
                     connection.session.report(engine, Report::Ended { state, executed });
                     if expects_database && database.is_none() {
-                        // What its names mean is not known from here on.
+                        // From here on it is unknown which database the session's table names refer to.
                         connection.session.abandon(engine);
                     }
                 });
@@ -126,7 +127,7 @@ unsafe fn on_general(thd: &ThdRef, event: &EventGeneral) {
     }
 }
 
-/// Of what the general log tells, too, words about a connection are none.
+/// False for commands about connections, which a server whose general log is on reports too.
 fn is_statement(command: &[u8]) -> bool {
     const OTHERS: [&[u8]; 7] = [
         b"Connect",
@@ -141,10 +142,10 @@ fn is_statement(command: &[u8]) -> bool {
 }
 
 /// # Safety
-/// As above.
+/// `event` is an event whose callback has not returned.
 unsafe fn on_connection(thd: &ThdRef, event: &EventConnection) {
     let thread_id = event.thread_id;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's guarantee.
     let address = unsafe { event.ip.bytes() };
     match event.subclass {
         CONNECTION_CONNECT if event.status == 0 => connect(thd, thread_id, address),

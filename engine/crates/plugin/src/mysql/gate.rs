@@ -1,21 +1,21 @@
-//! Whether anything may be served at all. Closed from the beginning, and opened only by what was seen to hold.
+//! Decides whether anything may be served at all. Nothing is, until everything that serving depends on has been observed.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What is in the way, a bit each. Most must first be shown to be absent.
+/// The reasons against serving, one bit each. The first two hold from the start, until an examination of the server clears them.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
-    /// The self-test has not seen a write at every seam of this server.
+    /// The self-test has not observed a write at every seam of this server.
     Untested = 1 << 0,
     /// The plugin `fqc_events` is not installed, or is being removed.
     NoEvents = 1 << 1,
-    /// A storage engine whose locks are not told.
+    /// A storage engine whose locks are not reported.
     Engine = 1 << 2,
-    /// Group Replication, whose members write here, too.
+    /// Group Replication, whose other members write to this server too.
     Group = 1 << 3,
-    /// A thread pool.
+    /// A thread pool, whose connections cannot be followed.
     Pool = 1 << 4,
-    /// Statements are replaced by others before they run, by rules that may change.
+    /// The Rewriter plugin, which replaces statements before they run, by rules that may change.
     Rewriter = 1 << 5,
 }
 
@@ -32,7 +32,7 @@ pub fn is_set(obstacle: Obstacle) -> bool {
     OBSTACLES.load(Ordering::Acquire) & obstacle as u32 != 0
 }
 
-/// Why nothing is served.
+/// Returns why nothing is served, none if there is no obstacle.
 #[inline]
 pub fn obstacle() -> Option<&'static str> {
     let all = OBSTACLES.load(Ordering::Acquire);

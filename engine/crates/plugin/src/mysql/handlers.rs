@@ -1,8 +1,8 @@
-//! Storage engines' handlers: which table each stands for, and that it is locked, or used under LOCK TABLES.
+//! Observes the storage engines' handlers: which table each stands for, and when it is locked, or used under LOCK TABLES.
 //!
-//! All engines that are part of the server are told of, because what another engine holds must not be stored. The name of a
-//! table is that of its path when its handler is opened. A handler that was open before the load is unknown: what reads it is
-//! not stored, and what writes it closes everything.
+//! All engines that are part of the server are reported, because the contents of other engines must not be stored. The name of a table is
+//! taken from its path when its handler is opened. A handler that was opened before the load is unknown: what is read through it is not
+//! stored, and a write through it marks everything as being written.
 
 use crate::engine::engine;
 use crate::following::waking;
@@ -25,14 +25,14 @@ type Lock = unsafe extern "C" fn(*mut c_void, *mut Thd, c_int) -> c_int;
 
 const READ_LOCK: c_int = 0;
 const WRITE_LOCK: c_int = 1;
-/// The least kind of lock that writes.
+/// The lowest lock type that writes.
 const LEAST_WRITE: c_int = 6;
 
-/// Where the server notes how far replication has come: at each checkpoint of a replica's applier, and behind any write where
-/// transactions have numbers.
+/// The tables in which the server stores how far replication has come: at each checkpoint of a replica's applier, and after any write
+/// where transactions have GTIDs.
 const POSITIONS: [&[u8]; 4] = [b"gtid_executed", b"slave_master_info", b"slave_relay_log_info", b"slave_worker_info"];
 
-/// The engines' names, as the server lists them, with their classes. Of the first two the slots are found.
+/// The engines' names, as the server lists them, with their handler classes. The slots are looked up in the first two.
 const CLASSES: [(&str, &CStr); 10] = [
     ("InnoDB", c"_ZTV11ha_innobase"),
     ("InnoDB", c"_ZTV11ha_innopart"),
@@ -63,7 +63,7 @@ const CLOSE: usize = 1;
 const LOCK: usize = 2;
 const STATEMENT: usize = 3;
 
-/// A class whose table holds our functions: what its objects begin with, and its own functions.
+/// A class whose table holds the plugin's functions: the address that its objects begin with, and its own functions.
 struct Class {
     point: AtomicUsize,
     originals: [AtomicPtr<c_void>; 4],
@@ -74,7 +74,7 @@ static ORIGINALS: [Class; CLASSES.len()] =
         CLASSES.len()];
 
 fn original(handler: *mut c_void, which: usize) -> *mut c_void {
-    // SAFETY: an object of a class with virtual functions begins with the place of their table.
+    // SAFETY: an object of a class with virtual functions begins with the address of their table.
     let point = unsafe { handler.cast::<usize>().read() };
     let class = ORIGINALS.iter().find(|class| class.point.load(Ordering::Acquire) == point);
     class.expect("only these classes have our functions").originals[which].load(Ordering::Acquire)
@@ -86,13 +86,13 @@ enum Place {
         db: Vec<u8>,
         name: Vec<u8>,
     },
-    /// A temporary one.
+    /// A temporary table.
     Elsewhere,
 }
 
 const SHARDS: usize = 64;
 type Places = RwLock<HashMap<usize, Arc<Place>, FixedState>>;
-/// Two lines, because processors prefetch them in pairs.
+/// Padded to two cache lines, because processors prefetch them in pairs.
 #[repr(align(128))]
 #[derive(Default)]
 struct Shard(Places);
@@ -130,7 +130,7 @@ unsafe extern "C" fn on_open(
     };
     if failed == 0 && !path.is_null() {
         let _ = std::panic::catch_unwind(|| {
-            // SAFETY: the server's path, NUL-terminated.
+            // SAFETY: the server's path, terminated by a NUL.
             let place = read_path(unsafe { CStr::from_ptr(path) }.to_bytes());
             let handler = handler as usize;
             shard(handler).write().unwrap_or_else(PoisonError::into_inner).insert(handler, Arc::new(place));
@@ -162,7 +162,7 @@ unsafe extern "C" fn on_lock(handler: *mut c_void, thd: *mut Thd, kind: c_int) -
     // SAFETY: as above.
     let refused = unsafe { std::mem::transmute::<*mut c_void, Lock>(function)(handler, thd, kind) };
     if refused != 0 && kind == WRITE_LOCK {
-        // It will not be unlocked.
+        // The lock failed, so it will not be unlocked.
         reach::lets_go(thd, handler as usize);
     }
     refused
@@ -192,11 +192,11 @@ fn tell(actor: Actor, handler: usize, writes: bool) {
     let place = place_of(handler);
     let (db, name) = match place.as_deref() {
         Some(Place::Table { db, name }) => (db.as_slice(), name.as_slice()),
-        // Nobody else can read it.
+        // No other session can read a temporary table.
         Some(Place::Elsewhere) if writes => return,
-        // Not to be stored, like a table of the server's own.
+        // Reads of a temporary table are not stored, like those of a system table.
         Some(Place::Elsewhere) => (b"mysql".as_slice(), b"a temporary table".as_slice()),
-        // The same, and a write of one of these closes everything.
+        // Reads are not stored either, and a write marks everything as being written.
         None => (b"mysql".as_slice(), b"an unknown table".as_slice()),
     };
     let engine = engine();
@@ -244,7 +244,7 @@ pub fn remove() -> Result<(), String> {
     SLOTS.remove()
 }
 
-/// Without those of other engines that this server was built without.
+/// Finds the classes' tables. Engines that this server was built without are left out, except for InnoDB.
 fn find() -> Result<Vec<Vtable>, String> {
     let all = CLASSES.iter().enumerate().map(|(at, (_, class))| (at, Vtable::find(class)));
     all.filter(|(at, found)| *at < REQUIRED || found.is_ok()).map(|(_, found)| found).collect()
@@ -258,7 +258,7 @@ fn positions(table: &Vtable, functions: [&CStr; 4]) -> Result<[usize; 4], String
     Ok(positions)
 }
 
-/// Whether locks of this engine's tables are told.
+/// True if locks of this engine's tables are reported.
 pub fn knows_engine(name: &[u8]) -> bool {
     CLASSES.iter().any(|(engine, _)| engine.as_bytes().eq_ignore_ascii_case(name))
 }

@@ -1,4 +1,4 @@
-//! A session of the plugin in the server that it runs in: no socket, no password.
+//! A session of the plugin in the server that it runs in: without a socket and without a password.
 //!
 //! Only for the worker's own thread, never for a client's.
 
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// The handle that the server gave to the plugin.
 static PLUGIN: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-/// No answer is of any use any more.
+/// True once the plugin has ended: results of queries are then replaced by an error.
 static IS_UNLINKED: AtomicBool = AtomicBool::new(false);
 
 pub fn keep(plugin: *mut c_void) {
@@ -34,7 +34,7 @@ thread_local! {
     static HAS_ENTERED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// What the server must do for a thread before it may call it, and after.
+/// Initialises this thread for calls into the server.
 pub fn enter_thread() {
     // SAFETY: takes no argument.
     unsafe { (symbols::get().thread_begin)() };
@@ -50,7 +50,7 @@ pub fn leave_thread() {
     }
 }
 
-/// Connects at its first statement.
+/// A session that opens with its first statement.
 #[derive(Default)]
 pub struct Local {
     session: Option<Session>,
@@ -134,29 +134,29 @@ struct Collected {
     rows: Vec<Row>,
     row: Row,
     error: Option<String>,
-    /// A value of a kind that no question of ours asks for.
+    /// True if a value was of a type that none of the plugin's queries returns.
     is_unreadable: bool,
 }
 
 /// # Safety
 /// `context` is the `Collected` of a query that has not returned.
 unsafe fn collected<'a>(context: *mut c_void) -> &'a mut Collected {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's guarantee.
     unsafe { &mut *context.cast::<Collected>() }
 }
 
 /// # Safety
-/// As above.
+/// `context` is the `Collected` of a query that has not returned.
 unsafe fn value(context: *mut c_void, value: Option<Vec<u8>>) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's guarantee.
     unsafe { collected(context) }.row.push(value);
     0
 }
 
 /// # Safety
-/// As above.
+/// `context` is the `Collected` of a query that has not returned.
 unsafe fn unreadable(context: *mut c_void) -> c_int {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller's guarantee.
     unsafe { collected(context) }.is_unreadable = true;
     0
 }
@@ -196,7 +196,7 @@ unsafe extern "C" fn on_metadata_end(_: *mut c_void, _: c_uint, _: c_uint) -> c_
     0
 }
 unsafe extern "C" fn on_row(context: *mut c_void) -> c_int {
-    // SAFETY: as above, like all that follow.
+    // SAFETY: as above. The same holds for all following callbacks.
     unsafe { collected(context) }.row.clear();
     0
 }

@@ -1,4 +1,4 @@
-//! MySQL as the server that the plugin runs in.
+//! Implements `Server` for MySQL.
 
 use crate::admission;
 use crate::declared::variables;
@@ -21,26 +21,26 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Finds every symbol; the error names the first one that this server build does not export.
+/// Finds every symbol. The error names the first one that this server build does not export.
 pub fn find(plugin: *mut c_void) -> Result<&'static dyn Server, String> {
     admission::check()?;
     local::keep(plugin);
     symbols::find().map(|symbols| symbols as &dyn Server)
 }
 
-/// Settings are to be looked at.
+/// True if the server's settings must be read in the next round.
 static IS_DUE: AtomicBool = AtomicBool::new(true);
-/// The server was told to make no events of statements.
+/// True once the plugin has switched off the server's statement events.
 static HAS_BEEN_DEAF: AtomicBool = AtomicBool::new(false);
-/// How often obstacles are looked at, while there are some.
+/// The pause between two looks for obstacles, while there are some.
 const PAUSE: Duration = Duration::from_secs(1);
 
 thread_local! {
-    /// When the worker last did.
+    /// When the worker last looked.
     static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// What was last said against serving.
+/// The last self-test failure that was logged.
 static TOLD: Mutex<String> = Mutex::new(String::new());
 
 fn text(words: &str) -> CString {
@@ -131,7 +131,7 @@ impl Server for Symbols {
 
     fn adopt_settings(&self, engine: &Engine, link: &mut dyn Link) -> Result<bool, String> {
         let is_due = IS_DUE.swap(false, Ordering::AcqRel);
-        // What is in the way may go without a word.
+        // An obstacle may disappear without a report.
         let is_late = || gate::obstacle().is_some() && LOOKED.get().is_none_or(|at| at.elapsed() >= PAUSE);
         if !is_due && !is_late() {
             return Ok(false);
@@ -188,10 +188,10 @@ impl Server for Symbols {
 
     fn set_reports(&self, reports: Reports) {
         let Some(mask) = self.reported() else { return };
-        // Relaxed: whatever began before a thread sees the change is waited for, or matters to nobody.
+        // Relaxed: a statement that starts before its thread sees the change is waited for, or no longer matters.
         for (class, kinds) in events::STATEMENTS {
             match reports {
-                // Until it was told otherwise, the server itself knows what there is to report, and to whom.
+                // Until the plugin has switched them off, the server itself sets the events to report.
                 Reports::All if HAS_BEEN_DEAF.load(Ordering::Relaxed) => {
                     mask[class].fetch_or(kinds, Ordering::Relaxed);
                 }
@@ -199,7 +199,7 @@ impl Server for Symbols {
                     HAS_BEEN_DEAF.store(true, Ordering::Relaxed);
                     mask[class].fetch_and(!kinds, Ordering::Relaxed);
                 }
-                // Sessions hold the plugin of the events, which may stay.
+                // Sessions hold a reference to the events plugin, which may stay.
                 Reports::All | Reports::Nothing => {}
             }
         }
@@ -211,7 +211,7 @@ impl Server for Symbols {
         processes::running(link)
     }
 
-    /// Tables and commits are told of by every thread at once.
+    /// None: every thread reports tables and commits from the moment of the load.
     fn lasting_threads(&self, _: &mut dyn Link) -> Result<Vec<Older>, String> {
         Ok(Vec::new())
     }
@@ -221,7 +221,7 @@ fn first_column(rows: &[Row]) -> impl Iterator<Item = &[u8]> {
     rows.iter().filter_map(|row| row.first()?.as_deref())
 }
 
-/// Handlers that were opened before the load are closed, so that their tables are known from here on.
+/// Runs the self-test, then closes handlers that were opened before the load, so that their tables are known from here on.
 fn test(link: &mut dyn Link) -> Result<(), String> {
     selftest::run(link)?;
     if let Err(error) = link.query("FLUSH LOCAL TABLES") {

@@ -1,7 +1,7 @@
-//! Where a report from the server's inside goes: to the session whose connection the thread works for, or to a bystander.
+//! Delivers a report from inside the server: to the session of this thread's connection, or to the thread's entry as a background thread.
 //!
-//! A session keeps what it writes closed until its response says that the transaction has ended. Nobody reads the responses of
-//! a bystander, so the commit itself tells (`commits`), and the end of a lock.
+//! A session keeps its writes in progress until its response says that the transaction has ended. A background thread has no response
+//! that could be read, so the commit itself (`commits`) and the end of a lock are used.
 
 use crate::containment::contain;
 use crate::engine::{engine, is_loaded};
@@ -19,13 +19,13 @@ use std::cell::{Cell, RefCell};
 #[derive(Clone, Copy)]
 pub struct Actor {
     pub thd: ThdRef,
-    /// Its number; for a thread without one, its place in memory, which no number is as great as.
+    /// The thread id. A thread without one gets its address in memory with the top bit set, which no thread id has.
     pub id: u64,
 }
 
 impl Actor {
     fn of(thd: *mut Thd) -> Actor {
-        // SAFETY: the server has called with it, and waits.
+        // SAFETY: the server passed it to a call that has not returned.
         let thd = unsafe { ThdRef::of(thd) };
         Actor { thd, id: number(&thd) }
     }
@@ -35,7 +35,8 @@ impl Actor {
     }
 }
 
-/// As for an actor. The texts of one without a number are told, too: what they close, its seams must find to open it.
+/// Returns the id of an actor. Statements of a thread without a thread id are reported under the same id, so that its commit can end the
+/// writes that they began.
 pub fn number(thd: &ThdRef) -> u64 {
     match thd.thread_id() {
         0 => thd.pointer() as u64 | 1 << 63,
@@ -43,7 +44,7 @@ pub fn number(thd: &ThdRef) -> u64 {
     }
 }
 
-/// Contained, and only while anybody wants to know.
+/// Runs `work` for a call of the server, and contains panics. Returns the default while the plugin is unloaded or the engine suspended.
 pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
     if thd.is_null() || !is_loaded() || !engine().vigil().is_awake() {
         return T::default();
@@ -60,7 +61,7 @@ pub fn on_call<T: Default>(thd: *mut Thd, work: impl FnOnce(Actor) -> T) -> T {
     contain(Point::Event, None, || Some(work())).unwrap_or_default()
 }
 
-/// To whoever it is about. What only reads matters to a session alone.
+/// Delivers the reports to the session or the background thread. Reads are reported to sessions only.
 pub fn tell(actor: Actor, is_read: bool, mut report: impl FnMut(&mut dyn FnMut(Report))) {
     let engine = engine();
     let found = with_session(actor.id, |connection| {
@@ -79,7 +80,7 @@ struct Held {
 }
 
 thread_local! {
-    /// By this thread.
+    /// The handlers that this thread has locked for writing.
     static HELD: RefCell<Vec<Held>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -87,11 +88,12 @@ fn with_held<T>(work: impl FnOnce(&mut Vec<Held>) -> T) -> Option<T> {
     HELD.try_with(|held| held.try_borrow_mut().ok().map(|mut held| work(&mut held))).ok().flatten()
 }
 
+/// Records that the session has locked a handler for writing.
 pub fn holds(actor: Actor, handler: usize, keeps_positions: bool) {
     with_held(|held| held.push(Held { thd: actor.thd.pointer() as usize, handler, keeps_positions }));
 }
 
-/// True if the last one that this session had locked for writing is about to be unlocked. Asleep or not.
+/// True if the last handler that this session had locked for writing is about to be unlocked. Tracked even while the engine is suspended.
 pub fn lets_go(thd: *mut Thd, handler: usize) -> bool {
     let thd = thd as usize;
     let of_session = |held: &mut Vec<Held>| {
@@ -107,8 +109,8 @@ fn holds_any(actor: Actor) -> bool {
     with_held(|held| held.iter().any(|one| one.thd == thd)).unwrap_or(true)
 }
 
-/// It is in the midst of noting how far replication has come, by itself, and not under LOCK TABLES. No statement that ends
-/// somebody's prepared transaction holds such a table while it does.
+/// True if the session is just storing how far replication has come, and nothing else, and not under LOCK TABLES. A statement that ends
+/// another session's prepared transaction holds no such table while it does so.
 fn notes_positions(actor: Actor) -> bool {
     let thd = actor.thd.pointer() as usize;
     let alone = |held: &mut Vec<Held>| {
@@ -123,18 +125,20 @@ fn is_in_transaction(actor: Actor) -> bool {
 }
 
 thread_local! {
-    /// The session that the audit interface last told of on this thread: whatever it runs, its text was told before.
+    /// The session that the audit interface last reported on this thread. The text of whatever it runs has been reported.
     static TOLD: Cell<u64> = const { Cell::new(0) };
 }
 
+/// Records that the audit interface has reported a statement of this session on this thread.
 pub fn told_text(id: u64) {
     let _ = TOLD.try_with(|told| told.set(id));
 }
 
-/// A bystander is about to make what it has written visible. What that is may not be known: of a thread without a number, which
-/// may be older than the engine's waking, and of one that commits although nobody saw it write. Where a text is told, that tells.
-/// The positions of replication are nobody's result, and are noted all the time, also by threads without a number.
-/// True if it is no bystander: then the end need not be told here either.
+/// Called when a background thread is about to make its writes visible. What it wrote is unknown if the thread has no thread id, since it
+/// may be older than the engine's waking, or if no write was seen and its statement was not reported. Then everything is marked as
+/// being written. Replication positions are part of no result, and are stored all the time, so they are exempt.
+///
+/// Returns true for a session with a followed connection: its end need not be reported here either.
 pub fn begins_to_commit(actor: Actor) -> bool {
     if with_session(actor.id, |_| ()).is_some() {
         return true;
@@ -142,7 +146,7 @@ pub fn begins_to_commit(actor: Actor) -> bool {
     let is_told = TOLD.try_with(Cell::get).unwrap_or(0) == actor.id;
     bystanders::with(actor.id, |bystander| {
         let is_unclear = (!is_told && !bystander.has_written() || actor.is_nameless()) && !notes_positions(actor);
-        // Not understood: it may be anything.
+        // A text that cannot be parsed stands for any write.
         let text: &[u8] = if is_unclear { b"?" } else { b"COMMIT" };
         bystander.report(engine(), Report::Statement { text });
     });
@@ -150,11 +154,11 @@ pub fn begins_to_commit(actor: Actor) -> bool {
 }
 
 thread_local! {
-    /// The session on this thread that ends a transaction which was prepared before.
+    /// The session on this thread that ends a prepared transaction.
     static SECOND_PHASE: Cell<usize> = const { Cell::new(0) };
 }
 
-/// A bystander closes everything: what was prepared may show from here on.
+/// Marks everything as being written if the session is a background thread: a prepared transaction may become visible from here on.
 pub fn begins_second_phase(thd: *mut Thd) {
     let _ = SECOND_PHASE.try_with(|ending| ending.set(thd as usize));
     on_call(thd, |actor| {
@@ -164,13 +168,14 @@ pub fn begins_second_phase(thd: *mut Thd) {
     });
 }
 
+/// Ends the writes that `begins_second_phase` began.
 pub fn ends_second_phase(thd: *mut Thd) {
     let _ = SECOND_PHASE.try_with(|ending| ending.set(0));
     on_call(thd, |actor| has_ended(actor, true));
 }
 
-/// What a bystander has written is visible, or gone: it opens when nothing is locked for writing any more, unless what it ends
-/// was prepared before.
+/// Ends the writes of a background thread, which are visible or rolled back. They go on while anything is locked for writing, and while
+/// the session ends a prepared transaction.
 pub fn has_ended(actor: Actor, is_whole: bool) {
     let is_inside = SECOND_PHASE.try_with(|ending| ending.get() == actor.thd.pointer() as usize).unwrap_or(false);
     if is_inside || with_session(actor.id, |_| ()).is_some() {

@@ -1,9 +1,9 @@
-//! `XA COMMIT` and `XA ROLLBACK`: the end of a transaction that was prepared before, perhaps by another session or by one of which
-//! nothing is left.
+//! Observes `XA COMMIT` and `XA ROLLBACK`: the end of a transaction that was prepared before, perhaps by another session, or by one that is
+//! gone.
 //!
-//! What it makes visible its own session has not written. Inside of it the server commits other things first, such as how far
-//! replication has come, so that a commit alone shows no end; it is over once the command's own function has returned. An
-//! applier runs the same function as a client.
+//! The session that runs the command did not write what becomes visible. While it runs, the server commits other things first, such as
+//! how far replication has come, so a commit alone does not mark the end; it is over once the command's own function has returned.
+//! A replication applier runs the same function as a client.
 
 use crate::mysql::abi::Thd;
 use crate::mysql::reach;
@@ -12,7 +12,7 @@ use crate::mysql::vtables::{Slot, Slots, Vtable};
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// True if it has failed.
+/// Returns true if the command failed.
 type Execute = unsafe extern "C" fn(*mut c_void, *mut Thd) -> bool;
 
 struct Command {
@@ -51,7 +51,7 @@ unsafe extern "C" fn on_rollback(command: *mut c_void, thd: *mut Thd) -> bool {
 fn around(original: &AtomicPtr<c_void>, command: *mut c_void, thd: *mut Thd) -> bool {
     selftest::note(|| Seen { seam: Seam::SecondPhase, name: None, writes: true });
     reach::begins_second_phase(thd);
-    // SAFETY: what `install` has kept, with the server's arguments.
+    // SAFETY: the function that `install` has stored, with the server's arguments.
     let failed = unsafe { std::mem::transmute::<*mut c_void, Execute>(original.load(Ordering::Acquire))(command, thd) };
     reach::ends_second_phase(thd);
     failed

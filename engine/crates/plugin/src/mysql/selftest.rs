@@ -1,5 +1,5 @@
-//! Before anything is served, a session of the plugin's own writes, and each seam must have told of it: another build of the
-//! server may have put functions together, or call past a table of functions.
+//! The self-test: before anything is served, a session of the plugin writes, and each seam must report that write. Another build of the
+//! server may have inlined functions, or may call them without going through their table.
 
 use crate::faults;
 use crate::mysql::gate::{self, Obstacle};
@@ -24,10 +24,11 @@ pub struct Seen {
 }
 
 thread_local! {
-    /// What was told on this thread, while it tests.
+    /// The reports of the seams on this thread; none outside of the test.
     static SEEN: RefCell<Option<Vec<Seen>>> = const { RefCell::new(None) };
 }
 
+/// Records a report of a seam. Does nothing unless the self-test runs on this thread.
 #[inline]
 pub fn note(seen: impl FnOnce() -> Seen) {
     let tests = SEEN.try_with(|all| all.try_borrow().is_ok_and(|all| all.is_some())).unwrap_or(false);
@@ -37,14 +38,14 @@ pub fn note(seen: impl FnOnce() -> Seen) {
     }
 }
 
-/// A name that a path has to code.
+/// A table name that is encoded in a file path.
 const CODED: &str = "t-ä";
 
-/// Storage engines besides InnoDB whose tables any client can make. Their results are kept out of the cache because their locks are
-/// reported, so the test asks for that report.
+/// Storage engines besides InnoDB in which any client can create tables. Their results are not cached because their locks are reported, so
+/// the test requires that report.
 const OTHER_ENGINES: [&str; 5] = ["myisam", "memory", "csv", "archive", "blackhole"];
 
-/// What was missing, if anything was.
+/// Runs the test. The error says which report was missing.
 pub fn run(link: &mut dyn Link) -> Result<(), String> {
     let db = format!("fqc_self_test_{}", std::process::id());
     let outcome = told(link, &db);
@@ -58,7 +59,7 @@ fn told(link: &mut dyn Link, db: &str) -> Result<(), String> {
     OTHER_ENGINES.iter().try_for_each(|engine| of_other_engine(link, db, engine))
 }
 
-/// An engine that makes no table, since it is disabled or is no part of this server, is left out.
+/// Tests one engine. An engine that is disabled or not part of this server creates no table, and is skipped.
 fn of_other_engine(link: &mut dyn Link, db: &str, engine: &str) -> Result<(), String> {
     let table = format!("{db}.{engine}");
     if link.query(&format!("CREATE TABLE {table} (v INT NOT NULL) ENGINE = {engine}")).is_err() {
@@ -125,6 +126,7 @@ fn tell(link: &mut dyn Link, db: &str, statement: &str, wanted: &[(Seam, &str, b
     Ok(())
 }
 
+/// True until the self-test has passed.
 pub fn is_needed() -> bool {
     gate::is_set(Obstacle::Untested)
 }

@@ -15,7 +15,7 @@ type Release = unsafe extern "C" fn(*const c_void) -> c_int;
 type Print = unsafe extern "C" fn(*mut *mut c_void, c_int, *const c_char, ...) -> c_int;
 const PRINT: &CStr = c"_Z21my_plugin_log_messagePPv16plugin_log_levelPKcz";
 
-/// A service of the server's registry: the first of its functions.
+/// A service of the server's registry: its first functions.
 #[repr(C)]
 struct Registry {
     acquire: unsafe extern "C" fn(*const c_char, *mut *const c_void) -> c_int,
@@ -27,7 +27,7 @@ type Get = unsafe extern "C" fn(*mut Thd, *const c_char, *mut c_void) -> bool;
 type Convert = unsafe extern "C" fn(*mut c_void, *mut c_char, u64, *const c_char) -> bool;
 type Destroy = unsafe extern "C" fn(*mut c_void);
 
-/// The database of a session, as the server's own components ask for it.
+/// The services that the server's own components use to query a session's database.
 #[derive(Clone, Copy)]
 struct Attributes {
     get: Get,
@@ -72,7 +72,7 @@ pub struct Symbols {
     ) -> c_int,
     pub utf8: *const c_void,
     decode_name: unsafe extern "C" fn(*const c_char, *mut c_char, usize, bool, *mut bool) -> usize,
-    /// None where the server does not offer all of these services.
+    /// Is none if the server does not offer all of these services.
     attributes: Option<Attributes>,
 }
 
@@ -83,7 +83,7 @@ unsafe impl Sync for Symbols {}
 
 static SYMBOLS: OnceLock<Symbols> = OnceLock::new();
 
-/// Finds every symbol; the error names the first one that this server build does not export.
+/// Finds every symbol. The error names the first one that this server build does not export.
 pub fn find() -> Result<&'static Symbols, String> {
     if SYMBOLS.get().is_none() {
         let symbols = Symbols::find()?;
@@ -92,12 +92,12 @@ pub fn find() -> Result<&'static Symbols, String> {
     Ok(get())
 }
 
-/// The symbols found at load. Only code that runs after a successful load may ask.
+/// Returns the symbols found at load. Call only after a successful load.
 pub fn get() -> &'static Symbols {
     SYMBOLS.get().expect("the plugin has been loaded")
 }
 
-/// An error in the log of a server that may lack all else.
+/// Logs an error in a server that may lack all other symbols.
 pub fn print_error(plugin: *mut c_void, text: &CStr) {
     const ERROR: c_int = 0;
     // SAFETY: the signature of this function in the server's headers.
@@ -115,8 +115,8 @@ fn print(function: Print, mut plugin: *mut c_void, level: c_int, text: &CStr) {
 }
 
 impl Attributes {
-    /// Each service is given back at once: the server misses those that are not when it ends, and says so in its log. Their
-    /// functions are part of the server itself, and stay.
+    /// Finds the services. Each is released at once, because the server logs services that are still acquired when it ends. Their functions
+    /// are part of the server itself, and stay valid.
     fn find() -> Result<Option<Attributes>, String> {
         // SAFETY: the registry's documented use.
         unsafe {
@@ -130,7 +130,7 @@ impl Attributes {
     }
 
     /// # Safety
-    /// The registry is the server's, and has not been given back.
+    /// `registry` is the server's, and has not been released.
     unsafe fn find_in(registry: &Registry) -> Option<Attributes> {
         // SAFETY: the registry's documented use; each function has the signature of its field in the server's headers.
         unsafe {
@@ -166,7 +166,7 @@ impl Symbols {
                 current_thd: function(c"_Z19thd_get_current_thdv")?,
                 security_context: function(c"_Z24thd_get_security_contextP3THDPP16Security_context")?,
                 security_option: function(c"_Z27security_context_get_optionP16Security_contextPKcPv")?,
-                // Older servers take no arguments here: two too many do no harm.
+                // In older servers this function takes no arguments: two extra ones do no harm.
                 skip_grants: function(c"_ZN16Security_context11skip_grantsEPKcS1_")?,
                 started: variable(c"mysqld_server_started")?,
                 ending: variable(c"connection_events_loop_aborted_flag")?,
@@ -185,26 +185,26 @@ impl Symbols {
                 are_sessions_available: function(c"_Z31srv_session_server_is_availablev")?,
                 run_command: function(c"_Z27command_service_run_commandP11Srv_session19enum_server_commandPK8COM_DATAPK12CHARSET_INFOPK22st_command_service_cbs17cs_text_or_binaryPv")?,
                 utf8: symbol(c"my_charset_utf8mb4_general_ci")?,
-                // Older servers take one argument less: one too many does no harm.
+                // In older servers this function takes one argument less: an extra one does no harm.
                 decode_name: function(c"_Z21filename_to_tablenamePKcPcmbPb")?,
                 attributes: Attributes::find()?,
             })
         }
     }
 
-    /// The server takes connections: its catalogue may be asked.
+    /// True once the server accepts connections, so that its catalogue may be queried.
     pub fn has_started(&self) -> bool {
         // SAFETY: an exported byte-sized flag, only ever stored to; relaxed: no data is published with it.
         unsafe { &*self.started }.load(Ordering::Relaxed) != 0
     }
 
-    /// It takes no more connections, and is about to clean up what statements need.
+    /// True if the server accepts no more connections and is about to free what statements need.
     pub fn is_ending(&self) -> bool {
         // SAFETY: an exported atomic word.
         unsafe { &*self.ending }.load(Ordering::Relaxed) != 0
     }
 
-    /// 0 if this thread runs none.
+    /// Returns the thread id of the session on this thread, 0 if there is none.
     pub fn session_of_thread(&self) -> u64 {
         // SAFETY: takes no argument; the thread's own session, or null.
         unsafe {
@@ -213,17 +213,17 @@ impl Symbols {
         }
     }
 
-    /// A thread pool has been loaded, whose threads wait for connections in a way of their own.
+    /// True if a thread pool has been loaded, whose threads poll connections in their own way.
     pub fn has_thread_pool(&self) -> bool {
         const LOADED: u64 = 2;
         // SAFETY: an exported word.
         unsafe { &*self.thread_handling }.load(Ordering::Relaxed) >= LOADED
     }
 
-    /// The events that the server makes at all: a word for each class, a bit for each kind; if it lets them be seen.
+    /// The events that the server generates: a word for each class, a bit for each kind. None if the server does not export them.
     pub fn reported(&self) -> Option<&'static [AtomicU64; CLASSES]> {
-        // SAFETY: null, or an exported array of aligned words, as many as there are classes, which the server itself reads
-        // without a lock. It writes them, under one, when plugins come and go; `waking` looks again after its own changes.
+        // SAFETY: null, or an exported array of aligned words, one per class, which the server itself reads without a lock. The server
+        // writes them, under a lock, when plugins are installed or removed; `waking` checks again after its own changes.
         unsafe { self.reported.as_ref() }
     }
 
@@ -236,7 +236,7 @@ impl Symbols {
         print(self.print, plugin, level, text);
     }
 
-    /// A warning or error of the statement that runs on this thread, with a number of the server's own.
+    /// Raises a warning or an error for the statement on this thread, with one of the server's own error numbers.
     pub fn raise(&self, number: c_uint, is_warning: bool, text: &CStr) {
         const WARNING: c_int = 1;
         // SAFETY: as above; the session that runs on this thread.
@@ -248,11 +248,11 @@ impl Symbols {
         }
     }
 
-    /// A part of a file's path as the name that it stands for.
+    /// Decodes a component of a file's path to the name that it stands for.
     pub fn decode(&self, part: &[u8]) -> Vec<u8> {
         let Ok(part) = std::ffi::CString::new(part) else { return Vec::new() };
         let mut name = [0u8; 512];
-        // SAFETY: NUL-terminated, and a buffer with its length; whether there were errors may stay untold.
+        // SAFETY: a NUL-terminated text, and a buffer with its length; the pointer for errors may be null.
         let length = unsafe {
             (self.decode_name)(part.as_ptr(), name.as_mut_ptr().cast(), name.len(), true, std::ptr::null_mut())
         };
@@ -260,7 +260,7 @@ impl Symbols {
     }
 }
 
-/// One session of the server, only to be asked on the thread that runs it.
+/// One session of the server. Query it only on the thread that runs it.
 #[derive(Clone, Copy)]
 pub struct ThdRef(*mut Thd);
 
@@ -271,20 +271,20 @@ impl ThdRef {
         ThdRef(thd)
     }
 
-    /// 0 for threads of the server's own that are no sessions.
+    /// Returns 0 for threads of the server that are not sessions.
     pub fn thread_id(&self) -> u64 {
         // SAFETY: `ThdRef::of`.
         u64::from(unsafe { (get().thread_id)(self.0) })
     }
 
-    /// The account whose privileges apply: user and host part of the matched row.
+    /// Returns the account whose privileges apply: user and host part of the matched grant row. None if the server does not say.
     pub fn account(&self) -> Option<(Vec<u8>, Vec<u8>)> {
         let mut context = std::ptr::null_mut();
-        // SAFETY: `ThdRef::of`; room for a pointer.
+        // SAFETY: `ThdRef::of`; space for a pointer.
         let failed = unsafe { (get().security_context)(self.0, &mut context) } != 0;
         let option = |name: &CStr| {
             let mut text = LexString { str: std::ptr::null(), length: 0 };
-            // SAFETY: the session's own context, and room for the text's place, which is valid while the session does not change it.
+            // SAFETY: the session's own context, and space for the string, which is valid while the session does not change it.
             let failed = unsafe { (get().security_option)(context, name.as_ptr(), (&raw mut text).cast()) } != 0;
             // SAFETY: as above.
             (!failed).then(|| unsafe { text.bytes() }.to_vec())
@@ -292,12 +292,12 @@ impl ThdRef {
         if failed || context.is_null() { None } else { Some((option(c"priv_user")?, option(c"priv_host")?)) }
     }
 
-    /// The current database; empty if there is none. None: the server does not say.
+    /// Returns the current database, empty if there is none. None if the server does not say.
     pub fn database(&self) -> Option<Vec<u8>> {
         let attributes = get().attributes?;
         let mut text: *mut c_void = std::ptr::null_mut();
         let mut name = [0u8; 512];
-        // SAFETY: `ThdRef::of`; a handle of a string, which is destroyed, and a buffer with its length, in which it ends with a NUL.
+        // SAFETY: `ThdRef::of`; a string handle, which is destroyed, and a buffer with its length, in which the text ends with a NUL.
         unsafe {
             if (attributes.get)(self.0, c"schema".as_ptr(), (&raw mut text).cast()) {
                 return None;
@@ -314,10 +314,10 @@ impl ThdRef {
         CStr::from_bytes_until_nul(&name).ok().map(|name| name.to_bytes().to_vec())
     }
 
-    /// From here on it may do anything. For a session of the plugin's own.
+    /// Gives the session all privileges. For a session of the plugin's own. Returns false if that failed.
     pub fn skip_grants(&self) -> bool {
         let mut context = std::ptr::null_mut();
-        // SAFETY: `ThdRef::of`; room for a pointer; names that live for ever.
+        // SAFETY: `ThdRef::of`; space for a pointer; names that are static.
         unsafe {
             let failed = (get().security_context)(self.0, &mut context) != 0 || context.is_null();
             if !failed {
@@ -343,7 +343,7 @@ impl Facts for ThdRef {
         unsafe { (get().is_read_only)(self.0) != 0 }
     }
 
-    /// The id is the first field of the public structure.
+    /// Returns the collation id, which is the first field of the public charset structure.
     fn collation_id(&self) -> u32 {
         // SAFETY: `ThdRef::of`; the server returns a pointer to a static charset description.
         unsafe { (get().charset)(self.0).as_ref().copied().unwrap_or(0) }
@@ -362,7 +362,7 @@ impl LexString {
         if self.str.is_null() {
             return b"";
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's guarantee.
         unsafe { std::slice::from_raw_parts(self.str.cast(), self.length) }
     }
 }

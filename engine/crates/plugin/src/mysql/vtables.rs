@@ -1,7 +1,7 @@
-//! Tables of virtual functions that the server exports.
+//! The virtual function tables that the server exports.
 //!
-//! A function's slot is found by looking for the address of the exported function in the exported table, and must be found
-//! exactly once: nothing is assumed about the layout of any class. The pointer in the slot is exchanged as in the offset table.
+//! A function's slot is found by searching the exported table for the address of the exported function, which must be there exactly once:
+//! nothing is assumed about the layout of any class. The pointer in the slot is exchanged as in the global offset table.
 
 use crate::exports::{size, symbol};
 use crate::pointers::{Exchanged, Pointer};
@@ -10,8 +10,8 @@ use std::ffi::{CStr, CString, c_void};
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Before the functions of a table stand the offset to the top of the object, 0 in the first table of a class, and what describes the
-/// class.
+/// The words before the functions of a table: the offset to the top of the object, 0 in the first table of a class, and the type
+/// information of the class.
 const OFFSET: usize = 0;
 const TYPE: usize = 1;
 const BEFORE_FUNCTIONS: usize = 2;
@@ -23,7 +23,8 @@ pub struct Vtable {
 }
 
 impl Vtable {
-    /// Fails unless what stands before the functions is as of a class whose objects begin with the address of this table.
+    /// Finds a table. An error unless the words before the functions are those of a class whose objects begin with the address of this
+    /// table.
     pub fn find(name: &'static CStr) -> Result<Vtable, String> {
         let start = symbol(name)?;
         let words = size(start).unwrap_or(0) / size_of::<*mut c_void>();
@@ -38,13 +39,13 @@ impl Vtable {
         Ok(table)
     }
 
-    /// What the first word of the class's objects holds.
+    /// The address that the first word of the class's objects holds.
     pub fn address_point(&self) -> *mut c_void {
         // SAFETY: within the table.
         unsafe { self.start.add(BEFORE_FUNCTIONS) }.cast()
     }
 
-    /// The position of an exported function.
+    /// Returns the position of an exported function. An error unless it is in the table exactly once.
     pub fn position(&self, function: &CStr) -> Result<usize, String> {
         let wanted = symbol(function)?;
         let mut found = (0..self.length).filter(|position| self.slot(*position).current() == wanted);
@@ -62,16 +63,16 @@ impl Vtable {
     }
 }
 
-/// The symbol that describes the class of a table: `_ZTI3THD` for `_ZTV3THD`.
+/// Returns the symbol of the type information that belongs to a table: `_ZTI3THD` for `_ZTV3THD`.
 fn type_of(table: &CStr) -> CString {
     let name = table.to_bytes().strip_prefix(b"_ZTV").unwrap_or_default();
     CString::new([b"_ZTI", name].concat()).unwrap_or_default()
 }
 
-/// A slot, our function for it, and where the one is kept that ours has to call.
+/// A slot, the plugin's function for it, and where the original function is stored for the plugin's to call.
 pub type Slot = (Pointer, *mut c_void, &'static AtomicPtr<c_void>);
 
-/// The slots of one seam.
+/// The slots that one module has exchanged.
 pub struct Slots(Mutex<Exchanged>);
 
 impl Slots {
@@ -79,7 +80,7 @@ impl Slots {
         Slots(Mutex::new(Exchanged::none()))
     }
 
-    /// All of them or none: `find` finds every slot before any is changed.
+    /// Exchanges all slots or none: `find` finds every slot before any is changed.
     pub fn install(&self, find: impl FnOnce() -> Result<Vec<Slot>, String>) -> Result<(), String> {
         let mut exchanged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !exchanged.is_empty() {
@@ -94,6 +95,7 @@ impl Slots {
         })
     }
 
+    /// Restores all slots. An error if one of them could not be restored.
     pub fn remove(&self) -> Result<(), String> {
         let outcome = self.0.lock().unwrap_or_else(PoisonError::into_inner).put_back();
         outcome.map_err(|error| format!("a table of functions could not be put back: {error}"))

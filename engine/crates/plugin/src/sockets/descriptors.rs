@@ -1,10 +1,10 @@
-//! The connections by their file descriptor.
+//! The connections by file descriptor.
 //!
-//! A `Descriptor` is made once for each number that a connection ever had, and never freed, so a stale reference is never dangling.
-//! What is in it belongs to the thread that has taken it: the server uses a connection from one thread at a time. Where another
-//! thread may close it meanwhile (`Server::session_here`), one waits for the other, so that nobody gets the descriptor's number
-//! while it is in use; elsewhere a second thread that comes all the same finds the descriptor taken and passes the bytes unseen.
-//! Who only looks in is waited for: a thread that went past what it has read ahead would lose it.
+//! A `Descriptor` is created once for each number that a connection ever had, and never freed, so a stale reference never dangles. Its
+//! content belongs to the thread that has taken it: the server uses a connection from one thread at a time. In a product in which
+//! another thread may close it at any moment (`Server::session_here`), that thread waits, so that the number is not reused while the
+//! connection is in use. In the other, a second thread finds the descriptor taken and passes the bytes unseen. A visitor, which only
+//! examines the connection, is always waited for, because a thread that went ahead would lose the bytes that were read ahead.
 
 use crate::server;
 use host::Connection;
@@ -20,18 +20,18 @@ const VISITOR: u8 = 2;
 
 pub struct Descriptor {
     holder: AtomicU8,
-    /// The server's number of the session, 0 before it is authenticated.
+    /// The server's thread id of the session, 0 before it is authenticated.
     pub thread_id: AtomicU64,
-    /// Which connection it is for: one that comes later under the same number has another.
+    /// Identifies the connection among those that had this descriptor number: each new one increments it.
     turn: AtomicU64,
-    /// Which load of the plugin accepted it.
+    /// The load of the plugin that accepted the connection.
     pub load: AtomicU64,
-    /// The load since which the server tells what an older connection under this descriptor does.
+    /// The load in which the server has first reported an older connection under this descriptor; 0 if none.
     pub heard: AtomicU64,
     connection: UnsafeCell<Option<Connection>>,
 }
 
-// SAFETY: `connection` is only reached through `Taken`, of which `holder` allows one at a time.
+// SAFETY: `connection` is only reached through `Taken`, and `holder` allows one of these at a time.
 unsafe impl Sync for Descriptor {}
 
 const DESCRIPTORS: usize = 1 << 20;
@@ -39,7 +39,7 @@ const DESCRIPTORS: usize = 1 << 20;
 /// All null at first, so it takes no memory before it is used.
 static TABLE: [AtomicPtr<Descriptor>; DESCRIPTORS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; DESCRIPTORS];
 
-/// What is known of this file descriptor, if a connection was ever accepted under it.
+/// Returns the descriptor with this number, none if no connection ever had it.
 #[inline]
 pub fn get(fd: c_int) -> Option<&'static Descriptor> {
     let pointer = TABLE.get(usize::try_from(fd).ok()?)?.load(Ordering::Acquire);
@@ -47,7 +47,7 @@ pub fn get(fd: c_int) -> Option<&'static Descriptor> {
     unsafe { pointer.as_ref() }
 }
 
-/// The same, made if there is none.
+/// Returns the descriptor with this number, and creates it if there is none.
 pub fn made(fd: c_int) -> Option<&'static Descriptor> {
     let place = usize::try_from(fd).ok().and_then(|fd| TABLE.get(fd))?;
     if place.load(Ordering::Acquire).is_null() {
@@ -60,14 +60,14 @@ pub fn made(fd: c_int) -> Option<&'static Descriptor> {
             connection: UnsafeCell::new(None),
         }));
         if place.compare_exchange(std::ptr::null_mut(), descriptor, Ordering::Release, Ordering::Relaxed).is_err() {
-            // SAFETY: made above, and nobody else has seen it.
+            // SAFETY: created above, and not visible to any other thread.
             drop(unsafe { Box::from_raw(descriptor) });
         }
     }
     get(fd)
 }
 
-/// A new connection under this descriptor.
+/// Stores a new connection under this descriptor.
 pub fn open(fd: c_int, load: u64, connection: Connection) {
     if let Some(mut taken) = made(fd).and_then(Descriptor::take) {
         taken.descriptor.thread_id.store(0, Ordering::Relaxed);
@@ -77,19 +77,19 @@ pub fn open(fd: c_int, load: u64, connection: Connection) {
     }
 }
 
-/// Threads that wait in a read are back in a moment, where the machine lets them run.
+/// How long to wait for threads that are in a read: they return within milliseconds if the machine lets them run.
 const BACK_AFTER: Duration = Duration::from_secs(1);
 
-/// Nobody uses a connection so long that another thread wants.
+/// How long to wait for another thread's use of a connection.
 const LONGEST_USE: Duration = Duration::from_secs(60);
 
-/// Whether nothing of any connection is in our hands.
+/// True if no connection has bytes buffered in the plugin, or responses outstanding.
 pub fn all_clean() -> bool {
     let until = Instant::now() + BACK_AFTER;
     all().all(|descriptor| descriptor.is_clean_by(until))
 }
 
-/// Runs `work` on each descriptor that comes free soon.
+/// Runs `work` on each descriptor that becomes free within `BACK_AFTER`.
 pub fn visit(mut work: impl FnMut(&mut Taken)) {
     let until = Instant::now() + BACK_AFTER;
     all().filter_map(|descriptor| descriptor.visited_by(until)).for_each(|mut taken| work(&mut taken));
@@ -103,7 +103,7 @@ fn all() -> impl Iterator<Item = &'static Descriptor> {
 }
 
 impl Descriptor {
-    /// None if another thread, or an outer frame of this one, has it, and is not to be waited for.
+    /// Takes the descriptor. Returns none if another thread, or an outer frame of this one, has it and must not be waited for.
     #[inline]
     pub fn take(&'static self) -> Option<Taken> {
         // Acquire: pairs with the Release in `Taken::drop`, so that the last thread's changes are seen.
@@ -122,7 +122,7 @@ impl Descriptor {
                 Ok(_) => return Some(Taken { descriptor: self }),
                 Err(VISITOR) => thread::yield_now(),
                 Err(_) if server::get().session_here().is_none() => return None,
-                // It works, or waits on a socket that has been shut down.
+                // The other thread is working, or waits on a socket that has been shut down.
                 Err(_) if Instant::now() < *until.get_or_insert_with(|| Instant::now() + LONGEST_USE) => {
                     thread::sleep(Duration::from_micros(100));
                 }
@@ -157,14 +157,14 @@ impl Descriptor {
     }
 }
 
-/// The right to use a descriptor's connection.
+/// The exclusive right to use a descriptor's connection.
 pub struct Taken {
     pub descriptor: &'static Descriptor,
 }
 
 impl Taken {
     pub fn content(&mut self) -> &mut Option<Connection> {
-        // SAFETY: nobody held the descriptor before this value did; `&mut self` excludes a second reference.
+        // SAFETY: no other holder existed when this value was created; `&mut self` excludes a second reference.
         unsafe { &mut *self.descriptor.connection.get() }
     }
 }
@@ -176,7 +176,7 @@ impl Drop for Taken {
 }
 
 thread_local! {
-    /// The descriptor whose bytes this thread handled last, and its turn: the server's events are about that connection.
+    /// The descriptor whose bytes this thread handled last, and its turn. The server's events on this thread are about that connection.
     static CURRENT: Cell<(c_int, u64)> = const { Cell::new((-1, 0)) };
 }
 
@@ -185,10 +185,10 @@ pub fn set_current(fd: c_int, taken: &Taken) {
     let _ = CURRENT.try_with(|current| current.set((fd, turn)));
 }
 
-/// Taken, if it is still for that connection.
+/// Takes this thread's current descriptor, if it still belongs to the same connection and is wanted.
 pub fn take_current(is_wanted: impl Fn(&Descriptor) -> bool) -> Option<Taken> {
     let (fd, turn) = CURRENT.try_with(Cell::get).unwrap_or((-1, 0));
     let is_it = |descriptor: &Descriptor| descriptor.turn.load(Ordering::Relaxed) == turn && is_wanted(descriptor);
-    // Asked again: another thread may have closed it meanwhile.
+    // Checked again after taking it, because another thread may have closed it in between.
     get(fd).filter(|descriptor| is_it(descriptor))?.take().filter(|taken| is_it(taken.descriptor))
 }

@@ -1,6 +1,6 @@
-//! A connection that is a feed: its thread moves the bytes, for as long as the near cache stays.
+//! Runs a connection that has become a feed: its thread moves the bytes for as long as the near cache is connected.
 //!
-//! The server believes that it waits for the next command. Whatever ends that, a KILL or the end of the server, shuts the socket down.
+//! The server believes that it waits for the next command. A KILL or a shutdown of the server ends the feed by shutting the socket down.
 
 use crate::engine::engine;
 use feed::NearId;
@@ -13,18 +13,18 @@ use std::sync::Arc;
 use wire::{Header, push_packet};
 
 const BUFFER: usize = 16 * 1024;
-/// Of a payload from a near cache.
+/// The longest payload that is accepted from a near cache, in bytes.
 const LONGEST: usize = 1 << 20;
-/// How often it is looked whether the near cache is still there.
+/// How often the thread checks whether the near cache is still attached.
 const PAUSE_MS: c_int = 500;
 
 struct Bell(File);
 
 impl Bell {
     fn new() -> Option<Bell> {
-        // SAFETY: no pointers; what is returned is a new descriptor of ours, or negative.
+        // SAFETY: no pointers; the result is a new descriptor, or negative.
         let fd = unsafe { libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) };
-        // SAFETY: just made, and nobody else has it.
+        // SAFETY: just created, and not visible to any other thread.
         (fd >= 0).then(|| Bell(unsafe { File::from_raw_fd(fd) }))
     }
 
@@ -33,9 +33,9 @@ impl Bell {
     }
 }
 
-/// Until the feed is over; then the connection is. `id`: none if the near cache could not attach.
+/// Runs the feed until it ends. Returns 0, so that the server closes the connection. `id` is none if the near cache could not attach.
 #[cold]
-#[inline(never)] // its buffer would lie in the frame of every read
+#[inline(never)] // otherwise its buffer would be in the stack frame of every read
 pub fn run(fd: c_int, io: &mut dyn Io, id: Option<NearId>) -> isize {
     if let Some(id) = id {
         let _end = End(id);
@@ -46,7 +46,7 @@ pub fn run(fd: c_int, io: &mut dyn Io, id: Option<NearId>) -> isize {
     0
 }
 
-/// Also where something panics.
+/// Detaches the near cache, also after a panic.
 struct End(NearId);
 
 impl Drop for End {
@@ -82,7 +82,7 @@ fn exchange(fd: c_int, io: &mut dyn Io, id: NearId, bell: &Bell) {
     }
 }
 
-/// As much as the socket takes. False if it is broken.
+/// Sends as much as the socket takes. Returns false if the socket is broken.
 fn send(io: &mut dyn Io, output: &mut Vec<u8>) -> bool {
     while !output.is_empty() {
         match io.write(output) {
@@ -94,7 +94,7 @@ fn send(io: &mut dyn Io, output: &mut Vec<u8>) -> bool {
     true
 }
 
-/// What has come. False at the end, and after what is not understood.
+/// Receives what has arrived. Returns false at the end of the stream, and after a message that cannot be parsed.
 fn receive(io: &mut dyn Io, id: NearId, input: &mut Vec<u8>) -> bool {
     let mut buffer = [0; BUFFER];
     match io.read(&mut buffer) {
@@ -115,14 +115,14 @@ fn receive(io: &mut dyn Io, id: NearId, input: &mut Vec<u8>) -> bool {
     true
 }
 
-/// A TLS library that wants to wait leaves no error.
+/// True if the failed call may be repeated. A TLS library that would block leaves no error.
 fn may_go_on() -> bool {
     let error = std::io::Error::last_os_error();
     matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted)
         || error.raw_os_error() == Some(0)
 }
 
-/// What the socket is ready for, and whether the bell has rung; nothing after a while.
+/// Waits for at most `PAUSE_MS`. Returns the socket's events, and whether the bell has rung.
 fn wait(fd: c_int, wanted: i16, bell: c_int) -> (i16, bool) {
     let mut both =
         [libc::pollfd { fd, events: wanted, revents: 0 }, libc::pollfd { fd: bell, events: libc::POLLIN, revents: 0 }];

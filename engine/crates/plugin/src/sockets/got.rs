@@ -1,6 +1,6 @@
-//! The server's global offset table: where it looks up the functions that it imports.
+//! The server's global offset table, in which it looks up the functions that it imports.
 //!
-//! x86-64 and aarch64.
+//! For x86-64 and aarch64.
 
 use crate::pointers::Pointer;
 use std::ffi::{CStr, c_int, c_void};
@@ -31,7 +31,7 @@ struct Dynamic {
     value: u64,
 }
 
-/// The entry of `function` in the main executable, if it imports that function.
+/// Returns the entry of `function` in the main executable, none if it does not import that function.
 pub fn find(function: &CStr) -> Option<Pointer> {
     let mut search = Search { function, found: None };
     // SAFETY: the callback gets the pointer that is passed here, and runs before this call returns.
@@ -39,8 +39,8 @@ pub fn find(function: &CStr) -> Option<Pointer> {
     search.found
 }
 
-/// Returns the function behind an entry. In a server that is bound lazily, an entry that was never called points to code of the
-/// server's own. That code looks the function up and overwrites the entry, and with it any function that was put there.
+/// Returns the function behind an entry. In a server with lazy binding, an entry that was never called points into the server's own
+/// code. That code looks the function up and overwrites the entry, and with it any function that was put there.
 pub fn resolved(function: &CStr, entry: *mut c_void) -> *mut c_void {
     if !is_servers_own(entry) {
         return entry;
@@ -51,7 +51,7 @@ pub fn resolved(function: &CStr, entry: *mut c_void) -> *mut c_void {
     everywhere.into_iter().find(|found| !found.is_null() && !is_servers_own(*found)).unwrap_or(entry)
 }
 
-/// Whether an address is in the main executable.
+/// True if an address is in the main executable.
 fn is_servers_own(address: *mut c_void) -> bool {
     let mut main = Main { address: address as u64, holds: false };
     // SAFETY: the callback gets the pointer that is passed here, and runs before this call returns.
@@ -64,7 +64,7 @@ struct Main {
     holds: bool,
 }
 
-/// As `visit`.
+/// Called for every loaded object, like `visit`.
 unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
     // SAFETY: the loader passes a valid description; `data` is the `Main` of `is_servers_own`.
     unsafe {
@@ -82,7 +82,7 @@ struct Search<'a> {
     found: Option<Pointer>,
 }
 
-/// Called for every loaded object; the first is the main executable, and the only one looked at.
+/// Called for every loaded object. The first is the main executable, and the only one looked at.
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, data: *mut c_void) -> c_int {
     // SAFETY: the loader passes a valid description; `data` is `find`'s search.
     unsafe {
@@ -112,7 +112,7 @@ impl Tables {
     /// `entry` is the dynamic section of a loaded object, ended by a zero tag.
     unsafe fn read(mut entry: *const Dynamic) -> Tables {
         let mut tables = Tables::default();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's guarantee.
         unsafe {
             while (*entry).tag != 0 {
                 let value = (*entry).value;
@@ -144,14 +144,14 @@ impl Tables {
                 }
             })
             .filter(|rela| FUNCTION_RELOCATIONS.contains(&(rela.info as u32)))
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller's guarantee.
             .find(|rela| unsafe { self.name(rela) } == function)
             // SAFETY: the loader's own table, which lives as long as the process.
             .map(|rela| unsafe { Pointer::at((base + rela.offset) as *mut *mut c_void) })
     }
 
     /// # Safety
-    /// As for `find`.
+    /// `self` describes the tables of a loaded object, and `rela` is one of its relocations.
     unsafe fn name(&self, rela: &Relocation) -> &CStr {
         // SAFETY: the relocation's symbol index is within the symbol table, names are NUL-terminated.
         unsafe {

@@ -1,4 +1,4 @@
-//! The server's own calls on a connection, plain or inside TLS, as they were before the hooks.
+//! The server's original calls on a connection, plain or inside TLS, as they were before the hooks.
 
 use crate::exports::symbol;
 use host::Io;
@@ -24,7 +24,7 @@ impl Original {
         Original(AtomicPtr::new(std::ptr::null_mut()))
     }
 
-    /// To be stored before the hook is reachable.
+    /// Stores the function. Call before the hook is reachable.
     pub fn keep(&self, function: *mut c_void) {
         self.0.store(function, Ordering::Release);
     }
@@ -46,7 +46,7 @@ macro_rules! call {
     ($original:ident as $kind:ty, $($argument:expr),*) => {{
         // SAFETY: `keep` stored the address that the server's table held for this function; a hook only runs after that.
         let function = unsafe { std::mem::transmute::<*mut c_void, $kind>($original.get()) };
-        // SAFETY: the arguments are those of the server, or describe buffers of ours.
+        // SAFETY: the arguments are those of the server, or describe buffers of this library.
         unsafe { function($($argument),*) }
     }};
 }
@@ -155,7 +155,7 @@ impl Io for Tls {
             symbol(c"SSL_peek").ok().map(cast)
         });
         let length = buffer.len().min(c_int::MAX as usize) as c_int;
-        // SAFETY: the server's TLS connection, and a buffer of ours.
+        // SAFETY: the server's TLS connection, and a buffer of this library.
         peek.map_or(-1, |peek| unsafe { peek(self.ssl, buffer.as_mut_ptr().cast(), length) } as isize)
     }
 
@@ -163,12 +163,12 @@ impl Io for Tls {
         ssl_write(self.ssl, bytes.as_ptr().cast(), bytes.len().min(c_int::MAX as usize) as c_int) as isize
     }
 
-    /// TLS wants a retried write to be the same bytes: everything goes through the waiting path, in one piece.
+    /// TLS requires a retried write to pass the same bytes, so everything takes the blocking path, in one piece.
     fn try_write(&mut self, _: &[&[u8]]) -> usize {
         0
     }
 
-    /// The TLS library may read more often than it is asked to.
+    /// The TLS library may read more often than it is asked to, so reads must not wait.
     fn learn_to_wait(&mut self) -> bool {
         false
     }
@@ -182,12 +182,12 @@ impl Io for Tls {
     }
 
     fn wait_writable(&mut self, timeout_ms: c_int) -> bool {
-        // A renegotiation may need to read; either direction ends the wait, and the write is tried again.
+        // A renegotiation may need to read. Either direction ends the wait, and the write is tried again.
         wait(self.fd, libc::POLLOUT, timeout_ms)
     }
 }
 
-/// The socket under a TLS connection.
+/// Returns the socket of a TLS connection, -1 if the TLS library does not tell.
 pub fn descriptor_of(ssl: *mut c_void) -> c_int {
     type SslGetFd = unsafe extern "C" fn(*const c_void) -> c_int;
     static GET_FD: OnceLock<Option<SslGetFd>> = OnceLock::new();
@@ -199,10 +199,10 @@ pub fn descriptor_of(ssl: *mut c_void) -> c_int {
     function.map_or(-1, |function| unsafe { function(ssl) })
 }
 
-/// How long a read waits that may.
+/// How long a patient read waits.
 const MOMENT: Duration = Duration::from_millis(50);
 
-/// From here on reads that do not say otherwise wait for a moment. The server's always do.
+/// Makes the socket blocking with a timeout of `MOMENT`. The server's own reads pass MSG_DONTWAIT, so they still do not wait.
 fn wait_in_reads(fd: c_int) -> bool {
     let moment = libc::timeval { tv_sec: 0, tv_usec: MOMENT.as_micros() as libc::suseconds_t };
     let length = size_of::<libc::timeval>() as libc::socklen_t;
@@ -222,14 +222,14 @@ fn nothing_has_come() {
 
 pub fn is_listening(fd: c_int) -> bool {
     let (mut is_listening, mut length) = (0 as c_int, size_of::<c_int>() as libc::socklen_t);
-    // SAFETY: an integer and its size, as this option wants them; other descriptors than sockets give an error.
+    // SAFETY: an integer and its size, as this option requires; descriptors other than sockets give an error.
     let asked = unsafe {
         libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ACCEPTCONN, (&raw mut is_listening).cast(), &mut length)
     };
     asked == 0 && is_listening != 0
 }
 
-/// The port that a TCP socket is bound to on this side; 0 for a socket that is bound to a path, none for any other.
+/// Returns the local port of a TCP socket, 0 for a socket that is bound to a path, none for any other.
 pub fn own_port(fd: c_int) -> Option<u16> {
     // SAFETY: all-zero is a valid address of no family.
     let mut address: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
@@ -239,7 +239,7 @@ pub fn own_port(fd: c_int) -> Option<u16> {
         return None;
     }
     match c_int::from(address.ss_family) {
-        // SAFETY: the family tells which address it is.
+        // SAFETY: the family says which type the address has.
         libc::AF_INET => Some(u16::from_be(unsafe { &*(&raw const address).cast::<libc::sockaddr_in>() }.sin_port)),
         // SAFETY: as above.
         libc::AF_INET6 => Some(u16::from_be(unsafe { &*(&raw const address).cast::<libc::sockaddr_in6>() }.sin6_port)),
