@@ -1,5 +1,6 @@
-"""Every fenced block of the README and of the guides is tried here, by its kind, or says in a comment above itself who
-runs it (`<!-- run by: a file of ours -->`) or why nobody can (`<!-- not run: why -->`).
+"""Every fenced block of the README, of the guides and of the pages of `fqc-near` in the reference is tried here, by its
+kind, or says in a comment above itself who runs it (`<!-- run by: a file of ours -->`) or why nobody can
+(`<!-- not run: why -->`).
 """
 
 import os
@@ -49,7 +50,8 @@ class Block:
 
 
 def pages():
-    return [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+    docs = ROOT / "docs"
+    return [ROOT / "README.md", *sorted(docs.glob("guides/*.md")), *sorted(docs.glob("reference/near-*.md"))]
 
 
 def blocks_of(page, text):
