@@ -2002,6 +2002,15 @@ type NearCache struct {
 	Mode NearMode `json:"mode"`
 	Name string   `json:"name"`
 
+	// ObservedDifferent Those of them that the server answered otherwise.
+	ObservedDifferent *int `json:"observed_different"`
+
+	// ObservedHits Reads that it would have answered, of one that only observes.
+	ObservedHits *int `json:"observed_hits"`
+
+	// ObservedSavedMs How long they took the server.
+	ObservedSavedMs *int `json:"observed_saved_ms"`
+
 	// Obstacle Why it serves nothing: of one that reports, in its own words. Empty while it serves.
 	Obstacle string `json:"obstacle"`
 
