@@ -16,7 +16,7 @@ use crate::server::Server;
 pub const ARGUMENTS: &[&str] =
     &["--innodb-buffer-pool-size=8M", "--table-open-cache=64", "--table-definition-cache=400"];
 
-/// One arena: what several keep for later depends on which thread did what.
+/// The allocator gets a single arena: with several, the memory that it keeps depends on which thread did what.
 pub fn environment() -> (String, String) {
     ("MALLOC_ARENA_MAX".into(), "1".into())
 }
@@ -29,7 +29,7 @@ const REST: &[&str] = &["SET GLOBAL fqc_size = 0", "FLUSH STATUS", "FLUSH TABLES
 const LOOK: Duration = Duration::from_millis(5);
 const AWAKE: &str = "SET GLOBAL fqc_size = 33554432";
 
-/// What the process held after each round.
+/// The memory that the process held after each round, and how much the workers did.
 #[derive(Debug, Default)]
 pub struct Course {
     pub moments: Vec<(Duration, u64)>,
@@ -114,7 +114,7 @@ struct Worker {
     endpoint: Endpoint,
     client: Client,
     random: Random,
-    /// Of no other worker, in no other round.
+    /// Unique among all workers of all rounds.
     name: String,
     statements: u64,
 }

@@ -45,7 +45,7 @@ fn ready(name: &str, files: &[&str], install: impl FnOnce(&Path)) -> PathBuf {
     let cache = std::env::var_os("FQC_CONNECTORS_CACHE").map(PathBuf::from);
     let cache = cache.unwrap_or_else(|| std::env::temp_dir().join("fqc-connectors"));
     fs::create_dir_all(&cache).unwrap();
-    // Of several programs of tests, too.
+    // The lock also excludes other test programs that run at the same time.
     let alone = File::create(cache.join("lock")).unwrap();
     alone.lock().unwrap();
     let place = cache.join(format!("{name}-{:016x}", hasher.finish()));

@@ -1,4 +1,4 @@
-//! `fqc-near` as a process beside a server of the tests, with what can happen to a process.
+//! `fqc-near` as a process next to a server of the tests. It can be started, stopped, killed and replaced.
 //!
 //! Invariant: only processes started here are ever signalled.
 
@@ -12,16 +12,17 @@ use std::time::{Duration, Instant};
 use crate::client::{Client, Endpoint};
 use crate::server::{Product, Server};
 
-/// Whose feed it is, for everybody who looks at the list of processes.
+/// The account that near caches attach with, as SHOW PROCESSLIST shows it.
 pub const USER: &str = "near";
 
 const START_LIMIT: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(5);
-/// At what is over in milliseconds.
+/// The interval between two looks at something that takes milliseconds.
 const LOOK: Duration = Duration::from_micros(500);
 /// Only a fault takes so long.
 const SERVING_LIMIT: Duration = Duration::from_secs(120);
-/// Longer than any test takes: what is served in time is proved, and did not just grow old.
+/// The staleness bound in milliseconds. It is longer than any test, so that results are current because the near cache follows the log,
+/// and not because old ones expire.
 const LONG: &str = "3600000";
 
 pub struct Near {
@@ -37,7 +38,7 @@ pub fn prepare(admin: &mut Client) -> io::Result<()> {
     admin.must(&format!("GRANT REPLICATION MASTER ADMIN ON *.* TO {USER}@'%'")).map(drop)
 }
 
-/// What a server needs whose binary log is followed.
+/// The arguments of a server whose binary log is to be followed.
 pub fn logging(product: Product) -> &'static [&'static str] {
     match product {
         Product::MariaDb => &["--log-bin=log", "--binlog-format=ROW", "--server-id=1", "--log-slave-updates"],
@@ -109,7 +110,7 @@ impl Near {
         unsafe { libc::kill(self.child.id() as i32, signal) };
     }
 
-    /// Kills it, and starts another in its place.
+    /// Kills the process and starts another one with the same arguments.
     pub fn replace(&mut self) -> io::Result<()> {
         self.child.kill()?;
         self.child.wait()?;
@@ -121,7 +122,7 @@ impl Near {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// What it has answered from memory, as it says itself; none if it cannot.
+    /// The number of reads answered from memory, as the near cache reports it. None if it does not answer.
     pub fn hits(&self) -> Option<u64> {
         self.told("Hits")
     }
@@ -134,14 +135,14 @@ impl Near {
         rows.iter().map(|row| (word(&row[0]), word(&row[1]).parse().unwrap_or(0))).collect()
     }
 
-    /// A number of its report.
+    /// A number in its SHOW FQC STATUS. None if it does not answer or has no such line.
     pub fn told(&self, name: &str) -> Option<u64> {
         let rows = Client::root(&self.endpoint()).ok()?.query("SHOW FQC STATUS").ok()?.rows(false);
         let row = rows.iter().find(|row| row[0].as_deref() == Some(name.as_bytes()))?;
         String::from_utf8_lossy(row[1].as_deref()?).parse().ok()
     }
 
-    /// What all its threads have taken.
+    /// The processor time that all its threads have used.
     pub fn processor_time(&self) -> io::Result<Duration> {
         let mut nanoseconds = 0;
         for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {

@@ -27,7 +27,8 @@ pub fn follow(replica: &Server, source: &Server, name: &str) -> io::Result<()> {
     replica.admin()?.must(&format!("START SLAVE '{name}'")).map(drop)
 }
 
-/// Tells the replica where its source is. Servers of the tests have no TLS, which replicas want since 11.4 unless they are told.
+/// Configures where the replica's source is. TLS is switched off, because servers of the tests have none and replicas require it by
+/// default since 11.4.
 pub fn point_at(replica: &Server, source: &Server, name: &str) -> io::Result<()> {
     let Endpoint::Tcp(port) = source.endpoint() else { unreachable!("servers listen on TCP") };
     let change = format!(

@@ -20,11 +20,11 @@ use crate::checkout;
 use crate::client::{Client, Endpoint};
 use crate::random::Random;
 
-/// Only a fault takes so long, also on a machine on which everything else runs too.
+/// Much longer than a start or stop takes, even on a busy machine. Only a fault exceeds it.
 const START_LIMIT: Duration = Duration::from_secs(1200);
 const STOP_LIMIT: Duration = Duration::from_secs(1200);
 const PORT_TRIES: usize = 5;
-/// Below the ports that Linux gives to outgoing connections, one of which could take a server's while it restarts.
+/// Ports below the range that Linux uses for outgoing connections. A connection could otherwise take a server's port while it restarts.
 const PORTS: std::ops::Range<u16> = 17_000..20_000;
 const POLL: Duration = Duration::from_millis(20);
 
@@ -101,7 +101,7 @@ impl Product {
         std::env::var_os(name).map_or_else(|| checkout::file(default), PathBuf::from)
     }
 
-    /// The stock client beside the server's program.
+    /// The stock client that belongs to the server's program. None for MariaDB, or if there is no such file.
     pub fn client(self) -> Option<PathBuf> {
         let program = self.program();
         let beside = [program.with_file_name("mysql"), base_directory(&program).join("bin/mysql")];
@@ -347,7 +347,7 @@ impl Server {
         format!("the server died ({status}); its error log:\n{}", self.error_log())
     }
 
-    /// Whether it is a server that somebody has named, which the plugin would refuse if it knew only its tested lines.
+    /// True if `FQC_MYSQLD` names the MySQL server. It may be of a release line that the plugin was not tested with and would refuse.
     fn judges_another_line(&self) -> bool {
         let is_named = self.options.program.is_none() && std::env::var_os("FQC_MYSQLD").is_some();
         self.options.product == Product::MySql && is_named
@@ -388,7 +388,7 @@ fn path_argument(name: &str, path: &Path) -> String {
 /// Options that the server and the installer share.
 fn common_arguments(product: Product, program: &Path) -> Vec<String> {
     let mut arguments = vec!["--no-defaults".into()];
-    // MySQL's program knows where its files are, or is a command that tells it.
+    // MySQL's program finds its own files.
     if product == Product::MariaDb {
         let base = base_directory(program);
         arguments.push(path_argument("basedir", &base));
@@ -408,7 +408,7 @@ fn base_directory(program: &Path) -> PathBuf {
     program.parent().and_then(Path::parent).unwrap_or(Path::new("/usr")).to_path_buf()
 }
 
-/// What MySQL must be told when the data directory is made, too, and cannot be told otherwise later.
+/// Options that MySQL must get already when the data directory is created, because they cannot be changed later.
 fn lasting(options: &Options) -> Vec<&String> {
     let is_lasting = |one: &&String| options.product == Product::MySql && one.starts_with("--lower-case-table-names");
     options.arguments.iter().filter(is_lasting).collect()
@@ -510,7 +510,7 @@ fn copy_tree(from: &Path, to: &Path, sparse: &str) -> io::Result<()> {
     }
 }
 
-/// That nobody listens at. Another one may come to.
+/// A port of this machine at which no process listens at present. Another process may take it later.
 pub fn free_port() -> io::Result<u16> {
     let mut random = Random::new(RandomState::new().hash_one(std::process::id()));
     let mut ports = (0..1000).map(|_| PORTS.start + random.below(PORTS.len()) as u16);

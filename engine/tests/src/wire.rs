@@ -1,4 +1,4 @@
-//! A way to a port of this machine on which bytes can be held up, in one direction or in both, and connections can be reset.
+//! A forwarder to a port of this machine that can hold back bytes in one direction or in both, and reset connections.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -47,7 +47,7 @@ impl Wire {
                 if is_over {
                     return;
                 }
-                // Whoever cannot be connected is let go.
+                // If no connection to the server can be made, the client's connection is closed.
                 let _ = near.and_then(|near| connect(&inside, near, TcpStream::connect(("127.0.0.1", far))?));
             }
         });
@@ -63,13 +63,13 @@ impl Wire {
         self.inside.state.lock().unwrap().far = port;
     }
 
-    /// What is sent these ways arrives when they are free again.
+    /// Holds back everything that is sent in these directions. It arrives once they are released.
     pub fn hold(&self, ways: &[Way]) {
         self.inside.state.lock().unwrap().held = ways.to_vec();
         self.inside.changed.notify_all();
     }
 
-    /// All connections end at once, without a word, and what is on its way is lost.
+    /// Resets all connections at once. Bytes under way are lost.
     pub fn reset(&self) {
         for stream in std::mem::take(&mut self.inside.state.lock().unwrap().streams) {
             // SAFETY: it is all zeros, which names no address.

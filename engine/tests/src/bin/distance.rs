@@ -65,7 +65,7 @@ enum Request {
     Answered(Instant),
 }
 
-/// What was heard on one side, for the other; nothing, where one side has ended.
+/// Bytes that one side has sent, on their way to the other side. Empty if the sending side has closed its connection.
 struct Parcel {
     due: Instant,
     to: (Pair, usize),
@@ -158,14 +158,15 @@ impl Distance {
 }
 
 impl Parcel {
-    /// Whoever has gone meanwhile is told by the other side's end.
+    /// Writes the bytes to the receiving side, or closes it if there are none. Errors are ignored: if that connection has ended, its own
+    /// end is passed on as well.
     fn arrive(self) {
         let mut to = &self.to.0.ends[self.to.1];
         let _ = if self.bytes.is_empty() { to.shutdown(Shutdown::Write) } else { to.write_all(&self.bytes) };
     }
 }
 
-/// The kernel's own, since a wait here has to be exact to microseconds.
+/// The kernel's own epoll interface, since a wait has to be exact to microseconds.
 struct Poll(RawFd);
 
 impl Poll {

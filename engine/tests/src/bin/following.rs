@@ -1,5 +1,5 @@
-//! What it costs a near cache to follow a server's log: `following --near ../target/release/fqc-near` prints the processor time that it
-//! takes for rows of a table of which results are kept by rows, in one transaction and in many.
+//! Measures what it costs a near cache to follow a server's log. `following --near ../target/release/fqc-near` prints the processor time
+//! for changed rows of a table whose results are kept by row, in one transaction and in many.
 
 use std::io;
 use std::path::PathBuf;
@@ -126,13 +126,14 @@ impl Scene {
         served.ok_or_else(|| io::Error::other("it does not tell its hits"))
     }
 
-    /// Rows that share a word with one that was written are read anew. Were all of them, rows would not have been told apart.
+    /// Fails unless more than a tenth of the results are still served. A write also invalidates results of other rows that share its
+    /// version cell. If nearly all were gone, the near cache would not have distinguished rows, and the measurement would mean nothing.
     fn must_still_be_kept(&mut self) -> io::Result<()> {
         let is_kept = self.served()? > KEPT / 10;
         if is_kept { Ok(()) } else { Err(io::Error::other("what was kept is gone: this has measured nothing")) }
     }
 
-    /// Of processor time, what it takes of each second while nothing is written.
+    /// Processor seconds that the near cache takes per second while nothing is written.
     fn idle(&mut self) -> io::Result<f64> {
         let wait = |_: &mut Client| {
             thread::sleep(IDLE);
@@ -142,7 +143,8 @@ impl Scene {
         Ok(taken / elapsed.as_secs_f64())
     }
 
-    /// The seconds of processor time that it takes beyond `idle` until it has heard of this work, and how long that is.
+    /// Does the work, and waits until the near cache has read the log to its end. Returns the processor seconds that this took beyond
+    /// `idle` (seconds per second), and the time that has passed.
     fn measure(&mut self, idle: f64, work: impl FnOnce(&mut Client) -> io::Result<()>) -> io::Result<(f64, Duration)> {
         let (begun, before) = (Instant::now(), self.near.processor_time()?);
         work(&mut self.writer)?;

@@ -121,7 +121,8 @@ fn finish(client: &mut Client, login: &Login) -> io::Result<Response> {
             }
             Some(0x01) => {
                 if payload.get(1) != Some(&IS_KNOWN) {
-                    // As it is: the server takes it through a unix socket alone, and knows it from then on.
+                    // Sends the password in clear text. The server accepts that only through a unix socket, and caches a hash of it for
+                    // later logins.
                     client.packets.write_payload(&[login.password.as_bytes(), &[0]].concat())?;
                 }
                 raw.clear();

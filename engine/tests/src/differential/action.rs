@@ -42,7 +42,7 @@ pub enum Deed {
     Ping,
     ResetConnection,
     ChangeUser(Account),
-    /// Ends the connection, with or without a goodbye, and opens another in its place.
+    /// Ends the connection and opens another one. The flag says whether COM_QUIT is sent first.
     Reconnect(Account, bool),
 }
 
@@ -100,8 +100,8 @@ impl Action {
         matches!(&self.deed, Deed::Query(text) | Deed::Run(text, _) if text.starts_with("SELECT"))
     }
 
-    /// A near cache knows that this read, if it does not fail, counts the rows found anew. Of what comes in one piece with the
-    /// close of a statement it does not know it.
+    /// True if this read, unless it fails, sets FOUND_ROWS() and a near cache can know that. It cannot know that of a read that is sent
+    /// in one piece with COM_STMT_CLOSE.
     pub fn replaces_found(&self) -> bool {
         let is_known = matches!(&self.deed, Deed::Query(text) if !text.contains("INTO"));
         is_known && self.is_select() && !closes_at_once(self.session)

@@ -1,9 +1,9 @@
 //! When two answers count as equal: byte for byte, but for what differs by nature.
 //!
-//! By nature differ: the flags that a statement was slow or used no index, which hang on statistics and the clock; the
-//! ids of prepared statements; whether column metadata is sent again to a client that keeps it; names of scratch tables
-//! inside error messages; how an unknown account was asked for its password; the order of rows that nobody asked to be
-//! ordered, and that in which an OK packet lists the settings that a statement has changed.
+//! Expected differences are: the flags that a statement was slow or used no index, which depend on statistics and the clock; the ids of
+//! prepared statements; whether column metadata is sent again to a client that caches it; names of scratch tables inside error messages;
+//! how an unknown account was asked for its password; the order of rows without an ORDER BY, and the order in which an OK packet lists
+//! the settings that a statement has changed.
 
 use super::lane::Answer;
 use crate::client::{Finish, Part, Response};
@@ -121,8 +121,8 @@ fn unequal(plain: &Response, cached: &Response, is_ordered: bool) -> Option<Stri
     Some(format!("byte {} of {} / {}", at.unwrap_or(shorter), left.len(), right.len()))
 }
 
-/// A client that keeps column metadata gets it again when it changed; the server also sees a change between a plan with a
-/// scratch table and one without, so it hangs on how often the statement has run.
+/// A client that caches column metadata gets it again when it has changed. The server also counts a change between a plan with a scratch
+/// table and one without, so this depends on how often the statement has run.
 fn omits_metadata(response: &Response) -> bool {
     // One packet of two bytes: the number of columns, and whether their metadata follows.
     matches!(response.bytes[..], [2, 0, 0, _, _, 0, ..])
@@ -154,13 +154,13 @@ fn as_bag(bytes: &[u8]) -> Vec<u8> {
     bag
 }
 
-/// NOT NULL, UNSIGNED and BINARY of a computed column, and whether a column is said to be a key (of any kind), to count up or to
-/// have no default: they hang on the plan, and change between two executions of one prepared statement on one and the same server,
-/// also with its statistics.
+/// Flags of a computed column (NOT NULL, UNSIGNED, BINARY), and whether a column is reported as a key of any kind, as AUTO_INCREMENT or
+/// as one without a default. They depend on the plan and on statistics: on one server they change between two executions of the same
+/// prepared statement.
 const COLUMN_BY_NATURE: [u8; 2] = [0xAF, 0x52];
 
-/// Each MySQL server chooses at random how it asks an unknown account for its password, so that nobody learns which accounts
-/// there are. So the packet of the refusal can have another number.
+/// Each MySQL server chooses at random how it asks an unknown account for its password, so that a client cannot find out which accounts
+/// exist. So the packet of the refusal can have another sequence number.
 const ACCESS_DENIED: u16 = 1045;
 
 /// The bytes with what differs by nature blanked out.

@@ -13,7 +13,7 @@ use crate::server::{Product, Server};
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 const MOST_PREPARED: usize = 24;
 
-/// What came back for one action.
+/// The responses to one action.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     pub responses: Vec<Response>,
@@ -23,7 +23,7 @@ pub struct Answer {
 
 struct Session {
     client: Client,
-    /// As the libraries for C: parameters are bound once, and again only in another way.
+    /// Parameter types are sent at the first execution and again only when they change, as the C client libraries do.
     binds_once: bool,
     closes_at_once: bool,
     prepared: HashMap<String, Known>,
@@ -49,7 +49,8 @@ pub struct Lane {
     /// Even sessions take the first, odd ones the second.
     endpoints: [Endpoint; 2],
     admin: Client,
-    /// Its snapshot keeps the purge from running, on which it depends who meets whose gap locks.
+    /// This connection holds an open snapshot, which keeps the purge from running. Otherwise the purge would decide which gap locks a
+    /// statement meets.
     holder: Client,
     sessions: Vec<Session>,
     product: Product,
@@ -97,7 +98,7 @@ impl Lane {
         &mut self.admin
     }
 
-    /// Who holds what, in words: one side may wait for a lock that the other does not have.
+    /// Lists the open transactions with their locks, for reports: one side may wait for a lock that the other does not have.
     pub fn transactions(&mut self) -> String {
         let ids: Vec<_> = self.sessions.iter().map(|session| session.client.thread_id).collect();
         let listing = "SELECT trx_mysql_thread_id, CONCAT_WS(' ', trx_state, trx_isolation_level, \

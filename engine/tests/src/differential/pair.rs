@@ -13,9 +13,9 @@ use crate::near::{self, Near};
 use crate::server::{Product, Server};
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A server that dies tells first where, name by name.
+/// A server that crashes first writes a stack trace to its log, symbol by symbol.
 const DYING: Duration = Duration::from_secs(120);
-/// Of a log: a stack, and what came before.
+/// The number of lines that are shown of a crashed server's log: a stack trace, and what came before it.
 const LAST_LINES: usize = 80;
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -24,9 +24,9 @@ pub struct Pair<'a> {
     pub cached: &'a mut Server,
     /// Where the sessions of the cached side connect, when not to the server itself.
     pub through: Option<Endpoint>,
-    /// What is there, if it follows the log.
+    /// The near cache between sessions and the cached server, if it follows the log.
     pub near: Option<Near>,
-    /// Of each session of the cached side.
+    /// A statement that each session of the cached side begins with.
     pub first_words: &'static str,
 }
 
@@ -137,19 +137,18 @@ pub enum Parting {
     /// A documented limit: a read that was served holds no metadata lock, for which the plain server did not wait. From
     /// here on the two have different tables.
     Lock,
-    /// Which values a read warns of, and how far it comes with so many rows examined, hangs on how the server finds its rows,
-    /// and that on statistics, which change without a write, and when a table is opened. From here on the two have different
-    /// warnings.
+    /// The warnings of a read, and how far it comes with LIMIT ROWS EXAMINED, depend on how the server finds its rows. That depends on
+    /// statistics, which change without a write and whenever a table is opened. From here on the two servers have different warnings.
     Plan,
-    /// MySQL warns of a write to a table of another engine than the last one's, unless a read came in between, and that may have
-    /// been a served one. From here on, too, the two have different warnings.
+    /// MySQL warns of a write to a table of another engine than the write before, unless a read came in between. That read may have been
+    /// served. From here on, too, the two servers have different warnings.
     Engines,
-    /// A near cache has refused to tell the rows found to what keeps them. From here on the two have different variables, or
-    /// statements prepared.
+    /// A near cache has refused to give the number of rows found to a statement that stores it. From here on the two servers have
+    /// different variables or prepared statements.
     Rows,
-    /// InnoDB notes the number of a row on disk before it waits for a lock. If the row does not get in, memory does not know of
-    /// the number; whether later rows leave it out hangs on when the table was last read from disk. From here on the two
-    /// number rows differently.
+    /// InnoDB saves the next auto-increment number to disk before it waits for a lock. If the row is not inserted then, the number in
+    /// memory is not advanced. Whether later rows skip it depends on when the table was last loaded from disk. From here on the two
+    /// servers number rows differently.
     Numbers,
 }
 
@@ -175,15 +174,16 @@ pub struct Lanes {
     has_failed: [bool; SESSIONS],
     /// This session's last statement was refused the rows found, and left other warnings than on the plain server.
     was_refused: [bool; SESSIONS],
-    /// What the plain server has answered to each read since the last step that was none.
+    /// The plain server's answers to reads since the last statement that was not a read, by the text of the read.
     answered: HashMap<String, Answer>,
 }
 
 impl Lanes {
     pub fn new(pair: &mut Pair) -> io::Result<Self> {
-        // What it has met in one history would change what it keeps in the next.
+        // The near cache is restarted, because what it has learned in one history would change what it stores in the next.
         pair.near.as_mut().map(Near::replace).transpose()?;
-        // An account is told by where it comes from, too: both sides by TCP, or both in turns.
+        // The host that a client connects from is a part of its account, so both sides use the same way: TCP only, or TCP and socket in
+        // turns.
         let direct = pair.through.as_ref().map(|_| pair.plain.endpoint());
         let plain = Lane::new(pair.plain, direct.as_ref(), Plan::default().first_words)?;
         let cached = Lane::new(pair.cached, pair.through.as_ref(), pair.first_words)?;
@@ -254,18 +254,19 @@ impl Lanes {
         if is_select && may_hang_on_plan && self.hangs_on_plan(action, earlier, &cached) {
             return Err(Parting::Plan);
         }
-        // A documented limit: which table a column is said to come from may hang on what another session has not committed, of which
-        // the log does not tell.
+        // A documented limit: the table that a column is reported to come from may depend on what another session has not committed, and
+        // the log does not contain that.
         if self.log.is_some() && is_select && compare::tell_origins_alone(&plain, &cached) {
             return Err(Parting::Plan);
         }
-        // A documented limit: who may ask for the number of rows found, in ways that are not followed, finds no warnings.
+        // A documented limit: a statement that may ask for the number of rows found in a way that the engine does not recognize finds no
+        // warnings.
         if self.hides_found[action.session] && OPAQUE.iter().any(|word| action.mentions(word)) {
             return Ok(plain);
         }
-        // A documented limit: the number is that of now if the tables of the served read changed in between; a near cache refuses to
-        // give it then, and after a read that failed instead of one that it had answered. It also refuses after a read that may have
-        // aggregated nothing: the number may then be that of an earlier read.
+        // A documented limit: if the tables of the served read have changed in between, the number of rows found is the present one. A
+        // near cache refuses to give the number then, and also after a read that failed. It also refuses after a read that may have
+        // aggregated nothing, since the number may then be that of an earlier read.
         let is_of_now = self.written_since[action.session] && compare::are_alike(&plain, &cached);
         let may_decline = self.written_since[action.session]
             || self.has_failed[action.session]
@@ -280,7 +281,8 @@ impl Lanes {
         if self.was_refused[action.session] || asks_rows && is_of_now {
             return Ok(plain);
         }
-        // A documented limit: a server tells once that a statement has new columns, and may tell it to the near cache itself.
+        // A documented limit: a server reports once that a prepared statement has new columns, and it may have reported that to the near
+        // cache.
         if self.is_beside && compare::tells_of_columns_alone(&plain, &cached, action.is_ordered()) {
             return Ok(plain);
         }
@@ -314,7 +316,7 @@ impl Lanes {
     }
 
     fn one_warns_of_engines(&mut self, action: &Action) -> bool {
-        // Of which only the last one's warnings can still be asked for.
+        // SHOW WARNINGS only shows the warnings of the last of several statements.
         if action.kind == Kind::Several {
             return self.plain.product() == Product::MySql;
         }
@@ -324,8 +326,8 @@ impl Lanes {
         matches!(sent, (Ok(_), Ok(_))) && warns_of_engines(&plain) != warns_of_engines(&cached)
     }
 
-    /// The plugin may look at a table's definition at any time, and for that moment a change of it meets a lock that
-    /// nobody waits for here. Such a change has done nothing yet, and is asked for again.
+    /// The plugin may read a table's definition at any time, and holds a metadata lock while it does. A change of the table meets that
+    /// lock, and here every lock timeout is 0. Such a change has done nothing yet, so it is sent again.
     fn retried(&mut self, action: &Action, plain: &Answer, mut cached: Answer) -> Answer {
         let begun = Instant::now();
         while matches!(action.deed, Deed::Query(_))

@@ -1,4 +1,4 @@
-//! What a run amounted to.
+//! The counts of a run.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +16,20 @@ pub struct Summary {
     pub epochs: u64,
     /// Epochs that ended early: only the plain server waited for a metadata lock.
     pub partings: u64,
-    /// Epochs that ended early: a read whose answer hangs on how its rows are found.
+    /// Epochs that ended early: the answer to a read depended on how its rows are found.
     pub plans: u64,
     /// Epochs that ended early: one server alone warned of a write to tables of two engines.
     pub engines: u64,
-    /// Epochs that ended early: a near cache refused to tell the rows found.
+    /// Epochs that ended early: a near cache refused to give the number of rows found.
     pub refusals: u64,
-    /// Epochs that ended early: the servers number rows differently since one did not get in.
+    /// Epochs that ended early: the servers number rows differently since an insert failed.
     pub numbers: u64,
-    /// Epochs of which both servers died: a fault of their own.
+    /// Epochs in which both servers crashed, which is a fault of the server itself.
     pub deaths: u64,
     pub elapsed: Duration,
     /// `Qcache_hits` of the cached server over this run; `None` when it knows no such counter.
     pub hits: Option<u64>,
-    /// What near caches have answered that followed the log.
+    /// The number of reads answered by near caches that follow the log.
     pub beside: Option<u64>,
     /// Why reads went to the server past them.
     pub reasons: BTreeMap<String, u64>,
@@ -42,7 +42,7 @@ pub struct Summary {
     pub unrepeated: u64,
 }
 
-/// Of so many statements one must be answered by a near cache that follows the log.
+/// A near cache that follows the log has to answer at least one of this many statements.
 const ONE_IN: u64 = 50;
 
 impl Summary {

@@ -1,6 +1,6 @@
-//! Near caches beside the server, and trouble for them: stopped for longer than their lease and continued, killed and started
-//! again, cut off from the server in one direction or in both, their feeds ended and reset, and the server itself killed and
-//! started again.
+//! Near caches next to the server, and faults injected into them. They are stopped for longer than their lease and continued, killed and
+//! restarted, and cut off from the server in one direction or in both. Their feeds are ended and reset, and the server itself is killed
+//! and restarted.
 
 use std::io;
 use std::path::Path;
@@ -20,16 +20,16 @@ const LONG_STOP: Duration = Duration::from_millis(300);
 const COUNT: usize = 2;
 
 pub struct Beside {
-    /// Each with its way to the server.
+    /// Each near cache, with its network path to the server.
     nears: Vec<(Near, Wire)>,
-    /// Of those that were killed.
+    /// Hits of near caches that were killed since.
     hits: u64,
     hits_inside: u64,
     hits_in_applications: u64,
     life: Life,
 }
 
-/// The server's, since it was killed.
+/// What near caches have done since the server was last killed.
 #[derive(Default)]
 struct Life {
     hits_before: u64,
@@ -166,7 +166,7 @@ fn end_feed(stage: &Stage, server: &Server) -> io::Result<()> {
     let feeds =
         format!("SELECT id FROM information_schema.processlist WHERE user = '{}' ORDER BY RAND() LIMIT 1", near::USER);
     if let Some(feed) = admin.scalar(&feeds)? {
-        // It may have ended already.
+        // The feed may have ended already.
         let _ = admin.query(format!("KILL {feed}"))?;
         stage.count("feeds ended");
     }

@@ -35,14 +35,14 @@ pub const ARGUMENTS: &[&str] = &["--innodb-lock-wait-timeout=2", "--lock-wait-ti
 
 const END_LIMIT: Duration = Duration::from_secs(120);
 
-/// Of near caches: where they have answered fewer reads, it proves little that none was outdated.
+/// The number of near-cache hits below which a run without a stale read proves little.
 const ENOUGH_HITS: u64 = 100;
-/// Reinstallations after which near caches have answered so many.
+/// The counter of reinstallations after which near caches have answered `ENOUGH_HITS` reads.
 const SERVED_ANEW: &str = "reinstallations, with near caches that served afterwards";
-/// The same of a server that was killed.
+/// The counter of server kills after which near caches have answered `ENOUGH_HITS` reads.
 const SERVED_AGAIN: &str = "server kills, with near caches that served afterwards";
 
-/// Reads that this process has answered itself, of those that near caches count.
+/// Reads answered from shared memory in this process. They are a part of the near caches' hits.
 pub const ANSWERED_HERE: &str = "reads answered in this process";
 
 #[derive(Clone, Debug)]
@@ -54,13 +54,13 @@ pub struct Plan {
     /// Sessions at work; every kind of worker gets one before any gets a second.
     pub threads: usize,
     pub reinstalls: bool,
-    /// Whether the server is killed and started again, which takes near caches beside it.
+    /// Whether the server is killed and restarted, which needs near caches next to it.
     pub kills: bool,
-    /// Whether tables, views and routines change on the way, or may: where they do, little can be kept.
+    /// Whether tables, views and routines change during the run, or may. If they do, few results stay cached.
     pub redefines: bool,
-    /// Whether the engine is put to sleep on the way: who works through that is followed no more.
+    /// Whether the engine is put to sleep during the run. Sessions that work through that are no longer tracked.
     pub naps: bool,
-    /// Whether the engine is to doze on the way, which it does only where no stored functions and triggers exist.
+    /// Whether the engine is to enter light mode during the run, which it does only where no stored functions and triggers exist.
     pub dozes: bool,
     /// Where sessions connect, when not to the server itself.
     pub through: Option<Endpoint>,
@@ -94,13 +94,13 @@ pub struct Report {
     pub violations: Vec<String>,
     pub counts: BTreeMap<&'static str, u64>,
     pub hits: Option<u64>,
-    /// Of near caches.
+    /// Hits of near caches. None if there were no near caches.
     pub hits_beside: Option<u64>,
 }
 
 impl Report {
-    /// Near caches have answered so many reads, also with a plugin or a server that has come back, that it means something if none was
-    /// outdated.
+    /// True if near caches have answered enough reads, also after the plugin or the server came back, for the absence of stale reads to
+    /// mean something.
     pub fn proves_something_beside(&self, plan: &Plan) -> bool {
         self.hits_beside.is_some_and(|hits| proves_something(plan, hits, |what| self.counts.contains_key(what)))
     }

@@ -1,9 +1,9 @@
-//! Counters that only grow: a read must show at least what was acknowledged, or seen by anyone, before it began, and
-//! nothing that nobody has tried to write.
+//! Counters that only grow. A read must show at least every value that was acknowledged, or seen by any session, before the read began.
+//! It must not show a value that no session has tried to write.
 //!
-//! Invariant: each register has one writer, so that its attempts are in order; an attempt of unknown outcome is never
-//! repeated, the next one is higher. What was seen, and not acknowledged, a server may lose that is killed: others see a commit before
-//! it is in the log.
+//! Invariant: each register has a single writer, so its attempts are in order. An attempt of unknown outcome is never repeated; the next
+//! one is higher. A server that is killed may lose a value that was seen and not acknowledged: other sessions see a commit before it is
+//! in the log.
 
 use std::io;
 use std::sync::Mutex;
@@ -207,7 +207,8 @@ impl Board {
         Ok(())
     }
 
-    /// What was done, when the value is acknowledged; nothing when its fate is unknown.
+    /// Returns the statements that were run if the server has acknowledged the value. None if the outcome is unknown, or a value was
+    /// rolled back on purpose.
     fn write(&self, voice: &mut Voice, stage: &Stage, key: usize, value: i64) -> Outcome<Option<String>> {
         let statement = self.write_statement(voice, key, value);
         let choice = voice.random.below(100);
@@ -229,7 +230,7 @@ impl Board {
                 return voice.send_and_die("COMMIT").map_err(|_| Trouble::Lost).map(|()| None);
             }
             95 => return voice.send_and_die(&statement).map_err(|_| Trouble::Lost).map(|()| None),
-            // A branch that outlives the server may find nobody to end it.
+            // If the server is killed, its prepared XA branch may outlive it, and no session would end the branch.
             96..=97 if self.way == Way::Direct && !stage.plan.kills => {
                 return self.two_phases(voice, stage, key, value);
             }
@@ -238,7 +239,7 @@ impl Board {
         voice.all(&several).map(|()| Some(several.join("; ")))
     }
 
-    /// An XA transaction, half of the time committed by a session that did not prepare it, which outdates everything.
+    /// An XA transaction. Half of the time another session commits it than the one that prepared it, which invalidates everything.
     fn two_phases(&self, voice: &mut Voice, stage: &Stage, key: usize, value: i64) -> Outcome<Option<String>> {
         let name = format!("'{}-{key}-{value}'", self.table);
         let statement = format!("UPDATE {} SET v = {value} WHERE k = {key} AND v < {value}", self.table);
@@ -268,7 +269,7 @@ impl Board {
                         return Err(Trouble::Refused(failure));
                     }
                 }
-                // Whoever was killed here leaves the branch to another, too.
+                // A session that is killed here leaves its branch to another one as well.
                 Err(Trouble::Lost) => leave(voice, stage)?,
                 outcome => return outcome.map(drop),
             }
@@ -342,7 +343,7 @@ impl Board {
         Ok(())
     }
 
-    /// With nobody writing any more, memory and server must agree.
+    /// After the last write, the cache and the server must agree.
     pub fn settle(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
         let statement = format!("SELECT k, v FROM {} ORDER BY k", self.table);
         let cached = voice.text(&statement)?;
@@ -355,7 +356,7 @@ impl Board {
         Ok(())
     }
 
-    /// What the server acknowledged and does not hold it has lost itself, which is no stale read.
+    /// Reports acknowledged values that the table does not hold. The server itself has lost them, so they are no stale reads.
     fn look_for_losses(&self, truth: Vec<Row>, stage: &Stage) {
         for row in whole_numbers(truth) {
             let (key, value) = (row[0], row[1]);

@@ -18,7 +18,8 @@ const POLL: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub enum Trouble {
     Refused(Failure),
-    /// It was killed while it was planned, and succeeded without looking for a row: MariaDB 11.8 does so without the plugin, too.
+    /// An UPDATE was killed while it was planned, and reported success without looking for a row. MariaDB 11.8 does that without the
+    /// plugin, too.
     InVain,
     Lost,
 }
@@ -137,7 +138,7 @@ impl<'a> Voice<'a> {
         Trouble::Lost
     }
 
-    /// Sends a statement and cuts the line before any answer: nobody knows what became of it.
+    /// Sends a statement and cuts the connection before any answer, so that the outcome is unknown.
     pub fn send_and_die(&mut self, statement: &str) -> io::Result<()> {
         self.client.send(command::QUERY, statement.as_bytes())?;
         self.reconnect().map(drop)
@@ -154,7 +155,8 @@ impl<'a> Voice<'a> {
         thread.map_or(Ok(()), |thread| self.await_end_of(thread))
     }
 
-    /// What a near cache has passed on before it was killed the server may still be about to run.
+    /// Waits until this thread has ended. The server may still be about to run a statement that a near cache passed on before it was
+    /// killed.
     fn await_end_of(&mut self, thread: u32) -> io::Result<()> {
         let begun = Instant::now();
         let running = format!("SELECT COUNT(*) FROM information_schema.processlist WHERE id = {thread}");
@@ -169,7 +171,8 @@ impl<'a> Voice<'a> {
     }
 }
 
-/// Every UPDATE here has a row to find, and the server then tells how many it matched.
+/// True if an UPDATE succeeded without matching a row. Every UPDATE here has a row to find, and the server reports how many rows it
+/// matched.
 fn is_in_vain(statement: &str, parts: &[Part]) -> bool {
     let is_update = |one: &str| one.starts_with("UPDATE") || one.starts_with("EXECUTE");
     statement.split("; ").zip(parts).any(|(one, part)| match part {

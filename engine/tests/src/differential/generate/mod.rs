@@ -27,7 +27,7 @@ use model::{Model, Table};
 
 pub use model::LISTING;
 
-/// What a product must be told in place of a statement that was written for MariaDB.
+/// The statements to send to this product for one that was written for MariaDB. It may be several.
 pub fn in_words_of(product: Product, text: &str) -> Vec<String> {
     match product {
         Product::MariaDb => vec![text.to_owned()],
@@ -37,7 +37,8 @@ pub fn in_words_of(product: Product, text: &str) -> Vec<String> {
 
 const IN_TRANSACTION: u16 = 0x0001;
 const REMEMBERED: usize = 40;
-/// In how many of a hundred steps a session begins anew that a near cache may have given up, since it has prepared a SET, for example.
+/// The percentage of steps in which a session is reset. A near cache may have given the session up, for example because it has prepared a
+/// SET.
 const FRESH: u64 = 8;
 
 /// Reads of any session, to be repeated byte for byte on any session.
@@ -64,12 +65,12 @@ impl Memory {
     }
 }
 
-/// What a run is to find out.
+/// The purpose of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Aim {
     #[default]
     Everything,
-    /// Whether rows are told apart as they are on the server.
+    /// Mostly statements that name rows: does the engine distinguish them as the server does?
     Rows,
 }
 
@@ -82,7 +83,7 @@ impl fmt::Display for Aim {
     }
 }
 
-/// What the generator believes of a session.
+/// What the generator assumes about the state of a session.
 #[derive(Clone, Debug)]
 struct Standing {
     database: String,
@@ -100,20 +101,20 @@ pub struct Generator {
     queue: VecDeque<Action>,
     /// Parameters gathered so far, while a statement for the binary protocol is being written.
     bound: Option<Vec<Param>>,
-    /// Whose statement is being written.
+    /// The number of the session whose statement is being written.
     session: usize,
-    /// Little happens that outdates everything: most reads that repeat are hits.
+    /// True if statements that invalidate everything are rare, so that most repeated reads are hits.
     is_calm: bool,
-    /// What every history needs at its beginning has been decided on.
+    /// The statements that every history begins with have been generated.
     is_begun: bool,
-    /// Names come in any letters.
+    /// Names are written in random upper and lower case.
     is_any_case: bool,
-    /// Nothing is made that a statement could run without calling it: such programs keep the engine awake.
+    /// No stored functions or triggers are created. The engine never enters light mode where they exist.
     makes_no_programs: bool,
-    /// A near cache follows the log: it serves nothing after an XA transaction, of no
-    /// other engine's tables, and gives sessions up.
+    /// A near cache follows the log. It serves nothing after an XA transaction and nothing of tables of other engines, and it gives
+    /// sessions up.
     is_followed: bool,
-    /// Whose statements these are.
+    /// The product that statements are written for.
     product: Product,
 }
 
@@ -122,7 +123,7 @@ fn makes_program(action: &Action) -> bool {
     text.contains("CREATE") && (text.contains(" FUNCTION ") || text.contains(" TRIGGER "))
 }
 
-/// Places in the list of weights whose statements outdate everything, or end caching for a session.
+/// Indices in the list of weights of statements that invalidate everything, or end caching for a session.
 const DISTURBING: [usize; 9] = [4, 5, 6, 7, 8, 9, 10, 13, 16];
 
 impl Generator {
@@ -160,11 +161,11 @@ impl Generator {
         Self { makes_no_programs, ..self }
     }
 
-    /// In the words of this product.
+    /// Makes the generator write statements for this product.
     pub fn speaking(mut self, product: Product) -> Self {
         self.product = product;
         if product == Product::MySql {
-            // After what the prelude of all has made, before what sessions do.
+            // These statements come after those of the common prelude that create tables, and before any session works.
             let place = self.queue.iter().position(|action| action.kind == Kind::Routine).unwrap_or(0);
             for text in mysql::PRELUDE.iter().rev() {
                 let deed = Deed::Query(text.to_string());
@@ -208,7 +209,8 @@ impl Generator {
             self.rows_filling();
         }
         for session in 0..self.standings.len() {
-            // Beside a near cache that follows the log, those share results that begin after the last change of privileges.
+            // Sessions reconnect because a near cache that follows the log shares results only among sessions that began after the last
+            // change of privileges.
             let begin = match self.is_followed {
                 true => Deed::Reconnect(Account::root().in_database("d0"), false),
                 false => Deed::InitDb("d0".into()),
@@ -223,7 +225,7 @@ impl Generator {
         while self.makes_no_programs && makes_program(&action) {
             action = self.translated();
         }
-        // Of those that come again, most must come in the same letters.
+        // Only some statements are respelled, because most repeated reads must have the same bytes to be hits.
         if self.is_any_case
             && let Deed::Query(text) | Deed::Run(text, _) = &mut action.deed
             && self.random.percent(30)
@@ -398,7 +400,8 @@ impl Generator {
         if text.matches('?').count() == params.len() { Deed::Run(text, params) } else { Deed::Query(write(self)) }
     }
 
-    /// Whatever can be prepared has the same effect as its text. (Definitions are asked for again as texts alone.)
+    /// A statement that can be prepared sometimes is, since that has the same effect. Definitions are excluded: they are retried, which
+    /// works for texts only.
     fn prepared_at_times(&mut self, kind: Kind, deed: Deed) -> Deed {
         let kinds = [Kind::Transaction, Kind::Xa, Kind::Setting, Kind::Temporary, Kind::Connection, Kind::Account];
         match deed {
@@ -437,7 +440,7 @@ impl Generator {
         }
     }
 
-    /// What a client may ask about the statement before.
+    /// Sends questions that a client may ask about the statement before.
     fn aftermath(&mut self, session: usize) {
         if self.random.percent(7) {
             let text = self.random.word(&[

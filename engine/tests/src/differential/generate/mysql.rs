@@ -21,7 +21,7 @@ const WORDS: &[(&str, &str)] = &[
     (" RETURNING id", ""),
     ("tx_isolation", "transaction_isolation"),
     ("@@in_transaction", "@@autocommit"),
-    // The server's own flags do not tell of it after the reset of a connection, those of a served result do.
+    // After the reset of a connection the server's status flags do not show this setting, but those of a served result do.
     ("SET GLOBAL autocommit = 0", "SET GLOBAL autocommit = 1"),
     ("TO PUBLIC", "TO u0"),
     ("SET DEFAULT ROLE r0 FOR ", "SET DEFAULT ROLE r0 TO "),

@@ -45,7 +45,8 @@ impl Generator {
         let column = table.column(&mut self.random).to_string();
         let aggregate = self.aggregate(table);
         let rollup = self.random.word(&["", "", " HAVING COUNT(*) > 1"]);
-        // Which of "a" and "A" stands for their group is the server's mood.
+        // Groups ignore case, and whether "a" or "A" represents a group is up to the server. So only their least binary value is
+        // selected.
         format!("SELECT MIN(BINARY {column}), {aggregate} FROM {name} GROUP BY {column}{rollup} ORDER BY {column}")
     }
 
@@ -103,7 +104,7 @@ impl Generator {
         )
     }
 
-    /// Whoever answers these from memory is caught by one of them.
+    /// Reads that a cache must not answer, or only with care: a cache that serves them blindly gives a wrong answer to some of them.
     fn delicate(&mut self, table: &Table, name: &str) -> String {
         let condition = self.condition(table);
         let pattern = self.random.word(&[

@@ -53,7 +53,7 @@ impl Generator {
         format!("{verb}{algorithm}{definer}{security} VIEW {} AS {body}", self.random.word(VIEWS))
     }
 
-    /// What ends, changes or hides what a view said: its definition, or the right of somebody to see it.
+    /// A statement that removes or changes the definition of a view, or somebody's right to read it.
     pub(super) fn view_change(&mut self) -> String {
         match self.random.below(10) {
             0..=5 => self.view(),
@@ -117,7 +117,7 @@ impl Generator {
             8 => format!("BEGIN START TRANSACTION; UPDATE {name} SET a = x WHERE id = x; END"),
             9 => format!("BEGIN PREPARE q FROM 'SELECT COUNT(*) FROM {name}'; EXECUTE q; DEALLOCATE PREPARE q; END"),
             10 => format!("ALTER TABLE {name} COMMENT = 'by procedure'"),
-            // What is prepared inside a routine is in no log.
+            // The binary log does not contain the statement that a routine prepares.
             11 => {
                 let made = format!("RARY TABLE IF NOT EXISTS t{} (id INT PRIMARY KEY, a INT)", self.random.below(6));
                 format!("BEGIN PREPARE q FROM CONCAT('CREATE TEMPO', '{made}'); EXECUTE q; END")

@@ -3,7 +3,7 @@
 use super::{Aim, Generator};
 use crate::differential::action::{Deed, Kind};
 
-/// Whose meaning hangs on the others, or that change what is told beside the rows.
+/// Settings whose meaning depends on the order in which they are made, or that change the metadata or warnings that come with the rows.
 const SETTINGS: &[&str] = &[
     "SET collation_connection = latin1_bin",
     "SET character_set_connection = utf8mb4",
@@ -33,7 +33,7 @@ fn is_promising(read: &Deed) -> bool {
 }
 
 impl Generator {
-    /// How often a scene begins, beside the other weights. A stream that aims at rows has repeats enough.
+    /// The weight of scenes among the other kinds of steps. A run that aims at rows needs none, since it repeats reads anyway.
     pub(super) fn scenes(&self) -> u32 {
         if self.aim == Aim::Everything { 220 } else { 0 }
     }
@@ -66,7 +66,7 @@ impl Generator {
         (Kind::Read, Deed::Query(quiet))
     }
 
-    /// What was set is set again after something that may have changed it, which the text does not show.
+    /// A setting is made again after a statement that may have changed it without saying so in its text.
     fn again_scene(&mut self, session: usize) -> (Kind, Deed) {
         let partner = self.random.below(self.standings.len());
         let table = self.table(false);
@@ -117,7 +117,7 @@ impl Generator {
         }
         let mut first = (Kind::Read, read.clone());
         if self.random.percent(25) {
-            // What the session had gathered so far may keep it from being served.
+            // A reset clears what the session has accumulated, which may keep it from being served.
             self.settle(session);
             self.later(session, first.0, first.1);
             first = (Kind::Connection, Deed::ResetConnection);

@@ -1,4 +1,4 @@
-//! Literals, or bound parameters in their place.
+//! Literals, or bound parameters instead of them.
 
 use super::Generator;
 use super::model::{Type, type_of};

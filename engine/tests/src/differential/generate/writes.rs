@@ -78,7 +78,8 @@ impl Generator {
     fn update(&mut self, table: &Table, name: &str) -> String {
         let first = self.assignment(table);
         let second = if self.random.percent(25) { format!(", {}", self.assignment(table)) } else { String::new() };
-        // Which of several rows gets a key first hangs on the order of a scan, and a table without transactions keeps it.
+        // If several rows get the same key, the order of the scan decides which one succeeds, and a table without transactions keeps that
+        // result. So one row at a time is given a new key.
         let moves = format!("{first}{second}").split(", ").any(|assignment| assignment.starts_with("id = "));
         let condition = if moves { format!(" WHERE id = {}", self.key()) } else { self.write_condition(table) };
         format!("UPDATE {name} SET {first}{second}{condition}")
