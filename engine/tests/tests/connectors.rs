@@ -11,10 +11,11 @@ use fqc_tests::client::Endpoint;
 use fqc_tests::connectors::{self, BOTH, ITEM, READ, STEPS, expected, run};
 use traps::{Arena, all};
 
-/// Of twenty reads in each of five groups outside of transactions; the first ones go to the server.
+/// The least number of hits among twenty reads in each of five groups outside of transactions. The first reads of each group go to the
+/// server.
 const LEAST_HITS: u64 = 75;
 
-/// A database with the table of the scenario, of which the server knows already that its reads may be kept.
+/// Creates the scenario's table, and waits until its reads are cached. Returns the port to connect to.
 fn stage(db: &str) -> (Arena, u16) {
     let mut arena = Arena::enter(db);
     let mut client = arena.client();

@@ -1,4 +1,4 @@
-//! What the engine tells of its own use, and what it does with it: reports, adaptation, observation, verification.
+//! What the engine reports about its own use, and what it does with that: reports, adaptation, observation, verification.
 
 mod traps;
 
@@ -58,7 +58,7 @@ fn queries_and_tables_are_reported() {
     let tables = lines(&client.must("SHOW FQC TABLES").unwrap(), "i_reports");
     assert_eq!((tables[0][1].as_str(), tables[0][2].as_str(), tables[0][4].as_str()), ("t", "3", "10"), "{tables:?}");
     assert!(tables[0][5].parse::<u64>().unwrap() >= 3 && tables[0][6].parse::<u64>().unwrap() >= 1, "{tables:?}");
-    // The engine may sweep an outdated result away before it is found.
+    // The engine may sweep an invalidated result away before a read finds it, so the test repeats.
     until("a result was found outdated", || {
         client.must("UPDATE t SET v = IF(v = 'c', 'd', 'c') WHERE id = 2").unwrap();
         client.must("SELECT v FROM i_reports.t WHERE id = 2").unwrap();
@@ -194,7 +194,7 @@ fn observation_tells_what_the_cache_would_do_and_stores_nothing() {
     let off = ["RESET QUERY CACHE", "SET GLOBAL query_cache_type = OFF", "SET GLOBAL fqc_observe = ON", "FLUSH STATUS"];
     all(&mut client, &off);
     let mut client = arena.client();
-    // Whoever says that they want no cache would not be served by one.
+    // A session with query_cache_type = OFF would not be served, so it is not observed either.
     client.must("SET SESSION query_cache_type = OFF").unwrap();
     client.must("SELECT SUM(v) FROM i_observes.t").unwrap();
     assert!(said(&client.must("SHOW FQC STATUS").unwrap()).contains("query_cache_type is OFF"));
@@ -218,7 +218,7 @@ fn observation_tells_what_the_cache_would_do_and_stores_nothing() {
     assert_eq!(arena.hits(), before);
     assert_eq!(status(&arena, "Fqc_queries_in_cache"), 0);
     assert!(status(&arena, "Fqc_observed_time_saved_us") > 0);
-    // Results that are outdated each time would not have been hits.
+    // Results that are invalidated before each read would not have been hits.
     let [requests, hits] = observed(&arena);
     until("outdated results are no hits", || {
         let [more, more_hits] = reads(&arena, &mut client, Some("UPDATE t SET v = v + 1"));
@@ -228,7 +228,7 @@ fn observation_tells_what_the_cache_would_do_and_stores_nothing() {
     all(&mut client, &["SET GLOBAL query_cache_type = ON"]);
 }
 
-/// Changes a value in the table's file, which nobody notices.
+/// Changes a value in the table's file, so that neither the server nor the engine notices.
 fn plant(client: &mut fqc_tests::client::Client, old: &[u8; 8], new: &[u8; 8]) {
     let directory = said(&client.query("SELECT @@datadir").unwrap());
     let file = std::path::Path::new(&directory).join("i_verifies/t.MYD");

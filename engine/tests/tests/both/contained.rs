@@ -1,5 +1,5 @@
-//! Whatever panics inside the plugin, wherever, on a server of either product: clients get right answers, the cache is off, the
-//! log says so, and the server ends when told.
+//! Panics at any place inside the plugin, on a server of either product: clients get right answers, the cache is off, the log says so,
+//! and the server shuts down when asked to.
 
 use crate::options;
 use crate::traps::{all, plugin, said, until};

@@ -126,7 +126,7 @@ fn group_concat_max_len() {
     let read = "SELECT GROUP_CONCAT(id ORDER BY id) FROM t";
     let mut wide = arena.client();
     assert_eq!(arena.warm(&mut wide, read), "1,2");
-    // What is cut raises a warning, and is never kept.
+    // A result that was truncated raises a warning and is never stored.
     let mut narrow = arena.client();
     all(
         &mut narrow,
@@ -275,7 +275,7 @@ fn the_current_database() {
     small_table(&mut maker, "t", "InnoDB");
     let other = ["CREATE DATABASE i_other", "CREATE TABLE i_other.t (v INT)", "INSERT INTO i_other.t VALUES (77)"];
     all(&mut maker, &other);
-    // What is granted in a database counts from when it is chosen: nothing is defined from here on.
+    // Privileges on a database take effect when a session chooses it. So nothing is defined from here on.
     let mut client = arena.client();
     let read = "SELECT MIN(v), DATABASE() FROM t";
     assert_eq!(arena.warm(&mut client, read), "10,i_database");
@@ -445,7 +445,7 @@ fn long_data_is_not_forgotten_over_a_begin() {
     assert_eq!(response.rows(true)[0][0].as_deref(), Some(&b""[..]));
 }
 
-/// The server tells of `SET` inside a routine, but garbles a text into which it puts the routine's variables.
+/// The server reports a `SET` inside a routine, but with a wrong text if the routine's variables are substituted into it.
 #[test]
 fn a_routine_may_set_what_results_depend_on() {
     let mut arena = enter("i_routine_sets");

@@ -1,4 +1,5 @@
-//! While the cache is off and observed, each shape of statement tells what it would save, on a server of either product.
+//! While the cache is off and `fqc_observe` is on, the report shows for each shape of statements what the cache would save. On a server
+//! of either product.
 
 use crate::start;
 use crate::traps::{Arena, all, flush_of_all, said, small_table, until};

@@ -1,5 +1,5 @@
-//! What an execution of a prepared statement leaves behind on a server of either product, where it was answered without it: the
-//! types of its parameters, an open cursor, the number of its columns.
+//! The state that an execution of a prepared statement leaves on the server, of either product, if the cache has answered the execution:
+//! the types of its parameters, an open cursor, the number of its columns.
 
 use crate::traps::{Arena, said, said_binary, until};
 use crate::with_table;
@@ -22,7 +22,7 @@ pub fn run(client: &mut Client, body: &[u8]) -> String {
     said_binary(&client.read_response().unwrap())
 }
 
-/// A client binds once and executes often; the engine may answer the one execution that tells how.
+/// A client sends the types of parameters once and executes often. The one execution that contains them may be answered by the cache.
 #[test]
 fn types_that_are_bound_once() {
     let (mut arena, _, mut other) = with_table("p_once");
@@ -45,7 +45,8 @@ fn types_that_are_bound_once() {
             let next = if types == NUMBER { &[3, 0, 0, 0][..] } else { b"\x014" };
             assert_eq!(run(&mut client, &execution(&prepared, b"", next)), truth(types, next), "{read}");
         }
-        // What must be run after all, for the number of rows found, is run as it was bound.
+        // If the server must run a served execution after all, to know the number of rows found, it is run with the types and values that
+        // were bound.
         let [prepared, of_plain] = [&mut client, &mut plain].map(|one| one.prepare(read).unwrap().1.unwrap());
         let mut truth = |types, value| run(&mut plain, &execution(&of_plain, types, value));
         assert_eq!(run(&mut client, &execution(&prepared, NUMBER, &[2, 0, 0, 0])), truth(NUMBER, &[2, 0, 0, 0]));
@@ -73,7 +74,7 @@ fn types_that_are_bound_once_before_an_execution_in_pieces() {
             let body = execution(&prepared, b"", &[id, 0, 0, 0]);
             let mut bytes = vec![1, 0, 0, 0, command::PING, body.len() as u8 + 1, 0, 0, 0, command::STMT_EXECUTE];
             bytes.extend(body);
-            // What comes together with a ping is there before the rest.
+            // The bytes in the same piece as a ping have arrived before the rest is sent.
             client.send_raw(&bytes[..5 + cut]).unwrap();
             client.read_response().unwrap();
             client.send_raw(&bytes[5 + cut..]).unwrap();
@@ -82,7 +83,7 @@ fn types_that_are_bound_once_before_an_execution_in_pieces() {
     }
 }
 
-/// What is sent ahead of an execution belongs to it, however its other parameters were bound.
+/// Values from COM_STMT_SEND_LONG_DATA belong to the next execution, however its other parameters were bound.
 #[test]
 fn types_that_are_bound_once_before_long_data() {
     let (mut arena, _, mut client) = with_table("p_once_long");
@@ -153,7 +154,8 @@ fn columns_that_have_changed_since_a_statement_was_prepared() {
     }
 }
 
-/// What must be run after all, for the number of rows found, is run before it is closed; no other close is in its way.
+/// If the server must run a served execution after all, to know the number of rows found, it is run before its statement is closed.
+/// Closing another statement does not matter.
 #[test]
 fn a_close_of_another_statement() {
     let (mut arena, _, mut client) = with_table("p_close");
@@ -246,8 +248,8 @@ fn a_read_after_the_same_was_served_runs_once() {
     maker.must("DROP USER owner@localhost").unwrap();
 }
 
-/// MySQL goes by the types that the parameters have had: it compares with text as with a number if a number came first, and tells of a
-/// NULL by the type before.
+/// MySQL remembers the types that a parameter has had. After a number it compares text as a number, and it reports a NULL with the type
+/// before it.
 #[test]
 fn what_a_parameter_was_given_before() {
     const TEXTS: [&str; 5] = [
@@ -303,7 +305,8 @@ fn what_the_bytes_of_a_value_are_taken_for() {
     assert!(hits > 100, "{hits}");
 }
 
-/// Of executions with these values, by a client that is served and by one that is not; half of the values are the first. Tells the hits.
+/// Executes each text with random values, as a client that is served and as one that is not, and compares the answers. Half of the values
+/// are the first one of the case. Returns the number of hits.
 fn answers_hang_on_nothing_else(
     arena: &mut Arena,
     [client, plain]: [&mut Client; 2],
@@ -384,7 +387,7 @@ fn the_rows_found_before_an_aggregate_over_nothing() {
     }
 }
 
-/// A name that begins with a space, of which its preparation alone warns.
+/// The column name begins with a space. Only the preparation of the statement warns of that.
 const WARNED_OF: &str = "SELECT v AS ' v' FROM t WHERE id = ?";
 
 /// Found by the differential tester: some answers end with the number of warnings of the statement before.

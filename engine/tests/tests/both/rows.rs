@@ -73,7 +73,7 @@ fn a_read_that_locks_other_rows_leaves_results_alive() {
     arena.follows(&mut reader, other, || drop(writer.must(calls).unwrap()), "11");
 }
 
-/// What SHOW FQC TABLES tells of results that outlived writes.
+/// The number of results that outlived a write to this table, from SHOW FQC TABLES.
 fn avoided(client: &mut Client, db: &str, table: &str) -> u64 {
     let report = said(&client.must("SHOW FQC TABLES").unwrap());
     let row = report.split(';').find(|row| row.starts_with(&format!("{db},{table},")));

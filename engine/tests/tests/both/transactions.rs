@@ -401,7 +401,7 @@ fn the_rows_found_by_a_read_that_is_closed() {
     assert_eq!(said(&reader.query("SELECT FOUND_ROWS()").unwrap()), "3");
 }
 
-/// The server is told of a BEGIN with the next statement, and may be kept from beginning then.
+/// The engine defers BEGIN, and sends it to the server with the next statement. A kill may interrupt the BEGIN then.
 #[test]
 fn a_begin_that_is_killed_on_its_way_leaves_nothing_outside_of_its_transaction() {
     const ROUNDS: usize = 4000;

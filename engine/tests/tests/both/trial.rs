@@ -26,7 +26,7 @@ fn client(server: &Server, first: &str) -> Client {
     client
 }
 
-/// What the engine tells a connection of its own reads.
+/// A value that SHOW FQC STATUS gives about the reads of this connection.
 fn own(client: &mut Client, name: &str) -> String {
     let told = said(&client.query("SHOW FQC STATUS").unwrap());
     let row = told.split(';').find_map(|row| row.strip_prefix(&format!("{name},"))).map(str::to_owned);

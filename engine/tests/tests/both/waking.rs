@@ -1,5 +1,5 @@
-//! The engine sleeps while nobody wants the cache, and it comes into servers of either product that are at work: what happened
-//! unseen must never make a later answer wrong.
+//! The engine sleeps while no session uses the cache, and it can be loaded into a busy server of either product. Changes that it did not
+//! observe must never make a later answer wrong.
 
 use crate::start;
 use crate::traps::{Arena, PATIENCE, all, said, said_binary, small_table, until};
@@ -39,7 +39,7 @@ pub fn client(server: &Server) -> Client {
     client
 }
 
-/// Runs a write that takes until it is told to go on, does something meanwhile, and returns when the write has ended.
+/// Runs a write that is held up by a lock, calls `meanwhile` during it, and returns when the write has ended.
 pub fn during_a_write(server: &Arc<Server>, meanwhile: impl FnOnce()) {
     let mut holder = client(server);
     holder.must("SELECT GET_LOCK('gate', 0)").unwrap();
@@ -55,7 +55,8 @@ pub fn during_a_write(server: &Arc<Server>, meanwhile: impl FnOnce()) {
     write.join().unwrap();
 }
 
-/// Another plugin counts the ends of statements that it is told of, and misses none until long after the engine fell asleep.
+/// Another plugin counts the ends of statements that the server reports to it. It must miss none, until long after the engine fell
+/// asleep.
 pub fn a_listener_hears_everything(server: &Server) {
     const ROUND: u64 = 50;
     let mut admin = server.admin().unwrap();
@@ -388,7 +389,8 @@ fn a_database_that_was_chosen_while_asleep() {
         other.must("UPDATE d.t SET v = v + 1 WHERE id = 3").unwrap();
         arena.ask(&mut reader, READ).1
     });
-    // It is its first statement since the waking, and names another table of that name.
+    // This is the writer's first statement since the engine woke up. The unqualified name means the table in the database that the writer
+    // chose while the engine slept.
     writer.must("UPDATE t SET v = 77 WHERE id = 2").unwrap();
     assert_eq!(said(&reader.query(READ).unwrap()), "11");
 }

@@ -70,7 +70,7 @@ fn a_text_without_attributes_is_served_and_one_with_some_is_not() {
     let (mut arena, mut client, _) = clients("attributes");
     let mut other = arena.client();
     until("a hit", || arena.counted(|| assert_eq!(said(&query(&mut client, &[], READ)), "20")).1 > 0);
-    // To whom attributes mean nothing, the same is served.
+    // A client that does not send attributes gets the same result.
     arena.hit(&mut other, READ, "20");
     for values in [&[("n", "a")][..], &[("", "a")], &[("n", ""), ("m", "b")]] {
         for _ in 0..3 {
@@ -81,7 +81,7 @@ fn a_text_without_attributes_is_served_and_one_with_some_is_not() {
     for _ in 0..3 {
         assert_eq!(arena.counted(|| said(&query(&mut client, &[("n", "a")], only_with))), ("21".into(), 0));
     }
-    // What they bring is not stored for those who bring none.
+    // Results of reads with attributes are not stored for clients that send none.
     assert_eq!(arena.counted(|| said(&query(&mut client, &[], only_with))), ("21".into(), 0));
     assert_eq!(arena.counted(|| said(&query(&mut client, &[], READ))), ("20".into(), 1));
 }
@@ -138,7 +138,7 @@ fn an_execution_without_attributes_is_served_and_one_with_some_is_not() {
     until("a hit", || run(&first, &[("", "3")]) == ("30".into(), 1));
     (0..3).for_each(|_| assert_eq!(run(&first, &[("", "3"), ("n", "a")]), ("30".into(), 0)));
     (0..3).for_each(|_| assert_eq!(run(&first, &[("named", "3")]), ("30".into(), 0)));
-    // Nobody knows of which types those were.
+    // The server now goes by the types of an execution that the engine did not parse, so it is unknown what they were.
     (0..3).for_each(|_| assert_eq!(run(&first, &[("", "3")]), ("30".into(), 0)));
     assert_eq!(run(&second, &[("", "3")]), ("30".into(), 1));
     assert_eq!(run(&second, &[("", "4")]).0, "40");

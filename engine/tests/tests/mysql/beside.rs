@@ -1,4 +1,4 @@
-//! What may stand beside the engine in a server, and what stops it.
+//! Other plugins and storage engines in the server: which of them the engine tolerates, and which stop it.
 
 use crate::shared::{hits, options, start};
 use crate::traps::{all, plugin, said, until};
@@ -39,7 +39,7 @@ fn stops_while_it_is_installed(name: &str, words: &str) {
     admin.must(&format!("INSTALL PLUGIN {name} SONAME '{name}.so'")).unwrap();
     serves_nothing(&server, words);
     admin.must(&format!("UNINSTALL PLUGIN {name}")).unwrap();
-    // It may stay as long as a session that has met it.
+    // The plugin may stay loaded as long as a session that has used it.
     drop(admin);
     until("nothing in the way", || obstacle(&mut server.admin().unwrap()) == "Fqc_obstacle,");
 }
@@ -50,7 +50,7 @@ fn nothing_is_served_where_group_replication_is_installed() {
     stops_while_it_is_installed("group_replication", "member of a replication group");
 }
 
-/// What it makes of a text hangs on rules that nobody tells of.
+/// The plugin rewrites texts by rules that the engine does not know.
 #[test]
 fn nothing_is_served_where_statements_are_rewritten() {
     stops_while_it_is_installed("rewriter", "the plugin Rewriter is installed");
@@ -69,7 +69,7 @@ fn build_engine(server: &Server) {
     assert!(built.expect("a C compiler").success());
 }
 
-/// Nobody tells of what it reads and writes. MySQL's own tests bring one that has tables.
+/// The engine is not notified of reads and writes of a foreign storage engine. MySQL's own tests bring one that has tables.
 #[test]
 fn nothing_is_served_beside_a_storage_engine_of_others() {
     let server = crate::shared::ready(start(&[]));
@@ -99,7 +99,7 @@ fn nothing_is_served_beside_a_storage_engine_of_others() {
     until("a hit", || said(&reader.must("SELECT COUNT(*) FROM d.t").unwrap()) == "0" && hits(&mut admin) > before);
 }
 
-/// Nobody looks while the engine sleeps.
+/// The engine does not look for new storage engines while it sleeps.
 #[test]
 fn nothing_is_served_beside_an_engine_that_came_while_this_one_slept() {
     let server = crate::waking::asleep();

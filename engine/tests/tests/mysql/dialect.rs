@@ -1,4 +1,4 @@
-//! What the engine takes for granted of MySQL's language, asked of a plain server.
+//! Assumptions of the engine about MySQL's language, checked on a plain server.
 
 use flavour::{MYSQL, Names};
 use fqc_tests::client::{Client, Login};

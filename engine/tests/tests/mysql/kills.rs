@@ -79,7 +79,7 @@ fn a_connection_that_is_killed_amid_an_answer_leaves_nothing_behind() {
     until("the hit", || crate::shared::hits(&mut admin) > before);
     admin.must(&format!("KILL CONNECTION {}", victim.thread_id)).unwrap();
     until("the end of the session", || is_gone(&mut admin, victim.thread_id));
-    // Somebody else gets the same socket.
+    // New connections reuse the socket's descriptor.
     (0..3).for_each(|_| drop(server.admin().unwrap()));
     admin.must("SET GLOBAL fqc_type = OFF").unwrap();
     until("the sleep of an engine that nobody wants", || {

@@ -19,7 +19,7 @@ fn refused_with(fault: &str, arguments: &[&str]) -> String {
     assert_eq!(admin.scalar("SELECT 1").unwrap().as_deref(), Some("1"));
     let log = server.error_log();
     let line = log.lines().find(|line| line.contains("FQC: not loaded")).unwrap_or_else(|| panic!("{log}"));
-    // As the server writes its own: with the time, the severity and who says so.
+    // The line has the form of the server's own error lines: time, severity and source.
     assert!(line.contains("Z ") && line.contains("[ERROR]") && line.contains("Plugin fqc reported"), "{line}");
     assert!(line.contains("take fqc.so out of plugin-load-add"), "what to do is missing: {line}");
     log
@@ -80,7 +80,7 @@ fn a_server_that_lacks_a_symbol_or_a_slot_is_refused_by_name() {
     }
 }
 
-/// As the guide says it, on a server without any setting of its own.
+/// The steps are those of the guide, on a server without any setting of its own.
 #[test]
 fn a_stock_server_is_served_once_it_has_passed_the_self_test() {
     is_served_once_it_has_passed_the_self_test(&[]);
@@ -112,7 +112,7 @@ fn is_served_once_it_has_passed_the_self_test(arguments: &[&str]) {
     });
 }
 
-/// While it starts, the server itself runs statements that are told of.
+/// While it starts, the server itself runs statements that are reported to the plugin.
 #[test]
 fn a_server_that_loads_it_at_its_start_is_served() {
     let mut server = Server::start(options(&[])).unwrap();
@@ -127,7 +127,7 @@ fn a_server_that_loads_it_at_its_start_is_served() {
     });
 }
 
-/// Each would be looked into by whoever reads the log.
+/// An operator who reads the log would investigate each error.
 #[test]
 fn no_error_is_in_the_log_after_a_day_and_its_end() {
     let mut server = ready(start(&[]));

@@ -1,4 +1,4 @@
-//! What a replica applies, it never serves the past of.
+//! A replica never serves a state older than the one that its applier has made visible.
 
 use crate::shared::{options, ready, start};
 use crate::traps::{Arena, all, plugin, said, until};
@@ -97,7 +97,7 @@ fn what_a_replica_applies_of_xa_transactions_shows_at_once() {
 fn what_an_applier_is_about_to_end_when_the_engine_wakes_is_waited_for() {
     let (source, replica) = pair(&[], &[]);
     let mut writer = client(&source);
-    // Nobody wants the cache.
+    // No session on the replica uses the cache, so that the engine can fall asleep.
     let [mut admin, mut holder] = [(), ()].map(|()| client(&replica));
     [&mut admin, &mut holder].into_iter().for_each(|one| all(one, &["SET SESSION fqc_type = OFF"]));
     let update = "UPDATE t SET v = 1";
@@ -121,7 +121,7 @@ fn what_an_applier_is_about_to_end_when_the_engine_wakes_is_waited_for() {
     assert_eq!(Arena::on(replica.clone(), "own").warm(&mut reader, read), "1");
 }
 
-/// Until this is the sum.
+/// Compares served reads with the truth until the sum is the expected one.
 fn never_sees_the_past(replica: &Server, read: &str, expected: u64) {
     let (mut plain, mut reader) = (client(replica), client(replica));
     plain.must("SET SESSION fqc_type = OFF").unwrap();
@@ -135,7 +135,7 @@ fn never_sees_the_past(replica: &Server, read: &str, expected: u64) {
     }
 }
 
-/// Of each writer, `FQC_TEST_XA`.
+/// The number of transactions of each writer. `FQC_TEST_XA` sets it.
 fn transactions() -> u64 {
     plugin::number("FQC_TEST_XA", 100)
 }

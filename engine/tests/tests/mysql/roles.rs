@@ -6,7 +6,7 @@ use fqc_tests::client::{Client, Login};
 
 const READS: [&str; 2] = ["SELECT v FROM roles.t WHERE id = 2", "SELECT v FROM roles.w WHERE id = 2"];
 
-/// Two sessions of one account, of which one is never served.
+/// Two sessions of one account. `plain` is never served.
 struct Pair {
     served: Client,
     plain: Client,
@@ -108,7 +108,7 @@ fn roles_that_change_under_a_session() {
     ] {
         admin.must(change).unwrap();
         answers.push(pair.answers(change));
-        // Whoever comes now has what is granted now.
+        // A session that begins now has the privileges that are granted now.
         Pair::of(&arena, "ruth").answers(&format!("{change}, and a login"));
         if pair.plain.query("SET ROLE of_both").unwrap().failure().is_none() {
             pair.served.must("SET ROLE of_both").unwrap();
@@ -120,7 +120,7 @@ fn roles_that_change_under_a_session() {
     all(&mut admin, &["DROP USER ruth@'%'", "DROP ROLE of_view, of_column, of_both", "DROP DATABASE roles"]);
 }
 
-/// What is granted everywhere may be taken away in one schema.
+/// A privilege that is granted globally can be revoked for one schema.
 #[test]
 fn rights_that_are_revoked_in_part() {
     let mut arena = enter("roles");

@@ -169,7 +169,7 @@ fn warnings_of_init_connect_are_gone_after_a_hit() {
             }
             is_hit
         });
-        // Nobody has asked this before.
+        // This read is new to the engine, so the server runs it.
         plain.must(&format!("SELECT v FROM t WHERE id = {id}")).unwrap();
         let [told, truth] = [&mut served, &mut plain].map(|one| {
             one.send(kind, question.as_bytes()).unwrap();

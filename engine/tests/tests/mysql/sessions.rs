@@ -1,4 +1,4 @@
-//! What a session has set, and what its client is told of it.
+//! The settings of a session, and what its client is notified of about them.
 
 use crate::shared::{enter, ready, start};
 use crate::traps::{Arena, all, said, small_table, until};
@@ -30,7 +30,7 @@ fn a_client_that_tracks_its_session_is_told_of_its_transactions() {
     arena.warm(&mut served, read);
 }
 
-/// What the server skips then, or refuses, is for it to say.
+/// Only the server knows which transactions it then skips or refuses.
 #[test]
 fn a_session_that_numbers_its_transactions_is_left_to_the_server() {
     let mut arena = enter("numbered");
@@ -176,7 +176,8 @@ fn privileges_that_may_have_been_looked_up_anew_are_asked_of_the_server() {
     all(&mut admin, &["DROP USER ian@'%'", "DROP DATABASE away"]);
 }
 
-/// What the server must be told of a served read before another one leaves an error, and the question about it, alone.
+/// The engine must send the server a served read before the next read. That must not change an error in between, nor the answer to a
+/// question about it.
 #[test]
 fn an_error_after_a_served_read_is_still_told_by_a_read_of_a_table() {
     let mut arena = enter("errors_told");
