@@ -16,7 +16,7 @@ use crate::server::Server;
 pub const ARGUMENTS: &[&str] =
     &["--innodb-buffer-pool-size=8M", "--table-open-cache=64", "--table-definition-cache=400"];
 
-/// The allocator gets a single arena: with several, the memory that it keeps depends on which thread did what.
+/// The allocator gets a single arena. With several, the memory that it keeps would depend on how work is spread over threads.
 pub fn environment() -> (String, String) {
     ("MALLOC_ARENA_MAX".into(), "1".into())
 }

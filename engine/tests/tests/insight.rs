@@ -1,4 +1,4 @@
-//! What the engine reports about its own use, and what it does with that: reports, adaptation, observation, verification.
+//! Reports, adaptation, observation and verification: how the engine measures its own use, and what it does with the result.
 
 mod traps;
 

@@ -348,7 +348,7 @@ fn privileges_that_only_older_sessions_have() {
     (0..2).for_each(|_| arena.miss(&mut newer, read, "error 1142"));
 }
 
-/// Of two clients with one account, each has the privileges that are granted to the place it connects from. A session may come back from
+/// If two clients use one account, each has the privileges that are granted to the place it connects from. A session may come back from
 /// another database, where it used a routine or a statement prepared there. It then has the privileges on its current database as they
 /// are granted now. From then on it may not read what other sessions of its account still may, nor what it could read before.
 #[test]

@@ -1,4 +1,4 @@
-//! What the server reports to plugins, and what the engine does where it reports nothing.
+//! The events that the server reports to plugins, and what the engine does where the server reports nothing.
 
 use crate::shared::{enter, hits, options, ready, start, stock};
 use crate::traps::{Arena, all, plugin, said, small_table, until};

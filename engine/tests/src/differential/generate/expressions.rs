@@ -145,7 +145,7 @@ impl Generator {
         }
     }
 
-    /// Conditions from which the engine can tell which rows are touched, and similar ones from which it cannot.
+    /// Conditions that let the engine determine which rows are touched, and similar ones that do not.
     pub(super) fn key_condition(&mut self, column: &str) -> String {
         match self.random.below(14) {
             0..=5 => format!("{column} = {}", self.key()),

@@ -83,7 +83,7 @@ impl fmt::Display for Aim {
     }
 }
 
-/// What the generator assumes about the state of a session.
+/// The generator's assumptions about the state of a session.
 #[derive(Clone, Debug)]
 struct Standing {
     database: String,

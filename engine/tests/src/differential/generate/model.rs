@@ -1,4 +1,4 @@
-//! What the generator knows of the schema. It is read back from the plain server after each change, never guessed.
+//! The generator's knowledge of the schema. It is read back from the plain server after each change, never guessed.
 
 use crate::client::Row;
 use crate::random::Random;

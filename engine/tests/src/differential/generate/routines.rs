@@ -53,7 +53,7 @@ impl Generator {
         format!("{verb}{algorithm}{definer}{security} VIEW {} AS {body}", self.random.word(VIEWS))
     }
 
-    /// A statement that removes or changes the definition of a view, or somebody's right to read it.
+    /// A statement that removes or changes the definition of a view, or a user's right to read it.
     pub(super) fn view_change(&mut self) -> String {
         match self.random.below(10) {
             0..=5 => self.view(),

@@ -45,7 +45,7 @@ impl Generator {
         Some(Deed::Run(text.clone(), params))
     }
 
-    /// Executes one statement in two sessions, each of which binds values of several types in its own order.
+    /// Executes one statement in two sessions. Each session binds values of several types in its own order.
     pub(super) fn types_scene(&mut self, session: usize) -> (Kind, Deed) {
         let partner = self.random.below(self.standings.len());
         let table = self.table(false);
