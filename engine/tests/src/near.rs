@@ -19,7 +19,7 @@ const START_LIMIT: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(5);
 /// The interval between two looks at something that takes milliseconds.
 const LOOK: Duration = Duration::from_micros(500);
-/// Only a fault takes so long.
+/// Much longer than it takes until reads are served. Only a fault exceeds it.
 const SERVING_LIMIT: Duration = Duration::from_secs(120);
 /// The staleness bound in milliseconds. It is longer than any test, so that results are current because the near cache follows the log,
 /// and not because old ones expire.
@@ -32,7 +32,7 @@ pub struct Near {
     child: Child,
 }
 
-/// The account for feeds.
+/// Creates the account for feeds.
 pub fn prepare(admin: &mut Client) -> io::Result<()> {
     admin.must(&format!("CREATE USER IF NOT EXISTS {USER}@'%'"))?;
     admin.must(&format!("GRANT REPLICATION MASTER ADMIN ON *.* TO {USER}@'%'")).map(drop)
@@ -46,7 +46,7 @@ pub fn logging(product: Product) -> &'static [&'static str] {
     }
 }
 
-/// Until it serves by the log: all that was written through it has been heard.
+/// Waits until a near cache that follows the log serves reads, having read all that was written through it.
 pub fn wait_until_served(client: &mut Client) -> io::Result<()> {
     let begun = Instant::now();
     loop {
@@ -64,12 +64,12 @@ pub fn wait_until_served(client: &mut Client) -> io::Result<()> {
 }
 
 impl Near {
-    /// Starts one that is attached as this user, or will be. `port`: the server's, or of a way there.
+    /// Starts a near cache that attaches as this user. `port` is the server's, or that of a forwarder to it.
     pub fn start(program: PathBuf, server: &Server, port: u16, user: &str, name: &str) -> io::Result<Near> {
         Self::sharing(program, server, port, user, name, None)
     }
 
-    /// The same where processes of this machine get its results at this socket.
+    /// Starts a near cache that also hands its results to processes of this machine, at this socket.
     pub fn sharing(
         program: PathBuf,
         server: &Server,
@@ -85,14 +85,14 @@ impl Near {
         Self::start_with(program, &arguments, server.scratch().join(name))
     }
 
-    /// Starts one that follows the log of this server.
+    /// Starts a near cache that follows the log of this server.
     pub fn following(program: PathBuf, server: &Server) -> io::Result<Near> {
         let address = format!("127.0.0.1:{}", server.port());
         let arguments = ["--server", &address, "--binlog-user", "root", "--max-staleness-ms", LONG];
         Self::start_with(program, &arguments, server.scratch().join("near"))
     }
 
-    /// Starts one with these arguments besides those that it needs to be found.
+    /// Starts a near cache with these arguments, in addition to those that tests need to reach it.
     pub fn start_with(program: PathBuf, arguments: &[&str], socket: PathBuf) -> io::Result<Near> {
         let arguments: Vec<_> = arguments.iter().map(|one| one.to_string()).collect();
         let child = spawn(&program, &arguments, &socket)?;
@@ -176,7 +176,7 @@ impl Drop for Near {
     }
 }
 
-/// What near caches have answered from memory, as the server knows it; those that were killed have taken it along.
+/// The hits of attached near caches, as the server reports them. Those of killed ones are lost.
 pub fn hits(server: &Server) -> io::Result<u64> {
     let rows = server.admin()?.must("SHOW FQC NEAR")?.rows(false);
     let number = |row: &Vec<Option<Vec<u8>>>| String::from_utf8_lossy(row[8].as_deref()?).parse::<u64>().ok();
@@ -186,13 +186,13 @@ pub fn hits(server: &Server) -> io::Result<u64> {
 fn spawn(program: &PathBuf, arguments: &[String], socket: &PathBuf) -> io::Result<Child> {
     let log = File::options().create(true).append(true).open(socket.with_extension("log"))?;
     let mut command = Command::new(program);
-    // A test itself may run with a library that is for applications.
+    // The test itself may run with the library for applications, which must not be loaded here.
     command.env_remove("LD_PRELOAD");
     command.args(arguments).args(["--metrics", "off", "--listen"]).arg(socket);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()
 }
 
-/// The hits that were counted, in words.
+/// The counts of hits, as text.
 pub fn hits_told(in_server: Option<u64>, beside: Option<u64>) -> String {
     let counted = |hits: Option<u64>, place: &str| hits.map(|hits| format!("{hits} {place}"));
     let told: Vec<_> = counted(in_server, "in the server").into_iter().chain(counted(beside, "beside it")).collect();

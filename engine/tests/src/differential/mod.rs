@@ -32,7 +32,7 @@ pub use summary::Summary;
 
 pub const SESSIONS: usize = 6;
 
-/// No statement may wait: what waits depends on time.
+/// No statement may wait for a lock: the outcome would depend on time.
 pub const ARGUMENTS: &[&str] = &[
     "--innodb-lock-wait-timeout=0",
     "--lock-wait-timeout=0",
@@ -78,13 +78,13 @@ pub struct Plan {
     pub aim: Aim,
     /// Table names are compared without case, and statements spell them in any.
     pub is_any_case: bool,
-    /// The cached server was started to doze and wake at random.
+    /// The cached server enters and leaves light mode at random.
     pub dozes: bool,
     pub statements: u64,
     pub time: Duration,
     pub epoch: u64,
     pub shrink_time: Duration,
-    /// Where the sessions of the cached side connect, when not to the server itself.
+    /// The endpoint of the cached side's sessions, if it is not the server itself.
     pub cached_endpoint: Option<Endpoint>,
     /// An `fqc-near` that runs between the sessions and the cached server. It follows the log and is restarted for each history.
     pub follower: Option<PathBuf>,
@@ -115,7 +115,7 @@ impl Default for Plan {
 pub struct Difference {
     pub seed: u64,
     pub aim: Aim,
-    /// Steps up to the difference, before shrinking.
+    /// The number of steps up to the difference, before shrinking.
     pub steps: usize,
     pub history: Vec<Action>,
     pub what: String,
@@ -141,7 +141,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Runs until the plan ends or the first difference. The `Err` is a fault of the surroundings, not of the plugin.
+/// Runs until the plan ends, or to the first difference. An `Err` is a fault of the environment, not of the plugin.
 pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(Summary, Option<Difference>)> {
     let begun = Instant::now();
     let near = plan.follower.clone().map(|program| Near::following(program, cached)).transpose()?;

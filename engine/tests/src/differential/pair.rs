@@ -1,4 +1,4 @@
-//! The two servers side by side.
+//! The plain and the cached server, run in lockstep.
 
 use std::collections::HashMap;
 use std::io;
@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(20);
 pub struct Pair<'a> {
     pub plain: &'a mut Server,
     pub cached: &'a mut Server,
-    /// Where the sessions of the cached side connect, when not to the server itself.
+    /// The endpoint of the cached side's sessions, if it is not the server itself.
     pub through: Option<Endpoint>,
     /// The near cache between sessions and the cached server, if it follows the log.
     pub near: Option<Near>,
@@ -50,7 +50,7 @@ impl Pair<'_> {
         Ok(None)
     }
 
-    /// Whether each of so many runs differs, or one in anything but a lock.
+    /// True if each of this many runs differs, or if one differs in something else than a lock.
     pub fn replays(&mut self, history: &[Action], times: usize) -> io::Result<bool> {
         for _ in 0..times {
             match self.replay(history)? {
@@ -62,7 +62,7 @@ impl Pair<'_> {
         Ok(true)
     }
 
-    /// Whether both servers have died, as they may of a fault that is the plain one's own; they run again then.
+    /// True if both servers have crashed, which is a fault of the server itself. Then both are started again.
     pub fn have_died(&mut self) -> io::Result<bool> {
         let begun = Instant::now();
         while self.plain.is_running() || self.cached.is_running() {
@@ -76,7 +76,7 @@ impl Pair<'_> {
         Ok(true)
     }
 
-    /// What servers have said last that have died, or are about to.
+    /// The last lines of the error logs of servers that have crashed or are about to.
     pub fn last_words(&mut self) -> String {
         let begun = Instant::now();
         while self.plain.is_running() && self.cached.is_running() && begun.elapsed() < DYING {
@@ -91,7 +91,7 @@ impl Pair<'_> {
         dead.collect()
     }
 
-    /// A counter of the cached server; `None` where it is gone or knows no such counter.
+    /// A counter of the cached server. `None` if the server is gone or has no such counter.
     pub fn counter(&self, name: &str) -> Option<u64> {
         let question = format!("SHOW GLOBAL STATUS LIKE '{name}'");
         let rows = self.cached.admin().ok()?.must(&question).ok()?.rows(false);
@@ -127,15 +127,15 @@ const HIDING: [&str; 19] = [
     "WITH",
     "AVG",
 ];
-/// Statements about warnings whose text does not say so.
+/// Statements that may ask for warnings without saying so in their text.
 const OPAQUE: [&str; 2] = ["EXECUTE IMMEDIATE 'SHOW WARNINGS'", "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER"];
 
-/// Why a history does not go on.
+/// The reason why a history ends early.
 pub enum Parting {
-    /// How the answers differ.
+    /// The answers differ; this text says how.
     Difference(String),
-    /// A documented limit: a read that was served holds no metadata lock, for which the plain server did not wait. From
-    /// here on the two have different tables.
+    /// A documented limit: a read that was served holds no metadata lock, so the cached server did not wait where the plain one did. From
+    /// here on the two servers have different tables.
     Lock,
     /// The warnings of a read, and how far it comes with LIMIT ROWS EXAMINED, depend on how the server finds its rows. That depends on
     /// statistics, which change without a write and whenever a table is opened. From here on the two servers have different warnings.
@@ -157,13 +157,14 @@ pub struct Lanes {
     cached: Lane,
     /// Something was written since this session's last read that did not fail.
     written_since: [bool; SESSIONS],
-    /// Some session may get only the first rows of a result: without an order, any.
+    /// Some session may get only the first rows of a result. Without an ORDER BY these can be any rows.
     is_limited: bool,
-    /// A row did not get in because of a lock.
+    /// A row was not inserted because of a lock.
     has_lost_row: bool,
-    /// The cached side is asked through a near cache.
+    /// The cached side is reached through a near cache.
     is_beside: bool,
-    /// That follows the log: who asks it how far it has come, and whether something may have been written since.
+    /// A connection to the near cache, if it follows the log, to ask how far it has read. `is_behind`: something may have been written
+    /// since.
     log: Option<Client>,
     is_behind: bool,
     /// The result of this session's last read does not show how many rows were found.
@@ -172,7 +173,7 @@ pub struct Lanes {
     may_be_older: [bool; SESSIONS],
     /// This session's last read has failed.
     has_failed: [bool; SESSIONS],
-    /// This session's last statement was refused the rows found, and left other warnings than on the plain server.
+    /// This session's last statement was refused the number of rows found, and has left other warnings than on the plain server.
     was_refused: [bool; SESSIONS],
     /// The plain server's answers to reads since the last statement that was not a read, by the text of the read.
     answered: HashMap<String, Answer>,
@@ -206,7 +207,7 @@ impl Lanes {
         })
     }
 
-    /// Before a read: a near cache that follows the log serves nothing until it has heard what was written through it.
+    /// Waits before a read until the near cache has read the log to its end. Before that it serves nothing that was written through it.
     pub fn wait_for_log(&mut self, action: &Action) -> io::Result<()> {
         let is_read = matches!(action.kind, Kind::Read | Kind::Repeat);
         if let Some(client) = self.log.as_mut().filter(|_| is_read && self.is_behind) {
@@ -216,7 +217,7 @@ impl Lanes {
         Ok(())
     }
 
-    /// The answer where both agree, else both in words.
+    /// Runs an action on both sides. Returns the answer if both agree, and else the reason to stop.
     pub fn step(&mut self, action: &Action) -> Result<Answer, Parting> {
         let sent = (self.plain.start(action), self.cached.start(action));
         let (plain, cached) = (self.plain.finish(action), self.cached.finish(action));
@@ -272,7 +273,7 @@ impl Lanes {
             || self.has_failed[action.session]
             || self.is_beside && self.may_be_older[action.session];
         let is_declined = may_decline && says(&cached, b"rows have changed since the read whose FOUND_ROWS()");
-        // One of them alone may have prepared it.
+        // Only one of the two servers may have prepared the statement.
         let leaves_more = !is_select || matches!(action.deed, Deed::Run(..));
         if asks_rows && is_declined && leaves_more {
             return Err(Parting::Rows);
@@ -304,8 +305,8 @@ impl Lanes {
         Err(Parting::Difference(format!("{head}\n  plain:\n{plain}{here}  cached:\n{cached}{there}")))
     }
 
-    /// The plain server itself has answered so before, and nothing but reads came in between; or the two find the rows in
-    /// different ways.
+    /// True if the plain server itself has given this answer before and only reads came in between, or if the two servers find the rows
+    /// in different ways.
     fn hangs_on_plan(&mut self, action: &Action, earlier: Option<Answer>, cached: &Answer) -> bool {
         earlier.is_some_and(|earlier| compare::end_alike(&earlier, cached, action.is_ordered())) || {
             let explained = action.explained();
@@ -342,14 +343,14 @@ impl Lanes {
         cached
     }
 
-    /// Asked of both, so that both have opened the same tables.
+    /// Runs on both servers, so that both have opened the same tables.
     pub fn listing(&mut self, statement: &str) -> io::Result<Vec<Row>> {
         self.cached.admin().must(statement)?;
         Ok(self.plain.admin().must(statement)?.rows(false))
     }
 }
 
-/// Told as an error, or by statements such as REPAIR in a row.
+/// True if a lock wait timed out. It is an error, or a row in the answer of a statement such as REPAIR.
 fn timed_out(answer: &Answer) -> bool {
     says(answer, b"Lock wait timeout exceeded")
 }
@@ -362,8 +363,8 @@ fn says(answer: &Answer, words: &[u8]) -> bool {
     answer.responses.iter().any(|one| one.bytes.windows(words.len()).any(|part| part == words))
 }
 
-/// Definitions, also those that a procedure makes or that are meant for a temporary table and meet another, and the locks that
-/// exclude readers.
+/// True for statements that need an exclusive metadata lock: definitions (also those in a procedure, or those that are meant for a
+/// temporary table and affect another one) and locks that exclude readers.
 fn wants_metadata_lock(action: &Action) -> bool {
     use Kind::{Call, Definition, Flush, Lock, Routine, Temporary};
     matches!(action.kind, Definition | Routine | Temporary | Lock | Flush | Call)

@@ -31,14 +31,14 @@ pub struct Summary {
     pub hits: Option<u64>,
     /// The number of reads answered by near caches that follow the log.
     pub beside: Option<u64>,
-    /// Why reads went to the server past them.
+    /// The reasons why reads passed through these near caches to the server, and how often.
     pub reasons: BTreeMap<String, u64>,
-    /// `Fqc_invalidations_avoided`, likewise.
+    /// `Fqc_invalidations_avoided` of the cached server over this run, or `None`.
     pub outlived: Option<u64>,
-    /// Steps of this kind, and how many of them failed on both servers.
+    /// The number of steps of each kind, and how many of them failed on both servers.
     pub per_kind: BTreeMap<Kind, (u64, u64)>,
     pub per_error: BTreeMap<u16, u64>,
-    /// Differences of locks that did not come again.
+    /// The number of differences about locks that did not occur again.
     pub unrepeated: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Trouble: kills sessions and statements, alters and flushes tables in use, has the event scheduler write, takes the
-//! plugin out and puts it back.
+//! Faults: kills sessions and statements, alters and flushes tables in use, lets the event scheduler write, and unloads and reloads the
+//! plugin.
 
 use std::io;
 
@@ -8,7 +8,8 @@ use super::voice::{Outcome, Trouble, Voice};
 use super::{ENOUGH_HITS, SERVED_ANEW};
 use crate::server::{Product, SWITCH_ON};
 
-/// An event that runs is a change of the server's own tables: where nothing is to be redefined, there is none.
+/// The statements that set up what is disturbed. A running event changes the server's own tables, so there is none in a run without
+/// redefinitions.
 pub fn setup(with_event: bool) -> Vec<String> {
     let mut statements: Vec<String> = vec![
         "CREATE TABLE by_event (id INT PRIMARY KEY, n BIGINT)".into(),
@@ -97,7 +98,7 @@ fn stir(voice: &mut Voice, stage: &Stage, presence: &mut Presence) -> Outcome<()
         0..=15 => kill(voice, stage, "QUERY"),
         16..=25 => kill(voice, stage, "CONNECTION"),
         38 if stage.plan.naps => nap(voice, stage),
-        // Near caches have to answer a good many reads between two of these, which makes them rare enough.
+        // These are rare, because near caches have to answer many reads between two of them.
         38..=47 if stage.plan.reinstalls && stage.plan.beside.is_some() => presence.renew(voice, stage),
         38 if stage.plan.reinstalls => reinstall(voice, stage),
         26.. if !stage.plan.redefines => voice.text("SELECT SLEEP(0.01)").map(drop),
@@ -173,7 +174,7 @@ fn reinstall(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     }
     for statement in stage.product.installing() {
         match voice.text(statement) {
-            // Another has done it.
+            // Another session has installed the plugin.
             Err(Trouble::Refused(failure)) if failure.code == 1968 => return Ok(()),
             outcome => outcome?,
         };

@@ -15,13 +15,13 @@ use crate::client::Row;
 use crate::server::Product;
 
 pub const KEYS: usize = 12;
-/// Rolled back always: a read that shows more than this shows what never was.
+/// A value that is always rolled back. A read that shows more than this shows a state that never existed.
 const UNREAL: i64 = 1_000_000_000;
 
-/// What `Trouble::InVain` is where only the last answer of several statements is seen.
+/// Makes a statement that found no row fail, like `Trouble::InVain`, where only the last answer of several statements is seen.
 const UNLESS_IN_VAIN: &str = "IF ROW_COUNT() < 1 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'in vain'; END IF;";
 
-/// How a table of registers is written to.
+/// The way in which a table of registers is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Direct,
@@ -35,12 +35,12 @@ pub const WAYS: [Way; 6] =
     [Way::Direct, Way::Cascade, Way::Trigger, Way::Engine("MyISAM"), Way::Engine("Aria"), Way::Inserts];
 
 impl Way {
-    /// The same without a stored program that its statements do not name.
+    /// The same way, but without stored programs that its statements do not name.
     pub fn unprogrammed(self) -> Way {
         if self == Way::Trigger { Way::Engine("InnoDB") } else { self }
     }
 
-    /// The same in an engine that loses nothing of what it has acknowledged when the server is killed.
+    /// The same way, but in an engine that loses no acknowledged write when the server is killed.
     pub fn durable(self) -> Way {
         if self == Way::Engine("MyISAM") { Way::Engine("InnoDB") } else { self }
     }
@@ -51,11 +51,11 @@ pub struct Register {
     attempted: AtomicI64,
     acknowledged: AtomicI64,
     seen: Mutex<Seen>,
-    /// The statement behind the last acknowledgement, for the report.
+    /// The last acknowledged statement, for the report.
     last_write: Mutex<String>,
 }
 
-/// The highest value in a life of the server.
+/// The highest value that was seen since the server was last killed.
 #[derive(Default)]
 struct Seen {
     life: u64,
@@ -81,13 +81,13 @@ impl Register {
         *self.last_write.lock().unwrap() = format!("{value} by {how}");
     }
 
-    /// Asked before a read is sent.
+    /// The least value that a read may show. It has to be determined before the read is sent.
     pub fn floor(&self, stage: &Stage) -> i64 {
         let seen = *self.seen.lock().unwrap().of(stage.life());
         self.acknowledged.load(Ordering::SeqCst).max(seen)
     }
 
-    /// Called after the answer: is it possible?
+    /// Checks a value after the answer: is it possible, given the floor?
     pub fn check(&self, voice: &Voice, stage: &Stage, floor: i64, value: i64, what: &str) {
         stage.count("register checks");
         let attempted = self.attempted.load(Ordering::SeqCst);
@@ -192,7 +192,7 @@ impl Board {
         }
     }
 
-    /// Writes the keys of one writer, round and round.
+    /// Writes the keys of one writer in turn, until the run is over.
     pub fn writer(&self, voice: &mut Voice, stage: &Stage, share: (usize, usize)) -> io::Result<()> {
         while stage.goes_on() {
             stage.pause(&mut voice.random);
@@ -290,8 +290,8 @@ impl Board {
         Ok(())
     }
 
-    /// At READ COMMITTED each read is as fresh as outside.
-    /// Each read sees what is committed: by its isolation, or being the first of a transaction.
+    /// Reads in a transaction. Each read sees what is committed: at READ COMMITTED always, at REPEATABLE READ because the transaction has
+    /// read nothing before.
     fn read_in_transaction(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
         let isolation = voice.random.word(&["READ COMMITTED", "REPEATABLE READ"]);
         voice.run(&format!("SET SESSION TRANSACTION ISOLATION LEVEL {isolation}"))?;
@@ -306,7 +306,7 @@ impl Board {
         voice.all(&["COMMIT", "SET autocommit = 1"])
     }
 
-    /// A near cache answers what comes again before it is written.
+    /// Repeats a read. A near cache only answers reads that repeat before the next write.
     fn read_again_and_again(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
         let statement = self.read_statement(voice);
         let most = if stage.plan.share.is_some() { 400 } else { 12 };
@@ -368,15 +368,15 @@ impl Board {
     }
 }
 
-/// Another session goes on, once InnoDB has noticed that the old one is gone.
+/// Reconnects, and waits until InnoDB has noticed the end of the old session.
 fn leave(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     let Some(thread) = voice.reconnect().map_err(|_| Trouble::Lost)? else { return Ok(()) };
     while is_known_to_innodb(voice, stage, thread)? {}
     Ok(())
 }
 
-/// The server notices the end of a session in its own time, and InnoDB after the session has left the list of processes: a
-/// branch of it that another commits before that is acknowledged, and lost. Also without the plugin.
+/// True if InnoDB has noticed the end of this session. It does so only after the session has left the list of processes. If another
+/// session commits a branch of it before that, the commit is acknowledged and lost, also without the plugin.
 fn is_known_to_innodb(voice: &mut Voice, stage: &Stage, thread: u32) -> Outcome<bool> {
     let product = if stage.product == Product::MySql { "MySQL" } else { "MariaDB" };
     let name = format!("{product} thread id {thread},");
@@ -384,7 +384,7 @@ fn is_known_to_innodb(voice: &mut Voice, stage: &Stage, thread: u32) -> Outcome<
     Ok(status[0][2].as_deref().is_some_and(|text| String::from_utf8_lossy(text).contains(&name)))
 }
 
-/// Room for the values of one key in the ids of the parents.
+/// The range of parents' ids for the values of one key.
 const SPACE: i64 = 10_000_000_000;
 
 fn base(key: usize) -> i64 {

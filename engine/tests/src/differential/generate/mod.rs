@@ -1,4 +1,4 @@
-//! The random stream: what comes next, given a seed and the answers so far.
+//! The random stream of statements. A seed and the answers so far determine the next one.
 
 mod connections;
 mod definitions;
@@ -41,7 +41,7 @@ const REMEMBERED: usize = 40;
 /// SET.
 const FRESH: u64 = 8;
 
-/// Reads of any session, to be repeated byte for byte on any session.
+/// Reads of all sessions. Any session may repeat them byte for byte.
 #[derive(Default)]
 struct Memory(Vec<Deed>);
 
@@ -58,7 +58,7 @@ impl Memory {
     }
 
     fn pick(&self, random: &mut Random) -> Option<Deed> {
-        // The latest most often: a read that comes again soon finds its tables unchanged.
+        // The latest reads are repeated most often, because their tables are probably still unchanged.
         let latest = &self.0[self.0.len().saturating_sub(4)..];
         let choices = if random.percent(60) { latest } else { &self.0[..] };
         if choices.is_empty() { None } else { Some(random.pick(choices).clone()) }
@@ -97,9 +97,9 @@ pub struct Generator {
     model: Model,
     memory: Memory,
     standings: Vec<Standing>,
-    /// Steps already decided on.
+    /// Steps that have been generated and come next.
     queue: VecDeque<Action>,
-    /// Parameters gathered so far, while a statement for the binary protocol is being written.
+    /// The parameters so far of a statement that is being generated for the binary protocol. None if it is generated as text.
     bound: Option<Vec<Param>>,
     /// The number of the session whose statement is being written.
     session: usize,
@@ -150,12 +150,12 @@ impl Generator {
         generator
     }
 
-    /// For servers that find `t0` by the name `T0`.
+    /// For servers that take `T0` and `t0` for the same table.
     pub fn in_any_case(self, is_any_case: bool) -> Self {
         Self { is_any_case, ..self }
     }
 
-    /// For an engine that is to doze.
+    /// For an engine that is to enter light mode, no stored functions and triggers are created.
     pub fn without_programs(mut self, makes_no_programs: bool) -> Self {
         self.queue.retain(|action| !makes_no_programs || !makes_program(action));
         Self { makes_no_programs, ..self }
@@ -235,7 +235,7 @@ impl Generator {
         action
     }
 
-    /// One action may stand for several; the rest comes next.
+    /// Translates an action for the product. If it becomes several, the others are queued.
     fn translated(&mut self) -> Action {
         let mut action = self.action();
         if self.product == Product::MariaDb {
@@ -258,7 +258,7 @@ impl Generator {
         action
     }
 
-    /// Something of MySQL's own is due.
+    /// Decides at random whether a statement follows that only MySQL has.
     fn is_own(&mut self, percent: u64) -> bool {
         self.product == Product::MySql && self.random.percent(percent)
     }
@@ -286,7 +286,8 @@ impl Generator {
         Action { session, kind, deed }
     }
 
-    /// Reads that have come before. In a transaction, others often follow at once: only after a read is it known what may be served.
+    /// Repeats a read. In a transaction another repeated read often follows at once, because only after its first read is it known what
+    /// may be served.
     fn repeats(&mut self, session: usize) -> (Kind, Deed) {
         if self.standings[session].in_transaction && self.random.percent(40) {
             for _ in 0..1 + self.random.below(5) {
@@ -320,8 +321,8 @@ impl Generator {
                 _ => self.row_snapshot(session),
             };
         }
-        // Only the last two sessions are restless: the others must share entries, or nothing is ever a hit.
-        // In the order of the match below.
+        // Only the last two sessions get many disturbing statements. The others must share entries, or there would be no hits. The
+        // weights are in the order of the match below.
         let restless = if session + 2 >= self.standings.len() { 8 } else { 1 };
         let weights = [
             600,
@@ -396,7 +397,7 @@ impl Generator {
         self.bound = Some(Vec::new());
         let text = write(self);
         let params = self.bound.take().unwrap_or_default();
-        // Where a pattern had no room for a condition, its parameters have nowhere to go.
+        // If the pattern had no place for a condition, its parameters cannot be bound.
         if text.matches('?').count() == params.len() { Deed::Run(text, params) } else { Deed::Query(write(self)) }
     }
 
@@ -432,7 +433,7 @@ impl Generator {
         if self.random.percent(50) { Deed::Pipeline(texts) } else { Deed::Query(texts.join("; ")) }
     }
 
-    /// Most clients that have the rows counted ask for their number.
+    /// After a read that counts all rows found, most sessions ask for that number.
     fn asks_for_count(&mut self, session: usize, deed: &Deed) {
         let counts = matches!(deed, Deed::Query(text) if text.contains("SQL_CALC_FOUND_ROWS"));
         if counts && self.random.percent(60) {
@@ -489,7 +490,7 @@ impl Generator {
         }
     }
 
-    /// Takes note of an answer; says whether the schema should be read again.
+    /// Updates the assumptions about a session after an answer. Returns true if the schema has to be read again.
     pub fn observe(&mut self, action: &Action, responses: &[Response], is_lost: bool) -> bool {
         let standing = &mut self.standings[action.session];
         standing.is_lost = is_lost;

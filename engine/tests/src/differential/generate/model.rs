@@ -54,7 +54,7 @@ impl Table {
         &self.columns[random.below(self.columns.len())]
     }
 
-    /// A column that takes a value: not the generated one.
+    /// Any column that can be assigned, which excludes the generated one.
     pub fn settable(&self, random: &mut Random) -> &str {
         let choices: Vec<_> = self.columns.iter().filter(|one| *one != "v").collect();
         if choices.is_empty() { "id" } else { choices[random.below(choices.len())] }

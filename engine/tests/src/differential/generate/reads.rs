@@ -168,11 +168,11 @@ impl Generator {
             "SELECT id FROM {t} WHERE {c} ORDER BY id OFFSET 1 ROW FETCH FIRST 2 ROWS ONLY",
             "SELECT id FROM {t} WHERE {c} ORDER BY id LIMIT 2 INTO OUTFILE '/nonexistent/x'",
         ]);
-        // The second occurrence of a condition would need its parameters twice.
+        // A second occurrence of the condition would need its parameters twice.
         pattern.replace("{t}", name).replacen("{c}", &condition, 1)
     }
 
-    /// The same statement in other bytes.
+    /// The same statement with other bytes, for example with a comment.
     fn decorated(&mut self, text: String) -> String {
         match self.random.below(60) {
             0 => format!("/* note */ {text}"),
@@ -193,7 +193,7 @@ impl Generator {
         }
     }
 
-    /// More than one packet of the network, rarely more than one of the protocol.
+    /// A result larger than a network packet, and rarely larger than a packet of the protocol.
     pub(super) fn big(&mut self) -> String {
         let table = self.table(false);
         let name = self.reference(&table);

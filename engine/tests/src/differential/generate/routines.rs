@@ -80,7 +80,8 @@ impl Generator {
             0 => format!("UPDATE d0.t{target} SET a = a + 1 WHERE id = 5"),
             1 => format!("INSERT IGNORE INTO d0.t{target} (a) VALUES (77)"),
             2 => format!("DELETE FROM d0.t{target} WHERE id = 9"),
-            // Not a sum with it: of `SET @u = COALESCE(@u, 0) + 1` MySQL 9.7.4 itself dies now and then, in `user_var_entry::store`.
+            // The value is no sum with the variable itself: `SET @u = COALESCE(@u, 0) + 1` sometimes crashes MySQL 9.7.4 in
+            // `user_var_entry::store`.
             3 => "SET @u = IF(@u IS NULL, 1, 2)".into(),
             _ => format!("UPDATE d0.t{target} SET a = 3 WHERE id BETWEEN 2 AND 4"),
         };
@@ -133,7 +134,8 @@ impl Generator {
         format!("CALL {name}({})", self.small())
     }
 
-    /// Seldom in another database than most sessions are in: the server chooses that one and comes back.
+    /// The procedure is rarely in another database than that of most sessions. For such a call the server changes the database and comes
+    /// back.
     fn procedure_name(&mut self) -> String {
         let database = self.random.word(&["d0", "d0", "d1"]);
         format!("{database}.p{}", self.random.below(5))

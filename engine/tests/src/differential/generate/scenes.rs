@@ -17,7 +17,7 @@ const SETTINGS: &[&str] = &[
     "SET time_zone = '+05:00'",
 ];
 
-/// Each with a value whose text is known, and with one that comes by a way which hides it.
+/// Settings, each with a value that its text shows and with one whose text hides it.
 const HIDDEN: &[(&str, &str, &str)] = &[
     ("time_zone", "'+05:00'", "'-03:00'"),
     ("lc_time_names", "'de_DE'", "'fr_FR'"),
@@ -26,7 +26,7 @@ const HIDDEN: &[(&str, &str, &str)] = &[
     ("default_regex_flags", "'DOTALL'", "''"),
 ];
 
-/// Comments that a server executes are never kept: most scenes go without them.
+/// True unless the read contains comments that a server executes. Such reads are never cached, so most scenes avoid them.
 fn is_promising(read: &Deed) -> bool {
     let (Deed::Query(text) | Deed::Run(text, _)) = read else { return false };
     !text.contains("/*!") && !text.contains("/*M!")
@@ -97,7 +97,7 @@ impl Generator {
         (Kind::Read, read)
     }
 
-    /// Its first step; the rest is queued.
+    /// Generates a scene. Returns its first step, and queues the others.
     pub(super) fn scene(&mut self, session: usize) -> (Kind, Deed) {
         if self.random.percent(4) {
             return self.settings_scene(session);

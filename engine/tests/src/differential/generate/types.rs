@@ -1,4 +1,4 @@
-//! Values of other types for the parameters of one prepared statement: a server may go by those that they were given before.
+//! Values of other types for the parameters of one prepared statement. A server may interpret a value by the types of earlier ones.
 
 use super::Generator;
 use crate::client::Param;
@@ -30,7 +30,7 @@ fn is_plain(text: &str) -> bool {
 }
 
 impl Generator {
-    /// The same statement with another value in one place, where it has any.
+    /// The same statement with one value changed. None if it has no values.
     pub(super) fn revalued(&mut self, deed: &Deed) -> Option<Deed> {
         let Deed::Run(text, params) = deed else { return None };
         if params.is_empty() || !is_plain(text) {
@@ -71,7 +71,7 @@ impl Generator {
         (Kind::Read, Deed::Run(text, choices.swap_remove(0)))
     }
 
-    /// About the same value, as any type has it.
+    /// About the same value in another type.
     pub(super) fn retyped(&mut self, param: &Param) -> Param {
         let number = match param {
             Param::Int(number) => *number,

@@ -90,8 +90,8 @@ impl Generator {
         format!("DELETE FROM {name}{condition}")
     }
 
-    /// Mostly single rows, so that tables neither empty nor lock up. Never downwards: of a partitioned table a plain server
-    /// may then see no rows, depending on what it has read before.
+    /// Mostly single rows, so that tables are not emptied and few rows are locked. There is no descending order: on a partitioned table a
+    /// plain server may then see no rows, depending on what it has read before.
     fn write_condition(&mut self, table: &Table) -> String {
         match self.random.below(20) {
             0..=11 => format!(" WHERE id = {}", self.key()),
@@ -141,7 +141,7 @@ impl Generator {
             return self.delete(table, name);
         }
         let condition = self.key_condition("x.id");
-        // A plain server dies when it executes the second form over a view for the second time.
+        // A plain server crashes when it executes the second form over a view for the second time.
         let forms = if table.is_view() || other.is_view() { 1 } else { 2 };
         match self.random.below(forms) {
             0 => format!("DELETE x, y FROM {name} x JOIN {other_name} y ON x.id = y.id WHERE {condition}"),
