@@ -9,7 +9,7 @@ use fqc_tests::churn;
 use fqc_tests::server::{Options, Server};
 use traps::{Arena, plugin};
 
-/// What allocators may keep of work that is over.
+/// The bytes that allocators may keep after work that is over.
 const NOISE: u64 = 10 << 20;
 
 fn server() -> Server {

@@ -1,6 +1,6 @@
-//! The client libraries that applications use, each against a cached server: `../connectors` holds the programs.
+//! The client libraries that applications use, each against a cached server. The programs are in `../connectors`.
 //!
-//! Every program says the same words, and what it reads again comes from memory.
+//! Each program runs the same scenario, and its repeated reads must be hits.
 
 mod traps;
 
@@ -30,7 +30,7 @@ fn scenario(db: &str, ways: &[&str], command: &mut Command) {
     assert!(hits >= LEAST_HITS * ways.len() as u64, "only {hits} reads came from memory");
 }
 
-/// Runs a program whose answers must be right; how many of its reads came from memory.
+/// Runs a program whose answers must be right. Returns the number of its hits.
 fn hits_of(db: &str, ways: &[&str], command: &mut Command) -> u64 {
     let (mut arena, port) = stage(db);
     let (said, hits) = arena.counted(|| run(command.env("FQC_PORT", port.to_string())));
@@ -61,7 +61,7 @@ fn go_sql_driver() {
 #[test]
 fn connector_j() {
     let hits = hits_of("c_java", &BOTH, &mut connectors::connector_j());
-    // At connect it sets things by expressions, which are asked for before a read by text alone.
+    // On connect the library sets variables by expressions. Reads as text are only served once the values are known.
     assert!(hits >= LEAST_HITS, "only {hits} reads came from memory");
 }
 

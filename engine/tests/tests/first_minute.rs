@@ -36,7 +36,7 @@ fn the_first_connection_is_served_where_an_option_file_asks_for_it() {
     }
 }
 
-/// Its result is kept as soon as it is known what the table is.
+/// The result of a table's first read is stored as soon as the engine has looked up the table.
 #[test]
 fn one_read_of_an_unknown_table_is_enough() {
     let mut server = traps::start(&[]);

@@ -6,7 +6,7 @@ use crate::traps::{Arena, all, said, small_table, until};
 use fqc_tests::client::Client;
 use std::sync::Arc;
 
-/// A server of its own, whose cache chooses what it stores, with a table of five rows.
+/// A server of its own with `fqc_adaptation = ON`, and a table of five rows.
 fn choosing() -> (Arena, Client) {
     let arena = Arena::on(Arc::new(start(&[])), "adapts");
     let mut client = arena.client();

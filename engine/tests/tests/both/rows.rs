@@ -1,4 +1,4 @@
-//! Rows told apart, on a server of either product: what a write of other rows leaves alive, and every way in which a row changes
+//! Distinguishing rows, on a server of either product: results that survive a write of other rows, and every way in which a row changes
 //! without being named.
 
 use crate::traps::{Arena, all, said, small_table};

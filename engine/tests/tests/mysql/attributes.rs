@@ -1,5 +1,5 @@
-//! Query attributes: a statement that carries some is run by the server, which its functions may ask for them; one that carries
-//! none is like any other.
+//! Query attributes. A statement with attributes is run by the server, because functions may read them. A statement without any is like
+//! any other.
 
 use crate::beside::bring;
 use crate::shared::{Place, enter};
@@ -16,7 +16,7 @@ fn counted(text: &str) -> Vec<u8> {
     [&[text.len() as u8], text.as_bytes()].concat()
 }
 
-/// Texts with their names; a parameter of a statement has none.
+/// The encoding of text values with their names. A parameter of a statement has no name.
 fn bound(values: Values) -> Vec<u8> {
     let mut bytes = vec![0; values.len().div_ceil(8)];
     bytes.push(1);
@@ -52,7 +52,7 @@ fn clients(db: &str) -> (Place, Client, Client) {
     (arena, client, plain)
 }
 
-/// A function of the server's that tells an attribute. False: this server has none.
+/// Installs the server's function that reads an attribute. False if this server has none.
 fn tells_attributes(arena: &Place) -> bool {
     let library = "component_query_attributes";
     if !bring(&arena.server, &format!("{library}.so")) {
@@ -144,7 +144,7 @@ fn an_execution_without_attributes_is_served_and_one_with_some_is_not() {
     assert_eq!(run(&second, &[("", "4")]).0, "40");
 }
 
-/// What cannot be read is for the server to answer.
+/// Attributes that cannot be parsed are left to the server.
 #[test]
 fn attributes_that_are_cut_or_garbled() {
     let whole = query_body(&[("n", "a")], READ);

@@ -1,4 +1,4 @@
-//! The plugin comes and goes, or refuses.
+//! The plugin is loaded and unloaded, or refuses to load.
 
 use crate::shared::{hits, options, ready, start};
 use crate::traps::{all, plugin, said, until};
@@ -37,7 +37,7 @@ fn a_line_that_was_never_tested_is_refused() {
     }
 }
 
-/// The server only seems to be of another line.
+/// A fault makes the server seem to be of another release line.
 #[test]
 fn a_line_that_was_never_tested_is_served_where_the_administrator_has_asked_for_it() {
     let environment = vec![("FQC_FAULT".to_owned(), "version:9.8.0".to_owned())];
@@ -153,7 +153,7 @@ fn it_leaves_and_comes_back_while_statements_run() {
     let mut old = server.admin().unwrap();
     for round in 1..4 {
         all(&mut admin, &["UNINSTALL PLUGIN query", "UNINSTALL PLUGIN fqc"]);
-        // It ends when the sessions that have met it have.
+        // The plugin ends when the sessions that it has observed have ended.
         assert!(admin.query("UNINSTALL PLUGIN fqc_events").unwrap().failure().is_none());
         all(&mut old, &["UPDATE d.t SET v = v + 1"]);
         assert_eq!(said(&old.must("SELECT v FROM d.t").unwrap()), round.to_string());
@@ -175,7 +175,8 @@ fn it_leaves_and_comes_back_while_statements_run() {
     }
 }
 
-/// No other cache could take the names that are gone, and the server itself refuses to install what still waits to go.
+/// While the plugin waits to be unloaded, the server does not know its names any more, and no other cache could have them. The server
+/// refuses to install the plugin again.
 #[test]
 fn what_waits_to_go_leaves_no_name_that_means_something_else() {
     let server = ready(start(&[]));

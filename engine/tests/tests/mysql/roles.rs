@@ -1,4 +1,4 @@
-//! Rights that come by roles: who may read is the server's to say whenever it may have changed.
+//! Privileges from roles: whenever they may have changed, the server decides who may read.
 
 use crate::shared::enter;
 use crate::traps::{Arena, all, said, small_table};
@@ -24,7 +24,7 @@ impl Pair {
         [&mut self.served, &mut self.plain].into_iter().for_each(|one| drop(one.must(statement).unwrap()));
     }
 
-    /// What both are answered, each time: of the table, and of the view that looks up who asks.
+    /// Asks both sessions, and compares their answers: a read of the table, and one of a view that checks who reads.
     fn answers(&mut self, after: &str) -> [String; 2] {
         READS.map(|read| {
             let truth = self.plain.query(read).unwrap();
@@ -83,7 +83,7 @@ fn the_roles_of_a_session_decide_what_it_is_served() {
     all(&mut admin, &["DROP USER ruth@'%'", "DROP ROLE of_table, of_view, of_column, of_both", "DROP DATABASE roles"]);
 }
 
-/// When that counts for a session at work, only the server knows.
+/// Only the server knows when such a change takes effect for an existing session.
 #[test]
 fn roles_that_change_under_a_session() {
     let arena = enter("roles");

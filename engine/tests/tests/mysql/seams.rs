@@ -20,7 +20,7 @@ fn serves_nothing(server: &Server) {
     assert_eq!(hits(&mut admin), 0);
 }
 
-/// Another build may call past a table of functions: then only the self-test can tell.
+/// Another build may bypass a table of functions. Only the self-test can detect that.
 #[test]
 fn a_seam_that_tells_nothing_keeps_everything_from_being_served() {
     for seam in ["Lock", "Statement", "Commit", "Definition", "SecondPhase"] {
@@ -38,7 +38,7 @@ fn a_seam_that_tells_nothing_keeps_everything_from_being_served() {
     }
 }
 
-/// The report of its locks keeps the engine's results out of the cache.
+/// The engine's results are not stored unless its locks are reported.
 #[test]
 fn an_engine_whose_locks_are_not_told_keeps_everything_from_being_served() {
     let environment = vec![("FQC_FAULT".to_owned(), "silent:memory".to_owned())];
@@ -85,7 +85,7 @@ fn a_commit_without_a_connection_is_told_with_and_without_a_binary_log() {
     }
 }
 
-/// The server finds it in its logs: no session of today has written it.
+/// The server finds the prepared transaction in its logs. No session since the restart has written it.
 #[test]
 fn an_xa_transaction_from_before_a_restart() {
     let mut server = ready(start(&[]));
@@ -135,7 +135,7 @@ fn views_triggers_and_routines_that_are_defined_anew() {
         writer.must(change).unwrap();
         assert_eq!(said(&reader.must(through).unwrap()), expected, "{change}");
     }
-    // A write of the one table writes the other from now on, and then no more.
+    // From now on a write to one table also writes to the other, until the trigger is dropped.
     let fire = "UPDATE u SET v = v WHERE id = 1";
     for (change, expected) in [
         ("CREATE TRIGGER fires BEFORE UPDATE ON u FOR EACH ROW UPDATE t SET v = v + 1 WHERE id = 1", "5,151"),
@@ -230,7 +230,7 @@ fn privileges_that_are_written_as_rows() {
     all(&mut admin, &["DROP USER rolf@'%'"]);
 }
 
-/// A client may ask for rows without their columns: the byte that says so stands before the number of columns.
+/// A client may request rows without column definitions. The byte that says so precedes the number of columns.
 #[test]
 fn results_without_their_columns() {
     const OPTIONAL_METADATA: u64 = 1 << 25;

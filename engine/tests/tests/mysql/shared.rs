@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 static SHARED: Mutex<Option<Arc<Server>>> = Mutex::new(None);
 static TURN: Mutex<()> = Mutex::new(());
 
-/// A place of a test's own on the shared server.
+/// One test's turn on the shared server, with a database of its own.
 pub struct Place {
     arena: Arena,
     _turn: MutexGuard<'static, ()>,
@@ -58,7 +58,7 @@ pub fn start(arguments: &[&str]) -> Server {
     Server::start(Options { plugin: Some(plugin::path()), ..options(arguments) }).expect("a server with the plugin")
 }
 
-/// Once the self-test has passed and what sessions begin with is known.
+/// Waits until the self-test has passed, and the engine knows the initial settings of sessions.
 pub fn ready(server: Server) -> Server {
     let mut admin = server.admin().unwrap();
     admin.must("CREATE DATABASE first").unwrap();

@@ -1,4 +1,4 @@
-//! No write goes past the engine, however it comes about.
+//! No write escapes the engine, in whatever way it happens.
 
 use crate::shared::{enter, ready, start};
 use crate::traps::{Arena, all, said, small_table, until};
@@ -202,7 +202,7 @@ fn partitions_and_names_that_a_path_has_to_code() {
     arena.follows(&mut reader, "SELECT SUM(v) FROM p", || _ = writer.must(truncate).unwrap(), "NULL");
 }
 
-/// Behind each write a thread of the server's, which has no number, notes the transaction's.
+/// After each write a server thread without an id saves the transaction's GTID.
 #[test]
 fn transactions_with_numbers_outdate_what_they_write_and_nothing_else() {
     let arguments = ["--log-bin=binlog", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"];
