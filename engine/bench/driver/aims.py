@@ -54,7 +54,7 @@ def verdicts(measured: Measured) -> Iterator[Verdict]:
 
 @dataclass(frozen=True)
 class Compared:
-    """Our change against OFF beside the published one at the same point."""
+    """The change against OFF: ours, and the published one at the same point."""
 
     title: str
     point: str

@@ -1,6 +1,6 @@
-"""A cold start in steps of a thousand point selects by one client, of which a given share was asked once before.
+"""A cold start in steps of a thousand point selects by one client. A given share of them was asked once before.
 
-Nobody asks anything in two steps, so nothing of a step is in a cache when it begins, and each repeat is found exactly
+No statement occurs in two steps, so a step begins with none of its results cached. Each repeat must be found exactly
 where it is looked for: in a near cache's own memory, or in memcached, where another near cache has put it.
 """
 
@@ -15,9 +15,9 @@ from driver.machine import exact_seconds
 from driver.report import read_client_seconds, read_report
 
 QUERIES = 1000
-# Of the numbers of texts: no step has as many.
+# The distance between the first numbers of two steps: no step uses as many numbers.
 APART = 2 * QUERIES
-# So many repeats are found elsewhere at most.
+# At most this many repeats may be answered elsewhere than expected.
 STRAY = QUERIES // 100
 
 

@@ -1,4 +1,4 @@
-"""What is compared: how each configuration's server starts, and how its cache gets its memory.
+"""The configurations that are compared: how the server of each starts, and how its cache gets its memory.
 
 OFF     the server as it is, its own cache off
 NATIVE  the server's own query cache
@@ -61,7 +61,7 @@ def start(
 
 
 def own_cache(configuration: str, server: Server) -> Sequence[str]:
-    """Of the server itself, where it has one."""
+    """The server's arguments for its own cache. Empty if the product has none."""
     return ARGUMENTS[configuration] if server.product is MARIADB else ()
 
 
@@ -93,7 +93,7 @@ def storing_all(configuration: str, server: Server) -> Iterator[None]:
 
 
 def settings(configuration: str, server: Server) -> dict[str, Any]:
-    """What the server says of itself, without the places of this machine."""
+    """The server's arguments and variables, without paths of this machine."""
     wanted = ("query_cache%", "fqc%", "innodb%", "thread%", "version%", "max_connections", "table_open_cache")
     found: dict[str, Any] = {}
     for pattern in wanted:

@@ -1,4 +1,4 @@
-"""What a server does for a script, counted and not timed: instructions, kernel calls, locks.
+"""Instructions, kernel calls and locks that a server uses for a script. They are counted, not timed.
 
 Each counter runs between its start and its end, while nothing but the script's clients asks the server anything.
 """
@@ -21,7 +21,7 @@ from driver.server import Server
 
 SOURCE = Path(__file__).resolve().parents[1] / "counting" / "taken.c"
 LIMIT_SECONDS = 120
-# Whatever the server does for a connection is done in here, and nothing else is.
+# The server does all work for a connection in this function, and nothing else.
 SERVED = "do_command(*"
 
 
@@ -30,7 +30,7 @@ class NotCounted(RuntimeError):
 
 
 def callgrind(folder: Path, product: Product) -> list[str]:
-    """What the server runs under so that its instructions are counted."""
+    """The command that the server runs under so that its instructions are counted."""
     between = [f"--toggle-collect={SERVED}", f"--zero-before={product.begins}", f"--dump-before={product.ends}"]
     tool = ["valgrind", "--tool=callgrind", "--quiet", "--vgdb=no"]
     # A command may start it.
@@ -40,9 +40,9 @@ def callgrind(folder: Path, product: Product) -> list[str]:
 
 @dataclass(frozen=True)
 class Instructions:
-    # By the file that they are in.
+    # The number of instructions for each object file.
     by_object: Counter[str]
-    # How often a file calls a function.
+    # The number of calls for each pair of a calling file and a function.
     calls: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     @property
@@ -57,7 +57,7 @@ class Instructions:
 
 
 class CountedInstructions:
-    """Of a server under callgrind."""
+    """Counts the instructions of a server that runs under callgrind."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -173,7 +173,7 @@ class Symbols:
         }
 
     def name(self, address: int) -> str | None:
-        """Of the variable that has this address inside."""
+        """Returns the name of the variable that contains this address. None if there is no such variable."""
         starts = (start for start, (size, _) in self._symbols.items() if start <= address < start + size)
         return next((self._symbols[start][1] for start in starts), None)
 

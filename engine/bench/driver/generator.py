@@ -1,4 +1,4 @@
-"""Load generators that work in turns, and the processor time that each of them and its server take meanwhile."""
+"""Load generators that work in turns, and the processor time that each of them and its server take in these turns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LoadFailed(RuntimeError):
 
 @dataclass(frozen=True)
 class Used:
-    """Processor time in seconds: of the server, of sysbench, and its share of what anything else took meanwhile."""
+    """Processor seconds of the server, of sysbench, and this generator's equal share of all other processes' time."""
 
     server: float
     client: float
@@ -64,7 +64,7 @@ class Generator:
             time.sleep(0.01)
 
     def finish(self) -> str:
-        """What it printed in all."""
+        """Waits for the process to end, and returns all that it printed. Raises if it failed."""
         code = self._process.wait()
         output = self._printed.read_text()
         refuse_failure(self._command, code, output)

@@ -1,4 +1,4 @@
-"""What a statement costs in instructions, kernel calls and shared locks, with and without the plugin.
+"""The cost of a statement in instructions, kernel calls and shared locks, with and without the plugin.
 
 Counts do not depend on how busy the machine is, so they can be compared where times cannot. Instructions are those
 outside the kernel, counted under callgrind while the server works for a session; kernel calls and locks are counted on
@@ -139,7 +139,7 @@ def _load(folder: Path, product: Product) -> Server:
 def _served(kind: str, server: Server, under: Sequence[str], environment: Mapping[str, str]) -> Iterator[None]:
     try:
         configuration.start(kind, server, ARGUMENTS, under, environment)
-        # What it reads from its files is no part of a statement's price.
+        # Read all rows once, so that statements are not charged for reading files.
         server.rows(f"SELECT COUNT(*), SUM(LENGTH(pad)) FROM {SCHEMA}.sbtest1")
         yield
     finally:

@@ -74,7 +74,7 @@ def prepare(server: Server, tables: int, rows: int, folder: Path) -> None:
 def step(
     place: Sequence[str], conditions: Mapping[str, Any], options: Mapping[str, int], command: str, folder: Path
 ) -> str:
-    """What a script of one client prints that ends by itself."""
+    """Runs a script with one client until it ends by itself, and returns its output."""
     own = [f"--{name}={value}" for name, value in options.items()]
     base = [*_base(conditions["script"], place), *_data(conditions), "--time=0", "--threads=1"]
     return _run([*base, *own, command], folder)
@@ -86,7 +86,7 @@ def run_command(place: Sequence[str], conditions: Mapping[str, Any]) -> list[str
 
 
 def turns_command(place: Sequence[str], conditions: Mapping[str, Any]) -> list[str]:
-    """As long as there are turns."""
+    """The command of a generator that runs as long as it gets turns."""
     own = ["--time=0", "--histogram=on", f"--threads={conditions['threads']}"]
     return [*_base("turns", place), *_data(conditions), *own, *_options(conditions), "run"]
 

@@ -1,4 +1,4 @@
-"""What the figures were measured on, and who used its processors. No name of the machine, no place on it."""
+"""The machine that was measured on, without its name and paths, and the processor time that others used on it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def describe(programs: Sequence[str], plugin: Path) -> dict[str, Any]:
     """The machine, the versions of these programs, and of the plugin."""
     return {
         "processor": _processor(),
-        # Those that this process and its children may use, as `taskset` sets them.
+        # The processors that this process and its children may use; `taskset` can restrict them.
         "cores": len(os.sched_getaffinity(0)),
         "all_cores": os.cpu_count(),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / GIGABYTE),

@@ -1,4 +1,4 @@
-"""What an entry takes, by the cache's own count and by the growth of the process in memory."""
+"""The memory that an entry takes, by the cache's own count and by the growth of the process."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Near:
         return self._process.pid
 
     def status(self, pattern: str) -> dict[str, int]:
-        """Of Qcache% it tells its own counters, and of everything else the server's."""
+        """The near cache answers `Qcache%` with its own counters, and any other pattern with the server's."""
         with self.connect() as connection, connection.cursor() as cursor:
             cursor.execute(f"SHOW GLOBAL STATUS LIKE '{pattern}'")
             return {name: int(value) for name, value in cursor.fetchall()}
@@ -103,7 +103,7 @@ class Near:
 
 
 def make_feed(server: Server) -> None:
-    """The account by which near caches attach."""
+    """Creates the account that near caches attach with."""
     server.rows(f"CREATE USER IF NOT EXISTS {FEED}@127.0.0.1 IDENTIFIED BY '{FEED}'")
     server.rows(f"GRANT REPLICATION MASTER ADMIN ON *.* TO {FEED}@127.0.0.1")
 
@@ -151,14 +151,14 @@ class RulesStage(Stage):
         if self._store:
             return
         super().serve(arguments)
-        # Where results were found is told to whom may see what all do.
+        # SHOW FQC STATUS counts hits by tier only for an account with the privilege PROCESS.
         self.servers["OFF"].rows(f"GRANT PROCESS ON *.* TO {USER}@127.0.0.1")
         rules, store = self.folder / "rules.toml", self.folder / "memcached.sock"
         rules.write_text(RULE)
-        # Root has to name an account; others may, in vain.
+        # As root, memcached requires a user name. Any other user's `-u` is ignored.
         self._store = subprocess.Popen([MEMCACHED, "-u", "root", "-m", str(SIZE_MB), "-s", store])
         for name in (MEMORY, SHARED, OTHER):
-            # Longer than anything lasts that other programs do to it.
+            # The timeout is longer than any delay that other programs cause.
             right = [] if name == MEMORY else ["--memcached", store, "--store-timeout-ms", "1000"]
             self.servers[name] = Near(name, self.folder, self.servers["OFF"], ["--rules", rules, *right])
 

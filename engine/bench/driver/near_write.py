@@ -1,4 +1,4 @@
-"""What a write waits for near caches: so many of them are attached, and hold what is written or only something else."""
+"""The time that a write takes while near caches are attached that hold the written row, or only something else."""
 
 from __future__ import annotations
 

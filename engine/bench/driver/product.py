@@ -1,4 +1,4 @@
-"""What is different in a server of MariaDB's and one of MySQL's, for those who measure them."""
+"""Differences between servers of MariaDB and of MySQL that matter to those who measure them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class Product:
     settings: tuple[str, ...]
     # Statements of the server's owner that load the plugin.
     installing: tuple[str, ...]
-    # Of the session that asks: the number of its thread in the kernel.
+    # A statement that returns the kernel's number of the thread that serves the session.
     thread: str
-    # Statements that hardly anybody sends, and the functions for them alone: between these the server counts.
+    # Rare statements, and functions that only they run: the server counts between `begins` and `ends`.
     begin: str
     begins: str
     end: str
     ends: str
-    # What the first word of its mask of events holds while none of statements are made.
+    # The first word of the server's mask of audit events, while it makes no events of statements.
     silent: int
 
     @property
@@ -43,7 +43,7 @@ MARIADB = Product(
     begins="mysqld_show_privileges(*",
     end="SHOW CONTRIBUTORS",
     ends="mysqld_show_contributors(*",
-    # A bit for each class; connections are told of.
+    # The word has a bit for each class of events; that of connections stays set.
     silent=1 << 1,
 )
 MYSQL = Product(
@@ -56,7 +56,7 @@ MYSQL = Product(
     begins="Sql_cmd_show_privileges::execute_inner(*",
     end="SHOW PROFILES",
     ends="Sql_cmd_show_profiles::execute_inner(*",
-    # A word for each class, statements in general first.
+    # The mask has a word for each class of events; statements in general come first.
     silent=0,
 )
 PRODUCTS = {product.name: product for product in (MARIADB, MYSQL)}

@@ -10,7 +10,7 @@ from driver.workload import FOLDER
 
 
 def changes(table: str | None, scale: int = 1) -> dict[str, dict[float, float]]:
-    """By configuration and our own axis value: the ratio to OFF. Empty for what nobody published."""
+    """The published ratios to OFF, by configuration and by value of our own axis. Empty if `table` is None."""
     if table is None:
         return {}
     rows: Mapping[str, Any] = tomllib.loads((FOLDER / "published.toml").read_text())[table]

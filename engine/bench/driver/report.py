@@ -48,7 +48,7 @@ def read_report(output: str) -> Report:
 
 
 def read_client_seconds(output: str) -> float:
-    """Processor time of a client that tells it."""
+    """The processor time in seconds that a client has printed for itself."""
     return _number(r"^processor time: ([\d.]+)$", output)
 
 

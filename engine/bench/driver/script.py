@@ -1,6 +1,6 @@
-"""Clients that say what they are told to, statement by statement, for counts that do not depend on time.
+"""Clients that send given statements one by one, for counts that do not depend on time.
 
-Each script says a few statements at a time, and how many they were.
+Each script sends a few statements per call, and returns how many it has sent.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Client:
         return int(self.rows(self._thread)[0][0])
 
     def execute(self, text: str, *numbers: int) -> None:
-        """As a prepared statement, which is prepared at its first use."""
+        """Executes a prepared statement. Prepares it at the first use of the text."""
         if text not in self._prepared:
             self._prepared[text] = self._prepare(text)
         types = struct.pack("<BB", LONGLONG, 0) * len(numbers)
@@ -138,7 +138,7 @@ def mix(client: Client) -> int:
 
 
 def write(client: Client) -> int:
-    # Of a column without an index: what InnoDB does for one depends on what it did before.
+    # The column has no index: InnoDB's work for an index depends on what it did before.
     client.query(f"UPDATE sbtest1 SET pad={next(_serial)} WHERE id={_any_row(client)}")
     return 1
 

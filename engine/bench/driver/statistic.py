@@ -1,4 +1,4 @@
-"""What may be said about repeated runs: a median with its spread, and ratios of runs under equal conditions alone.
+"""Statistics of repeated runs: a median with its spread, and ratios between runs under equal conditions only.
 
 Invariant: no ratio leaves this module unless every condition of the two sides is the same but the configuration.
 Ratios are taken round by round, because the runs of one round are neighbours in time and a drifting machine moves both.

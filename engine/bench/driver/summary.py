@@ -33,10 +33,11 @@ CONFIGURATIONS = {
     "DIRECT": "PostgreSQL alone",
     "CACHED": "pgpool-II's cache",
 }
-# An aim for so many small entries; among fewer, the room that nothing was put into yet counts for too much.
+# The limit applies to this many small entries. With fewer, memory that is reserved and still empty has too large a
+# share.
 MANY_ENTRIES = 1_000_000
 MOST_OVERHEAD_BYTES = 64
-# Share of all processor time that processes beside server and load generator may take before the summary warns.
+# Above this share of the processor time, used by processes other than server and load generator, the summary warns.
 FOREIGN = 0.05
 SPECIAL: dict[str, dict[str, str]] = {
     "write_cost": {

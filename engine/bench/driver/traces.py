@@ -1,7 +1,7 @@
-"""Records which reads the published workloads ask for: files on which the cache's example `replay` compares evictions.
+"""Records the reads of the published workloads in files. The cache's example `replay` uses them to compare evictions.
 
-The ideal cache answers and writes down. What is recorded is what sysbench sends by the workloads' own files, from
-100,000 rows; writes are not in it, so that table 4's trace has its reads alone.
+The ideal cache answers sysbench, which runs the workloads' own scripts on 100,000 rows, and records the reads. Writes
+are not recorded, so the trace of table 4 has only its reads.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
-# A turn should be much longer than an event, of which a thread has at least one in every turn.
+# A turn should be much longer than an event, and each thread has at least one event in every turn.
 LEAST_SECONDS = 0.1
 THREADS_PER_SECOND = 128
 
@@ -47,7 +47,7 @@ class Seat:
 
     @property
     def descriptors(self) -> tuple[int, int]:
-        """What the generator's process inherits."""
+        """The ends of the two pipes that the generator's process inherits."""
         return self._begins, self._ends
 
     @property

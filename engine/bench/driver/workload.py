@@ -34,7 +34,8 @@ class BadWorkload(ValueError):
 class Profile:
     name: str
     workloads: tuple[str, ...]
-    # What is loaded into the servers once; a workload's `tables` and `rows` only say which of it is asked for.
+    # The tables and rows that are loaded into the servers once. A workload's `tables` and `rows` say which of them it
+    # uses.
     tables: int
     rows: int
     seconds: int
@@ -91,7 +92,7 @@ def read_profile(name: str) -> Profile:
 
 
 def read_workload(name: str, *profiles: str) -> Workload:
-    """What the last of the profiles says holds."""
+    """Reads a workload. If several of the profiles set the same key, the last one wins."""
     path = FOLDER / "workloads" / f"{name}.toml"
     if not path.is_file():
         known = ", ".join(sorted(other.stem for other in path.parent.glob("*.toml")))

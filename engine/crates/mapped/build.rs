@@ -1,4 +1,4 @@
-//! Declares the configuration under which the model checker replaces the atomics.
+//! Declares the configuration `loom`, which replaces the atomics by those of the model checker.
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(loom)");

@@ -1,4 +1,5 @@
-//! What the two ends of a feed send each other: what can be read is written the same, and no frame breaks a near cache.
+//! Messages of both ends of a feed. A message that can be read is written with the same bytes. A near cache that refuses a frame is
+//! detached and has no lease.
 #![no_main]
 
 use feed::{Frame, FromNear, Near};

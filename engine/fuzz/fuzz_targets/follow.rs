@@ -1,4 +1,4 @@
-//! Both sides of a connection beside the application, in pieces of any size and order.
+//! Both directions of a connection as `fqc-near` follows them, in pieces of any size and order.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

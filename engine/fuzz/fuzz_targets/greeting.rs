@@ -1,4 +1,5 @@
-//! What a server says of itself: to a client, whose copy is changed, and to the account of a feed. And what asks for counters.
+//! A server's greeting, as it is changed for a client and as it is read for the account of a feed. Also the packet that requests
+//! counters.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -24,7 +24,7 @@ HERE = Path(__file__).resolve().parent
 FETCHED = HERE.parents[1] / "target" / "servers" / "MySQL-9.7-peers"
 PLUGIN = Path(os.environ.get("FQC_PLUGIN", HERE.parents[1] / "dist" / "fqc.so"))
 ALWAYS = ("--force", "--force", "--retry=0", "--max-test-fail=0", "--nowarnings", "--testcase-timeout=5")
-# What a failed test leaves behind is a fifth of a gigabyte.
+# A failed test leaves a fifth of a gigabyte behind, so only one such directory is kept.
 ALWAYS += ("--suite-timeout=1440", "--max-save-datadir=1")
 SWITCHED_ON = ("--plugin-load-add=fqc.so", "--loose-fqc-size=64M", "--loose-fqc-type=ON", "--loose-fqc-adaptation=OFF")
 SWITCHED_ON = tuple(f"--mysqld={option}" for option in SWITCHED_ON)
@@ -40,7 +40,7 @@ class Product(NamedTuple):
     book: str
     options: tuple[str, ...]
     environment: dict[str, str]
-    # What is said if the suite is not here.
+    # The message that is printed if the suite is not installed here.
     missing: str
 
 
@@ -68,13 +68,13 @@ PRODUCTS = {
     ),
 }
 COMPARED = ("pass", "fail")
-# Named, one that is switched off would run.
+# A test that is named runs even if it is disabled, so these are not run again.
 NOT_DOUBTED = ("pass", "disabled")
 BIG = ("Test needs --big-test", "Test needs 'big-test' or 'only-big-test' option.")
 # Options that choose tests.
 CHOOSES = re.compile(r"[^-]|--(do-test|skip-test|suite|start-from)=")
 LONGEST = 2000
-# What had been printed before a failure has been compared.
+# These lines repeat what had been printed, and compared, before the failure.
 PRINTED_BEFORE = re.compile(
     r"^The result from queries just before the failure was:.*?(?=^(?:Server | - )|\Z)", re.M | re.S
 )
@@ -82,11 +82,11 @@ PRINTED_BEFORE = re.compile(
 VERDICT = re.compile(
     r"^(?:\[ *\d+%\] )?(?P<test>[\w/-]+\.\S+(?: '[^']+')?)\s+(?:w\d+\s+)?\[ (?P<word>[\w-]+)[^\]]*\]", re.MULTILINE
 )
-# How a failure is told that is only of what was printed.
+# The message of a failure whose only cause is the output.
 MISMATCH = re.compile(r"^(?:mysqltest: )?Result (?:content|length) mismatch", re.MULTILINE)
-# What the report of a failure says of what was printed, and of a test that broke off.
-# The report's own rules are of dashes. Names of tests and of functions in a stack may have such words in them, and so
-# may what stays the same.
+# Lines in the report of a failure that matter: differences of the output, and messages of a test that broke off.
+# Rules of dashes are the report's own. Names of tests, function names in a stack and unchanged lines may contain such
+# words, too, and do not count.
 CHANGE = re.compile(
     r"^[-+](?![-+]{2} |-{9}).*"
     r"|^(?!CURRENT_TEST|Failing test|[-+]{3} | \S|#\d)"
@@ -98,7 +98,7 @@ CHANGE = re.compile(
 class Outcome(NamedTuple):
     # `pass`, `fail`, `skipped` and the like. A test passes that differs in lines alone that are not compared.
     word: str
-    # What it printed that it should not have, and did not print that it should; or why it was left out.
+    # The lines by which its output differs from the expected one, or the reason why it was skipped.
     printed: str
 
 
@@ -118,7 +118,7 @@ def outcomes(report: str, counted: re.Pattern[str]) -> dict[str, Outcome]:
 
 
 def plugin_directory(scratch: Path, plugins: Path) -> Path:
-    """The server's own plugins, and this one beside them."""
+    """Makes a directory with the server's own plugins and this one. Returns its path."""
     directory = scratch / "plugins"
     directory.mkdir()
     for library in plugins.iterdir():
@@ -203,7 +203,7 @@ class Peers:
         return others + sorted({test.split(" ")[0] for test in tests})
 
     def without(self, plugin: dict[str, Outcome], repeats: bool) -> dict[str, Outcome]:
-        """What the tests that do not pass with the plugin do without it; one that is named runs, however big it is."""
+        """Runs the tests that do not pass with the plugin again without it. Big ones are left out."""
         failed = [test for test, (word, why) in plugin.items() if word not in NOT_DOUBTED and why not in BIG]
         return self.run(self.named(failed), False, repeats) if failed else {}
 

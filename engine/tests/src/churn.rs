@@ -1,5 +1,5 @@
-//! Everything comes and goes, round after round: connections, statements, tables, results, sizes. Between two rounds all is
-//! given back, and the process's memory is looked at: what then still grows is leaked.
+//! Creates and removes connections, statements, tables, results and cache sizes, round after round. Between two rounds everything is
+//! given back, and the process's memory is measured. Memory that still grows then is leaked.
 //!
 //! Deliberately absent: whether answers are right; that is what `differential` and `histories` are for.
 
@@ -12,24 +12,24 @@ use crate::client::{Client, Endpoint, Login, Param, command};
 use crate::random::Random;
 use crate::server::Server;
 
-/// Small, so that all of it is in use soon.
+/// The server's own memory is small, so that all of it is soon in use.
 pub const ARGUMENTS: &[&str] =
     &["--innodb-buffer-pool-size=8M", "--table-open-cache=64", "--table-definition-cache=400"];
 
-/// One arena: what several keep for later depends on which thread did what.
+/// The allocator gets a single arena. With several, the memory that it keeps would depend on how work is spread over threads.
 pub fn environment() -> (String, String) {
     ("MALLOC_ARENA_MAX".into(), "1".into())
 }
 
 const THREADS: usize = 4;
-/// What each thread does in a round.
+/// The number of steps of each thread in a round.
 const DEEDS: usize = 60;
-/// Without the plugin these fail, and the server is seen alone.
+/// These statements empty the cache between rounds. Without the plugin the first one fails, and only the server is measured.
 const REST: &[&str] = &["SET GLOBAL fqc_size = 0", "FLUSH STATUS", "FLUSH TABLES"];
 const LOOK: Duration = Duration::from_millis(5);
 const AWAKE: &str = "SET GLOBAL fqc_size = 33554432";
 
-/// What the process held after each round.
+/// The memory that the process held after each round, and how much the workers did.
 #[derive(Debug, Default)]
 pub struct Course {
     pub moments: Vec<(Duration, u64)>,
@@ -38,7 +38,7 @@ pub struct Course {
 }
 
 impl Course {
-    /// Bytes a minute, by least squares over the last two thirds: the first one warms up.
+    /// The growth in bytes a minute, by least squares over the last two thirds of the rounds. The first third is a warm-up.
     pub fn slope(&self) -> f64 {
         let settled = self.settled();
         let count = settled.len() as f64;
@@ -48,7 +48,7 @@ impl Course {
         above / points().map(|point| (point.0 - time).powi(2)).sum::<f64>()
     }
 
-    /// From the least of the first settled moments to the least of the last ones.
+    /// The growth in bytes, from the least of the first settled values to the least of the last ones.
     pub fn growth(&self) -> i64 {
         let settled = self.settled();
         let part = (settled.len() / 3).max(1);
@@ -71,7 +71,7 @@ impl fmt::Display for Course {
     }
 }
 
-/// Rounds until `goes_on` says no.
+/// Runs rounds until `goes_on` returns false.
 pub fn run(server: &Server, seed: u64, mut goes_on: impl FnMut(usize) -> bool) -> io::Result<Course> {
     let begun = Instant::now();
     let mut admin = server.admin()?;
@@ -87,7 +87,7 @@ pub fn run(server: &Server, seed: u64, mut goes_on: impl FnMut(usize) -> bool) -
         for statement in REST {
             admin.query(statement)?;
         }
-        // Sessions end after their clients.
+        // The server notices the end of a client a little later.
         while number(&mut admin, "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'root'", 0)? > 1 {
             thread::sleep(LOOK);
         }
@@ -114,7 +114,7 @@ struct Worker {
     endpoint: Endpoint,
     client: Client,
     random: Random,
-    /// Of no other worker, in no other round.
+    /// Unique among all workers of all rounds.
     name: String,
     statements: u64,
 }
@@ -191,7 +191,7 @@ impl Worker {
         Ok(())
     }
 
-    /// More than fits.
+    /// Stores more results than the cache has room for.
     fn fill(&mut self) -> io::Result<()> {
         for _ in 0..60 {
             let (id, length) = (1 + self.random.below(1000), self.random.below(40_000));

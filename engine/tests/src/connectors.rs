@@ -1,4 +1,4 @@
-//! The client libraries that applications use, each as a program that says the same words: see `../connectors`.
+//! The client libraries that applications use. Each has a program that runs the same scenario: see `../connectors`.
 //!
 //! Their dependencies are installed once into `FQC_CONNECTORS_CACHE`, by default below the system's temporary directory.
 
@@ -38,14 +38,14 @@ fn programs() -> PathBuf {
 
 pub const BOTH: [&str; 2] = ["text", "prepared"];
 
-/// Where the dependencies named by these files are, installed by `install` if they are not yet.
+/// The folder with the dependencies that these files name. Calls `install` if it does not exist yet.
 fn ready(name: &str, files: &[&str], install: impl FnOnce(&Path)) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     files.iter().for_each(|file| fs::read(programs().join(name).join(file)).unwrap().hash(&mut hasher));
     let cache = std::env::var_os("FQC_CONNECTORS_CACHE").map(PathBuf::from);
     let cache = cache.unwrap_or_else(|| std::env::temp_dir().join("fqc-connectors"));
     fs::create_dir_all(&cache).unwrap();
-    // Of several programs of tests, too.
+    // The lock also excludes other test programs that run at the same time.
     let alone = File::create(cache.join("lock")).unwrap();
     alone.lock().unwrap();
     let place = cache.join(format!("{name}-{:016x}", hasher.finish()));
@@ -61,7 +61,7 @@ fn ready(name: &str, files: &[&str], install: impl FnOnce(&Path)) -> PathBuf {
     place
 }
 
-/// Runs a command to its end; what it says, or a panic with its complaint.
+/// Runs a command to its end and returns its output. Panics with its error output if it fails.
 pub fn run(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));
     let complaint = String::from_utf8_lossy(&output.stderr);
@@ -69,7 +69,7 @@ pub fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs a command that fetches something: networks fail now and then.
+/// Runs a command that downloads something, and repeats it if it fails.
 fn fetch(command: &mut Command) {
     let succeeds = |command: &mut Command| command.output().is_ok_and(|output| output.status.success());
     if !(0..2).any(|_| succeeds(command)) {
@@ -87,12 +87,12 @@ fn python() -> PathBuf {
     ready("python", &["requirements.txt"], install).join("venv/bin/python")
 }
 
-/// `module`: which of Python's.
+/// The scenario with a Python module, such as `pymysql`.
 pub fn of_python(module: &str) -> Command {
     of_python_by("scenario.py", module)
 }
 
-/// The same with autocommit off, which is the default.
+/// The scenario with autocommit off, which is the default of these modules.
 pub fn of_python_in_transactions(module: &str) -> Command {
     of_python_by("transactions.py", module)
 }
@@ -160,7 +160,8 @@ pub fn of_java_by_line(words: &[&str]) -> Command {
     command
 }
 
-/// The same in other languages, whose interpreters and libraries come from the system: none, with a word on it, where they are missing.
+/// The same for other languages, whose interpreters and libraries come from the system. Returns none, and prints why, if they are
+/// missing.
 pub fn of_system_by_line(language: &str, words: &[&str]) -> Option<Command> {
     let (interpreter, program, proof): (_, _, &[&str]) = match language {
         "php" => {
@@ -179,7 +180,7 @@ pub fn of_system_by_line(language: &str, words: &[&str]) -> Option<Command> {
     Some(command)
 }
 
-/// The same by the client library of C that is installed.
+/// The same for the installed C client library. None if it is missing.
 pub fn of_c_by_line(words: &[&str]) -> Option<Command> {
     let flags = Command::new("mariadb_config").args(["--cflags", "--libs"]).output();
     let Some(flags) = flags.ok().filter(|output| output.status.success()) else {

@@ -1,7 +1,7 @@
-//! Testers that judge the plugin from outside, over the wire of real servers.
+//! Testers that judge the plugin from outside, through the network protocol of real servers.
 //!
-//! Nothing here depends on another crate of the workspace: a mistake in the plugin's own reading of the protocol or
-//! of SQL must not be shared by its judge.
+//! Nothing here depends on another crate of the workspace: a mistake in the plugin's own reading of the protocol or of SQL must not be
+//! repeated by its judge.
 
 pub mod arguments;
 pub mod checkout;

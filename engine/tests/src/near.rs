@@ -1,4 +1,4 @@
-//! `fqc-near` as a process beside a server of the tests, with what can happen to a process.
+//! `fqc-near` as a process next to a server of the tests. It can be started, stopped, killed and replaced.
 //!
 //! Invariant: only processes started here are ever signalled.
 
@@ -12,16 +12,17 @@ use std::time::{Duration, Instant};
 use crate::client::{Client, Endpoint};
 use crate::server::{Product, Server};
 
-/// Whose feed it is, for everybody who looks at the list of processes.
+/// The account that near caches attach with, as SHOW PROCESSLIST shows it.
 pub const USER: &str = "near";
 
 const START_LIMIT: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(5);
-/// At what is over in milliseconds.
+/// The interval between two looks at something that takes milliseconds.
 const LOOK: Duration = Duration::from_micros(500);
-/// Only a fault takes so long.
+/// Much longer than it takes until reads are served. Only a fault exceeds it.
 const SERVING_LIMIT: Duration = Duration::from_secs(120);
-/// Longer than any test takes: what is served in time is proved, and did not just grow old.
+/// The staleness bound in milliseconds. It is longer than any test, so that results are current because the near cache follows the log,
+/// and not because old ones expire.
 const LONG: &str = "3600000";
 
 pub struct Near {
@@ -31,13 +32,13 @@ pub struct Near {
     child: Child,
 }
 
-/// The account for feeds.
+/// Creates the account for feeds.
 pub fn prepare(admin: &mut Client) -> io::Result<()> {
     admin.must(&format!("CREATE USER IF NOT EXISTS {USER}@'%'"))?;
     admin.must(&format!("GRANT REPLICATION MASTER ADMIN ON *.* TO {USER}@'%'")).map(drop)
 }
 
-/// What a server needs whose binary log is followed.
+/// The arguments of a server whose binary log is to be followed.
 pub fn logging(product: Product) -> &'static [&'static str] {
     match product {
         Product::MariaDb => &["--log-bin=log", "--binlog-format=ROW", "--server-id=1", "--log-slave-updates"],
@@ -45,7 +46,7 @@ pub fn logging(product: Product) -> &'static [&'static str] {
     }
 }
 
-/// Until it serves by the log: all that was written through it has been heard.
+/// Waits until a near cache that follows the log serves reads, having read all that was written through it.
 pub fn wait_until_served(client: &mut Client) -> io::Result<()> {
     let begun = Instant::now();
     loop {
@@ -63,12 +64,12 @@ pub fn wait_until_served(client: &mut Client) -> io::Result<()> {
 }
 
 impl Near {
-    /// Starts one that is attached as this user, or will be. `port`: the server's, or of a way there.
+    /// Starts a near cache that attaches as this user. `port` is the server's, or that of a forwarder to it.
     pub fn start(program: PathBuf, server: &Server, port: u16, user: &str, name: &str) -> io::Result<Near> {
         Self::sharing(program, server, port, user, name, None)
     }
 
-    /// The same where processes of this machine get its results at this socket.
+    /// Starts a near cache that also hands its results to processes of this machine, at this socket.
     pub fn sharing(
         program: PathBuf,
         server: &Server,
@@ -84,14 +85,14 @@ impl Near {
         Self::start_with(program, &arguments, server.scratch().join(name))
     }
 
-    /// Starts one that follows the log of this server.
+    /// Starts a near cache that follows the log of this server.
     pub fn following(program: PathBuf, server: &Server) -> io::Result<Near> {
         let address = format!("127.0.0.1:{}", server.port());
         let arguments = ["--server", &address, "--binlog-user", "root", "--max-staleness-ms", LONG];
         Self::start_with(program, &arguments, server.scratch().join("near"))
     }
 
-    /// Starts one with these arguments besides those that it needs to be found.
+    /// Starts a near cache with these arguments, in addition to those that tests need to reach it.
     pub fn start_with(program: PathBuf, arguments: &[&str], socket: PathBuf) -> io::Result<Near> {
         let arguments: Vec<_> = arguments.iter().map(|one| one.to_string()).collect();
         let child = spawn(&program, &arguments, &socket)?;
@@ -109,7 +110,7 @@ impl Near {
         unsafe { libc::kill(self.child.id() as i32, signal) };
     }
 
-    /// Kills it, and starts another in its place.
+    /// Kills the process and starts another one with the same arguments.
     pub fn replace(&mut self) -> io::Result<()> {
         self.child.kill()?;
         self.child.wait()?;
@@ -121,7 +122,7 @@ impl Near {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// What it has answered from memory, as it says itself; none if it cannot.
+    /// The number of reads answered from memory, as the near cache reports it. None if it does not answer.
     pub fn hits(&self) -> Option<u64> {
         self.told("Hits")
     }
@@ -134,14 +135,14 @@ impl Near {
         rows.iter().map(|row| (word(&row[0]), word(&row[1]).parse().unwrap_or(0))).collect()
     }
 
-    /// A number of its report.
+    /// A number in its SHOW FQC STATUS. None if it does not answer or has no such line.
     pub fn told(&self, name: &str) -> Option<u64> {
         let rows = Client::root(&self.endpoint()).ok()?.query("SHOW FQC STATUS").ok()?.rows(false);
         let row = rows.iter().find(|row| row[0].as_deref() == Some(name.as_bytes()))?;
         String::from_utf8_lossy(row[1].as_deref()?).parse().ok()
     }
 
-    /// What all its threads have taken.
+    /// The processor time that all its threads have used.
     pub fn processor_time(&self) -> io::Result<Duration> {
         let mut nanoseconds = 0;
         for thread in fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
@@ -175,7 +176,7 @@ impl Drop for Near {
     }
 }
 
-/// What near caches have answered from memory, as the server knows it; those that were killed have taken it along.
+/// The hits of attached near caches, as the server reports them. Those of killed ones are lost.
 pub fn hits(server: &Server) -> io::Result<u64> {
     let rows = server.admin()?.must("SHOW FQC NEAR")?.rows(false);
     let number = |row: &Vec<Option<Vec<u8>>>| String::from_utf8_lossy(row[8].as_deref()?).parse::<u64>().ok();
@@ -185,13 +186,13 @@ pub fn hits(server: &Server) -> io::Result<u64> {
 fn spawn(program: &PathBuf, arguments: &[String], socket: &PathBuf) -> io::Result<Child> {
     let log = File::options().create(true).append(true).open(socket.with_extension("log"))?;
     let mut command = Command::new(program);
-    // A test itself may run with a library that is for applications.
+    // The test itself may run with the library for applications, which must not be loaded here.
     command.env_remove("LD_PRELOAD");
     command.args(arguments).args(["--metrics", "off", "--listen"]).arg(socket);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn()
 }
 
-/// The hits that were counted, in words.
+/// The counts of hits, as text.
 pub fn hits_told(in_server: Option<u64>, beside: Option<u64>) -> String {
     let counted = |hits: Option<u64>, place: &str| hits.map(|hits| format!("{hits} {place}"));
     let told: Vec<_> = counted(in_server, "in the server").into_iter().chain(counted(beside, "beside it")).collect();

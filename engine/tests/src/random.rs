@@ -1,4 +1,4 @@
-//! The one source of chance: a seeded splitmix64, so that a seed names a run for ever, whatever crate versions change.
+//! The only source of randomness: a seeded splitmix64, so that a seed identifies a run for ever, whatever versions of crates change.
 
 #[derive(Clone, Debug)]
 pub struct Random(u64);
@@ -42,7 +42,7 @@ impl Random {
         choices[self.below(choices.len())]
     }
 
-    /// The index of one weight, chosen in proportion.
+    /// The index of a weight, chosen with a probability in proportion to it.
     pub fn weighted(&mut self, weights: &[u32]) -> usize {
         let total: u32 = weights.iter().sum();
         let mut left = self.below(total as usize) as u32;

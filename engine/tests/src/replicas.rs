@@ -1,7 +1,7 @@
-//! A source and its replica, both with the plugin: what is served on either is never older, nor newer, than what it answers itself
-//! just before and just after.
+//! A source and its replica, both with the plugin. A result that either serves is neither older nor newer than its own answers just
+//! before and just after.
 //!
-//! Values only grow, so any answer in between is right. `a` and `b` hold the same values in every state that was committed.
+//! Values only grow, so any answer in between is right. `a` and `b` hold the same values in every committed state.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,7 +36,7 @@ pub struct Report {
     pub violations: Vec<String>,
     pub writes: u64,
     pub reads: u64,
-    /// On the source and on the replica.
+    /// The hits on the source and on the replica.
     pub hits: [u64; 2],
 }
 
@@ -179,7 +179,7 @@ fn write(stage: &Stage, source: &Server, own: usize, mut random: Random) -> io::
             client.must(statement)?;
         }
         stage.writes.fetch_add(1, Ordering::Relaxed);
-        // The replica is to keep up, on a small machine, too.
+        // The pause lets the replica keep up on a small machine, too.
         thread::sleep(Duration::from_millis(random.below(20) as u64));
     }
     Ok(())
@@ -248,7 +248,7 @@ fn compare_at_the_end(stage: &Stage, source: &Server, replica: &Server) -> io::R
     Ok(())
 }
 
-/// The share of reads on a replica that are served, of a table and of rows that its applier leaves alone, while it applies so many
+/// The shares of reads that a replica serves: from a table, and from rows, that its applier does not write, while it applies this many
 /// rows a second to others.
 pub fn share_served(plan: &Plan, rows_per_second: u64) -> io::Result<[f64; 2]> {
     let (source, replica) = start(plan)?;
@@ -264,7 +264,7 @@ pub fn share_served(plan: &Plan, rows_per_second: u64) -> io::Result<[f64; 2]> {
     })
 }
 
-/// One row in a transaction, of half of the keys of one table.
+/// Transactions of one row each, on half of the keys of one table.
 fn write_steadily(source: &Server, rows_per_second: u64, end: Instant) -> io::Result<u64> {
     let mut client = client(source, false)?;
     let begun = Instant::now();

@@ -1,4 +1,4 @@
-//! Servers that apply what others do.
+//! Servers that replicate from others.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use crate::client::Endpoint;
 use crate::server::{Options, Server};
 
-/// A server that others can follow.
+/// A server that others can replicate from.
 pub fn source(id: u32, arguments: &[&str]) -> io::Result<Server> {
     Server::start(Options { arguments: with_log(id, arguments), ..Options::default() })
 }
 
-/// A server with the plugin that may follow others, and itself be followed.
+/// A server with the plugin that can replicate from others, and others from it.
 pub fn replica(plugin: PathBuf, id: u32, arguments: &[&str]) -> io::Result<Server> {
     Server::start(Options { plugin: Some(plugin), arguments: with_log(id, arguments), ..Options::default() })
 }
@@ -21,13 +21,14 @@ fn with_log(id: u32, arguments: &[&str]) -> Vec<String> {
     own.into_iter().chain(arguments.iter().map(|one| one.to_string())).collect()
 }
 
-/// The replica applies what this source does, from the beginning on. `name`: of the connection, among several.
+/// Makes the replica apply this source's changes from the beginning. `name`: the connection, if there are several.
 pub fn follow(replica: &Server, source: &Server, name: &str) -> io::Result<()> {
     point_at(replica, source, name)?;
     replica.admin()?.must(&format!("START SLAVE '{name}'")).map(drop)
 }
 
-/// Tells the replica where its source is. Servers of the tests have no TLS, which replicas want since 11.4 unless they are told.
+/// Configures where the replica's source is. TLS is switched off, because servers of the tests have none and replicas require it by
+/// default since 11.4.
 pub fn point_at(replica: &Server, source: &Server, name: &str) -> io::Result<()> {
     let Endpoint::Tcp(port) = source.endpoint() else { unreachable!("servers listen on TCP") };
     let change = format!(

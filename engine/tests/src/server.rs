@@ -1,4 +1,4 @@
-//! A private MariaDB or MySQL server: own data directory, loopback port, unix socket; gone without a trace when dropped.
+//! A private MariaDB or MySQL server with its own data directory, loopback port and unix socket. It is removed completely when dropped.
 //!
 //! Invariant: only processes started here are ever signalled.
 //! Deliberately absent: any setting that a stock server would need before it may load the plugin.
@@ -20,15 +20,15 @@ use crate::checkout;
 use crate::client::{Client, Endpoint};
 use crate::random::Random;
 
-/// Only a fault takes so long, also on a machine on which everything else runs too.
+/// Much longer than a start or stop takes, even on a busy machine. Only a fault exceeds it.
 const START_LIMIT: Duration = Duration::from_secs(1200);
 const STOP_LIMIT: Duration = Duration::from_secs(1200);
 const PORT_TRIES: usize = 5;
-/// Below the ports that Linux gives to outgoing connections, one of which could take a server's while it restarts.
+/// Ports below the range that Linux uses for outgoing connections. A connection could otherwise take a server's port while it restarts.
 const PORTS: std::ops::Range<u16> = 17_000..20_000;
 const POLL: Duration = Duration::from_millis(20);
 
-/// What every server here gets: small, quick to start, durable enough to be killed.
+/// The settings of every server here: small, quick to start, durable enough to be killed.
 const SETTINGS: &[&str] = &[
     "--bind-address=127.0.0.1",
     "--skip-name-resolve",
@@ -42,24 +42,25 @@ const SETTINGS: &[&str] = &[
     "--event-scheduler=OFF",
 ];
 
-/// The size of its log is given when the data directory is made, too: a server that finds another size writes a new log at its start.
+/// The size of the redo log. It is also given when the data directory is created, because a server that finds another size writes a new
+/// log at its start.
 const MARIADB_LOG: &str = "--innodb-log-file-size=32M";
-/// From 11.4 on it would make a key of its own at each start, which some builds take minutes for. Files that a test gives count.
-/// The caches of MyISAM and Aria are small, since a server clears the memory of their indexes at each start.
+/// From 11.4 on the server would create a TLS key at each start, which takes minutes in some builds. Certificates that a test gives are
+/// used all the same. The caches of MyISAM and Aria are small, since a server clears the memory of their indexes at each start.
 const MARIADB_SETTINGS: &[&str] =
     &[MARIADB_LOG, "--skip-ssl", "--key-buffer-size=1M", "--aria-pagecache-buffer-size=8M"];
-/// Its classic protocol alone, no folder that its package would have made, and none of the kernel's native I/O, without which no
-/// server starts once many run. Older lines know less of this.
+/// Only the classic protocol, no folder that the package would have created, and no native I/O, since no server starts with it once many
+/// run. Older lines do not know all of these.
 const MYSQL_SETTINGS: &[&str] = &[
     "--loose-innodb-redo-log-capacity=32M",
     "--loose-mysqlx=OFF",
     "--secure-file-priv=NULL",
     "--innodb-use-native-aio=OFF",
 ];
-/// What MariaDB's installer makes, too: a port of the loopback address is not `localhost`.
+/// The account of TCP clients, which are not at `localhost`. MariaDB's installer creates it itself.
 const MYSQL_ACCOUNTS: &str = "CREATE USER root@'127.0.0.1';\nGRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;\n";
 
-/// The cache is off until it is given memory. What a test stores is stored, however little it is asked for.
+/// The cache is off until it gets memory. With adaptation off, every result is stored, even if it is never requested again.
 pub const SWITCH_ON: &str = "SET GLOBAL fqc_size = 67108864, GLOBAL fqc_type = ON, GLOBAL fqc_adaptation = OFF";
 /// The same for a server that finds the plugin installed when it starts.
 const SWITCHED_ON: &[&str] = &["--loose-fqc-size=67108864", "--loose-fqc-type=ON", "--loose-fqc-adaptation=OFF"];
@@ -101,7 +102,7 @@ impl Product {
         std::env::var_os(name).map_or_else(|| checkout::file(default), PathBuf::from)
     }
 
-    /// The stock client beside the server's program.
+    /// The stock client that belongs to the server's program. None for MariaDB, or if there is no such file.
     pub fn client(self) -> Option<PathBuf> {
         let program = self.program();
         let beside = [program.with_file_name("mysql"), base_directory(&program).join("bin/mysql")];
@@ -139,9 +140,9 @@ impl Server {
     pub fn start(options: Options) -> io::Result<Self> {
         let directory = fresh_directory()?;
         let mut server = Self { options, directory, port: 0, child: None };
-        // Holes of the template stay holes.
+        // Files stay sparse, as they are in the template.
         copy_tree(&template(&server.options, &server.program())?, &server.data(), "auto")?;
-        // A MySQL server makes itself an identity where it finds none: no two may have the same.
+        // A MySQL server creates an identity (UUID) if it finds none. No two servers may have the same.
         let _ = fs::remove_file(server.data().join("auto.cnf"));
         fs::create_dir(server.plugins())?;
         fs::create_dir(server.scratch())?;
@@ -156,7 +157,7 @@ impl Server {
         Ok(server)
     }
 
-    /// A port that is free when it is chosen can be another's when the server asks for it.
+    /// Another process may take a port between its choice and the server's start, so several ports are tried.
     fn launch_on_a_free_port(&mut self) -> io::Result<()> {
         for _ in 0..PORT_TRIES {
             self.port = free_port()?;
@@ -173,7 +174,7 @@ impl Server {
         let begun = Instant::now();
         for statement in self.options.product.installing() {
             let mut installed = self.admin()?.must(statement);
-            // A node of a cluster takes connections before it takes statements.
+            // A node of a cluster accepts connections before it accepts statements.
             while installed.as_ref().is_err_and(|error| error.to_string().contains("WSREP has not yet prepared"))
                 && begun.elapsed() < STOP_LIMIT
             {
@@ -185,7 +186,7 @@ impl Server {
         self.admin()?.must(SWITCH_ON).map(drop)
     }
 
-    /// Why reads were not kept, in the plugin's words; empty without the plugin.
+    /// The reasons why results were not stored, as the plugin reports them. Empty without the plugin.
     pub fn reasons(&self) -> String {
         let listed = self.admin().and_then(|mut admin| admin.must("SHOW FQC REASONS"));
         let rows = listed.map(|response| response.rows(false)).unwrap_or_default();
@@ -226,7 +227,7 @@ impl Server {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Asks the server to end, and waits until it has.
+    /// Asks the server to shut down, and waits until it has ended.
     pub fn shutdown(&mut self) -> io::Result<()> {
         let mut admin = self.admin()?;
         admin.must("SHUTDOWN")?;
@@ -264,14 +265,14 @@ impl Server {
         self.launch().map(drop)
     }
 
-    /// The same with these arguments; the first connection that the server then takes.
+    /// Restarts the server with these arguments. Returns its first connection.
     pub fn restart_with(&mut self, arguments: &[&str]) -> io::Result<Client> {
         self.options.arguments = arguments.iter().map(|one| one.to_string()).collect();
         self.shutdown()?;
         self.launch()
     }
 
-    /// From its next start on.
+    /// The argument applies from the server's next start on.
     pub fn add_argument(&mut self, argument: &str) {
         self.options.arguments.push(argument.into());
     }
@@ -301,7 +302,7 @@ impl Server {
         fs::read_to_string(format!("/proc/{pid}/{name}"))
     }
 
-    /// The first connection.
+    /// Starts the process. Returns its first connection.
     fn launch(&mut self) -> io::Result<Client> {
         let (product, program) = (self.options.product, self.program());
         let mut command = Command::new(&program);
@@ -311,7 +312,7 @@ impl Server {
         }
         command.arg(path_argument("datadir", &self.data()));
         command.arg(path_argument("socket", &self.socket()));
-        // Servers that start remove all scratch tables of this directory: it must not be shared.
+        // A server that starts removes all temporary tables in this directory, so it must not be shared.
         command.arg(path_argument("tmpdir", &self.scratch()));
         command.arg(path_argument("plugin-dir", &self.plugins()));
         command.arg(path_argument("pid-file", &self.directory.join("pid")));
@@ -320,7 +321,7 @@ impl Server {
         if self.judges_another_line() {
             command.arg("--loose-fqc-allow-untested-server=ON");
         }
-        // A test itself may run with a library that is for applications.
+        // The test itself may run with the library for applications, which must not be loaded here.
         command.env_remove("LD_PRELOAD");
         command.envs(self.options.environment.iter().map(|(name, value)| (name, value)));
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -347,7 +348,7 @@ impl Server {
         format!("the server died ({status}); its error log:\n{}", self.error_log())
     }
 
-    /// Whether it is a server that somebody has named, which the plugin would refuse if it knew only its tested lines.
+    /// True if `FQC_MYSQLD` names the MySQL server. It may be of a release line that the plugin was not tested with and would refuse.
     fn judges_another_line(&self) -> bool {
         let is_named = self.options.program.is_none() && std::env::var_os("FQC_MYSQLD").is_some();
         self.options.product == Product::MySql && is_named
@@ -388,7 +389,7 @@ fn path_argument(name: &str, path: &Path) -> String {
 /// Options that the server and the installer share.
 fn common_arguments(product: Product, program: &Path) -> Vec<String> {
     let mut arguments = vec!["--no-defaults".into()];
-    // MySQL's program knows where its files are, or is a command that tells it.
+    // MySQL's program finds its own files.
     if product == Product::MariaDb {
         let base = base_directory(program);
         arguments.push(path_argument("basedir", &base));
@@ -408,14 +409,14 @@ fn base_directory(program: &Path) -> PathBuf {
     program.parent().and_then(Path::parent).unwrap_or(Path::new("/usr")).to_path_buf()
 }
 
-/// What MySQL must be told when the data directory is made, too, and cannot be told otherwise later.
+/// Options that MySQL must get already when the data directory is created, because they cannot be changed later.
 fn lasting(options: &Options) -> Vec<&String> {
     let is_lasting = |one: &&String| options.product == Product::MySql && one.starts_with("--lower-case-table-names");
     options.arguments.iter().filter(is_lasting).collect()
 }
 
-/// A data directory as the installer leaves it, made once for each version of a server and kept: in `FQC_CACHE` for all checkouts
-/// of a user, else in the system's temporary directory.
+/// A data directory as the installer leaves it. It is created once for each version of a server and kept: in `FQC_CACHE`, which all
+/// checkouts of a user can share, or else in the system's temporary directory.
 fn template(options: &Options, program: &Path) -> io::Result<PathBuf> {
     let mut hasher = DefaultHasher::new();
     (version(program)?, "sparse", MARIADB_LOG, MYSQL_SETTINGS, lasting(options)).hash(&mut hasher);
@@ -425,7 +426,7 @@ fn template(options: &Options, program: &Path) -> io::Result<PathBuf> {
     if template.is_dir() {
         return Ok(template);
     }
-    // One maker at a time, over all threads and programs.
+    // Only one thread or program at a time creates it.
     let turn = File::create(template.with_extension("lock"))?;
     turn.lock()?;
     if !template.is_dir() {
@@ -433,7 +434,7 @@ fn template(options: &Options, program: &Path) -> io::Result<PathBuf> {
         let _ = fs::remove_dir_all(&draft);
         fs::create_dir(&draft)?;
         install(options, program, &draft)?;
-        // Most of what an installer writes are zeros, which each start would copy.
+        // Most of what an installer writes are zeros, which each start would copy otherwise.
         copy_tree(&draft.join("data"), &draft.join("sparse"), "always")?;
         fs::rename(draft.join("sparse"), &template)?;
         fs::remove_dir_all(&draft)?;
@@ -510,7 +511,7 @@ fn copy_tree(from: &Path, to: &Path, sparse: &str) -> io::Result<()> {
     }
 }
 
-/// That nobody listens at. Another one may come to.
+/// A port of this machine at which no process listens at present. Another process may take it later.
 pub fn free_port() -> io::Result<u16> {
     let mut random = Random::new(RandomState::new().hash_one(std::process::id()));
     let mut ports = (0..1000).map(|_| PORTS.start + random.below(PORTS.len()) as u16);

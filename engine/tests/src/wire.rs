@@ -1,4 +1,4 @@
-//! A way to a port of this machine on which bytes can be held up, in one direction or in both, and connections can be reset.
+//! A forwarder to a port of this machine that can hold back bytes in one direction or in both, and reset connections.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -25,7 +25,7 @@ struct Inside {
 
 #[derive(Default)]
 struct State {
-    /// The port that connections lead to from now on.
+    /// The port that new connections lead to.
     far: u16,
     held: Vec<Way>,
     streams: Vec<TcpStream>,
@@ -47,7 +47,7 @@ impl Wire {
                 if is_over {
                     return;
                 }
-                // Whoever cannot be connected is let go.
+                // If no connection to the server can be made, the client's connection is closed.
                 let _ = near.and_then(|near| connect(&inside, near, TcpStream::connect(("127.0.0.1", far))?));
             }
         });
@@ -58,24 +58,24 @@ impl Wire {
         self.port
     }
 
-    /// Connections that are made from now on lead there.
+    /// Sets the port that new connections lead to.
     pub fn lead_to(&self, port: u16) {
         self.inside.state.lock().unwrap().far = port;
     }
 
-    /// What is sent these ways arrives when they are free again.
+    /// Holds back everything that is sent in these directions. It arrives once they are released.
     pub fn hold(&self, ways: &[Way]) {
         self.inside.state.lock().unwrap().held = ways.to_vec();
         self.inside.changed.notify_all();
     }
 
-    /// All connections end at once, without a word, and what is on its way is lost.
+    /// Resets all connections at once. Bytes under way are lost.
     pub fn reset(&self) {
         for stream in std::mem::take(&mut self.inside.state.lock().unwrap().streams) {
-            // SAFETY: it is all zeros, which names no address.
+            // SAFETY: all zeros are a valid address, which names no host.
             let nowhere: libc::sockaddr = unsafe { std::mem::zeroed() };
             let size = size_of::<libc::sockaddr>() as libc::socklen_t;
-            // SAFETY: the address is valid for the call to read. That no address is named makes the kernel reset the connection.
+            // SAFETY: the address is valid for the call to read. Connecting to no address makes the kernel reset the connection.
             unsafe { libc::connect(stream.as_raw_fd(), &nowhere, size) };
         }
     }
@@ -86,7 +86,7 @@ impl Drop for Wire {
         self.inside.state.lock().unwrap().is_over = true;
         self.hold(&[]);
         self.reset();
-        // The thread that listens sees that it is over.
+        // This connection wakes the listening thread, which then sees that it has to end.
         let _ = TcpStream::connect(("127.0.0.1", self.port));
     }
 }
@@ -102,7 +102,7 @@ fn connect(inside: &Arc<Inside>, near: TcpStream, far: TcpStream) -> io::Result<
     Ok(())
 }
 
-/// Until the sender has nothing more to say, or the receiver has gone.
+/// Forwards bytes until the sender closes, or the receiver has gone.
 fn carry(inside: &Inside, way: Way, mut from: TcpStream, mut to: TcpStream) {
     let mut bytes = [0; 16 << 10];
     loop {

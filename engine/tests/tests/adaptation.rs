@@ -1,4 +1,4 @@
-//! What is stored, on MariaDB.
+//! Which results are stored with `fqc_adaptation = ON`, on MariaDB.
 
 mod traps;
 

@@ -1,4 +1,5 @@
-//! What comes and goes leaves nothing behind in the server's process. Long runs: the program `churn`.
+//! Connections, statements and tables that come and go leave no memory behind in the server's process. The program `churn` runs this for
+//! long.
 
 mod traps;
 
@@ -8,7 +9,7 @@ use fqc_tests::churn;
 use fqc_tests::server::{Options, Server};
 use traps::{Arena, plugin};
 
-/// What allocators may keep of work that is over.
+/// The bytes that allocators may keep after work that is over.
 const NOISE: u64 = 10 << 20;
 
 fn server() -> Server {
@@ -28,7 +29,7 @@ fn rounds_of_everything_leave_nothing_behind() {
     assert!(after < before + NOISE, "{course}");
 }
 
-/// Each new table is asked about in some statements of the plugin's own, of which the server kept memory.
+/// For each new table the plugin runs some statements of its own, and the server used to keep memory for them.
 #[test]
 fn tables_that_were_asked_about_leave_nothing_behind() {
     let server = Arc::new(server());

@@ -1,4 +1,4 @@
-//! The raw client against a plain server: what the testers' verdicts rest on.
+//! The raw client against a plain server. The testers' verdicts depend on it.
 
 use fqc_tests::client::{Client, Login, Param, Part, capability, command};
 use fqc_tests::server::{Options, Server};

@@ -1,6 +1,6 @@
-//! The client libraries that applications use, each against a cached server: `../connectors` holds the programs.
+//! The client libraries that applications use, each against a cached server. The programs are in `../connectors`.
 //!
-//! Every program says the same words, and what it reads again comes from memory.
+//! Each program runs the same scenario, and its repeated reads must be hits.
 
 mod traps;
 
@@ -11,10 +11,11 @@ use fqc_tests::client::Endpoint;
 use fqc_tests::connectors::{self, BOTH, ITEM, READ, STEPS, expected, run};
 use traps::{Arena, all};
 
-/// Of twenty reads in each of five groups outside of transactions; the first ones go to the server.
+/// The least number of hits among twenty reads in each of five groups outside of transactions. The first reads of each group go to the
+/// server.
 const LEAST_HITS: u64 = 75;
 
-/// A database with the table of the scenario, of which the server knows already that its reads may be kept.
+/// Creates the scenario's table, and waits until its reads are cached. Returns the port to connect to.
 fn stage(db: &str) -> (Arena, u16) {
     let mut arena = Arena::enter(db);
     let mut client = arena.client();
@@ -29,7 +30,7 @@ fn scenario(db: &str, ways: &[&str], command: &mut Command) {
     assert!(hits >= LEAST_HITS * ways.len() as u64, "only {hits} reads came from memory");
 }
 
-/// Runs a program whose answers must be right; how many of its reads came from memory.
+/// Runs a program whose answers must be right. Returns the number of its hits.
 fn hits_of(db: &str, ways: &[&str], command: &mut Command) -> u64 {
     let (mut arena, port) = stage(db);
     let (said, hits) = arena.counted(|| run(command.env("FQC_PORT", port.to_string())));
@@ -60,7 +61,7 @@ fn go_sql_driver() {
 #[test]
 fn connector_j() {
     let hits = hits_of("c_java", &BOTH, &mut connectors::connector_j());
-    // At connect it sets things by expressions, which are asked for before a read by text alone.
+    // On connect the library sets variables by expressions. Reads as text are only served once the values are known.
     assert!(hits >= LEAST_HITS, "only {hits} reads came from memory");
 }
 

@@ -1,5 +1,5 @@
-//! The plugin against a plain server, byte for byte. `FQC_TEST_STATEMENTS` (8000) and `FQC_TEST_SEED` shape the run; it
-//! ends early only on a machine that needs more than three minutes for it.
+//! The plugin against a plain server, byte for byte. `FQC_TEST_STATEMENTS` (8000) and `FQC_TEST_SEED` set the length and the seed. The
+//! run ends early only on a machine that needs more than three minutes for it.
 
 mod plugin;
 

@@ -27,7 +27,7 @@ fn two_plain_servers_do_not_differ() {
     }
 }
 
-/// As the plugin's, which tests a slow server for some time.
+/// The plugin's self-test, which compares a slow server for some time, has a test like this one.
 #[test]
 fn what_others_have_made_stays() {
     let (mut plain, mut cached) = (server(), server());

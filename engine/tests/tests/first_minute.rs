@@ -1,4 +1,4 @@
-//! What the first connections of a server, and the first reads of a table, are served.
+//! Hits of a server's first connections, and of the first reads of a table.
 
 #[path = "both/new_tables.rs"]
 mod new_tables;
@@ -16,7 +16,7 @@ fn client(server: &Server, database: &str) -> Client {
     client
 }
 
-/// The settings of the server's own cache stand in an option file, beside the plugin.
+/// An option file contains the settings of the server's own cache as well as those that load the plugin.
 #[test]
 fn the_first_connection_is_served_where_an_option_file_asks_for_it() {
     let mut server = Server::start(Options::default()).unwrap();
@@ -36,7 +36,7 @@ fn the_first_connection_is_served_where_an_option_file_asks_for_it() {
     }
 }
 
-/// Its result is kept as soon as it is known what the table is.
+/// The result of a table's first read is stored as soon as the engine has looked up the table.
 #[test]
 fn one_read_of_an_unknown_table_is_enough() {
     let mut server = traps::start(&[]);
@@ -46,11 +46,11 @@ fn one_read_of_an_unknown_table_is_enough() {
     engines.iter().for_each(|engine| small_table(&mut admin, engine, engine));
     small_table(&mut admin, "other", "InnoDB");
     drop(admin);
-    // What is known of them is forgotten, and so are the rows of one.
+    // After a restart the engine knows nothing about the tables, and the MEMORY table is empty.
     server.restart().unwrap();
     let server = Arc::new(server);
     let mut arena = Arena::on(server.clone(), "a");
-    // Since then the engine is awake, and waits for nothing older.
+    // From here on the engine is awake, and waits for no connection opened before the load.
     arena.warm(&mut client(&server, "d"), "SELECT v FROM other");
     for engine in engines {
         let mut fresh = client(&server, "d");
@@ -66,7 +66,7 @@ fn one_read_of_an_unknown_table_is_enough() {
     }
 }
 
-/// What is written while it is looked up what the table is, outdates what waits for that.
+/// A result waits until the engine has looked up its table. A write that comes before that invalidates it.
 #[test]
 fn a_write_outdates_a_result_that_waits_for_its_table() {
     let mut server = traps::start(&[]);

@@ -1,4 +1,5 @@
-//! The plugin under concurrent sessions and trouble. `FQC_TEST_SECONDS` (10, over all runs) and `FQC_TEST_SEED` shape it.
+//! The plugin under concurrent sessions and injected faults. `FQC_TEST_SECONDS` (10, over all runs) and `FQC_TEST_SEED` set the time and
+//! the seed.
 
 mod plugin;
 
@@ -16,10 +17,10 @@ fn judge(mut plan: Plan, extra: &[&str]) {
     let environment = environment.into_iter().collect();
     let options = Options { plugin: Some(plugin::path()), arguments, environment, ..Options::default() };
     let mut server = Server::start(options).expect("a cached server");
-    // An unloaded plugin takes its counters along.
+    // The counters of an unloaded plugin are lost.
     let (counts_hits, dozes) = (!plan.reinstalls, plan.dozes);
     let begun = Instant::now();
-    // On a busy machine the time may be up before anything was served, or before the engine has dozed: then it gets more.
+    // On a busy machine the time may end before anything was served, or before light mode began. Then the run is repeated with more time.
     loop {
         let report = histories::run(&mut server, plan.clone()).expect("the server answers");
         print!("{report}");

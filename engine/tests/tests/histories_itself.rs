@@ -10,7 +10,7 @@ use fqc_tests::server::{Options, Server};
 
 const RUNS: u64 = 40;
 
-/// A run proves nothing on a machine that got nowhere in its time; so there are more until one is enough.
+/// Repeats the run until it is enough to prove something, because a slow machine may get nowhere in its time.
 fn report(through: impl Fn(Endpoint) -> Option<Endpoint>, is_enough: impl Fn(&Report) -> bool) -> Report {
     let arguments = histories::ARGUMENTS.iter().map(|one| one.to_string()).collect();
     let mut server = Server::start(Options { arguments, ..Options::default() }).expect("a plain server");

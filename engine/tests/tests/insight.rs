@@ -1,4 +1,4 @@
-//! What the engine tells of its own use, and what it does with it: reports, adaptation, observation, verification.
+//! Reports, adaptation, observation and verification: how the engine measures its own use, and what it does with the result.
 
 mod traps;
 
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fqc_tests::client::{Client, Response};
 use traps::{Arena, all, flush_of_all, said, until, with_rule};
 
-/// Brings back what a test has set for the whole server.
+/// Restores the settings of the whole server.
 const RESTORE: [&str; 4] = [
     "SET GLOBAL fqc_observe = OFF",
     "SET GLOBAL fqc_verify_ppm = 0",
@@ -36,7 +36,7 @@ fn queries_and_tables_are_reported() {
         "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(20)) ENGINE=InnoDB",
         "INSERT INTO t VALUES (1, 'a'), (2, 'b')",
     ]);
-    // By another read the table is known: those that wait for it are counted when it is, which may be after the flush.
+    // This read makes the table known. Reads that wait for an unknown table are counted later, which may be after the flush.
     arena.warm(&mut client, "SELECT COUNT(*) FROM i_reports.t");
     for read in ["SELECT v FROM i_reports.t WHERE id = 1", "SELECT v FROM i_reports.t WHERE id = 2"] {
         arena.warm(&mut client, read);
@@ -58,7 +58,7 @@ fn queries_and_tables_are_reported() {
     let tables = lines(&client.must("SHOW FQC TABLES").unwrap(), "i_reports");
     assert_eq!((tables[0][1].as_str(), tables[0][2].as_str(), tables[0][4].as_str()), ("t", "3", "10"), "{tables:?}");
     assert!(tables[0][5].parse::<u64>().unwrap() >= 3 && tables[0][6].parse::<u64>().unwrap() >= 1, "{tables:?}");
-    // The engine may sweep an outdated result away before it is found.
+    // The engine may sweep an invalidated result away before a read finds it, so the test repeats.
     until("a result was found outdated", || {
         client.must("UPDATE t SET v = IF(v = 'c', 'd', 'c') WHERE id = 2").unwrap();
         client.must("SELECT v FROM i_reports.t WHERE id = 2").unwrap();
@@ -97,7 +97,7 @@ fn the_columns_of_a_long_list_are_shown_by_their_number() {
     let read = |condition: &str| format!("SELECT {} FROM i_columns.t WHERE {condition} = 1", columns.join(", "));
     for condition in ["c1", "c2"] {
         let expected = format!("SELECT `t`.`c0`, [8 more] FROM i_columns.t WHERE {condition} = ?");
-        // A shape gets counters of its own at its first read for which the list of shapes is free.
+        // A shape gets its own counters at its first read that finds the list of shapes unlocked.
         until(&expected, || {
             all(&mut client, &[&read(condition)]);
             let shown = client.must("SHOW FQC QUERIES WHERE Query LIKE '%i_columns.t%'").unwrap();
@@ -155,14 +155,14 @@ fn the_curve_has_seven_sizes_once_there_was_traffic() {
             client.must(&format!("SELECT v FROM t WHERE id = {id}")).unwrap();
         }
         curve = client.must("SHOW FQC CURVE").unwrap().rows(false);
-        // The size is taken over within a moment; and before the ratio is there, most requests were the first of their kind.
+        // The new size takes effect after a moment, and before the ratio is right most requests were the first of their kind.
         curve.first().is_some_and(|row| said_number(&row[0]) == 8192.0)
             && curve.last().is_some_and(|row| said_number(&row[1]) > 0.5)
     });
     let sizes: Vec<_> = curve.iter().map(|row| said_number(&row[0])).collect();
     assert_eq!(sizes, [8192.0, 16384.0, 32768.0, 65536.0, 131072.0, 262144.0, 524288.0]);
     let ratios: Vec<_> = curve.iter().map(|row| said_number(&row[1])).collect();
-    // Where only some of the keys are in the sample, what is missing of it counts as hits.
+    // If only some of the keys are in the sample, those that are missing count as hits.
     assert!(ratios.is_sorted() && ratios[0] < ratios[6] / 2.0, "{ratios:?}");
     all(&mut client, &RESTORE);
 }
@@ -171,7 +171,7 @@ fn said_number(value: &Option<Vec<u8>>) -> f64 {
     std::str::from_utf8(value.as_deref().expect("a number")).unwrap().parse().unwrap()
 }
 
-/// Requests and hits of one moment.
+/// The numbers of requests and hits at one moment.
 fn observed(arena: &Arena) -> [u64; 2] {
     let show = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Fqc_observed_requests', 'Fqc_observed_hits')";
     let shown = lines(&arena.client().query(show).unwrap(), "observed");
@@ -187,14 +187,14 @@ fn observed(arena: &Arena) -> [u64; 2] {
 #[test]
 fn observation_tells_what_the_cache_would_do_and_stores_nothing() {
     let mut arena = Arena::enter("i_observes");
-    // So many that it does not matter which of them are in the sample, where it is but a part of them.
+    // There are so many keys that it does not matter which of them are in the sample, if it contains only some.
     let mut client = arena
         .client_with(&["CREATE TABLE t (id INT PRIMARY KEY, v INT)", "INSERT INTO t SELECT seq, 0 FROM seq_1_to_400"]);
     arena.warm(&mut client, "SELECT v FROM i_observes.t WHERE id = 1");
     let off = ["RESET QUERY CACHE", "SET GLOBAL query_cache_type = OFF", "SET GLOBAL fqc_observe = ON", "FLUSH STATUS"];
     all(&mut client, &off);
     let mut client = arena.client();
-    // Whoever says that they want no cache would not be served by one.
+    // A session with query_cache_type = OFF would not be served, so it is not observed either.
     client.must("SET SESSION query_cache_type = OFF").unwrap();
     client.must("SELECT SUM(v) FROM i_observes.t").unwrap();
     assert!(said(&client.must("SHOW FQC STATUS").unwrap()).contains("query_cache_type is OFF"));
@@ -218,7 +218,7 @@ fn observation_tells_what_the_cache_would_do_and_stores_nothing() {
     assert_eq!(arena.hits(), before);
     assert_eq!(status(&arena, "Fqc_queries_in_cache"), 0);
     assert!(status(&arena, "Fqc_observed_time_saved_us") > 0);
-    // Results that are outdated each time would not have been hits.
+    // Results that are invalidated before each read would not have been hits.
     let [requests, hits] = observed(&arena);
     until("outdated results are no hits", || {
         let [more, more_hits] = reads(&arena, &mut client, Some("UPDATE t SET v = v + 1"));
@@ -228,7 +228,7 @@ fn observation_tells_what_the_cache_would_do_and_stores_nothing() {
     all(&mut client, &["SET GLOBAL query_cache_type = ON"]);
 }
 
-/// Changes a value in the table's file, which nobody notices.
+/// Changes a value in the table's file, so that neither the server nor the engine notices.
 fn plant(client: &mut fqc_tests::client::Client, old: &[u8; 8], new: &[u8; 8]) {
     let directory = said(&client.query("SELECT @@datadir").unwrap());
     let file = std::path::Path::new(&directory).join("i_verifies/t.MYD");
@@ -260,7 +260,7 @@ fn verification_catches_a_wrong_result() {
     plant(&mut client, b"replaced", b"modified");
     let (answer, is_hit) = arena.ask(&mut client, read);
     assert_eq!((said(&answer).as_str(), is_hit), ("modified", false), "the server answered");
-    // Compared when the answer has been sent.
+    // The comparison takes place after the answer was sent.
     until("the difference is counted", || status(&arena, "Fqc_differences") == 1);
     until("it is in the error log", || {
         let log = arena.server.error_log();
@@ -315,7 +315,7 @@ fn rules_are_checked_read_back_and_obeyed() {
 
 const WRITE: &str = "UPDATE t SET v = v + 1";
 
-/// Writes until a result outlives that; what it says then.
+/// Writes until a result outlives a write. Returns that result.
 fn outlive(arena: &mut Arena, client: &mut Client, read: &str) -> String {
     let mut old = String::new();
     until("a result outlives a write", || {
@@ -382,7 +382,7 @@ fn transactions_definitions_and_privileges_see_what_is_true_despite_a_rule() {
 fn a_rule_keeps_nothing_alive_beyond_its_time() {
     let (mut arena, mut client) = with_rule("i_lasting_time", 2);
     let read = "SELECT v FROM i_lasting_time.t WHERE id = 1";
-    // Each read of the server finds another value, so that an old one is that of the same result.
+    // Each read on the server finds another value, so an old value comes from the same result.
     let (mut value, mut told) = (String::new(), Instant::now());
     let (mut results, mut stale) = (0, 0);
     until("several results have outlived writes, and ended", || {

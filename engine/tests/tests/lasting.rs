@@ -1,4 +1,4 @@
-//! Rules that keep results alive through writes, over the binary protocol: prepared statements obey them as texts do.
+//! Rules that keep results through writes, over the binary protocol. Prepared statements obey them as texts do.
 
 mod traps;
 
@@ -19,7 +19,7 @@ fn forget_rules(client: &mut Client) {
     all(client, &["SET GLOBAL fqc_rules = DEFAULT"]);
 }
 
-/// Writes until a result outlives that; what it says then.
+/// Writes until a result outlives a write. Returns that result.
 fn outlive(arena: &mut Arena, client: &mut Client, read: &Prepared) -> String {
     let mut old = String::new();
     until("a prepared result outlives a write", || {
@@ -31,7 +31,7 @@ fn outlive(arena: &mut Arena, client: &mut Client, read: &Prepared) -> String {
     old
 }
 
-/// The answer of the server itself, now.
+/// Checks that the answer is the server's present one.
 #[track_caller]
 fn is_true(arena: &mut Arena, client: &mut Client, read: &Prepared, params: &[Param; 1], table: &str) {
     let Param::Int(id) = params[0] else { unreachable!("keys are numbers") };
@@ -118,7 +118,7 @@ fn prepared_reads_in_transactions_and_after_definitions_see_what_is_true_despite
 fn a_rule_keeps_no_prepared_result_alive_beyond_its_time() {
     let (mut arena, mut client) = with_rule("l_time", 2);
     let read = prepare(&mut client, "t");
-    // Each read of the server finds another value, so that an old one is that of the same result.
+    // Each read on the server finds another value, so an old value comes from the same result.
     let (mut value, mut told) = (String::new(), Instant::now());
     let (mut results, mut stale) = (0, 0);
     until("several prepared results have outlived writes, and ended", || {

@@ -1,7 +1,7 @@
-//! Near caches on a real server: what they are told, and what writers wait for. The near cache is played: both ends are the engine's
-//! own, and what it does with what it hears is up to each test.
+//! The feed of a real server: what near caches are notified of, and how writers wait for them. The near cache is simulated: both ends of
+//! the feed are the engine's own code, and each test decides how the near cache reacts.
 //!
-//! Property: whoever sees a new state finds no near cache that could still serve the old one.
+//! Property: once a client sees a new state, no near cache can still serve the old one.
 
 mod traps;
 
@@ -22,7 +22,7 @@ fn now() -> u64 {
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// What the played near cache knows.
+/// The state of the simulated near cache.
 #[derive(Default)]
 struct State {
     near: Near,
@@ -35,7 +35,7 @@ struct State {
 struct Played {
     state: Arc<Mutex<State>>,
     to_send: Arc<Mutex<Vec<FromNear>>>,
-    /// It is to do nothing, and does nothing.
+    /// The first flag stops the thread of the near cache, which sets the second one once it has stopped.
     is_frozen: [Arc<AtomicBool>; 2],
     is_ended: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -76,14 +76,14 @@ impl Played {
         self.to_send.lock().unwrap().push(connection.own.mark());
     }
 
-    /// Whether a result that was told of may be served now.
+    /// True if the result in this report may be served now.
     fn serves(&self, told: &CommandReport) -> bool {
         let state = self.state.lock().unwrap();
         let Some(attachment) = state.near.attachment() else { return false };
         state.near.may_serve(attachment, told.cells.iter().map(|(cell, _)| *cell), told.stamp, now())
     }
 
-    /// What is told of this read, which is asked until it is.
+    /// Repeats this read until the feed reports it. Returns the last answer and the report.
     fn told_of(&self, connection: &mut Marked, read: &str) -> (String, CommandReport) {
         let begun = Instant::now();
         loop {
@@ -186,7 +186,8 @@ fn with_result(arena: &Arena) -> (Played, Marked, CommandReport) {
 
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
-/// Runs a write, while somebody looks from the outside: as soon as its effect is seen, or its answer, nothing is served any more.
+/// Runs a write while another session watches the row. Once the new value is visible, or the write is acknowledged, the result may not be
+/// served any more.
 fn write_and_watch(arena: &Arena, played: &Played, told: &CommandReport, write: impl FnOnce(&mut Client)) {
     let mut watcher = arena.client_with(&["SET SESSION fqc_type = OFF"]);
     let before = said(&watcher.query(READ).unwrap());
@@ -298,7 +299,7 @@ fn a_near_cache_whose_feed_is_cut_still_has_its_lease() {
     write_and_watch(&arena, &played, &told, |client| _ = client.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap());
 }
 
-/// Where one may write, the gate says: what is told of must not be outdated before somebody watches.
+/// The event writes only when the gate is open, so that it does not invalidate the result before the test watches.
 #[test]
 fn events_wait_like_everybody() {
     let arena = Arena::enter("n_events");

@@ -1,4 +1,4 @@
-//! What the engine tells while it is only observed, on MariaDB.
+//! The engine's reports while it only observes, on MariaDB.
 
 mod traps;
 

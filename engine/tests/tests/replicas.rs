@@ -44,7 +44,7 @@ impl Pair {
         catch_up(&self.replica, &self.source).unwrap();
     }
 
-    /// What the source does shows on the replica at once, and is kept there again.
+    /// A change on the source is visible on the replica at once, and its result can be cached again.
     #[track_caller]
     fn follows(&mut self, read: &str, statements: &[&str], expected: &str) {
         let (writer, source, replica) = (&mut self.writer, &self.source, &self.replica);
@@ -67,7 +67,7 @@ impl Pair {
         });
     }
 
-    /// What the source does leaves results of other tables in memory.
+    /// A change on the source leaves results of other tables in the cache.
     #[track_caller]
     fn spares(&mut self, read: &str, statements: &[&str]) {
         let known = self.arena.warm(&mut self.reader, read);
@@ -174,7 +174,7 @@ fn rows_that_events_leave_alone_are_kept() {
     }
 }
 
-/// What does not name its rows, or too many of them, outdates all.
+/// A change that does not name its rows, or names too many, invalidates the whole table.
 #[test]
 fn an_applier_whose_rows_are_not_known() {
     let mut pair = Pair::start(&["--binlog-format=ROW"], &["--slave-run-triggers-for-rbr=YES"]);
@@ -280,7 +280,8 @@ fn an_applier_gives_up_in_the_middle_of_a_transaction() {
     assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
 }
 
-/// What is prepared shows nothing, so that the tables are kept meanwhile; whoever ends it outdates them.
+/// A prepared transaction changes nothing that is visible, so results of its tables stay cached. Its commit, by any session, invalidates
+/// them.
 #[test]
 fn what_an_applier_has_prepared_shows_when_it_is_committed() {
     for (format, replica) in [("ROW", None), ("STATEMENT", None), ("ROW", Some("--slave-parallel-threads=4"))] {
@@ -295,7 +296,7 @@ fn what_an_applier_has_prepared_shows_when_it_is_committed() {
         all(&mut pair.writer, &prepare("x", "11").each_ref().map(String::as_str));
         pair.catch_up();
         assert_eq!(pair.arena.warm(&mut pair.reader, READ), "10");
-        // Others go on meanwhile.
+        // Other transactions go on in between.
         all(&mut client(&pair.source), &["UPDATE d.other SET v = 12 WHERE id = 1"]);
         pair.catch_up();
         assert_eq!(pair.arena.warm(&mut pair.reader, "SELECT v FROM d.other WHERE id = 1"), "12");
@@ -358,7 +359,7 @@ fn what_a_filter_keeps_out_changes_nothing() {
         let mut pair = Pair::start(&[&format!("--binlog-format={format}")], &["--replicate-ignore-table=d.hidden"]);
         all(&mut client(&pair.replica), &["CREATE TABLE d.hidden (id INT)"]);
         all(&mut pair.writer, &["CREATE TABLE hidden (id INT)"]);
-        // A definition outdates everything, even if it is kept out.
+        // A definition invalidates everything, even one that the replica ignores.
         pair.catch_up();
         pair.spares(READ, &["INSERT INTO hidden VALUES (1)", "INSERT INTO hidden VALUES (2)"]);
         pair.follows(READ, &["BEGIN", "INSERT INTO hidden VALUES (3)", "UPDATE t SET v = 11", "COMMIT"], "11");

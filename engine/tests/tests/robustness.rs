@@ -179,7 +179,7 @@ fn every_command_byte_with_any_body_leaves_the_server_well() {
             let mut client = connect(&server.endpoint());
             client.query(READ).unwrap();
             let body: Vec<_> = (0..length).map(|_| random.draw() as u8).collect();
-            // Whatever comes back, if anything.
+            // Any response is fine, and none is fine too.
             let _ = client.send(kind, &body);
             let _ = client.send(command::QUERY, READ.as_bytes());
             client.abort();
@@ -291,7 +291,7 @@ fn a_server_under_load_shuts_down_and_comes_back_with_its_cache() {
 fn memory_stays_within_what_was_granted_and_comes_back() {
     const SMALL: u64 = 8 << 20;
     const GRANTED: u64 = 256 << 20;
-    /// What the server's own allocator may keep of the same work.
+    /// The memory that the server's own allocator may keep after the same work.
     const NOISE: u64 = 8 << 20;
     let server = server(&["--innodb-buffer-pool-size=8M"]);
     let mut client = connect(&server.endpoint());
@@ -404,7 +404,7 @@ fn worker_of(server: &Server) -> PathBuf {
     tasks.map(|task| task.unwrap().path()).find(is_worker).expect("the plugin's thread")
 }
 
-/// It has the last user end the plugin, which may be the plugin's own thread with a question to the catalogue.
+/// The plugin ends with its last user. That can be the plugin's own thread, while it asks the server about a table.
 #[test]
 fn the_plugin_ends_on_its_own_thread_where_that_was_its_last_user() {
     let server = server(&[]);
@@ -447,7 +447,8 @@ fn a_plugin_that_was_told_not_to_start_is_taken_out_like_any_other() {
     server.shutdown().unwrap();
 }
 
-/// What was closed by FLUSH TABLES stays closed, so that a file may take its place: what was to be asked about it is not.
+/// A table that FLUSH TABLES has closed stays closed, so that its file can be replaced. So the engine drops its pending questions about
+/// the table.
 #[test]
 fn a_table_that_was_flushed_is_not_opened_by_a_question() {
     let server = server(&[]);
@@ -511,7 +512,7 @@ fn a_flush_waits_for_the_question_that_is_under_way() {
         let worker = stop_worker(&server, &mut admin, &mut holder);
         let (before, views) = (answered(&question), answered("SHOW FULL TABLES"));
         admin.must("SELECT v FROM d.asked").unwrap();
-        // It has locked the first of its tables while it waits for the other, and the question waits for it.
+        // The DROP holds a lock on its first table while it waits for the second one, so the question has to wait for the DROP.
         let (mut definer, endpoint) = (connect(&server.endpoint()), server.endpoint());
         let number = definer.scalar("SELECT CONNECTION_ID()").unwrap().unwrap();
         let definer = thread::spawn(move || definer.query("DROP TABLE d.asked, d.last").unwrap().failure().is_some());

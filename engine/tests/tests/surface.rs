@@ -1,4 +1,4 @@
-//! What a user sees in SQL: the names that every tool knows, values and their bounds, counters, `SHOW FQC`.
+//! The SQL surface for users: variable names that every tool knows, values and their bounds, counters, `SHOW FQC`.
 
 mod traps;
 

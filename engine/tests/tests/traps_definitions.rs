@@ -1,4 +1,4 @@
-//! Definitions and privileges: what a name stands for, and who may read it, is asked anew after every change.
+//! Definitions and privileges: the meaning of a name, and who may read it, is determined again after every change.
 
 mod traps;
 
@@ -348,9 +348,9 @@ fn privileges_that_only_older_sessions_have() {
     (0..2).for_each(|_| arena.miss(&mut newer, read, "error 1142"));
 }
 
-/// Of two clients with one account each has what is granted to where it comes from.
-/// A session that comes back from another database, where it looked for a routine or ran what was prepared there, has of the
-/// current one what is granted now: from then on it may not read what others of its account still may, nor what it could.
+/// If two clients use one account, each has the privileges that are granted to the place it connects from. A session may come back from
+/// another database, where it used a routine or a statement prepared there. It then has the privileges on its current database as they
+/// are granted now. From then on it may not read what other sessions of its account still may, nor what it could read before.
 #[test]
 fn privileges_that_are_looked_up_anew_on_the_way_back_from_another_database() {
     let (mut arena, mut definer, mut root) = with_table("d_back");
@@ -416,7 +416,7 @@ fn grants_to_the_address_of_a_client() {
     arena.miss(&mut by_name, read, "error 1142");
 }
 
-/// What is granted to a user for a narrower host counts for older sessions of another account, too, and only for some of them.
+/// A privilege for a narrower host also applies to older sessions of another account, and only to those that connect from that host.
 #[test]
 fn grants_to_some_of_the_clients_of_an_account() {
     let (mut arena, mut definer, _) = with_table("d_some");
@@ -541,7 +541,7 @@ fn rows_that_depend_on_the_account() {
     assert_eq!(said(&dan.query("SELECT v FROM d_rows.o").unwrap()), "error 1142");
 }
 
-/// The server leaves a role in force when a session changes its user or resets; nobody else may gain from that.
+/// The server leaves a role in force when a session changes its user or resets. No other session may gain from that.
 #[test]
 fn roles_outlive_a_change_of_user_and_a_reset() {
     let (mut arena, mut definer, mut root) = with_table("d_outlive");
@@ -572,7 +572,8 @@ fn roles_outlive_a_change_of_user_and_a_reset() {
     }
 }
 
-/// The engine asks about each table that is new to it. Of one that is gone meanwhile, the server asks all of its storage engines.
+/// The engine asks the server about each table that is new to it. If the table is gone by then, the server asks all of its storage
+/// engines.
 #[test]
 fn a_storage_engine_is_never_busy_with_a_question() {
     let server = start(&[]);

@@ -1,4 +1,4 @@
-//! What a statement leaves behind: after a hit the session answers about it as if the server had run it.
+//! The diagnostics that a statement leaves behind: after a hit the session reports them as if the server had run the statement.
 
 mod traps;
 
@@ -122,7 +122,7 @@ fn found_rows_after_a_reset_and_a_change_of_user() {
     }
 }
 
-/// Nothing that a session has set is in the way of what the server is told.
+/// No setting of a session disturbs the statement that gives the server the number of rows found.
 #[test]
 fn found_rows_whatever_is_set() {
     let mut arena = Arena::enter("g_set");
@@ -184,8 +184,8 @@ fn found_rows_by_every_way_of_asking() {
     assert_eq!(arena.truth("SELECT id FROM t WHERE id > 100"), "103");
 }
 
-/// The number of rows that a hit found must be told to the server before what changes it, but not between a statement and
-/// the question for its warnings.
+/// The server must get the number of rows that a hit found before a statement that changes it, but not between a statement and the
+/// question for its warnings.
 #[test]
 fn warnings_of_a_statement_after_a_hit() {
     let mut arena = Arena::enter("g_after");
@@ -273,7 +273,8 @@ fn found_rows_of_statements_that_search_without_a_result() {
                 (is_hit, found)
             };
             let plain = found(&mut arena, &mut pair.plain).1;
-            // Not before: what the other one writes may have outdated it, as long as the new tables are not known.
+            // The read is cached only now, because the write of the other session may have invalidated it. Until the engine knows the new
+            // tables, any write to them invalidates all of their results.
             arena.warm(&mut pair.served, "SELECT v FROM t");
             assert_eq!(found(&mut arena, &mut pair.served), (true, plain), "after `{between}` and `{statement}`");
         }
@@ -364,7 +365,7 @@ fn status_flags_are_the_sessions_own() {
     assert_eq!(status(&pair.hit(&mut arena, read)), AUTOCOMMIT);
 }
 
-/// With autocommit off. That the engine has begun it for the read is seen by nobody.
+/// With autocommit off, a client cannot see that the engine has started the transaction of a served read.
 #[test]
 fn a_transaction_that_a_served_read_begins_is_like_any() {
     let mut arena = Arena::enter("g_implicit");
@@ -548,7 +549,7 @@ fn rows_found_by_a_read_that_is_killed_when_it_is_run_again() {
     arena.hit(&mut client, read, "4");
 }
 
-/// What the optimizer did for a read is told by the server alone.
+/// Only the server can report what the optimizer did for a read, so the server has to run it.
 #[test]
 fn reads_that_are_traced_are_run() {
     let mut arena = Arena::enter("g_traces");
@@ -601,7 +602,7 @@ fn a_served_read_does_not_say_that_it_was_slow() {
     assert_eq!(slow(&pair.hit(&mut arena, read)), 0);
 }
 
-/// Of what sessions inherit, and of the engine's own statements.
+/// Tests settings for session tracking that sessions inherit, in the presence of the engine's own statements.
 #[test]
 fn inherited_session_tracking_is_left_alone() {
     let mut arena = Arena::enter("g_tracked");
@@ -628,7 +629,8 @@ fn inherited_session_tracking_is_left_alone() {
     }
 }
 
-/// In a transaction such a client would be told of the engine's question.
+/// The engine asks the server about a session's initial settings. In a transaction, a client with session tracking would see that
+/// question.
 #[test]
 fn tracking_is_left_alone_before_it_is_known_how_sessions_begin() {
     let mut arena = Arena::enter("g_unmet");
@@ -638,7 +640,7 @@ fn tracking_is_left_alone_before_it_is_known_how_sessions_begin() {
     arena.warm(&mut maker, read);
     let mut login = arena.login();
     login.capabilities |= capability::SESSION_TRACK;
-    // Nobody can look up how they begin.
+    // While this table is locked, the engine cannot look up the initial settings of sessions.
     let mut holder = arena.client_with(&["LOCK TABLES mysql.global_priv WRITE"]);
     all(
         &mut maker,
@@ -730,7 +732,7 @@ fn the_last_insert_id_under_another_name() {
     }
 }
 
-/// A definition that fails has ended the transaction before; only an error is told.
+/// A failed definition has already ended the transaction, but the client only gets an error.
 #[test]
 fn a_begin_after_a_read_only_transaction_that_an_error_ended() {
     let arena = Arena::enter("g_read_only");

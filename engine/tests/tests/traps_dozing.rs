@@ -1,5 +1,5 @@
-//! While the cache would not pay, the engine dozes: the server reports nothing, and sessions are followed by their bytes alone.
-//! Whatever they do meanwhile must never make a later answer wrong, and a pool's sessions must be served again afterwards.
+//! While the cache would not pay, the engine is in light mode: the server reports nothing, and sessions are followed by their bytes
+//! alone. What they do in that time must never make a later answer wrong, and the sessions of a pool must be served again afterwards.
 
 mod traps;
 
@@ -14,7 +14,7 @@ use traps::{Arena, all, plugin, said, small_table, until};
 
 const READ: &str = "SELECT v FROM d.t WHERE id = 1";
 
-/// A server whose engine dozes when it is told to. A table of five rows is in a database `d`, another one in `e`.
+/// A server whose engine enters light mode on request. Database `d` has a table of five rows, and `e` another one.
 struct Bed {
     server: Arc<Server>,
     sign: PathBuf,
@@ -74,7 +74,7 @@ fn client(server: &Server) -> Client {
     client
 }
 
-/// It dozes and wakes at any moment, also in the one after FLUSH TABLES in which somebody exchanges a table's files.
+/// Light mode begins and ends at any moment, also while a user replaces the files of a table after FLUSH TABLES.
 #[test]
 fn a_doze_reads_no_definition_of_a_table() {
     let bed = Bed::new();
@@ -90,7 +90,7 @@ fn a_doze_reads_no_definition_of_a_table() {
 fn the_sessions_of_a_pool_are_served_again() {
     let bed = Bed::new();
     let mut pool: Vec<_> = (0..3).map(|_| bed.client()).collect();
-    // What is prepared is served under the settings that it was prepared under.
+    // A prepared statement is served under the settings of its preparation.
     let mut before = Arena::on(bed.server.clone(), "first");
     for one in &mut pool {
         all(one, &["SET NAMES utf8mb4"]);
@@ -138,7 +138,7 @@ fn a_transaction_from_a_doze_is_waited_for_until_it_has_ended() {
     let commit = writer.prepare("COMMIT").unwrap().1.unwrap();
     let mut arena = bed.wake();
     let mut reader = bed.client();
-    // In its snapshot nothing changes, whatever is committed meanwhile.
+    // The snapshot of `kept` does not change, no matter what others commit.
     let read_other = "SELECT v FROM d.t WHERE id = 2";
     arena.follows(&mut reader, READ, || drop(writer.execute(&commit, &[]).unwrap()), "11");
     assert_eq!(arena.warm(&mut reader, read_other), "20");
@@ -208,7 +208,7 @@ fn what_stored_programs_do_unseen_is_not_overlooked() {
 
 #[test]
 fn where_stored_functions_exist_it_stays_awake() {
-    // What a view says may be a function of the server's own schema.
+    // The definition of a view may call a function of the server's own `sys` schema.
     for (made, dropped) in [
         ("CREATE TRIGGER d.b BEFORE INSERT ON d.t FOR EACH ROW SET NEW.v = NEW.v + 1", "DROP TRIGGER d.b"),
         ("CREATE VIEW d.b AS SELECT v, 'sys' AS a FROM d.t", "DROP VIEW d.b"),

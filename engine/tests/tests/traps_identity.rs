@@ -28,8 +28,8 @@ fn enter(db: &str) -> Arena {
     Arena::enter(db)
 }
 
-/// Of one and the same character set: the results' collation can be that of the login, or the default one. Nothing but the
-/// column's description tells.
+/// With one and the same character set, results can have the collation of the login or the default one. Only the column's description
+/// shows which.
 #[test]
 fn collation_of_results() {
     let mut arena = Arena::enter("i_collated");
@@ -265,7 +265,7 @@ fn a_mode_that_new_sessions_inherit() {
     assert_eq!(said(&reset.query(&read).unwrap()), "1,10");
 }
 
-/// What a value means hangs on what was set before it: the same settings in another order are others.
+/// The meaning of a value may depend on settings made before it, so the same settings in another order are different.
 #[test]
 fn the_order_of_settings() {
     let mut arena = Arena::enter("i_order");

@@ -12,7 +12,7 @@ fn with_case(value: &str) -> Option<Arc<Server>> {
     (in_force.as_deref() == Some(value)).then(|| Arc::new(server))
 }
 
-/// Each way not to tell letters apart; the second is only to be had where names of files do not tell them apart either.
+/// Servers with each setting that ignores case in names. The second one is possible only if the file system ignores case as well.
 fn in_any_case() -> impl Iterator<Item = Arc<Server>> {
     std::iter::once(with_case("1").expect("names in any case")).chain(with_case("2"))
 }

@@ -63,7 +63,7 @@ fn leaves(server: &Arc<Server>, admin: &mut Client) {
     let (first, later) = readers.split_at_mut(60);
     for reader in first {
         assert_eq!(said(&reader.query(READ).unwrap()), "10");
-        // As long as the plugin may take to find its way after such a change.
+        // The pause is as long as the plugin may take to adapt to such a change.
         thread::sleep(Duration::from_millis(10));
     }
     for (value, reader) in (11..).zip(later) {
@@ -174,7 +174,7 @@ fn deaf(server: &Server) -> Client {
 
 #[test]
 fn a_write_of_a_session_that_was_left_deaf() {
-    // Whether the server leaves one deaf hangs on when its threads run, too.
+    // Whether the server leaves a session deaf depends on the timing of its threads, so the test tries several times.
     let is_told = |_| {
         let server = server();
         let mut writer = deaf(&server);
@@ -205,7 +205,7 @@ fn follows(server: &Arc<Server>, writer: &mut Client) {
     for value in 12..20 {
         arena.follows(&mut reader, READ, || set(writer, value), &value.to_string());
     }
-    // A read of such a session costs nobody anything.
+    // A read of a deaf session invalidates nothing.
     assert_eq!(said(&writer.query(READ).unwrap()), "19");
     arena.hit(&mut reader, READ, "19");
 }
@@ -244,7 +244,7 @@ fn source() -> Server {
     source
 }
 
-/// Whoever has seen a replicated change sees it from then on, in memory or not.
+/// Once a replicated change was visible to a session, every later read shows it, served or not.
 fn follows_source(source: &Server, replica: &Arc<Server>) {
     let (mut admin, mut plain, mut reader) = (client(source), client(replica), client(replica));
     plain.must("SET SESSION fqc_type = OFF").unwrap();

@@ -1,4 +1,4 @@
-//! What an execution of a prepared statement leaves behind, on MariaDB.
+//! The state that an execution of a prepared statement leaves behind, on MariaDB.
 
 mod traps;
 

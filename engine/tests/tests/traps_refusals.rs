@@ -1,4 +1,5 @@
-//! What is never answered from memory, next to reads of the same table that are: default deny, for a named reason.
+//! Statements that are never answered from the cache, next to reads of the same table that are. Everything is refused by default, for a
+//! named reason.
 
 mod traps;
 
@@ -36,7 +37,7 @@ fn functions_of_time_and_chance() {
             "SELECT /*!50000 NOW() */ + 0 FROM t",
             "SELECT v FROM (SELECT v, NOW() AS n FROM t) AS d",
             "SELECT LOCALTIME FROM t",
-            // Of a TIME the server makes a moment of today.
+            // The server completes a TIME with today's date.
             "SELECT CAST(ADDTIME('10:00:00', v) AS DATETIME) FROM t",
             "SELECT TIMESTAMP(SUBTIME('10:00:00', v)) FROM t",
             "SELECT COLUMN_GET(COLUMN_CREATE('a', v), 'a' AS DATETIME) IS NULL FROM t",
@@ -198,7 +199,8 @@ fn temporary_tables_made_out_of_sight() {
     arena.miss(&mut session, CONTROL, "88");
 }
 
-/// What a routine prepares and executes is in no log, and a temporary table beside another one is a result like any other.
+/// No log contains a statement that a routine prepares and executes. A result of a temporary table joined with another table looks like
+/// any other.
 #[test]
 fn temporary_tables_made_by_what_a_routine_prepares() {
     let (mut arena, mut client) = with_table("r_prepared");

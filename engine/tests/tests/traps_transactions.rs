@@ -210,7 +210,7 @@ fn tables_without_transactions_inside_transactions() {
     assert_eq!(arena.warm(&mut reader, read), "12");
 }
 
-/// An error tells nothing of the transaction that was begun or ended before it.
+/// An error does not show whether the statement began or ended a transaction before it failed.
 #[test]
 fn what_a_failed_statement_did_to_the_transaction_is_known() {
     let (mut arena, mut writer, mut reader) = with_table("t_failed");
@@ -225,7 +225,7 @@ fn what_a_failed_statement_did_to_the_transaction_is_known() {
         let told = flags(&mut reader);
         assert!(told.contains(expected), "after {procedure}: {told}");
     }
-    // The end of an execution is reported before the client is told of it.
+    // The server reports the end of an execution before it answers the client.
     for (procedure, expected) in [("begins", "status: 3"), ("ends", "status: 2")].repeat(3) {
         arena.warm(&mut reader, READ);
         let call = reader.prepare(&format!("CALL {procedure}()")).unwrap().1.unwrap();
@@ -379,8 +379,9 @@ fn savepoints_after_a_served_read_are_logged_as_after_any() {
     }
 }
 
-/// Of a log that is switched off, another function stands where the one for snapshots is looked for: it takes a name, and not a
-/// session. What was read beyond that name decided whether the server went on, hence several threads, and more than one depth.
+/// If the binary log is off, there is another function at the place where the engine looks for the log's function for snapshots. It takes
+/// a name instead of a session. Whether the server survived a call depended on what was in memory after that name, so the test uses
+/// several threads and more than one depth of the stack.
 #[test]
 fn a_server_without_a_log_drops_what_is_not_there() {
     let (mut arena, ..) = with_table("t_unlogged");
@@ -416,7 +417,7 @@ fn a_server_whose_log_is_not_known_is_left_alone_and_says_so_once() {
     assert_eq!(said, [0, 1]);
 }
 
-/// What is in the present binary log, without what changes from one transaction to the next.
+/// The events of the current binary log, without what changes from one transaction to the next.
 fn events(client: &mut Client) -> Vec<String> {
     let present = said(&client.must("SHOW MASTER STATUS").unwrap());
     let file = present.split(',').next().unwrap();
@@ -430,7 +431,7 @@ fn events(client: &mut Client) -> Vec<String> {
     response.rows(false).into_iter().map(event).filter(|event| event != "Binlog_checkpoint").collect()
 }
 
-/// They also flush and lock, of which no read can see anything.
+/// The stages also flush and lock, which changes nothing that a read could see.
 #[test]
 fn the_stages_of_a_backup_commit_and_outdate_nothing_else() {
     let mut arena = Arena::enter("x_backup");

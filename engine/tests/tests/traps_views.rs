@@ -146,7 +146,7 @@ fn each_definition_that_may_not_be_kept_has_its_reason() {
     for (body, reason) in calls.chain(others) {
         let made = definer.query(format!("CREATE OR REPLACE VIEW w AS {body}")).unwrap();
         if let Some(failure) = made.failure() {
-            // What the server allows in no view at all.
+            // The server allows this body in no view at all.
             assert!([1351, 1064].contains(&failure.code), "`{body}`: {failure:?}");
             continue;
         }
@@ -216,7 +216,8 @@ fn a_new_definition_outdates_what_was_read_by_the_old_one() {
     (0..3).for_each(|_| arena.miss(&mut reader, read, "error 1146"));
 }
 
-/// What is kept must not be asked of the server, and may not be what another definition said in between.
+/// A definition that may be cached again is served without asking the server. Results of another definition in between must not be
+/// served.
 #[test]
 fn a_definition_that_may_be_kept_again_is() {
     let (mut arena, mut definer, mut reader) = with_table("v_again");

@@ -142,7 +142,7 @@ fn many_sessions_and_a_pool_of_threads() {
     let mut writer = arena.client();
     small_table(&mut writer, "t", "InnoDB");
     let mut readers: Vec<_> = (0..40).map(|_| arena.client()).collect();
-    // What becomes known of a new table outdates its first results once more.
+    // When the engine learns about a new table, it invalidates the table's first results once more.
     until("all readers are served", || readers.iter_mut().all(|reader| arena.ask(reader, READ).1));
     for value in 11..16 {
         assert_eq!(arena.warm(&mut readers[0], READ), (value - 1).to_string());
@@ -315,7 +315,7 @@ fn a_session_that_had_the_server_log_its_state() {
     arena.warm(&mut asking, "SELECT v FROM t WHERE id = 2");
 }
 
-/// Then the server tells of connections, too, in the form of statements that it does not say the end of.
+/// While the general log is on, the server also reports connections, as statements whose end it does not report.
 #[test]
 fn reads_are_kept_while_the_general_log_is_on() {
     for output in ["FILE", "TABLE"] {

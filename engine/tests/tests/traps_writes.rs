@@ -336,7 +336,7 @@ fn other_tables_keep_their_entries() {
     arena.hit(&mut reader, SUM, "5,150");
 }
 
-/// Of several statements in one command, those that change rows leave what they do not touch.
+/// Several statements in one command invalidate only results of the tables that they write.
 #[test]
 fn several_statements_outdate_what_they_write() {
     let (mut arena, mut writer, mut reader) = with_table("w_several", "InnoDB");
@@ -377,7 +377,8 @@ fn writes_through_a_merge_table() {
     arena.never(&mut reader, "SELECT SUM(v) FROM m", SUM);
 }
 
-/// What came with the server that is tested, which may have another C library than the system; else the system's.
+/// The Galera library that came with the tested server, which may need another C library than the system's one. Otherwise the system's
+/// library.
 fn galera() -> String {
     let library = Path::new("usr/lib/galera/libgalera_smm.so");
     let fetched = Product::MariaDb.program().with_file_name("../root").join(library);

@@ -35,7 +35,7 @@ fn a_connection_that_falls_silent_ends_after_its_timeout() {
         ask_closely(&mut client);
         all(&mut client, &["BEGIN", READ, "UPDATE t SET v = v + 1 WHERE id = 2"]);
         assert!(time_to_end(client) > Duration::from_millis(900), "{idle}");
-        // What it left open was rolled back, so nobody waits for it.
+        // The server has rolled back the open transaction, so the row is not locked.
         all(&mut reader, &["UPDATE t SET v = v + 1 WHERE id = 2"]);
     }
 }
@@ -91,7 +91,7 @@ fn the_plugin_leaves_connections_whose_reads_wait() {
     // All of them have just been answered.
     clients.iter_mut().for_each(|client| all(client, &[READ]));
     all(&mut admin, &["UNINSTALL SONAME 'fqc'"]);
-    // The last of them to say anything ends the plugin, while the others' reads wait.
+    // Each ping lets its connection release the plugin. The last one ends it, while the reads of the others wait.
     for client in &mut clients {
         client.ping().unwrap();
     }

@@ -1,30 +1,30 @@
-//! What must be known about a table's key column before the rows of a statement can be told from its text.
+//! The knowledge about a table's key column that is needed to determine from a statement's text which rows the statement touches.
 
 use crate::UniqueKey;
 
-/// The one column of an integer primary key, in a table whose rows change by no other way than the statements that name it:
-/// no triggers, no cascades into it.
+/// The single column of an integer primary key. The table's rows change only by statements that name the table: there are no triggers,
+/// and no cascades into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyColumn {
-    /// As defined; the server compares such names without case.
+    /// The column's name as defined. The server compares column names without case.
     pub name: Vec<u8>,
     /// The least and the greatest value that the column's type can hold.
     pub least: i128,
     pub most: i128,
-    /// The place of its value in an INSERT without a list of columns, from 0; none if that is not certain.
+    /// The index of the column's value in an INSERT without a list of columns, from 0. None if it is not certain.
     pub position: Option<usize>,
-    /// Without a value, or with 0, the server makes one up.
+    /// AUTO_INCREMENT: if an INSERT gives no value, or 0, the server generates one.
     pub is_generated: bool,
-    /// No other key of the table is unique: a new row can be in the way of one with the same key alone.
+    /// No other key of the table is unique, so a new row can only conflict with a row that has the same value here.
     pub is_sole: bool,
     /// Unique keys besides this one. A read can name a single row by each of them.
     pub unique_keys: Vec<UniqueKey>,
-    /// Other columns are computed from what a row holds whenever the row is read, which can give warnings or fail.
+    /// The table has virtual columns. They are computed from a row whenever it is read, which can raise warnings or fail.
     pub computes: bool,
 }
 
 impl KeyColumn {
-    /// Nothing is certain of it, but which values it can hold.
+    /// A column of which only the range of values is known.
     pub fn new(name: Vec<u8>, least: i128, most: i128) -> KeyColumn {
         KeyColumn {
             name,
@@ -38,19 +38,21 @@ impl KeyColumn {
         }
     }
 
-    /// A literal outside of the type is not always what it says: the server may bring it into bounds.
+    /// Whether the column's type can hold the value. The server may change a literal outside of the range to the nearest bound.
     pub fn holds(&self, key: i128) -> bool {
         (self.least..=self.most).contains(&key)
     }
 
-    /// The value that these bytes begin with, as servers keep it: its least significant byte first.
+    /// The value at the front of these bytes, in the format of servers: the least significant byte first. Bytes beyond the type's width
+    /// are ignored.
     pub fn read(&self, bytes: [u8; 8]) -> i128 {
         let span = self.most - self.least;
         let value = i128::from(u64::from_le_bytes(bytes)) & span;
         if value > self.most { value - span - 1 } else { value }
     }
 
-    /// The value as results show it: in digits, or in the binary protocol its bytes and perhaps some of what follows.
+    /// The value as a result shows it: in digits, or in the binary protocol as bytes that may be followed by bytes of other values. None
+    /// if it is not in the column's range, or longer than eight bytes.
     pub fn shown(&self, value: &[u8], is_binary: bool) -> Option<i128> {
         if !is_binary {
             return std::str::from_utf8(value).ok()?.parse().ok().filter(|key| self.holds(*key));

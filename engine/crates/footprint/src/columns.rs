@@ -1,8 +1,8 @@
-//! The key column of a table, from what a catalogue tells of the table's columns.
+//! Finds the key column of a table in what a catalogue reports about the table's columns.
 
 use crate::KeyColumn;
 
-/// One of `information_schema.COLUMNS`: name, type, full type, key, attributes and expression.
+/// A row of `information_schema.COLUMNS`: name, type, full type, key, attributes and expression.
 pub type Told = Vec<Option<Vec<u8>>>;
 
 struct Column {
@@ -13,18 +13,19 @@ struct Column {
     extra: String,
 }
 
-/// The place of the key column among all of its table, in their order, and what is known of it; none if rows cannot be told apart by it.
+/// Returns the index of the key column among all columns of the table, in their order, and what is known about it. None if rows cannot be
+/// distinguished by a single integer key.
 pub fn key_of(columns: &[Told]) -> Option<(usize, KeyColumn)> {
     let columns: Option<Vec<_>> = columns.iter().map(column).collect();
     of_columns(&columns?)
 }
 
-/// Whether one of them holds a TIME, which the server completes with today's date where it compares it with a date.
+/// True if a column holds a TIME. The server completes such a value with today's date when it compares it with a date.
 pub fn has_time(columns: &[Told]) -> bool {
     columns.iter().any(|column| value(column, 1).eq_ignore_ascii_case(b"time"))
 }
 
-/// The expressions of columns that are computed whenever they are read.
+/// The expressions of virtual columns, which are computed whenever they are read.
 pub fn computed(columns: &[Told]) -> impl Iterator<Item = &[u8]> {
     let is_virtual = |column: &&Told| value(column, 4).to_ascii_lowercase().windows(7).any(|word| word == b"virtual");
     columns.iter().filter(is_virtual).map(|column| value(column, 5))

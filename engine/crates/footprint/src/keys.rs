@@ -1,8 +1,8 @@
-//! The rows of one table that a statement touches, by their keys.
+//! The keys of the rows of one table that a statement touches.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Keys {
-    /// Without order, perhaps with repetitions; none at all if no row can be touched.
+    /// Single keys in no order, perhaps with repetitions. Empty if the statement can touch no row.
     Points(Vec<i128>),
     /// From `low` to `high`, both included.
     Range { low: i128, high: i128 },
@@ -16,7 +16,7 @@ impl Keys {
         }
     }
 
-    /// The keys one by one; none if they are more than `most`.
+    /// The keys one by one. None if there are more than `most`.
     pub fn points(&self, most: usize) -> Option<Vec<i128>> {
         match self {
             Keys::Points(points) => (points.len() <= most).then(|| points.clone()),

@@ -1,4 +1,4 @@
-//! Rows of one table by their keys: what reads and writes may touch, where table and statement tell it.
+//! Rows of one table by their keys: the rows that a read or write may touch, as far as table and statement determine them.
 //!
 //! The *footprint* of a statement is the whole table, or the *points* (single values of an integer key column, `id = 7`,
 //! `id IN (7, 9)`) or the *range* (`id BETWEEN 7 AND 9`) of one table.

@@ -1,5 +1,5 @@
-//! The standard library's locks, as all of the engine uses them. With debug assertions each thread counts how often it has asked
-//! for a lock that it might have to wait for: a test can show that hits ask for none. Without, nothing is added.
+//! The standard library's locks, as all of the engine uses them. With debug assertions, each thread counts how often it has asked for a
+//! lock that it might have to wait for, so that a test can show that hits ask for none. Without debug assertions nothing is added.
 
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_types, reason = "they are counted here")]
@@ -20,7 +20,7 @@ impl<T> Mutex<T> {
         self.0.lock()
     }
 
-    /// Waits for nobody, and is not counted.
+    /// Never waits, and is not counted.
     #[inline]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         self.0.try_lock()
@@ -41,7 +41,7 @@ impl<T> RwLock<T> {
         self.0.read()
     }
 
-    /// Waits for nobody, and is not counted.
+    /// Never waits, and is not counted.
     #[inline]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         self.0.try_read()
@@ -65,7 +65,7 @@ fn count() {
     let _ = ASKED_FOR.try_with(|count| count.set(count.get() + 1));
 }
 
-/// How many locks this thread has asked for.
+/// The number of times that this thread has asked for a lock that it might have had to wait for.
 #[cfg(debug_assertions)]
 pub fn asked_for() -> u64 {
     ASKED_FOR.get()

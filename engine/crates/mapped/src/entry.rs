@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, Hasher};
 
 pub(crate) const HEAD: usize = 10;
 
-/// Identifies a result. `context` stands for everything that is not text. The parts are compared in full.
+/// Identifies a result. `context` stands for everything but the text that a result depends on. The parts are compared in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key<'a> {
     pub context: u64,
@@ -19,7 +19,7 @@ pub struct Record<'a> {
     pub stamp: u64,
     pub until: u64,
     pub rows: u64,
-    /// Means something to the writer alone.
+    /// Only the writer interprets these flags.
     pub flags: u32,
     pub cells: &'a [u32],
     pub value: &'a [u8],
@@ -142,7 +142,7 @@ pub(crate) fn cells_of(record: &[u8], count: u32) -> impl Iterator<Item = u32> {
     cells.map(|bytes| u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
 }
 
-/// Puts bytes one after the other into words.
+/// Writes bytes one after the other into words.
 pub(crate) struct Pen<'a> {
     words: std::slice::Iter<'a, AtomicU64>,
     word: [u8; 8],

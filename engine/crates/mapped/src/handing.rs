@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 const LONGEST: usize = 64;
 
-/// Names the clock that leases are counted by. Processes in different time namespaces have different clocks.
+/// Identifies the clock that leases are measured by. Processes in different time namespaces have different clocks.
 pub fn clock() -> Vec<u8> {
     let name = std::fs::read_link("/proc/self/ns/time").unwrap_or_default();
     let mut name = name.into_os_string().into_encoded_bytes();
@@ -37,7 +37,7 @@ fn with_message<T>(bytes: &mut [u8], with: impl FnOnce(&mut libc::msghdr) -> T) 
     with(&mut message)
 }
 
-/// Sends the memory's descriptor, and which clock its leases are counted by. It does not wait.
+/// Sends the memory's descriptor, and the name of the clock for its leases. Does not block.
 pub fn send(to: RawFd, memory: &File) -> io::Result<()> {
     with_message(&mut clock(), |message| {
         // SAFETY: the message has room for one header with one descriptor.
@@ -53,7 +53,7 @@ pub fn send(to: RawFd, memory: &File) -> io::Result<()> {
     })
 }
 
-/// Receives what [`send`] has sent, as soon as it comes.
+/// Receives what [`send`] has sent, and waits for it if the socket blocks. Fails if the sender's clock is another one.
 pub fn receive(from: RawFd) -> io::Result<File> {
     let mut name = [0; LONGEST];
     let (count, file) = with_message(&mut name, |message| {

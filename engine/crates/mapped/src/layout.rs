@@ -1,37 +1,38 @@
-//! Where everything stands in the memory, which is an array of words of 64 bits.
+//! The layout of the memory, which is an array of words of 64 bits.
 //!
-//! First comes the head, then the places of connections, then a word for each cell, then the index in buckets of [`WAYS`] words, then
-//! the ring with the results. A word of the index holds a tag and the position of a result in the ring. Positions only grow, so that a reader can tell from a
-//! position alone whether the writer has come round to it again.
+//! It begins with a head. Then come the places of connections, one word for each cell, the index in buckets of [`WAYS`] words, and the
+//! ring with the results. A word of the index holds a tag and the position of a result in the ring. Positions only grow, so a reader can
+//! tell from a position alone whether the writer has overwritten the result since.
 
 use std::ops::Range;
 
-/// Says which layout this is. Another layout has another word.
+/// Identifies this layout. Any other layout has another word.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"FQCmap02");
 
 /// The words of the head.
 pub(crate) const MAGIC_AT: usize = 0;
 /// The sizes, see [`Layout::packed`].
 pub(crate) const SIZES_AT: usize = 1;
-/// Hashes depend on it, so that a client cannot construct collisions.
+/// The seed of all hashes, so that a client cannot construct collisions.
 pub(crate) const SEED_AT: usize = 2;
-/// Results are found only if they carry this number. Zero: nothing is found.
+/// The generation: only results with this number are found. Zero: nothing is found.
 pub(crate) const GENERATION_AT: usize = 3;
-/// The first moment at which nothing may be served, in nanoseconds of the clock that goes on while the machine sleeps.
+/// The end of the lease: the first moment at which nothing may be served, in nanoseconds of a clock that also runs while the machine
+/// sleeps.
 pub(crate) const UNTIL_AT: usize = 4;
-/// The position up to which the writer has written or is writing.
+/// The ring position up to which the writer has written or is writing.
 pub(crate) const RESERVED_AT: usize = 5;
 /// Counts the steps of opening cells. It is odd while one is under way.
 pub(crate) const OPENINGS_AT: usize = 6;
 const HEAD: usize = 8;
 
-/// Results with the same bucket: a reader looks at all of them, which share a line of the processor's cache.
+/// The number of results in a bucket. A reader looks at all of them; they share a line of the processor's cache.
 pub(crate) const WAYS: usize = 8;
 const POSITION_BITS: u32 = 48;
-/// The words of a connection's place.
+/// The number of words of a connection's place.
 pub(crate) const PLACE: usize = 16;
 
-/// The sizes of the parts: each is a power of two, given by its exponent.
+/// The sizes of the parts. Each is a power of two, given by its exponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     cells: u8,
@@ -42,18 +43,18 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// `cells`, `buckets` and `ring` are exponents of two; the ring is counted in words.
+    /// `cells`, `buckets` and `ring` are exponents of two. The ring's size is in words.
     pub const fn new(cells: u8, buckets: u8, ring: u8) -> Layout {
         Layout { cells, buckets, ring, places: None }
     }
 
-    /// `exponent` counts groups of [`WAYS`] connections.
+    /// Adds places for connections. `exponent` counts groups of [`WAYS`] connections.
     pub const fn with_connections(self, exponent: u8) -> Layout {
         Layout { places: Some(exponent), ..self }
     }
 
-    /// Returns a layout for this many bytes of results. A bucket of eight places stands for each 4 KiB. Memory that is never touched is never taken, so
-    /// there is a word for each cell that a server can have.
+    /// Returns a layout for this many bytes of results, with a bucket for each 4 KiB. There is a word for each cell that a server can
+    /// have, since memory that is never touched takes no room.
     pub fn for_results(bytes: u64) -> Layout {
         const CELLS: u8 = 24;
         const CONNECTIONS: u8 = 9;
@@ -70,7 +71,7 @@ impl Layout {
         u64::from_le_bytes([self.cells, self.buckets, self.ring, places, 0, 0, 0, 0])
     }
 
-    /// Returns none if no memory of so many words can have these sizes.
+    /// Returns none if a memory of this many words cannot have these sizes.
     pub(crate) fn unpacked(sizes: u64, words: usize) -> Option<Layout> {
         let [cells, buckets, ring, places, ..] = sizes.to_le_bytes();
         let is_small = cells <= 32 && buckets <= 40 && ring <= 40 && places <= 32;
@@ -83,7 +84,7 @@ impl Layout {
         (u64::from(number) < 1 << self.cells).then(|| self.cells_begin() + number as usize)
     }
 
-    /// Returns where the places begin that a connection with this token may have.
+    /// Returns the positions of the places that a connection with this token may have.
     pub(crate) fn places(self, token: u64) -> impl Iterator<Item = usize> {
         let group = self.places.map(|places| token as usize & ((1 << places) - 1));
         group.into_iter().flat_map(|group| (0..WAYS).map(move |way| HEAD + (group * WAYS + way) * PLACE))
@@ -106,7 +107,7 @@ impl Layout {
         1 << self.ring
     }
 
-    /// Returns the words that this record has in the ring, or none if no record can be there.
+    /// Returns the range of words of this record in the ring, or none if no record can be there.
     pub(crate) fn words_at(self, position: u64, length: u64) -> Option<Range<usize>> {
         let place = position & (self.ring() - 1);
         let begin = self.ring_begins() + place as usize;
@@ -114,7 +115,7 @@ impl Layout {
     }
 }
 
-/// A word of the index. Zero is no result: the ring's first position is never used.
+/// A word of the index. Zero means no result, because the ring's first position is never used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot(pub u64);
 

@@ -8,8 +8,8 @@
 //!   instruction, and readers go on: once its lease is over they find nothing.
 //! - A result that a reader finds was true at some moment between the beginning and the end of [`Reader::find`]. The order of the
 //!   reader's steps is the proof, see there.
-//! - A reader believes no length and no position that it has copied before it has compared it with the size of the memory. So a
-//!   writer that has gone mad makes a reader find nothing, or nonsense, but never read past the end.
+//! - A reader copies a length or a position first, and compares it with the size of the memory before it uses it. So a faulty
+//!   writer can make a reader find nothing, or nonsense, but never read past the end.
 //!
 //! Deliberately absent: who may map the memory, and what the writer puts into it.
 

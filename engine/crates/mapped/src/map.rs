@@ -48,7 +48,7 @@ fn mapped(file: &File, bytes: usize, protection: i32) -> io::Result<Map> {
     Ok(Map { begin: begin.cast(), words: bytes / WORD })
 }
 
-/// Makes memory for this layout, all zeros, and a descriptor that others can map read-only and not change the size of.
+/// Creates memory for this layout, all zeros. Returns its mapping, and a descriptor that others can only map read-only and cannot resize.
 pub fn share(layout: Layout) -> io::Result<(Map, File)> {
     let bytes = layout.words() * WORD;
     // SAFETY: the name ends with a zero byte.
@@ -64,7 +64,7 @@ pub fn share(layout: Layout) -> io::Result<(Map, File)> {
     Ok((map, file))
 }
 
-/// Maps what [`share`] has made. A file that could shrink is refused, because a look beyond its end would end this process.
+/// Maps what [`share`] has created. Refuses a file that could shrink, because a read beyond its end would kill this process.
 pub fn map(file: &File) -> io::Result<Map> {
     // SAFETY: the call takes nothing.
     let seals = checked(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) })?;

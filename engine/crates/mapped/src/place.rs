@@ -1,37 +1,37 @@
-//! What readers have to know of a connection to be answered without the writer.
+//! The state of a connection that readers need to answer its reads without the writer.
 
 use crate::layout::PLACE;
 use crate::sync::{AtomicU64, Ordering, fence};
 
-/// The circumstances in which a connection's reads may be answered. All of it is what the writer knew when it had received `received` bytes
-/// of the client and had sent `shown` bytes to it. So a reader uses it only if the client has sent and received just as many.
+/// The circumstances in which a connection's reads may be answered. They were true when the writer had received `received` bytes from the
+/// client and had sent `shown` bytes to it. So a reader uses them only if the client has sent and received just as many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Connection {
     /// Identifies the connection. Zero: the place is free.
     pub token: u64,
-    /// Bytes after the login.
+    /// The number of bytes that the writer has received from the client, after the login.
     pub received: u64,
-    /// Bytes after the login.
+    /// The number of bytes that the writer has sent to the client, after the login.
     pub shown: u64,
-    /// Results with an earlier stamp are not for this connection.
+    /// Results with an earlier stamp must not be served to this connection.
     pub since: u64,
-    /// The contexts of the results that are for this connection: those of queries as text, and those of executions.
+    /// The contexts of the results for this connection: `text` is for queries as text, `binary` for executions of prepared statements.
     pub text: Context,
     pub binary: Context,
     /// Nothing is found after this moment, because the server must see a command before the connection looks idle to it.
     pub until: u64,
-    /// The attachment that all of this belongs to. The writer sets it itself.
+    /// The attachment during which all of this holds. The writer sets it itself.
     pub generation: u64,
-    /// Is set if the connection was last served an execution of a prepared statement.
+    /// The prepared statement whose execution this connection was last served. None if it was last served something else, or nothing.
     pub statement: Option<Statement>,
 }
 
-/// Stands for all that can change a result but the read itself.
+/// Identifies everything except the read itself that can change a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Context {
-    /// Zero: it is not known, and nothing is found.
+    /// Zero: the context is not known, and nothing is found.
     pub number: u64,
-    /// The number holds while nothing has changed everything since this version.
+    /// The context is valid as long as nothing has changed everything after this version.
     pub stamp: u64,
 }
 
@@ -39,18 +39,18 @@ pub struct Context {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statement {
     pub id: u32,
-    /// Begins the key of each result of this statement.
+    /// The beginning of the key of each result of this statement.
     pub scope: Scope,
 }
 
-/// Two statements with the same scope mean the same, and go by the same types of their parameters.
+/// Statements with the same scope mean the same, and their parameters have the same types.
 pub type Scope = [u8; 32];
 
-/// Where a connection stands in the memory. The first word counts changes, and is odd while one is under way.
+/// The position of a connection's place in the memory. The first word of the place counts changes, and is odd while one is under way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place(usize);
 
-/// All but the first word, and those that are not used.
+/// The number of words that describe the connection: those after the first word, without unused ones.
 const WORDS: usize = 15;
 const _: () = assert!(WORDS < PLACE);
 /// This bit of the word with a statement's number says that there is one.
@@ -121,7 +121,7 @@ impl Place {
         memory[self.0].store((changes | 1).wrapping_add(1), Ordering::Release);
     }
 
-    /// Returns none while the writer is changing it.
+    /// Returns none while the writer is changing the place.
     pub(crate) fn read(&self, memory: &[AtomicU64]) -> Option<Connection> {
         let changes = memory[self.0].load(Ordering::Acquire);
         let mut words = [0; WORDS];

@@ -1,4 +1,4 @@
-//! Processes that read.
+//! The side of the processes that read.
 
 use crate::entry::{HEAD, Head, Key, cells_of};
 use crate::layout::{
@@ -10,14 +10,14 @@ use crate::writer::CLOSED;
 
 /// Every result depends on this cell.
 const EVERYTHING: u32 = 0;
-/// How often a reader looks at cells again because some were opened while it looked.
+/// The number of times that a reader reads the cells again because some were opened while it read them.
 const MOST_LOOKS: usize = 4;
 
 pub struct Reader<M> {
     memory: M,
     layout: Layout,
     seed: u64,
-    /// A record is copied here before anything of it is believed.
+    /// A record is copied here before any part of it is used.
     copy: Vec<u8>,
 }
 
@@ -31,18 +31,18 @@ pub struct Found {
 /// Says why nothing was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missed {
-    /// Nothing may be served at present, or the writer is stopped.
+    /// No lease is running: nothing may be served at present, or the writer is stopped.
     NoLease,
     Absent,
-    /// It depends on something that has changed, or its time is over.
+    /// The result depends on something that has changed, or it has expired.
     Outdated,
 }
 
-/// The circumstances of a connection that a result has to agree with.
+/// The conditions of a connection that a result has to meet.
 struct Bounds {
-    /// The result has no earlier stamp.
+    /// The result's stamp must not be earlier.
     since: u64,
-    /// Everything has changed after no stamp later than this.
+    /// The cell for everything must not have a later version.
     newest: u64,
     until: u64,
 }
@@ -77,8 +77,8 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         self.find_in(generation, key, Bounds { since: 0, newest: u64::MAX, until: u64::MAX }, clock, into)
     }
 
-    /// The same for a read of this connection, in one of its contexts. Its circumstances were read before, and are compared with the
-    /// memory in the same steps.
+    /// Does the same for a read of this connection, in one of its contexts. The connection's circumstances were read before, and are
+    /// compared with the memory in the same steps.
     pub fn find_for(
         &mut self,
         connection: &Connection,
@@ -105,12 +105,12 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         places.find(|place| token != 0 && place.has(self.memory.as_ref(), token))
     }
 
-    /// Returns the circumstances of the connection with this token, or none if its place is another one's or is being changed.
+    /// Returns the circumstances of the connection with this token. None if the place belongs to another connection, or is being changed.
     pub fn connection(&self, place: &Place, token: u64) -> Option<Connection> {
         place.read(self.memory.as_ref()).filter(|connection| connection.token == token)
     }
 
-    /// The first moment at which nothing may be served, as far as the writer has said.
+    /// The end of the lease as the writer has published it: the first moment at which nothing may be served.
     pub fn lease_ends(&self) -> u64 {
         self.word(UNTIL_AT).load(Ordering::Acquire)
     }
@@ -145,8 +145,8 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         Ok(Found { rows: head.rows, flags: head.flags })
     }
 
-    /// Returns true if at one moment no cell of the record was closed or had a version after the record's, and everything none after
-    /// `newest`, either.
+    /// Returns true if there was a moment at which no cell of the record was closed or had a version after the record's stamp, and the
+    /// cell for everything had no version after `newest`.
     fn are_unchanged(&self, head: &Head, newest: u64) -> bool {
         for _ in 0..MOST_LOOKS {
             let openings = self.word(OPENINGS_AT).load(Ordering::Acquire);
@@ -164,7 +164,7 @@ impl<M: AsRef<[AtomicU64]>> Reader<M> {
         false
     }
 
-    /// Acquire: what is read after this in the program is read after it.
+    /// Acquire: loads that follow in the program happen after this one.
     fn is_unchanged(&self, cell: u32, stamp: u64) -> bool {
         let at = self.layout.cell(cell);
         at.map(|at| self.word(at).load(Ordering::Acquire)).is_some_and(|word| word & CLOSED == 0 && word >> 1 <= stamp)

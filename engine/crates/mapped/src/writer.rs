@@ -1,4 +1,4 @@
-//! The one process that writes.
+//! The side of the one process that writes.
 
 use crate::entry::{HEAD, Head, Key, Pen, Record, words_of_cells};
 use crate::layout::{
@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// This lowest bit of a cell's word says that what the cell stands for is being changed.
 pub(crate) const CLOSED: u64 = 1;
 
-/// Cells whose words share a page of memory, which is not touched before one of them is.
+/// The number of cells whose words share a page of memory. A page takes no room until one of them is touched.
 const PAGE: u32 = 512;
 
 pub struct Writer<M> {
@@ -20,7 +20,7 @@ pub struct Writer<M> {
     seed: u64,
     generation: u64,
     reserved: u64,
-    /// The pages of the cells that were touched: the next attachment begins with fresh ones.
+    /// The pages of cells that were touched. The next attachment begins with fresh ones.
     touched: BTreeSet<u32>,
 }
 
@@ -43,7 +43,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         &self.memory.as_ref()[at]
     }
 
-    /// From here on nothing is found. Cells are as they were before anything was said of them.
+    /// From here on nothing is found. All cells are as if nothing had been written to them.
     pub fn detach(&mut self) {
         // A reader that sees one of the stores below sees this one, too, since each of those is a release after it.
         self.word(GENERATION_AT).store(0, Ordering::Release);
@@ -55,27 +55,28 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         }
     }
 
-    /// Results that are put from here on are found, those of an earlier attachment never again.
+    /// From here on results that are put are found. Those of an earlier attachment are never found again.
     pub fn attach(&mut self) {
         self.detach();
         self.generation += 1;
         self.word(GENERATION_AT).store(self.generation, Ordering::Release);
     }
 
-    /// Results may be served until this moment, and no longer. It never goes back but by
-    /// [`detach`](Self::detach) and [`revoke`](Self::revoke).
+    /// Results may be served until this moment, and no longer. The moment only moves forward, except by [`detach`](Self::detach) and
+    /// [`revoke`](Self::revoke).
     pub fn grant(&mut self, until: u64) {
         if self.word(UNTIL_AT).load(Ordering::Relaxed) < until {
             self.word(UNTIL_AT).store(until, Ordering::Release);
         }
     }
 
-    /// When this has returned, no reader that begins finds anything before the next [`grant`](Self::grant).
+    /// Once this has returned, no reader that starts finds anything before the next [`grant`](Self::grant).
     pub fn revoke(&mut self) {
         self.word(UNTIL_AT).store(0, Ordering::Release);
     }
 
-    /// When this has returned, no reader that begins finds a result that depends on this cell. Returns false if there can be no such cell.
+    /// Once this has returned, no reader that starts finds a result that depends on this cell. Returns false if there can be no such
+    /// cell.
     pub fn close(&mut self, cell: u32) -> bool {
         self.change(cell, |word| word | CLOSED)
     }
@@ -86,8 +87,9 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         self.change(cell, |word| open.max(word & !CLOSED))
     }
 
-    /// Opens cells in one step, each with its version: a reader sees all of them open, or none. The server does not announce a change
-    /// of one cell while another keeps the results from being served that depend on both, so both must become known together.
+    /// Opens cells in one step, each with its version: a reader sees all of them open, or none. The server does not announce a change of
+    /// a cell if another closed cell already prevents the results that depend on both from being served. So both must become known
+    /// together.
     pub fn open_all(&mut self, cells: &[(u32, u64)]) {
         let changes = |(cell, version): &&(u32, u64)| {
             let word = self.layout.cell(*cell).map(|at| self.word(at).load(Ordering::Relaxed));
@@ -113,7 +115,8 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         true
     }
 
-    /// Returns true if a result was put for this key that has not given way, whether it may be served or not.
+    /// Returns true if a result was put for this key in this attachment, with this stamp or a later one, and has not been evicted. It may
+    /// be one that must not be served any more.
     pub fn has(&self, key: &Key, stamp: u64) -> bool {
         let hash = key.hash(self.seed);
         let words = self.memory.as_ref();
@@ -159,7 +162,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         Some(place)
     }
 
-    /// From here on reads of this connection are answered as it says.
+    /// From here on reads of this connection are answered under these circumstances.
     pub fn serve(&mut self, place: &Place, connection: &Connection) {
         place.write(self.memory.as_ref(), &Connection { generation: self.generation, ..*connection });
     }
@@ -169,7 +172,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         place.write(self.memory.as_ref(), &Connection::default());
     }
 
-    /// Publishes that these words are being written, before they are.
+    /// Announces that these words of the ring are being written, before they are.
     fn reserve(&mut self, length: u64) -> u64 {
         let room = self.layout.ring() - self.reserved % self.layout.ring();
         let position = if length <= room { self.reserved } else { self.reserved + room };
@@ -180,7 +183,7 @@ impl<M: AsRef<[AtomicU64]>> Writer<M> {
         position
     }
 
-    /// Returns the place of the same key, or else an empty one, or else the oldest.
+    /// Returns the word of the index for this key: the one that it has, or an empty one, or the one of the oldest result.
     fn slot(&self, key: &Key, hash: u64) -> &AtomicU64 {
         let bucket = &self.memory.as_ref()[self.layout.bucket(hash)];
         let worth = |word: &&AtomicU64| {

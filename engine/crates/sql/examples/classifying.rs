@@ -1,4 +1,4 @@
-//! Prints what reading a text costs, in nanoseconds of processor time: `cargo run --release -p fqc-sql --example classifying`.
+//! Prints the cost of reading a text, in nanoseconds of processor time: `cargo run --release -p fqc-sql --example classifying`.
 
 use flavour::MARIADB;
 use sql::{LexMode, classify, shape};
@@ -39,7 +39,7 @@ fn cost(mut call: impl FnMut()) -> f64 {
     (0..TURNS).map(|_| turn()).fold(f64::INFINITY, f64::min)
 }
 
-/// Of this thread.
+/// The processor time that this thread has used, in nanoseconds.
 fn cpu_nanoseconds() -> u64 {
     let told = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells it");
     told.split(' ').next().and_then(|first| first.parse().ok()).expect("a number comes first")

@@ -1,6 +1,6 @@
 //! A statement as reports show it: without most of the columns that an ORM lists, so that its tables and conditions can be seen.
 
-/// Shorter lists are left as they are.
+/// Lists with fewer items are left as they are.
 const FEWEST: usize = 6;
 
 /// The text of a shape in which runs of plain column names in the first select list are replaced by their number:
@@ -16,7 +16,7 @@ pub fn abbreviated(shape: &[u8]) -> Vec<u8> {
     [&shape[..start], &list, b" ", &shape[end..]].concat()
 }
 
-/// Runs of plain names become their number; a single one stays.
+/// Replaces each run of two or more plain names by its length.
 fn shortened<'a>(items: &'a [&'a [u8]]) -> impl Iterator<Item = Vec<u8>> + 'a {
     items.chunk_by(|one, other| is_plain(one) && is_plain(other)).map(|run| match run {
         [one] => one.to_vec(),
@@ -28,7 +28,7 @@ fn is_plain(item: &[u8]) -> bool {
     item.iter().all(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"_.` $\"".contains(byte))
 }
 
-/// Where the list after the first SELECT begins, and where the FROM behind it does.
+/// The range from the first item after SELECT to the FROM behind the list. None if the shape is no SELECT with a FROM.
 fn first_list(shape: &[u8]) -> Option<(usize, usize)> {
     const SELECT: &[u8] = b"select ";
     let start = SELECT.len();
@@ -54,7 +54,7 @@ fn items(list: &[u8]) -> Vec<&[u8]> {
     items
 }
 
-/// The places of a shape that are in no parentheses and no quotes.
+/// The positions from `start` on that are outside of parentheses and quotes.
 fn outside(shape: &[u8], start: usize) -> impl Iterator<Item = usize> {
     let (mut depth, mut quote) = (0usize, None);
     shape.iter().enumerate().skip(start).filter_map(move |(at, byte)| {

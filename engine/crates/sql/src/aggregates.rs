@@ -1,8 +1,8 @@
-//! Whether a read aggregates: told by its bytes alone, so that no setting by which a text is read matters.
+//! Detects aggregate functions in a read. Only the bytes of its text are examined, so no setting that affects the lexer matters.
 //!
-//! On MariaDB an aggregate over rows that a condition rules out beforehand answers with a row, and leaves FOUND_ROWS() as it was.
+//! If a condition rules out all rows beforehand, MariaDB answers an aggregate query with a row, but leaves FOUND_ROWS() unchanged.
 
-/// In alphabetical order.
+/// The names are sorted, for binary search.
 const NAMES: [&[u8]; 18] = [
     b"avg",
     b"bit_and",
@@ -34,11 +34,11 @@ pub fn is_aggregate(word: &[u8]) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Aggregates {
     No,
-    /// The first value is one, of nothing but a column or a star, and nothing is made of it.
+    /// The first value is an aggregate of a plain column or of `*`, and nothing is computed from it. `counts`: it is COUNT.
     First {
         counts: bool,
     },
-    /// Wherever their names stand, in a string or a comment too.
+    /// The name of an aggregate occurs somewhere in the text, perhaps only in a string or a comment.
     Perhaps,
 }
 
@@ -58,9 +58,10 @@ impl Aggregates {
         if words.any(is_named) { Aggregates::Perhaps } else { Aggregates::No }
     }
 
-    /// The first value of the one row shows that rows were aggregated. `value`: none for NULL, a binary one to its eighth byte.
+    /// True if the first value of the only row proves that rows were aggregated. `value` is None for NULL. A binary value may be cut to
+    /// eight bytes.
     pub fn show_rows(self, value: Option<&[u8]>) -> bool {
-        // Zeros are those of a wide character set, or of a binary number.
+        // Zero bytes come from a wide character set or from a binary number.
         let mut bytes = value.unwrap_or_default().iter().filter(|byte| **byte != 0);
         let is_zero = matches!((bytes.next(), bytes.next()), (None | Some(b'0'), None));
         match self {

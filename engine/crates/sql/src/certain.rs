@@ -1,7 +1,7 @@
-//! Whether the server, to run a read, certainly looks at a row or at the place where one would be.
+//! Determines whether the server, to run a read, certainly looks at a row or at the place where one would be.
 //!
-//! The optimizer can answer a read without that, for example one with `WHERE 1 = 0` or `LIMIT 0`. Understood are conditions that
-//! compare each column once, with a literal or with another column. Deliberately absent: whether the column can hold the literal.
+//! The optimizer can answer some reads without that, for example those with `WHERE 1 = 0` or `LIMIT 0`. Only conditions are understood
+//! that compare each column once, with a literal or with another column. Deliberately absent: whether the column can hold the literal.
 
 use crate::LexMode;
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
@@ -24,7 +24,7 @@ const OTHERS: [&str; 12] = [
 const JOINS: [&str; 7] = ["join", "inner", "left", "right", "cross", "natural", "straight_join"];
 const ENDS: [&str; 4] = ["where", "group", "order", "limit"];
 
-/// `text`: of a read with a single SELECT.
+/// Returns true if the server certainly looks for a row. `text` must be a read with a single SELECT.
 pub fn certainly_reads(text: &[u8], mode: LexMode) -> bool {
     let mut scan = Scan { lexer: Lexer::new(text, mode), columns: Vec::new() };
     scan.selection().and_then(|()| scan.tables()).and_then(|()| scan.rest()).is_some()
@@ -37,7 +37,7 @@ struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
-    /// Up to FROM, which in a function's arguments is another word.
+    /// Skips to the FROM of the SELECT. A FROM inside a function's arguments is another word.
     fn selection(&mut self) -> Option<()> {
         self.lexer.accept("select").then_some(())?;
         let mut depth = 0u32;
@@ -68,7 +68,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// From WHERE on.
+    /// Checks the part after the tables, from WHERE on.
     fn rest(&mut self) -> Option<()> {
         if self.lexer.accept("where") {
             self.condition()?;
@@ -85,7 +85,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// `n`, or `how many to skip, n`.
+    /// Checks the operands of LIMIT: `n`, or `offset, n`. None if `n` is 0 or not a number.
     fn limit(&mut self) -> Option<()> {
         let mut rows = self.lexer.next();
         if self.lexer.accept_kind(TokenKind::Comma) {
@@ -95,7 +95,7 @@ impl<'a> Scan<'a> {
         (is_some && self.lexer.is_at_end()).then_some(())
     }
 
-    /// Comparisons, AND, OR and parentheses.
+    /// Checks a condition: comparisons with AND, OR and parentheses.
     fn condition(&mut self) -> Option<()> {
         let mut depth = 0u32;
         loop {
@@ -135,7 +135,8 @@ impl<'a> Scan<'a> {
         ["is", "not", "null"].iter().all(|word| self.lexer.accept(word)).then_some(())
     }
 
-    /// A column that is compared a second time may be compared with another value, and no row can have both.
+    /// Notes the columns of a comparison. None if there is no column, or if one was compared before: no row can satisfy two comparisons
+    /// with different values.
     fn note(&mut self, compared: [Option<Vec<u8>>; 2]) -> Option<()> {
         let columns: Vec<_> = compared.into_iter().flatten().collect();
         let is_new = !columns.is_empty() && columns.iter().all(|column| !self.columns.contains(column));
@@ -154,7 +155,7 @@ impl<'a> Scan<'a> {
         begun.then_some(())
     }
 
-    /// The name of a column, or no name for a literal.
+    /// The name of a column, or `Some(None)` for a literal.
     fn operand(&mut self) -> Option<Option<Vec<u8>>> {
         if self.literal().is_some() {
             return Some(None);
@@ -168,7 +169,7 @@ impl<'a> Scan<'a> {
         Some(Some(unquoted(&token, false).to_ascii_lowercase()))
     }
 
-    /// A number, or letters that every character set has.
+    /// A number, or a string literal in ASCII, which means the same in every character set.
     fn literal(&mut self) -> Option<()> {
         let mut ahead = self.lexer;
         let sign = ahead.peek();
@@ -190,7 +191,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// None at the end, and at what is not understood here.
+    /// The next token. None at the end, and for a token that is not understood here.
     fn token(&mut self) -> Option<Token<'a>> {
         use TokenKind::{Broken, End, ExecutableComment, Semicolon};
         let token = self.lexer.next();

@@ -7,7 +7,7 @@ use flavour::Charsets;
 pub const CHARACTER_SETS: [&[u8]; 4] =
     [b"character_set_client", b"character_set_connection", b"character_set_results", b"collation_connection"];
 
-/// What the lexer may assume about bytes of 0x80 and above.
+/// Assumptions that the lexer may make about bytes of 0x80 and above.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Charset {
     /// UTF-8: such bytes are letters of identifiers.
@@ -21,7 +21,7 @@ pub enum Charset {
 }
 
 impl Charset {
-    /// By the name of a character set, as in `SET NAMES latin1`. Unknown names are unreadable.
+    /// Finds a character set by its name, as in `SET NAMES latin1`. Unknown names are unreadable.
     pub fn of_name(name: &[u8], known: &Charsets) -> Charset {
         let is_in = |names: &[&str]| names.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(name));
         Charset::new(is_in(known.utf8), is_in(known.ascii_supersets))
@@ -32,7 +32,7 @@ impl Charset {
         value.plain().map_or(Charset::Unreadable, |name| Charset::of_name(name, known))
     }
 
-    /// By the collation number of the handshake. Unknown numbers are unreadable.
+    /// Finds a character set by the collation number of the handshake. Unknown numbers are unreadable.
     pub fn of_collation(id: u16, known: &Charsets) -> Charset {
         let is_utf8 = known.utf8_collations.iter().any(|range| range.contains(&id));
         Charset::new(is_utf8, !is_utf8 && known.ascii_superset_collations.iter().any(|range| range.contains(&id)))

@@ -1,4 +1,4 @@
-//! From the first keyword to the kind. Statements whose tail matters must match to their last token.
+//! Determines the kind of a statement from its first keyword on. If the rest of a statement matters, it must match to its last token.
 
 use crate::lex::{LONGEST_WORD, Lexer, Token, TokenKind, unquoted};
 use crate::walk::{Ending, Findings, walk};
@@ -12,7 +12,7 @@ pub fn classify(text: &[u8], mode: LexMode) -> Statement {
         return opaque();
     }
     let statement = statement(Lexer::new(text, mode), true);
-    // These are written as everywhere.
+    // SET and SHOW have the same syntax in every mode.
     let is_common = matches!(statement.kind, Kind::Set(_) | Kind::Show(_));
     if mode.is_foreign && !is_common { opaque() } else { statement }
 }
@@ -33,7 +33,7 @@ fn opaque() -> Statement {
     }
 }
 
-/// `may_nest`: SET STATEMENT may be around another statement, once.
+/// `may_nest`: the statement may be a SET STATEMENT, which contains another one. It nests only once.
 fn statement(lexer: Lexer, may_nest: bool) -> Statement {
     let found = walk(after_written_table(lexer));
     let kind = match found.ending {
@@ -98,7 +98,7 @@ fn reads_diagnostics(kind: &Kind, found: &Findings) -> bool {
     }
 }
 
-/// Past the header of INSERT and REPLACE, where a parenthesis after the table is no call.
+/// Moves the lexer past the header of INSERT and REPLACE, where a parenthesis after the table is no call. Other statements: no change.
 fn after_written_table(lexer: Lexer) -> Lexer {
     let mut ahead = lexer;
     if !ahead.accept_any(&["insert", "replace"]) {
@@ -138,7 +138,7 @@ fn is_read(mut lexer: Lexer) -> bool {
     if lexer.peek().is("with") { !writes_after_with(lexer) } else { lexer.accept_any(&["select", "values", "table"]) }
 }
 
-/// Whether the first verb outside of parentheses changes rows; its text may also depend on the version.
+/// True if the first verb outside of parentheses changes rows, or if a comment comes first whose content depends on the server's version.
 fn writes_after_with(mut lexer: Lexer) -> bool {
     let mut depth = 0u32;
     loop {
@@ -189,7 +189,7 @@ fn by_keyword(mut lexer: Lexer, may_nest: bool) -> Option<Kind> {
         b"do" => return Some(Kind::Do),
         b"kill" => return Some(Kind::Kill),
         b"flush" => return Some(Kind::Flush(flush(lexer))),
-        // Nothing that a read could see, but they commit.
+        // These statements change nothing that a read could see, but they commit.
         b"backup" if has.has_backup => return Some(Kind::Ddl(DdlScope::Tables(Vec::new()))),
         b"checksum" | b"help" => return Some(Kind::Harmless),
         b"get" => return diagnostics(lexer),
@@ -211,7 +211,7 @@ fn by_keyword(mut lexer: Lexer, may_nest: bool) -> Option<Kind> {
     lexer.is_at_end().then_some(kind)
 }
 
-/// After ATTACH.
+/// Parses what follows ATTACH.
 fn attach(lexer: &mut Lexer) -> Option<Kind> {
     (lexer.accept("fqc") && lexer.accept("near")).then_some(())?;
     let name = Some(lexer.next()).filter(|token| token.kind == TokenKind::Text)?;
@@ -221,7 +221,7 @@ fn attach(lexer: &mut Lexer) -> Option<Kind> {
     Some(Kind::AttachNear { name, protocol })
 }
 
-/// INSERT DELAYED writes later, by another thread: nobody knows when.
+/// Classifies INSERT and REPLACE. With DELAYED it is not understood: another thread writes the rows at an unknown later time.
 fn written(lexer: &mut Lexer) -> Option<Kind> {
     (!lexer.peek().is("delayed")).then_some(Kind::Write)
 }
@@ -261,14 +261,14 @@ fn flush(lexer: &mut Lexer) -> Flush {
     if lexer.is_at_end() { flush } else { Flush::Other }
 }
 
-/// SET STATEMENT puts character sets back by their names: afterwards their collation may be another one.
+/// True for a variable that SET STATEMENT restores by the name of a character set. Afterwards its collation may be another one.
 fn is_put_back_by_name(token: &Token) -> bool {
     let name = unquoted(token, false);
     let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
     is("character_set_client") || is("character_set_connection") || is("character_set_results")
 }
 
-/// After SET STATEMENT: assignments, FOR, a statement.
+/// Parses what follows SET STATEMENT: assignments, FOR and a statement.
 fn set_statement(lexer: &mut Lexer, may_nest: bool) -> Option<Kind> {
     may_nest.then_some(())?;
     let mut depth = 0u32;

@@ -6,7 +6,7 @@
 use crate::lex::{Lexer, TokenKind, unquoted};
 use crate::{DdlScope, Kind, TableName};
 
-/// After CREATE.
+/// Parses what follows CREATE.
 pub(crate) fn create(lexer: &mut Lexer) -> Kind {
     if lexer.accept("or") {
         lexer.accept("replace");
@@ -26,7 +26,7 @@ pub(crate) fn create(lexer: &mut Lexer) -> Kind {
     ddl(None)
 }
 
-/// After DROP.
+/// Parses what follows DROP.
 pub(crate) fn drop(lexer: &mut Lexer) -> Kind {
     if lexer.accept("prepare") {
         return Kind::Deallocate;
@@ -46,7 +46,7 @@ pub(crate) fn drop(lexer: &mut Lexer) -> Kind {
     ddl(None)
 }
 
-/// After ALTER.
+/// Parses what follows ALTER.
 pub(crate) fn alter(lexer: &mut Lexer) -> Kind {
     skip_words(lexer, &["online", "offline", "ignore"]);
     if !lexer.accept("table") {
@@ -54,7 +54,7 @@ pub(crate) fn alter(lexer: &mut Lexer) -> Kind {
     }
     skip_words(lexer, &["if", "exists"]);
     let table = table(lexer);
-    // Those that reach into other tables, or give the table another name.
+    // Clauses with these words affect other tables, or give the table another name.
     const REACHING: [&str; 4] = ["exchange", "rename", "convert", "union"];
     if mentions_any(*lexer, &REACHING) {
         return ddl(None);
@@ -62,13 +62,13 @@ pub(crate) fn alter(lexer: &mut Lexer) -> Kind {
     ddl(table.map(|table| vec![table]))
 }
 
-/// After TRUNCATE.
+/// Parses what follows TRUNCATE.
 pub(crate) fn truncate(lexer: &mut Lexer) -> Kind {
     lexer.accept("table");
     ddl(table(lexer).map(|table| vec![table]))
 }
 
-/// After CHECK, OPTIMIZE, REPAIR, and ANALYZE of tables.
+/// Parses what follows CHECK, OPTIMIZE and REPAIR, and ANALYZE of tables.
 pub(crate) fn maintain(lexer: &mut Lexer) -> Kind {
     lexer.accept_any(&["no_write_to_binlog", "local"]);
     if !lexer.accept_any(&["table", "tables"]) {
@@ -108,7 +108,7 @@ fn tables(lexer: &mut Lexer) -> Option<Vec<TableName>> {
     Some(tables)
 }
 
-/// The name of an index, then ON and a table.
+/// Parses the name of an index, then ON and a table.
 fn indexed_table(lexer: &mut Lexer) -> Option<Vec<TableName>> {
     name(lexer)?;
     if lexer.accept("using") {

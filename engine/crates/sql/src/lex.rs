@@ -1,4 +1,4 @@
-//! Tokens, split as the server splits them. A lexer is a small copyable position: looking ahead is copying it.
+//! Splits a text into tokens as the server does. A lexer is a small copyable position; a copy is used to look ahead.
 
 mod blank;
 mod number;
@@ -9,18 +9,18 @@ pub(crate) use quoted::unquoted;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
-    /// Unquoted, a keyword perhaps.
+    /// An unquoted word, perhaps a keyword.
     Word,
-    /// Unquoted, directly after a dot: never a keyword.
+    /// An unquoted word directly after a dot. It is never a keyword.
     Member,
-    /// Quoted identifier.
+    /// A quoted identifier.
     Quoted,
-    /// String literal.
+    /// A string literal.
     Text,
     /// N'...' and the like, whose character set is not the connection's, and hexadecimal or binary literals.
     Special,
     Number,
-    /// `@`, a user variable's or an account's.
+    /// The `@` of a user variable or an account.
     At,
     /// `@@`
     AtAt,
@@ -36,7 +36,7 @@ pub(crate) enum TokenKind {
     Operator,
     /// A whole `/*! ... */`: the server's version decides whether its content counts.
     ExecutableComment,
-    /// Not to be split with certainty.
+    /// The text cannot be split with certainty from here on.
     Broken,
     End,
 }
@@ -44,16 +44,16 @@ pub(crate) enum TokenKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
     pub kind: TokenKind,
-    /// With its quotes.
+    /// The bytes of the token, including quotes.
     pub text: &'a [u8],
     pub start: usize,
 }
 
-/// No keyword and no function that is known is longer.
+/// No known keyword and no known function name is longer, in bytes.
 pub(crate) const LONGEST_WORD: usize = 40;
 
 impl Token<'_> {
-    /// In lower case, unless it is too long to be known.
+    /// The token in lower case. None if it is too long to be known.
     pub fn lowered<'b>(&self, buffer: &'b mut [u8; LONGEST_WORD]) -> Option<&'b [u8]> {
         let word = buffer.get_mut(..self.text.len())?;
         word.copy_from_slice(self.text);
@@ -61,7 +61,7 @@ impl Token<'_> {
         Some(word)
     }
 
-    /// Whether it is this keyword, given in lower case.
+    /// True if the token is this keyword, which is given in lower case.
     pub fn is(&self, keyword: &str) -> bool {
         self.kind == TokenKind::Word && self.text.eq_ignore_ascii_case(keyword.as_bytes())
     }
@@ -86,7 +86,7 @@ pub(crate) struct Lexer<'a> {
     position: usize,
     /// The last token was a dot, and nothing is between it and the position.
     is_after_dot: bool,
-    /// The next token and where it ends, once it was looked at: it may be compared with many words before it is taken.
+    /// The next token and where it ends, if it was looked at. A token may be compared with many words before it is taken.
     ahead: Option<(Token<'a>, usize)>,
 }
 
@@ -113,7 +113,7 @@ impl<'a> Lexer<'a> {
         token
     }
 
-    /// Never ends by itself: after the last token come only `End`s.
+    /// Takes the next token. After the last one it returns `End` each time.
     pub fn next(&mut self) -> Token<'a> {
         if let Some((token, end)) = self.ahead.take() {
             (self.position, self.is_after_dot) = (end, token.kind == TokenKind::Dot);
@@ -144,7 +144,7 @@ impl<'a> Lexer<'a> {
         self.accept_if(|token| token.kind == kind)
     }
 
-    /// Whether nothing but blanks and semicolons follows.
+    /// True if nothing but blanks and semicolons follows.
     pub fn is_at_end(&mut self) -> bool {
         let token = self.peek();
         match token.kind {
@@ -154,7 +154,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Whether the bytes left are such that the server strips them.
+    /// True if only bytes follow that the server strips.
     pub fn is_exhausted(&self) -> bool {
         is_blank_tail(&self.text[self.position..])
     }
@@ -171,7 +171,7 @@ impl<'a> Lexer<'a> {
         self.text.get(self.position + ahead).copied()
     }
 
-    /// Nothing after this can be trusted.
+    /// Gives up: what follows cannot be split with certainty.
     fn broken(&mut self) -> TokenKind {
         self.position = self.text.len();
         TokenKind::Broken
@@ -238,7 +238,7 @@ pub(crate) fn is_word_byte(byte: u8) -> bool {
     WORD_BYTES[byte as usize]
 }
 
-/// Looked up: it is asked for each byte of each text.
+/// A table, because this is asked for each byte of each text.
 static WORD_BYTES: [bool; 256] = {
     let mut are = [false; 256];
     let mut byte = 0;

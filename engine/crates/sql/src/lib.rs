@@ -1,5 +1,5 @@
-//! What a statement is, judged by its bytes alone: its kind, whether its result may be kept, and, given a table's key column,
-//! which rows it can touch.
+//! Classifies statements by their bytes alone: the kind of a statement, whether its result may be kept, and, given a table's key column,
+//! the rows that it can touch.
 //!
 //! Invariants: total (any bytes give an answer), linear in the text, no recursion, no I/O. What is not
 //! understood is `Kind::Opaque`, which may change or commit anything; a read is cacheable only if every

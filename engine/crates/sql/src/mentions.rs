@@ -1,4 +1,4 @@
-//! Whether a text contains a certain name or word. Which names matter, those of views for example, the caller knows.
+//! Checks whether a text contains a certain name or word. The caller knows which names matter, for example those of views.
 
 use crate::lex::{Lexer, TokenKind, unquoted};
 use crate::{Charset, LexMode};
@@ -23,8 +23,8 @@ pub fn mentions(text: &[u8], mode: LexMode, is_in_set: impl Fn(&[u8]) -> bool) -
     }
 }
 
-/// Whether a write or SET may do more than look at the rows of one table: then it counts rows found of its own. A view that
-/// it writes to may be of several tables.
+/// True if a write or SET may do more than look at the rows of one table. It then sets FOUND_ROWS() itself. A view that it writes to may
+/// have several tables.
 pub fn may_search(text: &[u8], mode: LexMode) -> bool {
     let mut lexer = Lexer::new(text, mode);
     let first = lexer.next();
@@ -50,8 +50,8 @@ pub fn may_search(text: &[u8], mode: LexMode) -> bool {
     }
 }
 
-/// Whether a text that may be anything, or that prepares another, may make a temporary table. What is prepared is told by a
-/// literal as it stands alone: not by a variable, an expression, or escapes.
+/// True if a statement that runs or prepares another text may create a temporary table. The other text is known only if it is a string
+/// literal without escapes, and not a variable or an expression.
 pub fn may_make_temporary(text: &[u8], mode: LexMode) -> bool {
     let mut lexer = Lexer::new(text, mode);
     let is_prepared = match lexer.next() {
@@ -72,7 +72,7 @@ pub fn says(text: &[u8], word: &[u8]) -> bool {
 
 /// Every place in the text where these letters stand.
 pub(crate) fn places(text: &[u8], word: &[u8]) -> impl Iterator<Item = usize> {
-    // Looked for by one that is rarely met in statements: each time it is met costs more than all the rest of the search.
+    // Search for the word's rarest letter, because each occurrence of the letter costs more than the rest of the search.
     let rare = word.iter().position(|letter| is_rare(*letter)).unwrap_or(0);
     let (lower, upper) = (word[rare].to_ascii_lowercase(), word[rare].to_ascii_uppercase());
     memchr::memchr2_iter(lower, upper, text)

@@ -1,22 +1,22 @@
-//! Everything outside the text that changes how the server splits it into tokens.
+//! The lexer's mode: everything outside of a text that changes how the server splits it into tokens.
 
 use crate::{Charset, Value};
 use flavour::Flavour;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LexMode {
-    /// Whose statements these are.
+    /// The product and dialect that texts are written for.
     pub flavour: &'static Flavour,
     pub ansi_quotes: bool,
     pub no_backslash_escapes: bool,
     pub ignore_space: bool,
-    /// A mode is in force with a grammar of its own: every text is opaque but SET and SHOW.
+    /// True if the sql_mode selects another grammar. Every text is then opaque, except for SET and SHOW.
     pub is_foreign: bool,
     pub charset: Charset,
 }
 
 impl LexMode {
-    /// As a server of this flavour reads texts where nothing was set.
+    /// The mode of a server of this flavour with default settings.
     pub fn new(flavour: &'static Flavour) -> LexMode {
         LexMode {
             flavour,

@@ -1,9 +1,9 @@
-//! Statements that are prepared and executed in SQL, by their names: what is told without knowing what the session has done.
+//! PREPARE and EXECUTE in SQL, as far as their texts alone can be understood, without knowing what the session did before.
 
 use crate::Preparation;
 use crate::lex::{Lexer, TokenKind, unquoted};
 
-/// After PREPARE. Of a text that is no plain literal, or is converted on its way, nothing is told.
+/// Parses what follows PREPARE. None if the prepared text is not a plain string literal, or may be converted to another character set.
 pub(crate) fn prepared(lexer: &mut Lexer) -> Option<Preparation> {
     let name = name(lexer)?;
     lexer.accept("from").then_some(())?;
@@ -12,7 +12,7 @@ pub(crate) fn prepared(lexer: &mut Lexer) -> Option<Preparation> {
     (is_plain && lexer.is_at_end()).then(|| Preparation { name, text: unquoted(&literal, false).into_owned() })
 }
 
-/// After EXECUTE: the name, if nothing but variables is bound.
+/// Parses what follows EXECUTE. Returns the name, or none if anything but user variables is bound.
 pub(crate) fn executed(lexer: &mut Lexer) -> Option<Vec<u8>> {
     let name = name(lexer)?;
     if lexer.accept("using") {
@@ -26,7 +26,8 @@ pub(crate) fn executed(lexer: &mut Lexer) -> Option<Vec<u8>> {
     lexer.is_at_end().then_some(name)
 }
 
-/// The server takes names for the same that differ in case, accents or spaces at the end: of these only the first may be here.
+/// Parses a statement's name, in lower case. The server treats names as equal that differ only in case, accents or trailing spaces. None
+/// for a name that could differ in accents or spaces.
 fn name(lexer: &mut Lexer) -> Option<Vec<u8>> {
     let token = lexer.next();
     let name = token.is_name().then(|| unquoted(&token, false).to_ascii_lowercase())?;

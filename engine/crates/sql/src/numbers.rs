@@ -1,9 +1,9 @@
-//! Where the numbers of a text are, as far as its shape was made from them.
+//! The positions of a text's numbers, for those that its shape replaces.
 
-/// Further numbers of a text are not noted.
+/// The number of positions that are noted. Further numbers of a text are ignored.
 pub(crate) const MOST: usize = 16;
 
-/// The places of a text's first numbers, in order. In the text's shape each of them is a `?`.
+/// The positions of a text's first numbers, in order. In the text's shape each of these numbers is a `?`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
     /// Start and length.
@@ -24,7 +24,7 @@ impl Numbers {
         }
     }
 
-    /// The number with this index, as it is written in `text`, the one that was noted.
+    /// The number with this index, as it is written in `text`, which must be the text that was noted. None if no such number was noted.
     pub(crate) fn of<'a>(&self, text: &'a [u8], index: usize) -> Option<&'a [u8]> {
         let (start, length) = self.at[..usize::from(self.count)].get(index)?;
         text.get(*start as usize..)?.get(..*length as usize)

@@ -1,10 +1,10 @@
-//! What may speak against keeping a result besides its text: each part of the engine that keeps results has its own list.
+//! Reasons against keeping a result, apart from the statement's text. Each part of the engine that keeps results has its own list.
 
-/// A list of names, each with what it means: the enums `Own`, of these, and `Reason`, which is one of them or a refusal.
+/// Defines reasons by their names and explanations: the enum `Own` of these, and the enum `Reason`, which is one of `Own` or a refusal.
 #[macro_export]
 macro_rules! reasons {
     ($($variant:ident $name:literal $text:literal;)*) => {
-        /// What a session, a table or a response has against it.
+        /// A reason in a session, a table or a response against keeping a result.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Own { $($variant,)* }
 
@@ -25,7 +25,7 @@ macro_rules! reasons {
         impl Reason {
             const COUNT: usize = OWN.len() + $crate::Refusal::ALL.len();
 
-            /// Below their count.
+            /// The index of the reason, which is less than `COUNT`.
             pub fn index(self) -> usize {
                 match self {
                     Reason::Own(own) => own as usize,
@@ -33,7 +33,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// Name and explanation of each, by its index.
+            /// The name and explanation of each reason, in the order of their indices.
             fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
                 let of_texts = $crate::Refusal::ALL.iter().map(|refusal| (refusal.name(), refusal.explain()));
                 OWN.iter().copied().chain(of_texts)

@@ -1,4 +1,4 @@
-//! Why a read may not be kept, as far as its text tells.
+//! Reasons in a read's text against keeping its result.
 
 use flavour::Objection;
 
@@ -10,12 +10,12 @@ macro_rules! refusals {
         impl Refusal {
             pub const ALL: &'static [Refusal] = &[$(Refusal::$variant),*];
 
-            /// Stable: counters, dashboards and `SHOW FQC REASONS` know it by this name.
+            /// The refusal's name. It is stable: counters, dashboards and `SHOW FQC REASONS` use it.
             pub fn name(self) -> &'static str {
                 match self { $(Refusal::$variant => $name),* }
             }
 
-            /// One sentence for whoever wonders why a statement is not cached.
+            /// One sentence for users who want to know why a statement is not cached.
             pub fn explain(self) -> &'static str {
                 match self { $(Refusal::$variant => $explanation),* }
             }
@@ -44,7 +44,7 @@ refusals! {
 }
 
 impl Refusal {
-    /// A statement with such a part may write or lock something.
+    /// True if a statement with such a part may write or lock something.
     pub(crate) fn may_write(self) -> bool {
         use Refusal::{ExecutableComment, Into, LockingRead, Procedure, SequenceValue, SideEffect, Unrecognised};
         let writes = matches!(self, Into | LockingRead | Procedure | SequenceValue | SideEffect);

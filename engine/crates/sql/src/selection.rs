@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
     All,
-    /// By the first column.
+    /// The first column has to match the pattern.
     Like(Pattern),
     Where(Condition),
 }
@@ -20,9 +20,9 @@ pub enum Selection {
 /// Why no rows can be chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misuse {
-    /// Not a statement, from this byte of the text on; `None`: it ends too early.
+    /// The text is no statement from this byte on. `None` if it ends too early.
     Syntax(Option<usize>),
-    /// What the server's WHERE may have, and this one has not.
+    /// A construct, in words, that the server's WHERE may contain and this one may not.
     Unsupported(String),
 }
 
@@ -69,11 +69,11 @@ pub(crate) enum Literal {
     Number(f64),
 }
 
-/// No literal is written that is not a number.
+/// Equality is reflexive, because no literal is NaN.
 impl Eq for Literal {}
 
 impl Selection {
-    /// The first name in it that is no column.
+    /// The first name in the condition that is not the name of a column.
     pub fn unknown_column(&self, columns: &[&str]) -> Option<&str> {
         let Selection::Where(condition) = self else { return None };
         let names = condition.steps.iter().filter_map(|step| match step {
@@ -97,7 +97,7 @@ fn place(columns: &[&str], name: &str) -> Option<usize> {
 }
 
 impl Condition {
-    /// `None`: neither true nor false.
+    /// Evaluates the condition for a row. `None` if it is neither true nor false.
     fn holds(&self, columns: &[&str], row: &[Option<String>]) -> Option<bool> {
         let mut answers: Vec<Option<bool>> = Vec::new();
         for step in &self.steps {
@@ -150,7 +150,7 @@ impl Comparison {
 }
 
 impl Literal {
-    /// How the value stands to the literal.
+    /// Compares the value with the literal.
     fn compared(&self, value: &str) -> Option<Ordering> {
         let folded = |text: &str| text.trim_end_matches(' ').to_uppercase();
         match self {

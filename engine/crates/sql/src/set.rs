@@ -16,7 +16,7 @@ impl Scope {
     }
 }
 
-/// After SET.
+/// Parses what follows SET.
 pub(crate) fn set(lexer: &mut Lexer) -> Option<Kind> {
     if lexer.peek().is("transaction") {
         return transaction::set_transaction(lexer, TransactionScope::Next);
@@ -34,7 +34,7 @@ pub(crate) fn set(lexer: &mut Lexer) -> Option<Kind> {
 
 fn assignments(lexer: &mut Lexer) -> Option<Vec<Assignment>> {
     let mut assignments = Vec::new();
-    // The last scope that was written holds for the names after it, but not for those after `@@`.
+    // A scope also applies to the names after it, but not to those after `@@`.
     let mut last_scope = Scope::Session;
     loop {
         last_scope = scope(lexer).unwrap_or(last_scope);
@@ -68,7 +68,7 @@ fn scope(lexer: &mut Lexer) -> Option<Scope> {
     lexer.accept_any(&["session", "local"]).then_some(Scope::Session)
 }
 
-/// After `@@`.
+/// Parses what follows `@@`.
 fn system_variable(lexer: &mut Lexer) -> Option<Target> {
     let mut ahead = *lexer;
     if let Some(scope) = scope(&mut ahead)
@@ -108,7 +108,7 @@ fn skip_user_variable(lexer: &mut Lexer) -> Option<()> {
     Some(())
 }
 
-/// The forms that are no assignment to a variable: `None` if it is none of them, `Some(None)` if it is malformed.
+/// Parses a form that does not assign to a variable. `None` if the text is no such form, `Some(None)` if it is malformed.
 fn special(lexer: &mut Lexer) -> Option<Option<Assignment>> {
     let mut ahead = *lexer;
     let word = ahead.next();
@@ -135,7 +135,7 @@ fn special(lexer: &mut Lexer) -> Option<Option<Assignment>> {
     Some(assignment)
 }
 
-/// After NAMES.
+/// Parses what follows NAMES.
 fn names(lexer: &mut Lexer) -> Option<Assignment> {
     let value = plain_value(lexer)?;
     let collation = if lexer.accept("collate") { plain_value(lexer)?.plain().map(<[u8]>::to_vec) } else { None };
@@ -192,7 +192,7 @@ fn plain_value(lexer: &mut Lexer) -> Option<Value> {
     }
 }
 
-/// Up to the comma or the end outside of parentheses.
+/// Skips an expression, up to a comma or the end outside of parentheses.
 fn skip_expression(lexer: &mut Lexer) {
     let mut depth = 0u32;
     loop {

@@ -1,4 +1,4 @@
-//! A text without its literals and what its comments say: what all statements of one form share.
+//! The shape of a text: the text without its literals and without the contents of its comments. Statements of one form share it.
 //!
 //! Invariant: texts of one shape, read under one mode, are of one kind (`classify`) if that is a read, a write, or begins or
 //! ends a transaction, and mention the same names. So what is known of one holds for all.
@@ -7,7 +7,7 @@ use crate::lex::is_word_byte;
 use crate::{Charset, LexMode, Numbers};
 use std::borrow::Cow;
 
-/// What of a mode a shape depends on: small, because it is handed on for every piece of a text, at every hit.
+/// The parts of a mode that a shape depends on. It is small, because it is passed on for every piece of a text, at every hit.
 #[derive(Clone, Copy)]
 struct Spelling {
     ansi_quotes: bool,
@@ -15,14 +15,14 @@ struct Spelling {
     is_utf8: bool,
 }
 
-/// What stands in a shape for a number.
+/// The sign for a number in a shape.
 const NUMBER: &[u8] = b"?";
 
-/// What stands in a shape for a comment between `/*` and `*/`.
+/// The sign in a shape for a comment between `/*` and `*/`.
 pub(crate) const COMMENT: &[u8] = b"/**/";
 
-/// Appends the shape to `shape`; false for texts whose literals cannot be found in one plain pass (comments up to the end of a
-/// line, or with a meaning; odd numbers; several statements).
+/// Appends the shape to `shape`. Returns false for a text whose literals cannot be found in one plain pass: one with comments to the end
+/// of a line, comments with a meaning, unusual numbers, or several statements.
 pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
     make(text, mode, shape, |_, _| {})
 }
@@ -33,7 +33,7 @@ pub fn shape_and_numbers(text: &[u8], mode: LexMode, shape: &mut Vec<u8>, number
     make(text, mode, shape, |start, length| numbers.note(start, length))
 }
 
-/// `note` is called for each number, with its place and length.
+/// Calls `note` with the position and length of each number.
 #[inline]
 fn make(text: &[u8], mode: LexMode, shape: &mut Vec<u8>, mut note: impl FnMut(usize, usize)) -> bool {
     if mode.is_foreign || mode.charset == Charset::Unreadable {
@@ -71,8 +71,8 @@ fn make(text: &[u8], mode: LexMode, shape: &mut Vec<u8>, mut note: impl FnMut(us
     }
 }
 
-/// Bytes that may begin a literal, or something whose literals are not found. All others are the same in the shape, and are passed over
-/// in one loop, since that is done for each byte of nearly each text.
+/// Bytes that may begin a literal, or something in which literals cannot be found. All other bytes are copied to the shape. They are
+/// passed over in one loop, because nearly every text consists of them.
 static STOPS: [bool; 256] = {
     let mut are = [false; 256];
     let mut byte = 0;
@@ -90,7 +90,7 @@ pub fn shape_id(shape: &[u8]) -> u128 {
     hash(&without_comments(shape))
 }
 
-/// A comment goes with the blanks after it, and at the end with those before it.
+/// Removes each comment with the blanks after it. Blanks at the end are removed, too.
 pub fn without_comments(shape: &[u8]) -> Cow<'_, [u8]> {
     let mut parts = vec![];
     let mut rest = shape;
@@ -113,20 +113,20 @@ fn hash(bytes: &[u8]) -> u128 {
     hash ^ hash >> 59
 }
 
-/// The next bytes of a text, so many.
+/// The next bytes of a text, and how many they are.
 enum Piece {
-    /// The shape has them as they are. Copied together with their neighbours: most texts have few literals.
+    /// The shape contains the same bytes. They are copied together with their neighbours, because most texts have few literals.
     Same(usize),
-    /// The shape has this in their place.
+    /// The shape contains this sign instead.
     Literal(usize, &'static [u8]),
 }
 
-/// The piece that begins with the stop at this place, or `None` where the text gives up.
+/// Reads the piece that begins at this stop byte. `None` if the text can have no shape.
 #[inline]
 fn piece(text: &[u8], at: usize, spelling: Spelling) -> Option<Piece> {
     let rest = &text[at..];
     let next = rest.get(1);
-    // What ends in a word byte there is a word: a number is followed by none.
+    // A digit after a word byte belongs to a word, because a number never ends directly before a word byte.
     let is_in_word = || at > 0 && is_word_byte(text[at - 1]);
     match rest[0] {
         b'0'..=b'9' if is_in_word() => Some(Piece::Same(1)),
@@ -145,7 +145,7 @@ fn piece(text: &[u8], at: usize, spelling: Spelling) -> Option<Piece> {
     }
 }
 
-/// The last word is one that gives a text directly after it another meaning.
+/// True if the text ends with a prefix that changes the meaning of a string literal directly after it.
 fn is_prefixed(before: &[u8]) -> bool {
     match before {
         [.., byte, letter] => b"xXbBnN".contains(letter) && !is_word_byte(*byte),
@@ -154,7 +154,7 @@ fn is_prefixed(before: &[u8]) -> bool {
     }
 }
 
-/// A comment has a meaning if some server runs it or takes it for a hint.
+/// Reads a comment. None if it has a meaning, because some server executes it or takes it as a hint.
 fn comment(rest: &[u8]) -> Option<Piece> {
     const MARKS: &[u8] = b"!M+";
     let body = &rest[2..];
@@ -163,7 +163,7 @@ fn comment(rest: &[u8]) -> Option<Piece> {
     (!has_meaning).then_some(Piece::Literal(length + 4, COMMENT))
 }
 
-/// Digits, perhaps with a fraction. What goes on like a word may be one.
+/// Reads digits, perhaps with a fraction. None if a word byte or a dot follows, since it may then be something else.
 fn number(rest: &[u8]) -> Option<Piece> {
     let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let mut length = digits(rest);
@@ -176,7 +176,7 @@ fn number(rest: &[u8]) -> Option<Piece> {
     Some(Piece::Literal(length, NUMBER))
 }
 
-/// Two without a space between them could be read as one.
+/// Reads a string literal. None if another one follows without a space, because the server may read both as one.
 fn text_literal(rest: &[u8], spelling: Spelling) -> Option<Piece> {
     let length = quoted(rest, rest[0], !spelling.no_backslash_escapes)?;
     if matches!(rest.get(length), Some(b'\'' | b'"')) {
@@ -190,7 +190,7 @@ fn quoted_name(rest: &[u8], quote: u8) -> Option<usize> {
     if rest[..length].contains(&0) { None } else { Some(length) }
 }
 
-/// Up to and with the closing quote; a doubled one stands for itself.
+/// The length of a quoted text, including the closing quote. A doubled quote stands for itself. None if it is not closed.
 fn quoted(rest: &[u8], quote: u8, has_escapes: bool) -> Option<usize> {
     let mut at = 1;
     loop {

@@ -1,11 +1,11 @@
-//! SHOW, as far as its answer is ours to give or change.
+//! SHOW, as far as the engine gives the answer or changes the server's one.
 
 mod condition;
 
 use crate::lex::{Lexer, TokenKind, unquoted};
 use crate::{Filter, FqcTopic, Misuse, Selection, Show, ShowScope};
 
-/// After SHOW.
+/// Parses what follows SHOW.
 pub(crate) fn show(lexer: &mut Lexer) -> Show {
     match known(lexer) {
         Some(show) => show,
@@ -44,7 +44,7 @@ fn variables(lexer: &mut Lexer) -> Option<Show> {
     Some(Show::Variables { scope, filter: filter(lexer) })
 }
 
-/// `COUNT(*) WARNINGS`
+/// Parses `COUNT(*) WARNINGS` and `COUNT(*) ERRORS`, from the parenthesis on.
 fn count(lexer: &mut Lexer) -> Option<Show> {
     lexer.accept_kind(TokenKind::Open).then_some(())?;
     (lexer.next().text == b"*" && lexer.accept_kind(TokenKind::Close)).then_some(())?;
@@ -67,7 +67,7 @@ fn topic(lexer: &mut Lexer) -> Option<FqcTopic> {
     TOPICS.iter().find(|(name, _)| word.is(name)).map(|(_, topic)| *topic)
 }
 
-/// What follows a report's name.
+/// Parses what follows a report's name.
 fn selection(lexer: &mut Lexer) -> Result<Selection, Misuse> {
     if lexer.is_at_end() {
         return Ok(Selection::All);

@@ -1,22 +1,22 @@
-//! Which tables and views a read may name where rows come from.
+//! Finds the tables and views that a read may name as sources of rows.
 //!
-//! Invariant: a name that the server would look for as a table or view is in the answer, or there is no answer. Names that are
-//! none (columns in a GROUP BY, tables of a WITH) may be in it, too: it is for asking what a name could stand for, and no grammar.
+//! Invariant: a name that the server would look up as a table or view is in the answer, or there is no answer. Other names (columns in a
+//! GROUP BY, tables of a WITH) may be in it, too: the answer is a list of names to look up, and no parse result.
 //!
-//! The server's grammar has a table's name directly after FROM, JOIN or TABLE, or after a comma or a parenthesis in the list that
+//! In the server's grammar a table's name comes directly after FROM, JOIN or TABLE, or after a comma or a parenthesis in the list that
 //! these begin. What follows ON or USING is no part of that list, up to the next JOIN or comma.
 
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
 use crate::{Charset, LexMode, TableName};
 
-/// With this before it a name is that of a file, and finds the table in it by another name.
+/// A name with this prefix is the name of a file. The server finds the file's table by another name.
 const OF_A_FILE: &[u8] = b"#mysql50#";
 
-/// Parentheses that are followed.
+/// The deepest nesting of parentheses that is analysed.
 const DEEPEST: u32 = 63;
 
-/// The names in a text that is a read; none where they cannot be told. A name that has no schema is one of the database where the
-/// text is read.
+/// The names in the text of a read. None if they cannot be determined. A name without a schema belongs to the database in which the text
+/// runs.
 pub fn sources(text: &[u8], mode: LexMode) -> Option<Vec<TableName>> {
     if mode.is_foreign || mode.charset == Charset::Unreadable {
         return None;
@@ -35,19 +35,19 @@ pub fn sources(text: &[u8], mode: LexMode) -> Option<Vec<TableName>> {
 
 struct Search<'a> {
     lexer: Lexer<'a>,
-    /// As in the hint `USE INDEX FOR ORDER BY`.
+    /// The last token was FOR, as in the hint `USE INDEX FOR ORDER BY`.
     is_after_for: bool,
     depth: u32,
-    /// One bit for each open parenthesis: a list of tables has begun in it.
+    /// One bit for each open parenthesis. It is set if a list of tables has begun inside.
     lists: u64,
-    /// The same: a condition of a join has begun in that list.
+    /// One bit for each open parenthesis. It is set if a join's condition has begun in the list of tables.
     conditions: u64,
     found: Vec<TableName>,
 }
 
 impl Search<'_> {
     fn run(&mut self) -> Option<()> {
-        // Whether a name that comes now may be a table's.
+        // True if the next name may be a table's.
         let mut may_follow = false;
         loop {
             let token = self.lexer.next();
@@ -80,7 +80,8 @@ impl Search<'_> {
         self.is_in_list()
     }
 
-    /// What is in a parenthesis inside a list may be a part of the list.
+    /// Enters a parenthesis. Inside a list of tables it may contain a part of the list. Returns whether a table's name may follow, or
+    /// none if it is too deep.
     fn open(&mut self) -> Option<bool> {
         let is_in_list = self.is_in_list() && self.conditions & self.bit() == 0;
         (self.depth < DEEPEST).then(|| self.depth += 1)?;
@@ -94,7 +95,7 @@ impl Search<'_> {
         false
     }
 
-    /// Whether a table's name may follow.
+    /// Handles a name or keyword. Returns whether a table's name may follow, or none if a table's name is not understood.
     fn name(&mut self, token: &Token, may_follow: bool) -> Option<bool> {
         if token.is_any(&["from", "join", "straight_join", "table"]) {
             self.lists |= self.bit();
@@ -116,7 +117,7 @@ impl Search<'_> {
         Some(false)
     }
 
-    /// ORDER BY and GROUP BY, but not the hint that has these words.
+    /// True for ORDER BY and GROUP BY, but not for an index hint with these words.
     fn begins_clause(&mut self, token: &Token) -> bool {
         token.is_any(&["order", "group"]) && self.lexer.peek().is("by") && !self.is_after_for
     }

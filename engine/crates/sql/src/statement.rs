@@ -1,13 +1,13 @@
-//! What a statement can be. The kinds say what a statement may change or commit, not how it is written.
+//! The kinds of statements. A kind says what a statement may change or commit, not how it is written.
 
 use crate::{Misuse, Refusal, Selection};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
     pub kind: Kind,
-    /// It asks about the statement before it (`FOUND_ROWS()`, `ROW_COUNT()`, `SHOW WARNINGS`, ...), or may.
+    /// The statement asks about the previous one (`FOUND_ROWS()`, `ROW_COUNT()`, `SHOW WARNINGS`, ...), or may do so.
     pub reads_diagnostics: bool,
-    /// It calls a function that is not built in, or may.
+    /// The statement calls a function that is not built in, or may do so.
     pub may_call_stored: bool,
     /// One of its expressions may write or lock something, or the statement is not understood.
     pub may_write_by_the_way: bool,
@@ -29,7 +29,7 @@ pub enum Kind {
     /// commit: `autocommit` from 0 to 1, `Target::Password`, `Target::DefaultRole`.
     Set(Vec<Assignment>),
     SetTransaction(SetTransaction),
-    /// `SET STATEMENT ... FOR` the statement within.
+    /// `SET STATEMENT ... FOR` another statement, which is the inner one.
     SetStatement(Box<Statement>),
     Use(Vec<u8>),
     /// Changes rows, never commits by itself.
@@ -46,11 +46,12 @@ pub enum Kind {
     LockTables,
     UnlockTables,
     Call,
-    /// The name, where what is bound has no effects of its own.
+    /// EXECUTE with the statement's name. The name is none unless all bound values are user variables, which have no effects of their
+    /// own.
     Execute(Option<Vec<u8>>),
-    /// EXECUTE of a text that is known, and stands here. Only who has seen it prepared can say so.
+    /// EXECUTE of this statement. The classifier does not return it: only a caller that has seen the PREPARE knows the statement.
     Executed(Box<Statement>),
-    /// Where the text is told.
+    /// PREPARE. None if the prepared text is not a plain literal.
     Prepare(Option<Preparation>),
     Deallocate,
     /// A block, a control statement or EXECUTE IMMEDIATE.
@@ -67,25 +68,25 @@ pub enum Kind {
     },
     /// Defines, alters or removes objects or privileges; commits.
     Ddl(DdlScope),
-    /// Known to change nothing that a read could see.
+    /// A statement that changes nothing a read could see.
     Harmless,
-    /// More than one statement in the text, all of which read or change rows, or begin or end transactions.
+    /// Several statements in one text. Each of them reads or changes rows, or begins or ends a transaction.
     Several,
-    /// More than one statement in the text, of other kinds too.
+    /// Several statements in one text, some of which are of other kinds.
     Multiple,
     Empty,
-    /// Not understood: may change or commit anything.
+    /// A statement that is not understood. It may change or commit anything.
     Opaque,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Read {
-    /// `None`: nothing in the text speaks against keeping the result.
+    /// `None`: nothing in the text forbids keeping the result.
     pub refusal: Option<Refusal>,
     pub hint: Hint,
-    /// VALUES with literals alone: the number of rows found stays what it was.
+    /// VALUES with literals alone, which leaves FOUND_ROWS() unchanged.
     pub leaves_found_rows: bool,
-    /// Without a table, the server may keep the warnings of the statement before.
+    /// The read names a table. Otherwise the server may keep the warnings of the previous statement.
     pub names_table: bool,
 }
 
@@ -104,7 +105,7 @@ pub struct Begin {
     pub read_write: bool,
 }
 
-/// What COMMIT and ROLLBACK do besides; `None` leaves it to `completion_type`.
+/// The further effects of COMMIT and ROLLBACK. `None`: the setting `completion_type` decides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Completion {
     pub chain: Option<bool>,
@@ -159,7 +160,7 @@ impl Value {
         }
     }
 
-    /// As a switch: 0, 1, ON, OFF, TRUE, FALSE.
+    /// The value as a boolean: 0, 1, ON, OFF, TRUE or FALSE. None for any other value.
     pub fn switch(&self) -> Option<bool> {
         let bytes = self.plain()?.to_ascii_lowercase();
         match bytes.as_slice() {

@@ -1,7 +1,8 @@
-//! Users write `query_cache_size`; the server knows `fqc_size`. Texts are translated on their way in, by the flavour's list.
+//! Users write `query_cache_size`, and the server knows `fqc_size`. Statements are translated on their way to the server, by the
+//! flavour's list.
 //!
-//! Only names in the position of a system variable: after `@@`, or on the left side of SET. Strings, columns and
-//! comments stay as they are.
+//! Only names in the position of a system variable are translated: after `@@`, or on the left side of SET. Strings, columns and comments
+//! stay unchanged.
 
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
 use crate::{Charset, LexMode, says};
@@ -10,13 +11,13 @@ use flavour::Statements;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rewrite {
     pub text: Vec<u8>,
-    /// Each replaced name once, for translating column names back.
+    /// The replaced names, each of them once, to translate column names of the result back.
     pub renamed: Vec<Renamed>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamed {
-    /// As the user wrote it, without quotes.
+    /// The name that the user wrote, without quotes.
     pub theirs: Vec<u8>,
     pub ours: &'static str,
 }
@@ -83,7 +84,7 @@ fn installs_plugin(text: &[u8], mode: LexMode) -> bool {
     says(text, b"fqc") && Lexer::new(text, mode).next().is("install")
 }
 
-/// The tokens of a text, with what each may be.
+/// Iterates over the tokens of a text, and finds names of system variables among them.
 struct Places<'a> {
     lexer: Lexer<'a>,
     position: Position,
@@ -94,7 +95,7 @@ struct Place<'a> {
     token: Token<'a>,
     /// The token is a name in the position of a system variable.
     is_variable: bool,
-    /// Among the settings of SET STATEMENT.
+    /// The token is among the settings of SET STATEMENT.
     is_for_statement: bool,
 }
 
@@ -124,19 +125,19 @@ impl Rewrite {
     }
 }
 
-/// What the next token may be.
+/// The position of the next token within its statement.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
     StatementStart,
-    /// On the left side of an assignment of SET.
+    /// On the left side of an assignment in SET.
     Target,
-    /// After the `@` of a user variable on its left side.
+    /// On the left side of an assignment in SET, after the `@` of a user variable.
     UserVariable,
-    /// On its right side, within so many parentheses.
+    /// On the right side of an assignment, inside this many parentheses.
     Value(u32),
-    /// After `@@`, and where the text goes on after that.
+    /// After `@@`, with the position at which the statement goes on after the variable.
     Variable(Resume),
-    /// After the scope that followed `@@`.
+    /// After `@@` and a scope such as SESSION, with the position at which the statement goes on after the variable.
     Scoped(Resume),
     Elsewhere,
 }
@@ -172,7 +173,7 @@ impl Position {
         }
     }
 
-    /// Within SET, or outside of it.
+    /// The position after this token, if the token does not follow `@@`.
     fn after_plain(self, token: &Token) -> Position {
         match (self, token.kind) {
             (Position::Target, TokenKind::At) => Position::UserVariable,
@@ -214,7 +215,7 @@ fn alias(token: &Token, statements: &Statements) -> Option<&'static str> {
     found.map(|alias| alias.ours)
 }
 
-/// The text without SQL_CACHE, for a server that does not know it: blanks stand in its place. `None` if there is none.
+/// The text with the hint SQL_CACHE replaced by blanks, for a server that does not know it. `None` if the text does not contain the hint.
 ///
 /// The word is the hint only where it cannot be the name of a column: as an option of SELECT that an expression follows.
 pub fn without_sql_cache(text: &[u8], mode: LexMode) -> Option<Vec<u8>> {
@@ -240,7 +241,7 @@ pub fn without_sql_cache(text: &[u8], mode: LexMode) -> Option<Vec<u8>> {
 
 const HINT: &str = "sql_cache";
 
-/// Of SELECT.
+/// The options of SELECT.
 pub(crate) const OPTIONS: [&str; 9] = [
     "all",
     "distinct",
@@ -253,7 +254,7 @@ pub(crate) const OPTIONS: [&str; 9] = [
     "sql_calc_found_rows",
 ];
 
-/// After the name of a column.
+/// Words that may follow the name of a column.
 const CONTINUATIONS: [&str; 29] = [
     "and",
     "as",
@@ -286,14 +287,14 @@ const CONTINUATIONS: [&str; 29] = [
     "xor",
 ];
 
-/// Whether what follows the word cannot go on from the name of a column.
+/// True if the tokens after `word` cannot follow the name of a column, so that `word` is an option of SELECT.
 fn begins_expression(word: &Token, mut lexer: Lexer) -> bool {
     let next = lexer.next();
     match next.kind {
         TokenKind::Word => !next.is_any(&CONTINUATIONS),
         TokenKind::Quoted | TokenKind::Text | TokenKind::Special => true,
         TokenKind::Number | TokenKind::At | TokenKind::AtAt => true,
-        // Otherwise it is a call.
+        // Without a space before the parenthesis it is a call.
         TokenKind::Open => word.end() < next.start,
         TokenKind::Operator if next.text == b"*" => {
             let after = lexer.next();
@@ -304,7 +305,7 @@ fn begins_expression(word: &Token, mut lexer: Lexer) -> bool {
     }
 }
 
-/// Whether the text may concern the cache's surface, or asks the client for a local file.
+/// True if the text may concern the cache's surface, or may ask the client for a local file.
 pub fn is_near(text: &[u8], mode: LexMode) -> bool {
     let statements = &mode.flavour.statements;
     let has_lost = || !statements.has_sql_cache && says(text, HINT.as_bytes());
@@ -327,7 +328,7 @@ pub fn may_name_cache(text: &[u8], mode: LexMode) -> bool {
     says(text, b"fqc") || may_mention_alias(text, &mode.flavour.statements) || says(text, HINT.as_bytes())
 }
 
-/// Spares the lexer for nearly every text.
+/// A cheap check, which makes the lexer unnecessary for nearly every text.
 fn may_mention_alias(text: &[u8], statements: &Statements) -> bool {
     !statements.aliases.is_empty() && says(text, statements.alias_prefix.as_bytes())
 }

@@ -1,11 +1,11 @@
-//! Which rows of one table a statement can touch, told from its text and the values bound to it.
+//! Determines which rows of one table a statement can touch, from its text and the values bound to it.
 //!
-//! Invariants: a row that the statement reads or changes has a key in the answer, whatever the rows hold; what is not
-//! certainly so has no answer, and the statement touches the whole table. Understood are statements that name one table,
-//! whose WHERE is a conjunction with comparisons of the key column and integer literals, and INSERT and REPLACE of VALUES. Of a read
-//! by another unique key, the result shows which row it depends on, if it has found one.
-//! Deliberately absent: whether the name means a table (the server tells), and anything that hangs on the table's other
-//! columns. The caller has classified the text as one read or one write, in the same mode.
+//! Invariants: if the statement reads or changes a row, the row's key is in the answer, whatever the rows hold. If that is not certain,
+//! there is no answer, and the statement touches the whole table. Understood are statements that name one table and whose WHERE is a
+//! conjunction with comparisons of the key column and integer literals, and INSERT and REPLACE of VALUES. For a read by another unique
+//! key, the result shows which row it depends on, if it has found one.
+//! Deliberately absent: whether the name means a table (the server reports that), and anything that depends on the table's other columns.
+//! The caller has classified the text as one read or one write, in the same mode.
 
 mod counted;
 mod insert;
@@ -22,7 +22,7 @@ use footprint::{KeyColumn, Keys};
 pub use placed::{Placed, placed};
 use scan::{Scan, digits};
 
-/// A statement to be looked at.
+/// A statement to be analysed.
 #[derive(Clone, Copy)]
 pub struct Text<'a> {
     pub text: &'a [u8],
@@ -35,7 +35,7 @@ pub struct Text<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
     Keys(Keys),
-    /// One new row, whose key the server makes up and tells at the end.
+    /// One new row. The server generates its key, and reports it in the response.
     Generated,
 }
 

@@ -3,7 +3,7 @@
 use crate::lex::{Lexer, TokenKind};
 use crate::{Begin, Completion, Isolation, Kind, SetTransaction, TransactionScope, Xa};
 
-/// After BEGIN.
+/// Parses what follows BEGIN.
 pub(crate) fn begin(lexer: &mut Lexer) -> Kind {
     if lexer.accept("not") {
         return Kind::Compound;
@@ -12,7 +12,7 @@ pub(crate) fn begin(lexer: &mut Lexer) -> Kind {
     if lexer.is_at_end() { Kind::Begin(Begin::default()) } else { Kind::Compound }
 }
 
-/// After START.
+/// Parses what follows START.
 pub(crate) fn start(lexer: &mut Lexer) -> Option<Kind> {
     lexer.accept("transaction").then_some(())?;
     let mut begin = Begin::default();
@@ -35,7 +35,7 @@ pub(crate) fn start(lexer: &mut Lexer) -> Option<Kind> {
     }
 }
 
-/// READ ONLY or READ WRITE: whether only reads are allowed.
+/// Parses READ ONLY (true) or READ WRITE (false).
 fn read_access(lexer: &mut Lexer) -> Option<bool> {
     lexer.accept("read").then_some(())?;
     access(lexer)
@@ -46,7 +46,7 @@ fn access(lexer: &mut Lexer) -> Option<bool> {
     (is_read_only || lexer.accept("write")).then_some(is_read_only)
 }
 
-/// After COMMIT, and after ROLLBACK where no savepoint follows.
+/// Parses what follows COMMIT, or ROLLBACK without a savepoint.
 pub(crate) fn completion(lexer: &mut Lexer) -> Option<Completion> {
     lexer.accept("work");
     let mut completion = Completion::default();
@@ -63,7 +63,7 @@ pub(crate) fn completion(lexer: &mut Lexer) -> Option<Completion> {
     Some(completion)
 }
 
-/// After ROLLBACK.
+/// Parses what follows ROLLBACK.
 pub(crate) fn rollback(lexer: &mut Lexer) -> Option<Kind> {
     let mut ahead = *lexer;
     ahead.accept("work");
@@ -75,7 +75,7 @@ pub(crate) fn rollback(lexer: &mut Lexer) -> Option<Kind> {
     lexer.next().is_name().then_some(Kind::RollbackToSavepoint)
 }
 
-/// After SET and a scope, from TRANSACTION on.
+/// Parses what follows SET and a scope, from TRANSACTION on.
 pub(crate) fn set_transaction(lexer: &mut Lexer, scope: TransactionScope) -> Option<Kind> {
     lexer.accept("transaction").then_some(())?;
     let mut set = SetTransaction { scope, isolation: None, read_only: None };
@@ -106,7 +106,7 @@ fn isolation(lexer: &mut Lexer) -> Option<Isolation> {
     lexer.accept("uncommitted").then_some(Isolation::ReadUncommitted)
 }
 
-/// After XA. The identifiers of its transactions are left to the server.
+/// Parses what follows XA. Identifiers of XA transactions are left to the server.
 pub(crate) fn xa(lexer: &mut Lexer) -> Option<Kind> {
     const VERBS: [(&str, Xa); 7] = [
         ("start", Xa::Start),

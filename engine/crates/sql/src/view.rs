@@ -1,24 +1,25 @@
-//! What the definition of a view says against keeping what is read from it, and where its rows come from.
+//! Analyses the definition of a view: does it forbid keeping results of the view, and where do its rows come from?
 //!
-//! The server prints definitions: names have backticks and schemas, functions their usual names, in UTF-8.
+//! Definitions are in the form in which the server prints them: names have backticks and schemas, functions their usual names, and all is
+//! UTF-8.
 
 use crate::{Hint, Kind, LexMode, Read, Refusal, TableName, classify, sources};
 use flavour::Flavour;
 
-/// Longer definitions are not looked at. The server may cut them off, somewhere beyond.
+/// The longest definition that is analysed. The server may truncate definitions at some greater length.
 const LONGEST: usize = 16 * 1024;
 
-/// What a definition has against it.
+/// A reason in a view's definition against keeping its results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Against {
     NotUnderstood,
-    /// What it calls may have another value at each read, or for each session.
+    /// The view calls a function whose value may differ between reads or between sessions.
     Function,
     SystemSchema,
     NoCacheHint,
 }
 
-/// The tables and views that a view may name. A name that has no schema is one of the view's.
+/// The tables and views that the definition may name. A name without a schema is in the view's own schema.
 pub fn view(flavour: &'static Flavour, definition: &[u8]) -> Result<Vec<TableName>, Against> {
     let mode = LexMode::new(flavour);
     match classify(definition, mode).kind {
@@ -30,7 +31,7 @@ pub fn view(flavour: &'static Flavour, definition: &[u8]) -> Result<Vec<TableNam
 
 fn against(read: &Read) -> Option<Against> {
     match read.refusal {
-        // A view of constants alone; a result needs some table besides.
+        // A view may consist of constants alone. The read must name some other table in any case.
         None | Some(Refusal::NoTable) => (read.hint == Hint::SqlNoCache).then_some(Against::NoCacheHint),
         Some(
             Refusal::UnknownFunction

@@ -1,6 +1,6 @@
-//! Goes through the tokens of a statement once, and finds where it ends, what it asks about, and why its result must not be kept.
+//! Goes through the tokens of a statement once. Finds where it ends, what it asks about, and why its result must not be kept.
 //!
-//! There is no grammar: each token is judged by itself and the two before it. The first reason found is the one that counts.
+//! There is no grammar: each token is judged by itself and the two before it. The first reason that is found counts.
 
 use crate::lex::{LONGEST_WORD, Lexer, Token, TokenKind, unquoted};
 use crate::{Hint, Refusal};
@@ -10,11 +10,11 @@ use flavour::{Flavour, Functions};
 pub(crate) enum Ending {
     Single,
     Multiple,
-    /// Not to be split into tokens, or with parts that the server may skip.
+    /// The text cannot be split into tokens, or has parts that the server may skip.
     Broken,
 }
 
-/// What a walk has found.
+/// The findings of one walk over a statement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Findings {
     pub ending: Ending,
@@ -27,7 +27,7 @@ pub(crate) struct Findings {
     pub may_write: bool,
 }
 
-/// Parentheses that are followed; deeper ones are refused.
+/// The deepest nesting of parentheses that is analysed. Deeper ones are refused.
 const DEEPEST: u32 = 63;
 
 struct Walk<'a> {
@@ -35,11 +35,11 @@ struct Walk<'a> {
     previous: Token<'a>,
     before: Token<'a>,
     depth: u32,
-    /// One bit for each open parenthesis: the arguments of CONVERT.
+    /// One bit for each open parenthesis. It is set if the parenthesis contains the arguments of CONVERT.
     converts: u64,
-    /// One bit for each open parenthesis, and one for the statement itself: a SELECT is within it.
+    /// One bit for each open parenthesis, and one for the statement itself. It is set if a SELECT is within it.
     selects: u64,
-    /// Between the WITH at the beginning and its statement.
+    /// The walk is between the WITH at the beginning and the statement that follows its list.
     is_in_with: bool,
     counts_found: bool,
     found: Findings,
@@ -101,7 +101,7 @@ impl Walk<'_> {
         if !self.found.names_table {
             self.refuse(Refusal::NoTable);
         }
-        // This reason comes last, because a caller that stores the number as well may ignore it.
+        // This reason comes last, because a caller that also stores the number of rows found may ignore it.
         if self.counts_found {
             self.refuse(Refusal::CalcFoundRows);
         }
@@ -189,7 +189,8 @@ impl Walk<'_> {
         }
     }
 
-    /// All of the history, or its state at a moment that the text itself tells: what that says changes with the table alone.
+    /// True if all of the history is read, or its state at a time that the text itself contains. The result then changes only with the
+    /// table.
     fn names_fixed_time(&self) -> bool {
         let mut ahead = self.lexer;
         ahead.accept("all")
@@ -215,12 +216,12 @@ impl Walk<'_> {
         self.selects &= !bit;
     }
 
-    /// The one of the innermost open parenthesis.
+    /// The bit of the innermost open parenthesis, or of the statement itself.
     fn bit(&self) -> u64 {
         1u64.checked_shl(self.depth).unwrap_or(0)
     }
 
-    /// Otherwise a FROM belongs to a function, such as TRIM.
+    /// True if a FROM here belongs to a SELECT, and not to a function such as TRIM.
     fn is_in_select(&self) -> bool {
         self.selects & self.bit() != 0
     }
@@ -230,13 +231,13 @@ impl Walk<'_> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// `WITH name (columns) AS`: further names only in the list at the beginning.
+    /// True in `WITH name (columns) AS`. Such names are only in the list at the beginning.
     fn is_table_expression_name(&self) -> bool {
         self.before.is_any(&["with", "recursive"])
             || self.is_in_with && self.depth == 0 && self.before.kind == TokenKind::Comma
     }
 
-    /// `MATCH (...) AGAINST (...)`: elsewhere it could be a stored function of that name.
+    /// True in `MATCH (...) AGAINST (...)`. Elsewhere AGAINST could be the name of a stored function.
     fn is_full_text_search(&self) -> bool {
         self.previous.is("against") && self.before.kind == TokenKind::Close
     }
@@ -245,10 +246,10 @@ impl Walk<'_> {
         let mut buffer = [0; LONGEST_WORD];
         let name = match self.previous.lowered(&mut buffer) {
             Some(name) if self.previous.kind == TokenKind::Word && self.before.kind != TokenKind::Dot => name,
-            // Quoted, qualified and endless names are never built in.
+            // A name that is quoted, qualified or too long is never that of a built-in function.
             _ => b"",
         };
-        // Whether it is a call depends on the text between: the server looks at the next byte alone.
+        // The text in between decides whether it is a call: the server only looks at the byte after the name.
         let between = &self.lexer.text()[self.previous.end()..open.start];
         let is_tight = between.is_empty() || self.lexer.mode().ignore_space && between.trim_ascii().is_empty();
         let has_argument = self.lexer.peek().kind != TokenKind::Close;
@@ -266,13 +267,13 @@ impl Walk<'_> {
             None => Refusal::UnknownFunction,
         };
         let is_unknown = refusal == Refusal::UnknownFunction;
-        // Some are built in only if the parenthesis follows at once.
+        // Some functions are built in only if the parenthesis follows the name directly.
         self.found.calls_stored |= is_unknown || !is_tight;
         self.found.reads_diagnostics |= is_unknown || functions.diagnostics.contains(name);
         self.refuse(refusal);
     }
 
-    /// `AS TIME`, `RETURNING TIME`, and `CONVERT(..., TIME)`.
+    /// Refuses the type TIME in `AS TIME`, `RETURNING TIME` and `CONVERT(..., TIME)`.
     fn time_type(&mut self) {
         let is_type =
             self.before.is_any(&["as", "returning"]) || self.before.kind == TokenKind::Comma && self.is_in_convert();
@@ -294,7 +295,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether the next word is the name after `@@`, or its scope.
+    /// True if the next word is the name after `@@`, or its scope.
     fn is_system_variable(&self) -> bool {
         self.previous.kind == TokenKind::AtAt
             || self.previous.kind == TokenKind::Dot && self.before.is_any(&["session", "local", "global"])

@@ -1,4 +1,4 @@
-//! What may be kept, and the reason where it may not.
+//! Reads whose results may be stored, and the refusals of those that may not.
 
 use flavour::MARIADB;
 use sql::{Charset, Hint, Kind, LexMode, Read, Refusal, classify};

@@ -1,4 +1,4 @@
-//! LIKE and WHERE of the reports: which rows they choose, and what they are told that they cannot do.
+//! LIKE and WHERE of the reports: the rows that they choose, and the errors for what they do not support.
 
 use flavour::MARIADB;
 use sql::{Charset, Kind, LexMode, Misuse, Selection, Show, classify};
@@ -16,7 +16,7 @@ fn parsed(tail: &str) -> Result<Selection, Misuse> {
     parsed_in(tail, LexMode::new(&MARIADB))
 }
 
-/// Which of four rows are chosen.
+/// The rows that are chosen out of four.
 fn chosen(tail: &str) -> String {
     let selection = parsed(tail).unwrap_or_else(|misuse| panic!("{tail}: {misuse:?}"));
     assert_eq!(selection.unknown_column(&COLUMNS), None, "{tail}");

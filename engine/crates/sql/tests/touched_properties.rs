@@ -1,4 +1,4 @@
-//! Random conditions against a naive evaluator: every row for which one holds has a key among those that were told.
+//! Random conditions against a naive evaluator: the keys in the answer include those of every row for which the condition holds.
 
 mod random;
 
@@ -201,7 +201,7 @@ fn text(text: &str) -> Text<'_> {
     Text { text: text.as_bytes(), mode: LexMode::new(&MARIADB), bound: &[] }
 }
 
-/// Returns the rows that the statement writes, as far as its shape and its numbers tell them.
+/// Returns the rows that the statement writes, determined from its shape and its numbers. None if these do not determine them.
 fn told_by_shape(statement: &str, column: &KeyColumn) -> Option<(TableName, Written)> {
     let (mode, mut shape, mut numbers) = (text(statement).mode, Vec::new(), Numbers::default());
     sql::shape_and_numbers(statement.as_bytes(), mode, &mut shape, &mut numbers).then_some(())?;

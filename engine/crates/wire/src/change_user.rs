@@ -7,7 +7,7 @@ use crate::lenenc::Reader;
 pub struct ChangeUser {
     pub user: Vec<u8>,
     pub database: Option<Vec<u8>>,
-    /// Absent in very short packets: the connection keeps the one it had.
+    /// Absent in very short packets. The connection then keeps its character set.
     pub charset: Option<u16>,
 }
 

@@ -2,7 +2,7 @@
 
 macro_rules! commands {
     ($($name:ident = $byte:literal),* $(,)?) => {
-        /// What a client asks for. Bytes outside the list are for the server to judge.
+        /// A client's command. Bytes that are not listed are left to the server.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Command { $($name = $byte),* }

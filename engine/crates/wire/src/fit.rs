@@ -1,32 +1,32 @@
-//! Whether MySQL prepares a statement anew for the values that an execution gives its parameters.
+//! Determines whether MySQL prepares a statement again for the values that an execution gives its parameters.
 //!
-//! It also does so where it has to open a table again, which nobody is told of, and then takes every parameter for what it is given
-//! in that execution. So only those values are clear for which a parameter is taken for the same before and after.
+//! MySQL also does that when it has to open a table again, which is not reported to the engine. It then takes every parameter for the
+//! type of its value in that execution. So a value is clear only if its parameter is taken for the same type before and after.
 
 use crate::{Bound, BoundType, NO_TYPE, Param, Parameter, Params};
 
-/// What MySQL goes by where it takes the values of a prepared statement's parameters: what the statement was prepared for, and the types
-/// of the first values that did not fit, for which it prepares the statement again. With a number first, for example, it compares text as
-/// a number from then on.
+/// The types by which MySQL interprets the parameters of a prepared statement: those from its preparation, and those of the first values
+/// that did not fit these, for which it prepares the statement again. After a number, for example, it compares text as a number from then
+/// on.
 #[derive(Clone, Debug, Default)]
 pub struct TakenFor {
     parameters: Vec<Parameter>,
-    /// Empty until a value did not fit.
+    /// Empty as long as all values have fitted.
     reprepared_for: Vec<BoundType>,
 }
 
 /// How the server takes the values of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// The values are taken as in every other execution with the same types.
+    /// The server interprets the values as in every other execution with the same types.
     Alike,
-    /// The server prepares the statement again for these types, which later executions go by.
+    /// The server prepares the statement again for these types. They also apply to later executions.
     Reprepared(Vec<BoundType>),
-    /// Some values are NULL that had a type when the statement was prepared again.
+    /// Some values are NULL whose parameters had a type when the statement was prepared again.
     InPart,
     /// Some values have another type than the statement was prepared again for.
     Mixed,
-    /// That depends on more than the types of the values.
+    /// The interpretation depends on more than the types of the values.
     Unclear,
 }
 
@@ -54,7 +54,7 @@ impl TakenFor {
         self.reprepared_for = types;
     }
 
-    /// Identify what the statement was prepared for.
+    /// Bytes that identify the types from the statement's preparation.
     pub fn parameter_bytes(&self) -> impl Iterator<Item = u8> {
         self.parameters.iter().flat_map(Parameter::bytes)
     }
@@ -67,11 +67,11 @@ impl TakenFor {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// The parameters are taken for what the values are.
+    /// The parameters are already taken for the types of the values.
     Same,
-    /// They will be, for the server prepares the statement anew.
+    /// The parameters will be taken for the types of the values, because the server prepares the statement again.
     Other,
-    /// That hangs on more than the types of the values.
+    /// The outcome depends on more than the types of the values.
     Unclear,
 }
 
@@ -135,7 +135,7 @@ fn given(param: &Param) -> Option<Class> {
     })
 }
 
-/// The server takes this text for a value of the class, whatever else is set.
+/// True if the server takes this text for a value of the class, no matter what else is set.
 fn reads_as(wanted: Class, value: &Bound) -> bool {
     let Bound::Bytes(text) = value else { return false };
     match wanted {
@@ -147,7 +147,7 @@ fn reads_as(wanted: Class, value: &Bound) -> bool {
     }
 }
 
-/// Of so few digits that each of these types has room for it.
+/// True for a decimal number. It has so few digits that each numeric type has room for it.
 fn is_number(text: &[u8]) -> bool {
     let unsigned = text.strip_prefix(b"-").unwrap_or(text);
     let mut parts = unsigned.split(|byte| *byte == b'.');
@@ -155,7 +155,7 @@ fn is_number(text: &[u8]) -> bool {
     text.len() <= 30 && parts.by_ref().take(2).all(is_whole) && parts.next().is_none()
 }
 
-/// One that is in every calendar.
+/// True for a date whose day exists in every month.
 fn is_date(text: &[u8]) -> bool {
     let has = |at: usize, allowed: std::ops::RangeInclusive<&[u8]>| allowed.contains(&&text[at..][..2]);
     has_form(text, b"0000-00-00") && has(0, b"10"..=b"99") && has(5, b"01"..=b"12") && has(8, b"01"..=b"28")
@@ -166,7 +166,7 @@ fn is_time(text: &[u8]) -> bool {
     has_form(text, b" 00:00:00") && has(1, b"23") && has(4, b"59") && has(7, b"59")
 }
 
-/// The form has a zero where a digit may be.
+/// `form` has a zero in each place where the text must have a digit.
 fn has_form(text: &[u8], form: &[u8]) -> bool {
     let pairs = || text.iter().zip(form);
     text.len() == form.len()

@@ -1,4 +1,4 @@
-//! The first packet of a connection, from the server.
+//! The greeting: the first packet of a connection, which the server sends.
 
 use crate::capability;
 use crate::lenenc::Reader;
@@ -60,11 +60,11 @@ pub(crate) fn extended_bits(low: u64, extended: u64) -> u64 {
     if low & capability::MYSQL == 0 { extended << 32 } else { 0 }
 }
 
-/// What a greeting asks its client to prove an identity with.
+/// The server's request to authenticate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Challenge {
     pub scramble: Vec<u8>,
-    /// The way to prove it.
+    /// The authentication plugin that the client has to use.
     pub plugin: Vec<u8>,
 }
 
@@ -82,7 +82,8 @@ impl Challenge {
         Some(Challenge { scramble: [first, second].concat(), plugin: plugin.to_vec() })
     }
 
-    /// Reads the payload by which a server asks for another way than that of its greeting.
+    /// Reads the payload of a switch request, in which the server asks for another plugin than in its greeting. None if it is another
+    /// packet.
     pub fn of_switch(payload: &[u8]) -> Option<Challenge> {
         let mut reader = Reader::new(payload);
         reader.u8().filter(|kind| *kind == 0xFE)?;

@@ -6,13 +6,13 @@ use crate::lenenc::Reader;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientHello {
-    /// As the client sent them; in force are those that the server offers too.
+    /// The capabilities that the client sent. Only those that the server offers, too, are in force.
     pub capabilities: u64,
     pub max_packet: u32,
     pub charset: u16,
     pub user: Vec<u8>,
     pub database: Option<Vec<u8>>,
-    /// This is only the request: the hello proper follows inside TLS.
+    /// The packet only requests TLS. The full hello follows inside TLS.
     pub ssl_requested: bool,
     pub compress: bool,
 }
@@ -47,14 +47,14 @@ impl ClientHello {
         Some(hello)
     }
 
-    /// The part of a hello's payload that, alone, requests TLS.
+    /// Returns the request for TLS that a client sends before a hello with this payload.
     pub fn tls_request(payload: &[u8]) -> Option<Vec<u8>> {
         let mut request = payload.get(..FIXED)?.to_vec();
         Self::ask_tls(&mut request, true)?;
         Some(request)
     }
 
-    /// Says in the payload of a hello whether it is inside TLS.
+    /// Sets or clears the flag in a hello's payload that asks for TLS.
     pub fn ask_tls(payload: &mut [u8], is_asked: bool) -> Option<()> {
         capability::set_tls(payload.first_chunk_mut()?, is_asked);
         Some(())
@@ -70,7 +70,7 @@ impl ClientHello {
     }
 }
 
-/// What proves the identity, in the three encodings of history.
+/// Skips the authentication data, which has three encodings for historical reasons.
 pub(crate) fn skip_proof(reader: &mut Reader, capabilities: u64) -> Option<()> {
     if capabilities & PLUGIN_AUTH_LENENC != 0 {
         reader.string()?;

@@ -1,6 +1,6 @@
 //! Length-encoded integers and strings, and fixed-width fields, read from the front of a slice.
 
-/// A slice being consumed. Every method is `None`, and consumes nothing, when the bytes do not suffice.
+/// A slice being consumed. Every method returns `None`, and consumes nothing, if there are too few bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     rest: &'a [u8],
@@ -25,7 +25,7 @@ impl<'a> Reader<'a> {
         Some(head)
     }
 
-    /// A little-endian number of `width` bytes, at most 8.
+    /// Reads a little-endian number of `width` bytes, at most 8.
     pub fn uint(&mut self, width: usize) -> Option<u64> {
         let mut wide = [0; 8];
         wide.get_mut(..width)?.copy_from_slice(self.take(width)?);
@@ -44,7 +44,7 @@ impl<'a> Reader<'a> {
         Some(self.uint(4)? as u32)
     }
 
-    /// A length-encoded integer. 0xFB (NULL) and 0xFF (an error) are none.
+    /// Reads a length-encoded integer. 0xFB (NULL) and 0xFF (an error) are none.
     pub fn int(&mut self) -> Option<u64> {
         let mut ahead = *self;
         let value = match ahead.u8()? {
@@ -58,7 +58,7 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// A length-encoded string.
+    /// Reads a length-encoded string.
     pub fn string(&mut self) -> Option<&'a [u8]> {
         let mut ahead = *self;
         let length = usize::try_from(ahead.int()?).ok()?;
@@ -67,7 +67,7 @@ impl<'a> Reader<'a> {
         Some(string)
     }
 
-    /// One value of a text row: `Some(None)` is NULL.
+    /// Reads one value of a text row. `Some(None)` is NULL.
     pub fn text_value(&mut self) -> Option<Option<&'a [u8]>> {
         if self.rest.first() == Some(&0xFB) {
             self.take(1)?;
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
         self.string().map(Some)
     }
 
-    /// Up to a NUL, which is consumed.
+    /// Reads up to a NUL, and consumes the NUL.
     pub fn nul_terminated(&mut self) -> Option<&'a [u8]> {
         let end = self.rest.iter().position(|byte| *byte == 0)?;
         let string = self.take(end)?;
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         Some(string)
     }
 
-    /// Old clients leave out the NUL of the last field.
+    /// Reads up to a NUL or to the end, because old clients leave out the NUL of the last field.
     pub fn until_nul_or_end(&mut self) -> Option<&'a [u8]> {
         self.nul_terminated().or_else(|| self.take(self.rest.len()))
     }

@@ -12,20 +12,20 @@ const HEAD: usize = 1 + MAGIC.len() + 16;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note<'a> {
-    /// Reads answered since the last command.
+    /// The number of reads answered since the last command.
     pub hits: u64,
-    /// The number of rows of the last one.
+    /// The number of rows of the last of these reads.
     pub rows: u64,
-    /// The last one, as it would have been sent.
+    /// The packet of the last of these reads, as it would have been sent to the server.
     pub packet: &'a [u8],
 }
 
-/// What bytes of a client begin with.
+/// The beginning of the bytes that a client has sent.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Begins<'a> {
-    /// A note, before these bytes.
+    /// A note, and the bytes after it.
     Note(Note<'a>, &'a [u8]),
-    /// Perhaps a note: there are too few bytes.
+    /// There are too few bytes to tell whether this is a note.
     Unknown,
     Other,
 }

@@ -18,7 +18,7 @@ impl Header {
         Some(Header { length: u32::from_le_bytes([a, b, c, 0]) as usize, sequence })
     }
 
-    /// The last packet of a payload is the first that is not full.
+    /// True if the payload continues in the next packet. The last packet of a payload is the first that is not full.
     pub fn is_continued(self) -> bool {
         self.length == MAX_PAYLOAD
     }
@@ -39,7 +39,7 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// The payload of a command that these bytes are, the whole of it and nothing else.
+/// The payload of a command, if these bytes are exactly one command in one packet.
 pub fn lone_command(bytes: &[u8]) -> Option<&[u8]> {
     first_command(bytes).filter(|payload| payload.len() + Header::SIZE == bytes.len())
 }
@@ -76,7 +76,7 @@ impl<'a> Iterator for Framed<'a> {
     }
 }
 
-/// Appends a payload, as several packets where it is too long for one, and moves the sequence on.
+/// Appends a payload, as several packets if it is too long for one, and advances the sequence number.
 pub fn push_packet(out: &mut Vec<u8>, sequence: &mut u8, payload: &[u8]) {
     let mut rest = payload;
     loop {

@@ -27,12 +27,12 @@ pub struct Piece<'a> {
 }
 
 impl Pieces {
-    /// The next byte begins a payload.
+    /// True if the next byte begins a payload.
     pub fn is_between(&self) -> bool {
         self.arrived == 0 && self.left == 0 && !self.continues
     }
 
-    /// Takes the bytes up to the end of a packet, or all. None: they were all taken, and the last ones belong to a header.
+    /// Takes the bytes up to the end of a packet, or all. None if all bytes were taken and the last ones belong to a header.
     #[inline]
     pub fn next<'a>(&mut self, rest: &mut &'a [u8]) -> Option<Piece<'a>> {
         if self.left == 0 {

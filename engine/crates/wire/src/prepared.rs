@@ -28,18 +28,18 @@ pub struct Execute<'a> {
     pub iterations: u32,
     /// Null bitmap, flag, types and values: meaningless without the parameter count.
     pub parameters: Cow<'a, [u8]>,
-    /// As many as the packet says, where it says so.
+    /// The number of bound values that the packet states. None if it states none.
     told: Option<usize>,
-    /// Some have names, or what is there cannot be read.
+    /// Some parameters have names, or the parameters cannot be read.
     is_named: bool,
 }
 
-/// Of the flags: the number of parameters is told even if the statement has none.
+/// A bit of the flags: the packet states the number of parameters even if the statement has none.
 const COUNTS_PARAMETERS: u8 = 8;
 
 impl<'a> Execute<'a> {
-    /// Reads the payload, command byte included. Where attributes are agreed on, the parameters are those of an execution without
-    /// them all the same.
+    /// Reads the payload, command byte included. If attributes are agreed on, `parameters` nevertheless has the form of an execution
+    /// without attributes.
     pub fn parse(payload: &'a [u8], capabilities: u64) -> Option<Execute<'a>> {
         let mut reader = Reader::new(payload);
         reader.u8()?;
@@ -48,19 +48,19 @@ impl<'a> Execute<'a> {
         if capabilities & QUERY_ATTRIBUTES == 0 {
             return Some(Execute { id, flags, iterations, parameters: rest.into(), told: None, is_named: false });
         }
-        // Whoever binds anything tells how much, with or without the flag.
+        // An execution that binds anything states the number of values, with or without the flag.
         let counted = if rest.is_empty() { Some((0, Vec::new())) } else { counted(rest) };
         let (flags, is_named) = (flags & !COUNTS_PARAMETERS, counted.is_none());
         let (told, parameters) = counted.unwrap_or_default();
         Some(Execute { id, flags, iterations, parameters: parameters.into(), told: Some(told), is_named })
     }
 
-    /// More is bound than the `count` parameters of the statement: functions may read it.
+    /// True if the execution binds more than the `count` parameters of the statement. Functions may read such attributes.
     pub fn has_attributes(&self, count: u16) -> bool {
         self.is_named || self.told.is_some_and(|told| told != usize::from(count))
     }
 
-    /// The types that it binds anew, as far as they are there; none if it goes by those of the execution before.
+    /// The types that the execution binds, empty if they cannot be read. None if it uses the types of the execution before.
     pub fn new_types(&self, count: u16) -> Option<&[u8]> {
         if self.has_attributes(count) {
             return Some(&[]);
@@ -69,9 +69,9 @@ impl<'a> Execute<'a> {
         (*flag != 0).then(|| rest.get(..2 * usize::from(count)).unwrap_or_default())
     }
 
-    /// `remembered_types`: those that the last execution bound, two bytes each. `None` if the payload does not
-    /// fit the count exactly, binds no types while none are remembered, or has values of an unknown type.
-    /// Parameters sent by COM_STMT_SEND_LONG_DATA are not in the payload: the caller must know of them.
+    /// Reads the parameters. `remembered_types` are those that the last execution bound, two bytes each. `None` if the payload does not
+    /// fit the count exactly, binds no types while none are remembered, or has values of an unknown type. Parameters sent by
+    /// COM_STMT_SEND_LONG_DATA are not in the payload: the caller must know of them.
     pub fn params<'p>(&'p self, count: u16, remembered_types: &'p [u8]) -> Option<Params<'p>> {
         if self.has_attributes(count) {
             return None;
@@ -93,8 +93,8 @@ impl<'a> Execute<'a> {
     }
 }
 
-/// Parameters that tell their number first, and their names after their types: the number, and the parameters as they are without
-/// both. `None` if any has a name.
+/// Reads parameters in the form with attributes, with their number before them and a name after each type. Returns the number, and the
+/// parameters without number and names. `None` if any parameter has a name.
 fn counted(bytes: &[u8]) -> Option<(usize, Vec<u8>)> {
     let mut reader = Reader::new(bytes);
     let count = usize::try_from(reader.int()?).ok()?;
@@ -106,11 +106,11 @@ fn counted(bytes: &[u8]) -> Option<(usize, Vec<u8>)> {
     (!bindings.has_names).then(|| (count, [bindings.nulls, &flag, &bindings.types, reader.rest()].concat()))
 }
 
-/// What stands before the values of named parameters.
+/// The part of an execution or query with attributes that precedes the values.
 pub(crate) struct Bindings<'a> {
     nulls: &'a [u8],
     are_new: bool,
-    /// Two bytes each; none if they are those of before.
+    /// Two bytes for each type. Empty if the types are those of the execution before.
     types: Vec<u8>,
     has_names: bool,
 }
@@ -126,7 +126,8 @@ impl<'a> Bindings<'a> {
         Some(bindings)
     }
 
-    /// What follows the values of these types, whose first is the first of these bytes.
+    /// Returns the bytes after the values, given bytes that begin with the first value. None if no types are bound, or values are
+    /// missing.
     pub(crate) fn after_values<'v>(&'v self, bytes: &'v [u8]) -> Option<&'v [u8]> {
         let mut params = ParamIter { nulls: self.nulls, types: &self.types, index: 0, values: Reader::new(bytes) };
         let is_whole = self.are_new && params.by_ref().count() == self.types.len() / 2;
@@ -134,8 +135,8 @@ impl<'a> Bindings<'a> {
     }
 }
 
-/// The packet of an execution that binds these types itself, two bytes for each parameter, where it went by those of the
-/// execution before.
+/// Returns the packet with these types bound, two bytes for each parameter, if the execution used those of the execution before.
+/// Otherwise returns a copy.
 pub fn with_types(packet: &[u8], types: &[u8], capabilities: u64) -> Vec<u8> {
     let count = types.len() / 2;
     let told = told_count(count, capabilities);
@@ -150,15 +151,15 @@ pub fn with_types(packet: &[u8], types: &[u8], capabilities: u64) -> Vec<u8> {
     out
 }
 
-/// An execution that binds these types and comes to nothing: it says that a value follows, and none does.
+/// An execution that binds these types and then fails, because it announces values and contains none.
 pub fn types_alone(id: u32, types: &[u8], capabilities: u64) -> Vec<u8> {
     let mut out = Vec::new();
     push_packet(&mut out, &mut 0, &without_values(id, types, 0, capabilities));
     out
 }
 
-/// The same for a server that takes no types from what it cannot read: it refuses the execution, and each further one until the
-/// statement is reset, since a piece has come for a parameter that is not there.
+/// The same for a server that takes no types from an execution that it cannot read. Long data is sent first for a parameter that does not
+/// exist. So the server refuses this execution, and each further one until the statement is reset.
 pub fn types_refused(id: u32, types: &[u8], capabilities: u64) -> Vec<u8> {
     const NOWHERE: [u8; 2] = [0xff; 2];
     let piece = [&[Command::StmtSendLongData as u8][..], &id.to_le_bytes(), &NOWHERE].concat();
@@ -177,7 +178,7 @@ fn without_values(id: u32, types: &[u8], nulls: u8, capabilities: u64) -> Vec<u8
     [&head[..], &told, &nulls, &[1], &with_names(types, capabilities)].concat()
 }
 
-/// How many parameters there are, where that is told.
+/// The number of parameters as a packet states it. Empty if attributes are not agreed on.
 fn told_count(count: usize, capabilities: u64) -> Vec<u8> {
     let mut told = Vec::new();
     if capabilities & QUERY_ATTRIBUTES != 0 {
@@ -194,7 +195,7 @@ fn with_names(types: &[u8], capabilities: u64) -> Vec<u8> {
     }
 }
 
-/// Command, statement, cursor type and iterations.
+/// The number of bytes before the parameters: command, statement, cursor type and iterations.
 const BEFORE_PARAMETERS: usize = 10;
 
 /// A parameter's type as it is bound: its code, and whether it is unsigned.
@@ -246,7 +247,7 @@ pub struct Param<'a> {
 }
 
 impl Param<'_> {
-    /// An integer of the usual types; of a value of another type the server decides what it means.
+    /// The value as an integer, if its type is one of the usual integer types. For other types the server decides what a value means.
     pub fn integer(&self) -> Option<i128> {
         match self.value {
             Bound::Integer(number) if matches!(self.type_code, 1 | 2 | 3 | 8) => Some(number),
@@ -264,7 +265,7 @@ pub enum Bound<'a> {
     Bytes(&'a [u8]),
 }
 
-/// Ends at the last parameter, or before one that is malformed.
+/// Iterates over the parameters. Ends after the last one, or before one that is malformed.
 #[derive(Clone, Debug)]
 pub struct ParamIter<'a> {
     nulls: &'a [u8],

@@ -1,11 +1,11 @@
-//! The PROXY protocol, versions 1 and 2: a header that a load balancer sends before the client's first byte, to say whose
-//! connection it is. A server reads it and tells the result, so that of a header that arrives only the length matters.
+//! The PROXY protocol, versions 1 and 2: a header that a load balancer sends before the client's first byte, to say which client it
+//! connects for. The server interprets a header that arrives and reports the client's address. So only the header's length matters here.
 
 use std::net::{IpAddr, SocketAddr};
 
 const TEXT: [u8; 4] = *b"PROX";
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
-/// How the signature of the second version begins. As a packet's header, neither could be that of a hello.
+/// The beginning of the second version's signature. Read as a packet header, neither signature could be that of a hello.
 const BINARY: [u8; 4] = *b"\r\n\r\n";
 const BINARY_FIXED: usize = 16;
 
@@ -15,7 +15,7 @@ pub enum Version {
     Binary,
 }
 
-/// How many of these first bytes of a client are such a header; none while that cannot be told.
+/// The length of the header that a client's first bytes begin with; 0 if they begin with none. None if there are too few bytes to tell.
 pub fn header_length(bytes: &[u8]) -> Option<usize> {
     match *bytes.first_chunk()? {
         TEXT => bytes.iter().position(|&byte| byte == b'\n').map(|end| end + 1),
@@ -27,8 +27,8 @@ pub fn header_length(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The header for a client with this address that has come to that one. Without addresses, or with one of each family, it says
-/// that nothing is known: the server then takes the connection's own.
+/// The header for a client that has connected to the listener. Without addresses, or if they are of different families, the header says
+/// that nothing is known. The server then uses the connection's own address.
 pub fn header(version: Version, client_and_listener: Option<(SocketAddr, SocketAddr)>) -> Vec<u8> {
     let pair = client_and_listener.map(|(client, listener)| {
         (client.ip().to_canonical(), client.port(), listener.ip().to_canonical(), listener.port())

@@ -1,4 +1,4 @@
-//! COM_QUERY: a text, and before it attributes, where client and server have agreed on them.
+//! COM_QUERY: a text. Attributes precede it if client and server have agreed on them.
 
 use crate::capability::QUERY_ATTRIBUTES;
 use crate::lenenc::Reader;
@@ -9,7 +9,7 @@ use crate::{Command, Header};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Query<'a> {
     pub text: &'a [u8],
-    /// Functions may read them.
+    /// The query has attributes. Functions may read them.
     pub has_attributes: bool,
 }
 

@@ -82,7 +82,7 @@ pub fn column_count(payload: &[u8], capabilities: u64) -> Option<(u64, bool)> {
     reader.is_empty().then_some((columns, follows))
 }
 
-/// The number of columns that a response begins with.
+/// The number of columns of the result that a response begins with. None if it begins with no result.
 pub fn columns_of(response: &[u8], capabilities: u64) -> Option<u64> {
     column_count(Packet::parse(response)?.payload, capabilities).map(|(columns, _)| columns)
 }
@@ -94,12 +94,12 @@ pub fn only_row(response: &[u8], capabilities: u64) -> Option<Vec<Vec<u8>>> {
     let skipped = usize::try_from(columns).ok()? + usize::from(capabilities & DEPRECATE_EOF == 0);
     let row = packets.nth(skipped)?;
     let mut reader = Reader::new(row.payload);
-    // What the server is asked for has no zeros but those of a wide character set of results.
+    // The engine only asks for values without zero bytes. If there are zeros, they come from a wide character set of results.
     let narrow = |value: &[u8]| value.iter().copied().filter(|byte| *byte != 0).collect();
     (0..columns).map(|_| reader.string().map(narrow)).collect()
 }
 
-/// The first value of the first row of a result, `Some(None)` if it is NULL. A binary one is given to its eighth byte.
+/// Returns the first value of the first row of a result. `Some(None)` is NULL. A binary value is cut to eight bytes.
 pub fn first_value(response: &[u8], capabilities: u64, is_binary: bool) -> Option<Option<&[u8]>> {
     value(response, capabilities, is_binary, 0)
 }
@@ -145,7 +145,7 @@ fn binary_value<'a>(
     Some((!is_null(place)).then(|| &value[..value.len().min(8)]))
 }
 
-/// Past a value of the column that is defined so. The definition's fixed fields stand at its end, behind optional ones.
+/// Skips a value of the column with this definition. The definition's fixed fields are at its end, after optional ones.
 fn skip_binary(reader: &mut Reader, definition: &[u8]) -> Option<()> {
     const FROM_END: usize = 6;
     let kind = *definition.get(definition.len().checked_sub(FROM_END)?)?;

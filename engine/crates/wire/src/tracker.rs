@@ -1,7 +1,7 @@
-//! Follows the server's bytes for one command and tells when its whole response has left.
+//! Follows the server's bytes for one command, and reports when its whole response has been sent.
 //!
-//! Packets are seen through a window of their first bytes: payloads are never copied or kept, a row costs one
-//! look at its header. After `Done` or `Confused` every further byte is `Confused`.
+//! Only the first bytes of each packet are examined. Payloads are never copied or kept, and a row costs one look at its header. After
+//! `Done` or `Confused` every further byte is `Confused`.
 
 mod machine;
 mod prepare;
@@ -66,34 +66,34 @@ impl Expect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
     More,
-    /// The server waits for the client's file; what it says after that belongs to the same response.
+    /// The server waits for the client's file. What it sends after that belongs to the same response.
     LocalInfile,
     Done(Outcome),
-    /// Not the protocol as known: nothing may be concluded about this connection any more.
+    /// The bytes do not follow the known protocol. Nothing may be concluded about this connection any more.
     Confused,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Of the last result.
+    /// The kind of the last result.
     pub kind: OutcomeKind,
     /// The last status flags; none after ERR, text and a prepared statement without columns.
     pub status: Option<u16>,
     pub warnings: u16,
-    /// How many results with rows.
+    /// The number of results with rows.
     pub results: u32,
     pub more_results_seen: bool,
-    /// Columns of a result came, whatever followed: its rows, or an error.
+    /// Columns of a result came, whatever followed them: rows or an error.
     pub has_columns: bool,
     pub status_offsets: StatusOffsets,
-    /// Of the last OK packet.
+    /// The number of affected rows in the last OK packet.
     pub affected_rows: u64,
     pub last_insert_id: u64,
     /// False if the server left column definitions out (MARIADB_CACHE_METADATA).
     pub metadata_follows: bool,
     /// All bytes of the response.
     pub length: u64,
-    /// Of what was prepared; fewer than it has where they were not told.
+    /// The parameters of a prepared statement. There are fewer than it has if the server left their definitions out.
     pub parameters: Vec<Parameter>,
 }
 
@@ -133,7 +133,7 @@ pub enum OutcomeKind {
     Text,
 }
 
-/// Where in the response the status flags are.
+/// The offsets of the status flags within the response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StatusOffsets {
     at: [u32; 2],

@@ -1,6 +1,7 @@
-//! Makes a server on the same machine seem far away: `distance --server 127.0.0.1:3306 --each-way-us 500` prints its own port, and
-//! passes on what comes from either side so much later. It has one thread and one queue, to take little processor time itself.
-//! With `--waited FILE` it keeps in that file how long clients have waited for the server: nanoseconds, as eight bytes, little-endian.
+//! Makes a server on the same machine seem far away: `distance --server 127.0.0.1:3306 --each-way-us 500` prints the port that it listens
+//! on, and delays everything that passes in either direction by that time. It has one thread and one queue, to take little processor time
+//! itself. With `--waited FILE` it keeps in that file how long clients have waited for the server: nanoseconds, as eight bytes,
+//! little-endian.
 
 use std::cell::Cell;
 use std::collections::{HashMap, VecDeque};
@@ -56,7 +57,7 @@ struct Connections {
     request: Cell<Request>,
 }
 
-/// The last request of a connection: since when its response is awaited.
+/// The last request of a connection, and since when its response is awaited.
 #[derive(Clone, Copy)]
 enum Request {
     None,
@@ -65,7 +66,7 @@ enum Request {
     Answered(Instant),
 }
 
-/// What was heard on one side, for the other; nothing, where one side has ended.
+/// Bytes that one side has sent, on their way to the other side. Empty if the sending side has closed its connection.
 struct Parcel {
     due: Instant,
     to: (Pair, usize),
@@ -77,9 +78,9 @@ struct Distance {
     each_way: Duration,
     listener: TcpListener,
     poll: Poll,
-    /// Each socket that is still heard, by its number.
+    /// The sockets that are still read, by their descriptors.
     ends: HashMap<RawFd, (Pair, usize)>,
-    /// All are as long on their way, so the first is due first.
+    /// All parcels are delayed by the same time, so the first one is due first.
     under_way: VecDeque<Parcel>,
     waited: Option<Waited>,
 }
@@ -158,21 +159,22 @@ impl Distance {
 }
 
 impl Parcel {
-    /// Whoever has gone meanwhile is told by the other side's end.
+    /// Writes the bytes to the receiving side, or closes it if there are none. Errors are ignored: if that connection has ended, its own
+    /// end is passed on as well.
     fn arrive(self) {
         let mut to = &self.to.0.ends[self.to.1];
         let _ = if self.bytes.is_empty() { to.shutdown(Shutdown::Write) } else { to.write_all(&self.bytes) };
     }
 }
 
-/// The kernel's own, since a wait here has to be exact to microseconds.
+/// The kernel's own epoll interface, since a wait has to be exact to microseconds.
 struct Poll(RawFd);
 
 impl Poll {
     fn new(listener: &TcpListener) -> io::Result<Self> {
-        // SAFETY: it takes no memory of ours. The descriptor lives as long as the program.
+        // SAFETY: the call takes no memory of ours. The descriptor lives as long as the program.
         let poll = Self(checked(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?);
-        // SAFETY: neither does this. By default a wait may end 50 us late.
+        // SAFETY: the call takes no memory. Without it a wait may end 50 us late.
         checked(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) })?;
         poll.add(listener.as_raw_fd())?;
         Ok(poll)
@@ -189,7 +191,7 @@ impl Poll {
         checked(unsafe { libc::epoll_ctl(self.0, libc::EPOLL_CTL_DEL, socket, ptr::null_mut()) }).map(drop)
     }
 
-    /// The sockets that have something to be read, at the latest after so long.
+    /// Returns the sockets that can be read. Waits for one at most for this time.
     fn wait(&self, most: Option<Duration>) -> io::Result<Vec<RawFd>> {
         let most = most
             .map(|most| libc::timespec { tv_sec: most.as_secs() as libc::time_t, tv_nsec: most.subsec_nanos().into() });

@@ -1,5 +1,5 @@
-//! What it costs a near cache to follow a server's log: `following --near ../target/release/fqc-near` prints the processor time that it
-//! takes for rows of a table of which results are kept by rows, in one transaction and in many.
+//! Measures what it costs a near cache to follow a server's log. `following --near ../target/release/fqc-near` prints the processor time
+//! for changed rows of a table whose results are kept by row, in one transaction and in many.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,11 +15,12 @@ use fqc_tests::server::{Options, Product, Server};
 const USAGE: &str = "following [--near PATH_OF_FQC_NEAR] [--rows N] [--transactions N] [--rounds N] \
     [--product mariadb|mysql] [--mariadbd PATH]";
 
-/// How often it is asked how far it has come. That takes time, too: as much as while nothing is written.
+/// The interval at which the near cache is asked how far it has read the log. Asking takes processor time, too: as much as while nothing
+/// is written.
 const POLL: Duration = Duration::from_millis(100);
 const LIMIT: Duration = Duration::from_secs(600);
 const IDLE: Duration = Duration::from_secs(5);
-/// Results, each of one row.
+/// The number of results that are kept, each of one row.
 const KEPT: u64 = 100;
 
 fn main() -> ExitCode {
@@ -59,7 +60,7 @@ fn run() -> io::Result<()> {
     Ok(())
 }
 
-/// Rows with 120 bytes of log each, behind those that results are kept of.
+/// Inserts rows with 120 bytes of log each, whose keys are above those of the kept results.
 fn insert(numbers: &str) -> String {
     format!("INSERT INTO d.kept SELECT i + {KEPT}, i, REPEAT('x', 100) FROM ({numbers}) numbers")
 }
@@ -88,7 +89,7 @@ impl Scene {
         ] {
             writer.must(statement)?;
         }
-        // Each product knows one of them.
+        // Each product knows only one of these variables.
         for limit in ["max_recursive_iterations", "cte_max_recursion_depth"] {
             let _ = writer.query(format!("SET SESSION {limit} = 4294967295"));
         }
@@ -99,7 +100,7 @@ impl Scene {
         Ok(Scene { server, near, reader, writer })
     }
 
-    /// A table, and results of its rows that are served.
+    /// Creates a table, and waits until results of its rows are served.
     fn keep(&mut self) -> io::Result<()> {
         self.writer.must("DROP TABLE IF EXISTS d.kept")?;
         self.writer.must("CREATE TABLE d.kept (id INT PRIMARY KEY, v INT, note VARCHAR(100)) ENGINE = InnoDB")?;
@@ -116,7 +117,7 @@ impl Scene {
         Ok(())
     }
 
-    /// So many reads by key are answered from memory.
+    /// Reads each kept row by its key, and returns how many of these reads were hits.
     fn served(&mut self) -> io::Result<u64> {
         let before = self.near.told("Hits");
         for id in 1..=KEPT {
@@ -126,13 +127,14 @@ impl Scene {
         served.ok_or_else(|| io::Error::other("it does not tell its hits"))
     }
 
-    /// Rows that share a word with one that was written are read anew. Were all of them, rows would not have been told apart.
+    /// Fails unless more than a tenth of the results are still served. A write also invalidates results of other rows that share its
+    /// version cell. If nearly all were gone, the near cache would not have distinguished rows, and the measurement would mean nothing.
     fn must_still_be_kept(&mut self) -> io::Result<()> {
         let is_kept = self.served()? > KEPT / 10;
         if is_kept { Ok(()) } else { Err(io::Error::other("what was kept is gone: this has measured nothing")) }
     }
 
-    /// Of processor time, what it takes of each second while nothing is written.
+    /// Processor seconds that the near cache takes per second while nothing is written.
     fn idle(&mut self) -> io::Result<f64> {
         let wait = |_: &mut Client| {
             thread::sleep(IDLE);
@@ -142,7 +144,8 @@ impl Scene {
         Ok(taken / elapsed.as_secs_f64())
     }
 
-    /// The seconds of processor time that it takes beyond `idle` until it has heard of this work, and how long that is.
+    /// Does the work, and waits until the near cache has read the log to its end. Returns the processor seconds that this took beyond
+    /// `idle` (seconds per second), and the time that has passed.
     fn measure(&mut self, idle: f64, work: impl FnOnce(&mut Client) -> io::Result<()>) -> io::Result<(f64, Duration)> {
         let (begun, before) = (Instant::now(), self.near.processor_time()?);
         work(&mut self.writer)?;
@@ -157,7 +160,7 @@ impl Scene {
         Ok((taken.as_secs_f64() - idle * elapsed.as_secs_f64(), elapsed))
     }
 
-    /// The number of the log's file, and the byte up to which it goes.
+    /// The end of the log: the number of its file, and the offset in bytes.
     fn logged(&mut self) -> io::Result<(u64, u64)> {
         let question = match self.server.product() {
             Product::MariaDb => "SHOW MASTER STATUS",

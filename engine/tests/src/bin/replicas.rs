@@ -1,5 +1,5 @@
-//! Checks a source and its replica: `replicas --plugin dist/fqc.so --seconds 600`; with `--rate 1000`, how much is served beside so
-//! many replicated rows a second.
+//! Checks a source and its replica: `replicas --plugin dist/fqc.so --seconds 600`. With `--rate 1000` it measures how many reads are
+//! served while 1000 rows a second are replicated.
 
 use std::io;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use fqc_tests::replicas::{self, Plan};
 
 const USAGE: &str = "replicas [--plugin PATH] [--seed N] [--seconds S] [--rate N] [--source k=v]... [--replica k=v]...";
 
-/// Of the reads of what its applier leaves alone, a replica serves so many.
+/// The least share of reads that a replica has to serve from the cache, among those of tables that its applier does not write.
 const WANTED: f64 = 0.95;
 
 fn main() -> ExitCode {

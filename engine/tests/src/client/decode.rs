@@ -53,7 +53,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// What a column definition says that a reader of rows needs.
+/// The parts of a column definition that are needed to read rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     pub name: Vec<u8>,

@@ -12,9 +12,9 @@ use super::{Client, capability, command};
 
 const NATIVE: &str = "mysql_native_password";
 const SHA2: &str = "caching_sha2_password";
-/// The server knows the password's digest, and asks for nothing more.
+/// The server has cached the password's digest, and asks for nothing more.
 const IS_KNOWN: u8 = 3;
-/// The server stands for MySQL's bit "long password" by clearing it when it speaks MariaDB's extended bits.
+/// A server that uses MariaDB's extended capability bits clears MySQL's bit "long password".
 const MARIADB: u64 = capability::LONG_PASSWORD;
 
 #[derive(Clone, Debug)]
@@ -115,13 +115,14 @@ fn finish(client: &mut Client, login: &Login) -> io::Result<Response> {
                 client.plugin = known(cursor.zero_ended());
                 client.scramble = cursor.zero_ended().to_vec();
                 client.packets.write_payload(&token(client.plugin, &login.password, &client.scramble))?;
-                // The scramble differs by nature from one server to the next.
+                // The scramble is random, so it is no part of the compared bytes.
                 raw.clear();
                 continue;
             }
             Some(0x01) => {
                 if payload.get(1) != Some(&IS_KNOWN) {
-                    // As it is: the server takes it through a unix socket alone, and knows it from then on.
+                    // Sends the password in clear text. The server accepts that only through a unix socket, and caches a hash of it for
+                    // later logins.
                     client.packets.write_payload(&[login.password.as_bytes(), &[0]].concat())?;
                 }
                 raw.clear();
@@ -181,7 +182,7 @@ fn answer(client: &Client, login: &Login) -> Vec<u8> {
     body
 }
 
-/// Nothing for an empty password.
+/// The authentication data. Empty for an empty password.
 fn token(plugin: &str, password: &str, scramble: &[u8]) -> Vec<u8> {
     match (password, plugin) {
         ("", _) => Vec::new(),

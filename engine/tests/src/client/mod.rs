@@ -42,14 +42,14 @@ pub mod command {
 
 pub struct Client {
     packets: Packets,
-    /// What both sides agreed on, MariaDB's extended bits in the upper half.
+    /// The capabilities that both sides agreed on, with MariaDB's extended bits in the upper half.
     pub capabilities: u64,
     pub thread_id: u32,
     pub server_version: String,
     /// The payload of the server's first packet.
     pub greeting: Vec<u8>,
     scramble: Vec<u8>,
-    /// How the account proves itself.
+    /// The authentication plugin.
     plugin: &'static str,
     /// Sent when the server asks for the file of `LOAD DATA LOCAL`.
     pub local_file: Vec<u8>,
@@ -60,14 +60,14 @@ impl Client {
         Self::connect_behind(&[], endpoint, login)
     }
 
-    /// The same through a balancer that sends this header first.
+    /// Connects through a load balancer that sends this header first.
     pub fn connect_behind(header: &[u8], endpoint: &Endpoint, login: &Login) -> io::Result<Self> {
         let mut stream = endpoint.open()?;
         stream.write_all(header)?;
         handshake::perform(Packets::new(stream), login)
     }
 
-    /// Root, no password, every capability that this client can read.
+    /// Connects as root, without a password and with every capability that this client can read.
     pub fn root(endpoint: &Endpoint) -> io::Result<Self> {
         Self::connect(endpoint, &Login::default())
     }
@@ -126,7 +126,7 @@ impl Client {
         self.packets.write_raw(&bytes)
     }
 
-    /// Bytes as they are: half packets, garbage.
+    /// Sends bytes unchanged, such as half packets or garbage.
     pub fn send_raw(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.packets.write_raw(bytes)
     }
@@ -135,14 +135,14 @@ impl Client {
         response::read(&mut self.packets, self.capabilities, &self.local_file)
     }
 
-    /// One packet of what is no response: its payload. After a timeout it may be called again.
+    /// Reads a packet that is no response, and returns its payload. After a timeout it may be called again.
     pub fn read_payload(&mut self) -> io::Result<Vec<u8>> {
         let mut raw = Vec::new();
         let (range, _) = self.packets.read_into(&mut raw)?;
         Ok(raw[range].to_vec())
     }
 
-    /// One packet of what is no command.
+    /// Writes a packet that is no command.
     pub fn write_payload(&mut self, payload: &[u8]) -> io::Result<()> {
         self.packets.write_payload(payload)
     }
@@ -151,7 +151,7 @@ impl Client {
         self.packets.set_timeout(limit)
     }
 
-    /// Cuts the line without a word, as a killed client does.
+    /// Cuts the connection without COM_QUIT, as a killed client does.
     pub fn abort(self) {
         self.packets.abort();
     }

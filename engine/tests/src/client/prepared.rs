@@ -37,7 +37,7 @@ impl Client {
         self.read_prepared()
     }
 
-    /// The same once it was asked for.
+    /// Reads the answer to a `COM_STMT_PREPARE` that was already sent.
     pub fn read_prepared(&mut self) -> io::Result<(Response, Option<Prepared>)> {
         let response = Response::default();
         let mut reader = Reader { packets: &mut self.packets, capabilities: self.capabilities, response };
@@ -59,7 +59,7 @@ impl Client {
         self.read_response()
     }
 
-    /// No answer comes.
+    /// Closes the statement. The server sends no answer.
     pub fn close(&mut self, prepared: &Prepared) -> io::Result<()> {
         self.send(command::STMT_CLOSE, &prepared.id.to_le_bytes())
     }
@@ -69,7 +69,7 @@ impl Client {
         self.read_response()
     }
 
-    /// A piece of a parameter ahead of the execution. No answer comes.
+    /// Sends a piece of a parameter before the execution. The server sends no answer.
     pub fn long_data(&mut self, prepared: &Prepared, index: u16, data: &[u8]) -> io::Result<()> {
         let mut body = prepared.id.to_le_bytes().to_vec();
         body.extend(index.to_le_bytes());
@@ -85,7 +85,7 @@ fn prepared(head: &[u8]) -> Prepared {
     Prepared { id, columns, params: cursor.int(2) as u16 }
 }
 
-/// `bound`: the types that the server has had, which are not sent again.
+/// `bound`: the types that the server has received, which are not sent again. Updated here.
 pub fn execute_body(id: u32, params: &[Param], bound: &mut Vec<u8>) -> Vec<u8> {
     let mut body = id.to_le_bytes().to_vec();
     body.push(0);

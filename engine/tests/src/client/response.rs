@@ -1,4 +1,4 @@
-//! One answer: its bytes, and what they say.
+//! One response: its bytes, and their meaning.
 
 use std::fmt;
 use std::io;

@@ -1,4 +1,5 @@
-//! One step of a history: what one session does. It stands for itself, so that a history with steps removed still runs.
+//! One step of a history: what one session does. A step does not refer to other steps, so that a history still runs when some are
+//! removed.
 
 use std::fmt;
 
@@ -30,7 +31,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deed {
     Query(String),
-    /// Binary protocol: prepared when the session has not done so yet, then executed.
+    /// Executes a statement in the binary protocol. It is prepared first if the session has not done so yet.
     Run(String, Vec<Param>),
     Close(String),
     Reset(String),
@@ -42,7 +43,7 @@ pub enum Deed {
     Ping,
     ResetConnection,
     ChangeUser(Account),
-    /// Ends the connection, with or without a goodbye, and opens another in its place.
+    /// Ends the connection and opens another one. The flag says whether COM_QUIT is sent first.
     Reconnect(Account, bool),
 }
 
@@ -83,7 +84,7 @@ pub struct Action {
     pub deed: Deed,
 }
 
-/// Whether this session prepares a statement for each execution, as many libraries for Go and others.
+/// True if this session prepares a statement for each execution and closes it, as many libraries do, for Go and others.
 pub fn closes_at_once(session: usize) -> bool {
     session % 3 == 1
 }
@@ -100,14 +101,14 @@ impl Action {
         matches!(&self.deed, Deed::Query(text) | Deed::Run(text, _) if text.starts_with("SELECT"))
     }
 
-    /// A near cache knows that this read, if it does not fail, counts the rows found anew. Of what comes in one piece with the
-    /// close of a statement it does not know it.
+    /// True if this read, unless it fails, sets FOUND_ROWS() and a near cache can know that. It cannot know that of a read that is sent
+    /// in one piece with COM_STMT_CLOSE.
     pub fn replaces_found(&self) -> bool {
         let is_known = matches!(&self.deed, Deed::Query(text) if !text.contains("INTO"));
         is_known && self.is_select() && !closes_at_once(self.session)
     }
 
-    /// The question how a server would find the rows.
+    /// The EXPLAIN of this statement: how would a server find the rows?
     pub fn explained(&self) -> Action {
         let deed = match &self.deed {
             Deed::Query(text) => Deed::Query(format!("EXPLAIN {text}")),
@@ -117,12 +118,12 @@ impl Action {
         Action { deed, ..self.clone() }
     }
 
-    /// Another question by the same session.
+    /// The same session runs another statement.
     pub fn followed_by(&self, text: &str) -> Action {
         Action { deed: Deed::Query(text.to_string()), ..self.clone() }
     }
 
-    /// Whether the rows of the answer have an order of their own.
+    /// True if the order of the answer's rows is determined.
     pub fn is_ordered(&self) -> bool {
         let ordered = |text: &String| text.split("; ").all(orders_by_key);
         match &self.deed {
@@ -133,7 +134,7 @@ impl Action {
     }
 }
 
-/// By a unique key, as the outermost order: ties come in any order.
+/// True if the outermost order is by a unique key. Ties of any other key come in any order.
 fn orders_by_key(text: &str) -> bool {
     let order = text.rfind("ORDER BY ").map_or("", |at| &text[at + "ORDER BY ".len()..]);
     order.starts_with("id") || order.starts_with("x.id, y.id")

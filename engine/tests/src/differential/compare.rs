@@ -1,19 +1,19 @@
 //! When two answers count as equal: byte for byte, but for what differs by nature.
 //!
-//! By nature differ: the flags that a statement was slow or used no index, which hang on statistics and the clock; the
-//! ids of prepared statements; whether column metadata is sent again to a client that keeps it; names of scratch tables
-//! inside error messages; how an unknown account was asked for its password; the order of rows that nobody asked to be
-//! ordered, and that in which an OK packet lists the settings that a statement has changed.
+//! Expected differences are: the flags that a statement was slow or used no index, which depend on statistics and the clock; the ids of
+//! prepared statements; whether column metadata is sent again to a client that caches it; names of scratch tables inside error messages;
+//! how an unknown account was asked for its password; the order of rows without an ORDER BY, and the order in which an OK packet lists
+//! the settings that a statement has changed.
 
 use super::lane::Answer;
 use crate::client::{Finish, Part, Response};
 
-/// "Query was slow", "no good index used", "no index used".
+/// The status flags "query was slow", "no good index used" and "no index used".
 const BY_NATURE: u16 = 0x0800 | 0x0010 | 0x0020;
 
 const METADATA_CHANGED: u16 = 0x0400;
 
-/// `None` when equal, else what differs first.
+/// Returns none if the answers are equal, and else the first difference.
 pub fn difference(plain: &Answer, cached: &Answer, is_ordered: bool) -> Option<String> {
     if plain.lost.is_some() != cached.lost.is_some() {
         return Some(format!("connection: plain {:?}, cached {:?}", plain.lost, cached.lost));
@@ -25,7 +25,7 @@ pub fn difference(plain: &Answer, cached: &Answer, is_ordered: bool) -> Option<S
     pairs.into_iter().find_map(|(plain, cached)| unequal(plain, cached, is_ordered))
 }
 
-/// Equal but for values of rows: as many answers, rows and columns, and no error on either side.
+/// True if the answers are equal except for the values of rows: as many responses, rows and columns, and no error.
 pub fn are_alike(plain: &Answer, cached: &Answer) -> bool {
     let shape = |answer: &Answer| -> Option<Vec<(usize, usize)>> {
         let rows = |part: &Part| match part {
@@ -37,7 +37,7 @@ pub fn are_alike(plain: &Answer, cached: &Answer) -> bool {
     shape(plain).is_some_and(|plain| Some(plain) == shape(cached))
 }
 
-/// Equal but for the number of warnings of what is no read.
+/// True if the answers to a statement that is not a read are equal except for their numbers of warnings.
 pub fn warn_differently(plain: &Answer, cached: &Answer) -> bool {
     let are_as_many = plain.responses.len() == cached.responses.len();
     let mut pairs = plain.responses.iter().zip(&cached.responses);
@@ -56,7 +56,7 @@ fn without_warnings(response: &Response) -> (Vec<String>, Vec<&[u8]>) {
     (response.parts.iter().map(end).collect(), sorted(response))
 }
 
-/// Equal but for the numbers that rows were given; nothing has failed or was read.
+/// True if the answers are equal except for generated row numbers. Nothing has failed, and nothing was read.
 pub fn number_differently(plain: &Answer, cached: &Answer) -> bool {
     let told = |answer: &Answer| -> Option<Vec<Finish>> {
         let without_number = |part: &Part| match part {
@@ -68,13 +68,13 @@ pub fn number_differently(plain: &Answer, cached: &Answer) -> bool {
     told(plain).is_some_and(|plain| Some(plain) == told(cached))
 }
 
-/// The last responses have the same rows, in any order.
+/// True if the last responses have the same rows, in any order.
 pub fn have_same_rows(plain: &Answer, cached: &Answer) -> bool {
     let rows = |answer: &Answer| answer.responses.last().map(|last| sorted(last).concat());
     rows(plain) == rows(cached)
 }
 
-/// Equal but for what the first alone says: that its prepared statement has other columns than before.
+/// True if the answers are equal except that only the plain server reports that a prepared statement has other columns than before.
 pub fn tells_of_columns_alone(plain: &Answer, cached: &Answer, is_ordered: bool) -> bool {
     let mut plain = plain.clone();
     for response in &mut plain.responses {
@@ -85,13 +85,13 @@ pub fn tells_of_columns_alone(plain: &Answer, cached: &Answer, is_ordered: bool)
     difference(&plain, cached, is_ordered).is_none()
 }
 
-/// Both have ended with the same. A prepare may have come before one of them.
+/// True if the last responses are equal. A response to a prepare may come before one of them.
 pub fn end_alike(earlier: &Answer, cached: &Answer, is_ordered: bool) -> bool {
     let lasts = earlier.responses.last().zip(cached.responses.last());
     lasts.is_some_and(|(earlier, cached)| unequal(earlier, cached, is_ordered).is_none())
 }
 
-/// It ended with an error, or the connection.
+/// True if the answer ends with an error or the end of the connection.
 pub fn has_failed(answer: &Answer) -> bool {
     answer.lost.is_some() || answer.responses.iter().any(|one| one.failure().is_some())
 }
@@ -121,8 +121,8 @@ fn unequal(plain: &Response, cached: &Response, is_ordered: bool) -> Option<Stri
     Some(format!("byte {} of {} / {}", at.unwrap_or(shorter), left.len(), right.len()))
 }
 
-/// A client that keeps column metadata gets it again when it changed; the server also sees a change between a plan with a
-/// scratch table and one without, so it hangs on how often the statement has run.
+/// A client that caches column metadata gets it again when it has changed. The server also counts a change between a plan with a scratch
+/// table and one without, so this depends on how often the statement has run.
 fn omits_metadata(response: &Response) -> bool {
     // One packet of two bytes: the number of columns, and whether their metadata follows.
     matches!(response.bytes[..], [2, 0, 0, _, _, 0, ..])
@@ -154,16 +154,16 @@ fn as_bag(bytes: &[u8]) -> Vec<u8> {
     bag
 }
 
-/// NOT NULL, UNSIGNED and BINARY of a computed column, and whether a column is said to be a key (of any kind), to count up or to
-/// have no default: they hang on the plan, and change between two executions of one prepared statement on one and the same server,
-/// also with its statistics.
+/// Flags of a computed column (NOT NULL, UNSIGNED, BINARY), and whether a column is reported as a key of any kind, as AUTO_INCREMENT or
+/// as one without a default. They depend on the plan and on statistics: on one server they change between two executions of the same
+/// prepared statement.
 const COLUMN_BY_NATURE: [u8; 2] = [0xAF, 0x52];
 
-/// Each MySQL server chooses at random how it asks an unknown account for its password, so that nobody learns which accounts
-/// there are. So the packet of the refusal can have another number.
+/// Each MySQL server chooses at random how it asks an unknown account for its password, so that a client cannot find out which accounts
+/// exist. So the packet of the refusal can have another sequence number.
 const ACCESS_DENIED: u16 = 1045;
 
-/// The bytes with what differs by nature blanked out.
+/// The bytes without those that are expected to differ.
 fn canonical(response: &Response) -> Vec<u8> {
     let mut bytes = response.bytes.clone();
     for range in &response.flags {
@@ -184,7 +184,7 @@ fn canonical(response: &Response) -> Vec<u8> {
     }
 }
 
-/// MariaDB names the table that a column of a derived one comes from at a statement's second execution, and not at its first.
+/// At a statement's second execution MariaDB names the table that a column of a derived table comes from, but not at its first.
 fn tell_other_origins(plain: &Response, cached: &Response) -> bool {
     let names = |response: &Response| -> Vec<Vec<u8>> {
         response.origins.iter().map(|(_, range)| response.bytes[range.clone()].to_vec()).collect()
@@ -195,7 +195,7 @@ fn tell_other_origins(plain: &Response, cached: &Response) -> bool {
         && left.iter().zip(&right).all(|(left, right)| left == right || left == NONE || right == NONE)
 }
 
-/// Equal but for the tables that columns are said to come from.
+/// True if the answers are equal except for the tables that columns are reported to come from.
 pub fn tell_origins_alone(plain: &Answer, cached: &Answer) -> bool {
     let bare = |answer: &Answer| -> Vec<Vec<u8>> {
         answer.responses.iter().map(|one| without_origins(one, &canonical(one))).collect()

@@ -1,4 +1,4 @@
-//! One server and its sessions: carries out the actions and hands back every byte of the answers.
+//! One server and its sessions: runs the actions, and returns every byte of the answers.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,11 +9,11 @@ use super::action::{Account, Action, Deed, closes_at_once};
 use crate::client::{Client, Endpoint, Login, Param, Prepared, Response, capability, command, execute_body};
 use crate::server::{Product, Server};
 
-/// Nothing here may block: every lock timeout is 0.
+/// An answer that takes longer is lost. Nothing can block, because every lock timeout is 0.
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 const MOST_PREPARED: usize = 24;
 
-/// What came back for one action.
+/// The responses to one action.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     pub responses: Vec<Response>,
@@ -23,7 +23,7 @@ pub struct Answer {
 
 struct Session {
     client: Client,
-    /// As the libraries for C: parameters are bound once, and again only in another way.
+    /// Parameter types are sent at the first execution and again only when they change, as the C client libraries do.
     binds_once: bool,
     closes_at_once: bool,
     prepared: HashMap<String, Known>,
@@ -46,14 +46,15 @@ impl Session {
 }
 
 pub struct Lane {
-    /// Even sessions take the first, odd ones the second.
+    /// Even sessions use the first one, odd sessions the second.
     endpoints: [Endpoint; 2],
     admin: Client,
-    /// Its snapshot keeps the purge from running, on which it depends who meets whose gap locks.
+    /// This connection holds an open snapshot, which keeps the purge from running. Otherwise the purge would decide which gap locks a
+    /// statement meets.
     holder: Client,
     sessions: Vec<Session>,
     product: Product,
-    /// Taken out of what each login asks for.
+    /// Capabilities that no login asks for.
     withheld: u64,
     first_words: &'static str,
 }
@@ -69,7 +70,7 @@ impl Lane {
             None => [server.unix_endpoint(), server.endpoint()],
         };
         let (admin, holder) = (server.admin()?, server.admin()?);
-        // A near cache does not offer it.
+        // A near cache does not offer this capability.
         let withheld = if through.is_some() { capability::CACHE_METADATA } else { 0 };
         let (product, sessions) = (server.product(), Vec::new());
         let mut lane = Self { endpoints, admin, holder, sessions, product, withheld, first_words };
@@ -87,7 +88,7 @@ impl Lane {
         let login = Login { capabilities: login.capabilities & !self.withheld, ..login };
         let mut client = Client::connect(&self.endpoints[index % 2], &login)?;
         client.set_timeout(Some(ANSWER_LIMIT))?;
-        // FOUND_ROWS() of a fresh session is left over from an earlier one of the same thread.
+        // In a fresh session FOUND_ROWS() is left over from an earlier session of the same thread. This statement sets it.
         client.must(self.first_words)?;
         let (binds_once, closes_at_once) = (index % 3 == 2, closes_at_once(index));
         Ok(Session { client, binds_once, closes_at_once, prepared: HashMap::new() })
@@ -97,7 +98,7 @@ impl Lane {
         &mut self.admin
     }
 
-    /// Who holds what, in words: one side may wait for a lock that the other does not have.
+    /// Lists the open transactions with their locks, for reports: one side may wait for a lock that the other does not have.
     pub fn transactions(&mut self) -> String {
         let ids: Vec<_> = self.sessions.iter().map(|session| session.client.thread_id).collect();
         let listing = "SELECT trx_mysql_thread_id, CONCAT_WS(' ', trx_state, trx_isolation_level, \
@@ -112,7 +113,7 @@ impl Lane {
         response.rows(false).iter().filter_map(line).collect()
     }
 
-    /// Leaves nothing of an earlier history.
+    /// Removes everything that an earlier history has left.
     fn clean(&mut self) -> io::Result<()> {
         let admin = &mut self.admin;
         for statement in super::RESTORING {
@@ -123,7 +124,7 @@ impl Lane {
         if self.product == Product::MySql {
             admin.must("RESET PERSIST")?;
         }
-        // Refused with autocommit off, and until the server has noticed the end of the session that prepared it.
+        // The server refuses this with autocommit off, and until it has noticed the end of the session that prepared the branch.
         loop {
             let branches = admin.must("XA RECOVER")?.rows(false);
             if branches.is_empty() {
@@ -138,7 +139,7 @@ impl Lane {
             Product::MariaDb => "CONCAT(IF(is_role = 'Y', 'DROP ROLE `', 'DROP USER `'), user, '`')",
             Product::MySql => "CONCAT('DROP USER `', user, '`')",
         };
-        // Only what the generator makes: the plugin has a schema of its own while it tests the server.
+        // Drops only the generator's schemas: while the plugin tests the server it has a schema of its own.
         let listing = format!(
             "SELECT CONCAT('DROP DATABASE `', schema_name, '`') FROM information_schema.schemata \
             WHERE schema_name REGEXP '^[dD][0-9]$' \
@@ -148,11 +149,11 @@ impl Lane {
             let statement = row[0].clone().unwrap_or_default();
             admin.must(&String::from_utf8_lossy(&statement))?;
         }
-        // From here on not even the schema is waited for.
+        // From here on this session waits for no metadata lock.
         admin.must("SET SESSION lock_wait_timeout = 0").map(drop)
     }
 
-    /// Sends what can be sent at once, so that both servers work at the same time.
+    /// Sends all that can be sent before an answer arrives, so that both servers work at the same time.
     pub fn start(&mut self, action: &Action) -> io::Result<()> {
         let session = &mut self.sessions[action.session];
         match &action.deed {
@@ -271,7 +272,7 @@ fn run(session: &mut Session, text: &str, params: &[Param], responses: &mut Vec<
 }
 
 impl Drop for Lane {
-    /// A history that follows must not meet the locks of this one.
+    /// Waits until all sessions have ended, because the next history must not meet the locks of this one.
     fn drop(&mut self) {
         let ids: Vec<_> = self.sessions.iter().map(|session| session.client.thread_id.to_string()).collect();
         self.sessions.drain(..).for_each(|session| session.client.abort());

@@ -32,7 +32,7 @@ pub use summary::Summary;
 
 pub const SESSIONS: usize = 6;
 
-/// No statement may wait: what waits depends on time.
+/// No statement may wait for a lock: the outcome would depend on time.
 pub const ARGUMENTS: &[&str] = &[
     "--innodb-lock-wait-timeout=0",
     "--lock-wait-timeout=0",
@@ -43,13 +43,13 @@ pub const ARGUMENTS: &[&str] = &[
     "--default-time-zone=+00:00",
 ];
 
-/// Besides, for histories of a server whose log is followed.
+/// Further arguments, for histories of a server whose log is followed.
 pub fn logging(product: Product) -> impl Iterator<Item = String> {
-    // Nobody pulls its plug.
+    // No test depends on the binary log after a power failure, so it is not synchronized to disk.
     near::logging(product).iter().chain(&["--sync-binlog=0"]).map(|one| one.to_string())
 }
 
-/// Besides, for histories in any case.
+/// A further argument, for histories in any case.
 pub const IN_ANY_CASE: &str = "--lower-case-table-names=1";
 
 /// Brings back what a history may have changed for the whole server.
@@ -67,28 +67,28 @@ const RESTORING: &[&str] = &[
     "SET GLOBAL collation_connection = DEFAULT",
 ];
 
-/// So often a difference of locks has to come again.
+/// A difference that is about locks counts only if it occurs this many times.
 const OFTEN: usize = 3;
 
-/// What was served; of it, what a write of other rows had left alive.
+/// Hits, and those among them that were served although other rows of the table had been written.
 const COUNTERS: [&str; 2] = ["Qcache_hits", "Fqc_invalidations_avoided"];
 
 pub struct Plan {
     pub seed: u64,
     pub aim: Aim,
-    /// The servers do not tell names by case, and statements come in any.
+    /// Table names are compared without case, and statements spell them in any.
     pub is_any_case: bool,
-    /// The cached server was started to doze and wake at random.
+    /// The cached server enters and leaves light mode at random.
     pub dozes: bool,
     pub statements: u64,
     pub time: Duration,
     pub epoch: u64,
     pub shrink_time: Duration,
-    /// Where the sessions of the cached side connect, when not to the server itself.
+    /// The endpoint of the cached side's sessions, if it is not the server itself.
     pub cached_endpoint: Option<Endpoint>,
-    /// This `fqc-near` stands between: it follows the log of the cached server, and is started anew for each history.
+    /// An `fqc-near` that runs between the sessions and the cached server. It follows the log and is restarted for each history.
     pub follower: Option<PathBuf>,
-    /// What each session of the cached side begins with.
+    /// A statement that each session of the cached side begins with.
     pub first_words: &'static str,
 }
 
@@ -110,18 +110,19 @@ impl Default for Plan {
     }
 }
 
-/// What was found, ready for a person to read.
+/// A difference that was found, ready to be printed.
 #[derive(Debug)]
 pub struct Difference {
     pub seed: u64,
     pub aim: Aim,
-    /// Steps up to the difference, before shrinking.
+    /// The number of steps up to the difference, before shrinking.
     pub steps: usize,
     pub history: Vec<Action>,
     pub what: String,
 }
 
-/// Who meets a lock hangs also on what a server does in the background; so this counts if it comes again and again.
+/// True if the difference is a lock timeout. Whether a statement meets a lock also depends on the server's background threads, so such a
+/// difference counts only if it occurs several times.
 fn is_of_locks(what: &str) -> bool {
     what.contains("error 1205")
 }
@@ -140,7 +141,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Runs until the plan ends or the first difference. The `Err` is a fault of the surroundings, not of the plugin.
+/// Runs until the plan ends, or to the first difference. An `Err` is a fault of the environment, not of the plugin.
 pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(Summary, Option<Difference>)> {
     let begun = Instant::now();
     let near = plan.follower.clone().map(|program| Near::following(program, cached)).transpose()?;
@@ -177,7 +178,7 @@ pub fn run(plain: &mut Server, cached: &mut Server, plan: &Plan) -> io::Result<(
         pair.near.iter().for_each(|near| summary.count_beside(near));
         let after = COUNTERS.map(|name| pair.counter(name));
         for (at, sum) in [&mut summary.hits, &mut summary.outlived].into_iter().enumerate() {
-            // A server that has started anew counts from zero.
+            // A restarted server counts from zero, so the counter may be less than before.
             let grown = after[at].map(|after| after.saturating_sub(before[at].unwrap_or(0)));
             *sum = grown.map(|grown| sum.unwrap_or(0) + grown).or(*sum);
         }

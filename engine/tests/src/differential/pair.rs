@@ -1,4 +1,4 @@
-//! The two servers side by side.
+//! The plain and the cached server, run in lockstep.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,20 +13,20 @@ use crate::near::{self, Near};
 use crate::server::{Product, Server};
 
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A server that dies tells first where, name by name.
+/// A server that crashes first writes a stack trace to its log, symbol by symbol.
 const DYING: Duration = Duration::from_secs(120);
-/// Of a log: a stack, and what came before.
+/// The number of lines that are shown of a crashed server's log: a stack trace, and what came before it.
 const LAST_LINES: usize = 80;
 const LOOK: Duration = Duration::from_millis(20);
 
 pub struct Pair<'a> {
     pub plain: &'a mut Server,
     pub cached: &'a mut Server,
-    /// Where the sessions of the cached side connect, when not to the server itself.
+    /// The endpoint of the cached side's sessions, if it is not the server itself.
     pub through: Option<Endpoint>,
-    /// What is there, if it follows the log.
+    /// The near cache between sessions and the cached server, if it follows the log.
     pub near: Option<Near>,
-    /// Of each session of the cached side.
+    /// A statement that each session of the cached side begins with.
     pub first_words: &'static str,
 }
 
@@ -50,7 +50,7 @@ impl Pair<'_> {
         Ok(None)
     }
 
-    /// Whether each of so many runs differs, or one in anything but a lock.
+    /// True if each of this many runs differs, or if one differs in something else than a lock.
     pub fn replays(&mut self, history: &[Action], times: usize) -> io::Result<bool> {
         for _ in 0..times {
             match self.replay(history)? {
@@ -62,7 +62,7 @@ impl Pair<'_> {
         Ok(true)
     }
 
-    /// Whether both servers have died, as they may of a fault that is the plain one's own; they run again then.
+    /// True if both servers have crashed, which is a fault of the server itself. Then both are started again.
     pub fn have_died(&mut self) -> io::Result<bool> {
         let begun = Instant::now();
         while self.plain.is_running() || self.cached.is_running() {
@@ -76,7 +76,7 @@ impl Pair<'_> {
         Ok(true)
     }
 
-    /// What servers have said last that have died, or are about to.
+    /// The last lines of the error logs of servers that have crashed or are about to.
     pub fn last_words(&mut self) -> String {
         let begun = Instant::now();
         while self.plain.is_running() && self.cached.is_running() && begun.elapsed() < DYING {
@@ -91,7 +91,7 @@ impl Pair<'_> {
         dead.collect()
     }
 
-    /// A counter of the cached server; `None` where it is gone or knows no such counter.
+    /// A counter of the cached server. `None` if the server is gone or has no such counter.
     pub fn counter(&self, name: &str) -> Option<u64> {
         let question = format!("SHOW GLOBAL STATUS LIKE '{name}'");
         let rows = self.cached.admin().ok()?.must(&question).ok()?.rows(false);
@@ -127,29 +127,28 @@ const HIDING: [&str; 19] = [
     "WITH",
     "AVG",
 ];
-/// Statements about warnings whose text does not say so.
+/// Statements that may ask for warnings without saying so in their text.
 const OPAQUE: [&str; 2] = ["EXECUTE IMMEDIATE 'SHOW WARNINGS'", "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER"];
 
-/// Why a history does not go on.
+/// The reason why a history ends early.
 pub enum Parting {
-    /// How the answers differ.
+    /// The answers differ; this text says how.
     Difference(String),
-    /// A documented limit: a read that was served holds no metadata lock, for which the plain server did not wait. From
-    /// here on the two have different tables.
+    /// A documented limit: a read that was served holds no metadata lock, so the cached server did not wait where the plain one did. From
+    /// here on the two servers have different tables.
     Lock,
-    /// Which values a read warns of, and how far it comes with so many rows examined, hangs on how the server finds its rows,
-    /// and that on statistics, which change without a write, and when a table is opened. From here on the two have different
-    /// warnings.
+    /// The warnings of a read, and how far it comes with LIMIT ROWS EXAMINED, depend on how the server finds its rows. That depends on
+    /// statistics, which change without a write and whenever a table is opened. From here on the two servers have different warnings.
     Plan,
-    /// MySQL warns of a write to a table of another engine than the last one's, unless a read came in between, and that may have
-    /// been a served one. From here on, too, the two have different warnings.
+    /// MySQL warns of a write to a table of another engine than the write before, unless a read came in between. That read may have been
+    /// served. From here on, too, the two servers have different warnings.
     Engines,
-    /// A near cache has refused to tell the rows found to what keeps them. From here on the two have different variables, or
-    /// statements prepared.
+    /// A near cache has refused to give the number of rows found to a statement that stores it. From here on the two servers have
+    /// different variables or prepared statements.
     Rows,
-    /// InnoDB notes the number of a row on disk before it waits for a lock. If the row does not get in, memory does not know of
-    /// the number; whether later rows leave it out hangs on when the table was last read from disk. From here on the two
-    /// number rows differently.
+    /// InnoDB saves the next auto-increment number to disk before it waits for a lock. If the row is not inserted then, the number in
+    /// memory is not advanced. Whether later rows skip it depends on when the table was last loaded from disk. From here on the two
+    /// servers number rows differently.
     Numbers,
 }
 
@@ -158,13 +157,14 @@ pub struct Lanes {
     cached: Lane,
     /// Something was written since this session's last read that did not fail.
     written_since: [bool; SESSIONS],
-    /// Some session may get only the first rows of a result: without an order, any.
+    /// Some session may get only the first rows of a result. Without an ORDER BY these can be any rows.
     is_limited: bool,
-    /// A row did not get in because of a lock.
+    /// A row was not inserted because of a lock.
     has_lost_row: bool,
-    /// The cached side is asked through a near cache.
+    /// The cached side is reached through a near cache.
     is_beside: bool,
-    /// That follows the log: who asks it how far it has come, and whether something may have been written since.
+    /// A connection to the near cache, if it follows the log, to ask how far it has read. `is_behind`: something may have been written
+    /// since.
     log: Option<Client>,
     is_behind: bool,
     /// The result of this session's last read does not show how many rows were found.
@@ -173,17 +173,18 @@ pub struct Lanes {
     may_be_older: [bool; SESSIONS],
     /// This session's last read has failed.
     has_failed: [bool; SESSIONS],
-    /// This session's last statement was refused the rows found, and left other warnings than on the plain server.
+    /// This session's last statement was refused the number of rows found, and has left other warnings than on the plain server.
     was_refused: [bool; SESSIONS],
-    /// What the plain server has answered to each read since the last step that was none.
+    /// The plain server's answers to reads since the last statement that was not a read, by the text of the read.
     answered: HashMap<String, Answer>,
 }
 
 impl Lanes {
     pub fn new(pair: &mut Pair) -> io::Result<Self> {
-        // What it has met in one history would change what it keeps in the next.
+        // The near cache is restarted, because what it has learned in one history would change what it stores in the next.
         pair.near.as_mut().map(Near::replace).transpose()?;
-        // An account is told by where it comes from, too: both sides by TCP, or both in turns.
+        // The host that a client connects from is a part of its account, so both sides use the same way: TCP only, or TCP and socket in
+        // turns.
         let direct = pair.through.as_ref().map(|_| pair.plain.endpoint());
         let plain = Lane::new(pair.plain, direct.as_ref(), Plan::default().first_words)?;
         let cached = Lane::new(pair.cached, pair.through.as_ref(), pair.first_words)?;
@@ -206,7 +207,7 @@ impl Lanes {
         })
     }
 
-    /// Before a read: a near cache that follows the log serves nothing until it has heard what was written through it.
+    /// Waits before a read until the near cache has read the log to its end. Before that it serves nothing that was written through it.
     pub fn wait_for_log(&mut self, action: &Action) -> io::Result<()> {
         let is_read = matches!(action.kind, Kind::Read | Kind::Repeat);
         if let Some(client) = self.log.as_mut().filter(|_| is_read && self.is_behind) {
@@ -216,7 +217,7 @@ impl Lanes {
         Ok(())
     }
 
-    /// The answer where both agree, else both in words.
+    /// Runs an action on both sides. Returns the answer if both agree, and else the reason to stop.
     pub fn step(&mut self, action: &Action) -> Result<Answer, Parting> {
         let sent = (self.plain.start(action), self.cached.start(action));
         let (plain, cached) = (self.plain.finish(action), self.cached.finish(action));
@@ -254,24 +255,25 @@ impl Lanes {
         if is_select && may_hang_on_plan && self.hangs_on_plan(action, earlier, &cached) {
             return Err(Parting::Plan);
         }
-        // A documented limit: which table a column is said to come from may hang on what another session has not committed, of which
-        // the log does not tell.
+        // A documented limit: the table that a column is reported to come from may depend on what another session has not committed, and
+        // the log does not contain that.
         if self.log.is_some() && is_select && compare::tell_origins_alone(&plain, &cached) {
             return Err(Parting::Plan);
         }
-        // A documented limit: who may ask for the number of rows found, in ways that are not followed, finds no warnings.
+        // A documented limit: a statement that may ask for the number of rows found in a way that the engine does not recognize finds no
+        // warnings.
         if self.hides_found[action.session] && OPAQUE.iter().any(|word| action.mentions(word)) {
             return Ok(plain);
         }
-        // A documented limit: the number is that of now if the tables of the served read changed in between; a near cache refuses to
-        // give it then, and after a read that failed instead of one that it had answered. It also refuses after a read that may have
-        // aggregated nothing: the number may then be that of an earlier read.
+        // A documented limit: if the tables of the served read have changed in between, the number of rows found is the present one. A
+        // near cache refuses to give the number then, and also after a read that failed. It also refuses after a read that may have
+        // aggregated nothing, since the number may then be that of an earlier read.
         let is_of_now = self.written_since[action.session] && compare::are_alike(&plain, &cached);
         let may_decline = self.written_since[action.session]
             || self.has_failed[action.session]
             || self.is_beside && self.may_be_older[action.session];
         let is_declined = may_decline && says(&cached, b"rows have changed since the read whose FOUND_ROWS()");
-        // One of them alone may have prepared it.
+        // Only one of the two servers may have prepared the statement.
         let leaves_more = !is_select || matches!(action.deed, Deed::Run(..));
         if asks_rows && is_declined && leaves_more {
             return Err(Parting::Rows);
@@ -280,7 +282,8 @@ impl Lanes {
         if self.was_refused[action.session] || asks_rows && is_of_now {
             return Ok(plain);
         }
-        // A documented limit: a server tells once that a statement has new columns, and may tell it to the near cache itself.
+        // A documented limit: a server reports once that a prepared statement has new columns, and it may have reported that to the near
+        // cache.
         if self.is_beside && compare::tells_of_columns_alone(&plain, &cached, action.is_ordered()) {
             return Ok(plain);
         }
@@ -302,8 +305,8 @@ impl Lanes {
         Err(Parting::Difference(format!("{head}\n  plain:\n{plain}{here}  cached:\n{cached}{there}")))
     }
 
-    /// The plain server itself has answered so before, and nothing but reads came in between; or the two find the rows in
-    /// different ways.
+    /// True if the plain server itself has given this answer before and only reads came in between, or if the two servers find the rows
+    /// in different ways.
     fn hangs_on_plan(&mut self, action: &Action, earlier: Option<Answer>, cached: &Answer) -> bool {
         earlier.is_some_and(|earlier| compare::end_alike(&earlier, cached, action.is_ordered())) || {
             let explained = action.explained();
@@ -314,7 +317,7 @@ impl Lanes {
     }
 
     fn one_warns_of_engines(&mut self, action: &Action) -> bool {
-        // Of which only the last one's warnings can still be asked for.
+        // SHOW WARNINGS only shows the warnings of the last of several statements.
         if action.kind == Kind::Several {
             return self.plain.product() == Product::MySql;
         }
@@ -324,8 +327,8 @@ impl Lanes {
         matches!(sent, (Ok(_), Ok(_))) && warns_of_engines(&plain) != warns_of_engines(&cached)
     }
 
-    /// The plugin may look at a table's definition at any time, and for that moment a change of it meets a lock that
-    /// nobody waits for here. Such a change has done nothing yet, and is asked for again.
+    /// The plugin may read a table's definition at any time, and holds a metadata lock while it does. A change of the table meets that
+    /// lock, and here every lock timeout is 0. Such a change has done nothing yet, so it is sent again.
     fn retried(&mut self, action: &Action, plain: &Answer, mut cached: Answer) -> Answer {
         let begun = Instant::now();
         while matches!(action.deed, Deed::Query(_))
@@ -340,14 +343,14 @@ impl Lanes {
         cached
     }
 
-    /// Asked of both, so that both have opened the same tables.
+    /// Runs on both servers, so that both have opened the same tables.
     pub fn listing(&mut self, statement: &str) -> io::Result<Vec<Row>> {
         self.cached.admin().must(statement)?;
         Ok(self.plain.admin().must(statement)?.rows(false))
     }
 }
 
-/// Told as an error, or by statements such as REPAIR in a row.
+/// True if a lock wait timed out. It is an error, or a row in the answer of a statement such as REPAIR.
 fn timed_out(answer: &Answer) -> bool {
     says(answer, b"Lock wait timeout exceeded")
 }
@@ -360,8 +363,8 @@ fn says(answer: &Answer, words: &[u8]) -> bool {
     answer.responses.iter().any(|one| one.bytes.windows(words.len()).any(|part| part == words))
 }
 
-/// Definitions, also those that a procedure makes or that are meant for a temporary table and meet another, and the locks that
-/// exclude readers.
+/// True for statements that need an exclusive metadata lock: definitions (also those in a procedure, or those that are meant for a
+/// temporary table and affect another one) and locks that exclude readers.
 fn wants_metadata_lock(action: &Action) -> bool {
     use Kind::{Call, Definition, Flush, Lock, Routine, Temporary};
     matches!(action.kind, Definition | Routine | Temporary | Lock | Flush | Call)

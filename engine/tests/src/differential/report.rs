@@ -1,4 +1,4 @@
-//! Words for a person: answers decoded, histories listed.
+//! Readable reports: decoded answers and listed histories.
 
 use std::fmt::Write;
 

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::action::Action;
 
-/// Groups of half the history first, single steps last. `fails` replays a candidate and returns it cut behind the step
-/// that differs.
+/// Removes groups of steps, from half the history down to single steps. `fails` replays a candidate, and returns it cut after the step
+/// that differs, if one does.
 pub fn shrink(
     history: Vec<Action>,
     limit: Duration,

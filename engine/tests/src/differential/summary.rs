@@ -1,4 +1,4 @@
-//! What a run amounted to.
+//! The counts of a run.
 
 use std::collections::BTreeMap;
 
@@ -16,33 +16,33 @@ pub struct Summary {
     pub epochs: u64,
     /// Epochs that ended early: only the plain server waited for a metadata lock.
     pub partings: u64,
-    /// Epochs that ended early: a read whose answer hangs on how its rows are found.
+    /// Epochs that ended early: the answer to a read depended on how its rows are found.
     pub plans: u64,
     /// Epochs that ended early: one server alone warned of a write to tables of two engines.
     pub engines: u64,
-    /// Epochs that ended early: a near cache refused to tell the rows found.
+    /// Epochs that ended early: a near cache refused to give the number of rows found.
     pub refusals: u64,
-    /// Epochs that ended early: the servers number rows differently since one did not get in.
+    /// Epochs that ended early: the servers number rows differently since an insert failed.
     pub numbers: u64,
-    /// Epochs of which both servers died: a fault of their own.
+    /// Epochs in which both servers crashed, which is a fault of the server itself.
     pub deaths: u64,
     pub elapsed: Duration,
     /// `Qcache_hits` of the cached server over this run; `None` when it knows no such counter.
     pub hits: Option<u64>,
-    /// What near caches have answered that followed the log.
+    /// The number of reads answered by near caches that follow the log.
     pub beside: Option<u64>,
-    /// Why reads went to the server past them.
+    /// The reasons why reads passed through these near caches to the server, and how often.
     pub reasons: BTreeMap<String, u64>,
-    /// `Fqc_invalidations_avoided`, likewise.
+    /// `Fqc_invalidations_avoided` of the cached server over this run, or `None`.
     pub outlived: Option<u64>,
-    /// Steps of this kind, and how many of them failed on both servers.
+    /// The number of steps of each kind, and how many of them failed on both servers.
     pub per_kind: BTreeMap<Kind, (u64, u64)>,
     pub per_error: BTreeMap<u16, u64>,
-    /// Differences of locks that did not come again.
+    /// The number of differences about locks that did not occur again.
     pub unrepeated: u64,
 }
 
-/// Of so many statements one must be answered by a near cache that follows the log.
+/// A near cache that follows the log has to answer at least one of this many statements.
 const ONE_IN: u64 = 50;
 
 impl Summary {

@@ -83,7 +83,7 @@ fn finish(voice: &mut Voice) -> Outcome<()> {
     match voice.random.below(24) {
         0 | 1 => voice.all(&["ROLLBACK", "SET autocommit = 1"]),
         2 => voice.send_and_die("COMMIT").map_err(|_| super::voice::Trouble::Lost),
-        // Commits by the way.
+        // SET autocommit = 1 commits the transaction implicitly.
         3 => voice.all(&["BEGIN", "COMMIT", "SET autocommit = 1"]),
         4 => voice.all(&["SET autocommit = 1", "COMMIT"]),
         5 => voice.all(&["COMMIT AND CHAIN", "COMMIT", "SET autocommit = 1"]),
@@ -137,12 +137,12 @@ fn sum(voice: &mut Voice, stage: &Stage, place: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// REPEATABLE READ: everything read in one transaction is of one moment.
+/// Opens a snapshot at REPEATABLE READ: all reads of the transaction show the state of one moment.
 fn open_snapshot(voice: &mut Voice) -> Outcome<()> {
     let begin = begin(voice);
     voice.text(begin)?;
     if voice.random.percent(30) {
-        // Some of them open the server's snapshot, others leave that to the next read.
+        // Some of these reads open the server's snapshot, others leave that to the next read.
         let words = ["SELECT id FROM bank WHERE id = 99", "SELECT MAX(id) FROM bank WHERE id > 99", "SELECT 1"];
         let no_row = voice.random.word(&words);
         voice.text(no_row)?;
@@ -180,7 +180,7 @@ fn snapshot(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     close_snapshot(voice)
 }
 
-/// A near cache answers what comes again before it is written.
+/// The number of times that a read is repeated. A near cache only answers reads that repeat before the next write.
 fn times(voice: &mut Voice, stage: &Stage) -> usize {
     if stage.plan.beside.is_some() { 1 + voice.random.below(4) } else { 1 }
 }
@@ -195,7 +195,7 @@ fn same(stage: &Stage, known: &mut Option<i64>, value: i64, statement: &str) {
     }
 }
 
-/// Reads outside transactions, so that near caches keep results that are newer than the snapshots of other sessions.
+/// Reads outside of transactions, so that near caches store results that are newer than the snapshots of other sessions.
 fn outside(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     let id = pair(voice, stage);
     (0..8).try_for_each(|_| {
@@ -204,7 +204,7 @@ fn outside(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     })
 }
 
-/// Near caches are asked for few pairs, so that one session reads what another has read.
+/// A random pair. With near caches there are only few, so that several sessions read the same rows.
 fn pair(voice: &mut Voice, stage: &Stage) -> usize {
     voice.random.below(if stage.plan.beside.is_some() { 2 } else { ACCOUNTS })
 }

@@ -1,6 +1,6 @@
-//! Near caches beside the server, and trouble for them: stopped for longer than their lease and continued, killed and started
-//! again, cut off from the server in one direction or in both, their feeds ended and reset, and the server itself killed and
-//! started again.
+//! Near caches next to the server, and faults injected into them. They are stopped for longer than their lease and continued, killed and
+//! restarted, and cut off from the server in one direction or in both. Their feeds are ended and reset, and the server itself is killed
+//! and restarted.
 
 use std::io;
 use std::path::Path;
@@ -15,21 +15,21 @@ use crate::random::Random;
 use crate::server::Server;
 use crate::wire::{Way, Wire};
 
-/// Three leases.
+/// The length of three leases.
 const LONG_STOP: Duration = Duration::from_millis(300);
 const COUNT: usize = 2;
 
 pub struct Beside {
-    /// Each with its way to the server.
+    /// Each near cache, with its network path to the server.
     nears: Vec<(Near, Wire)>,
-    /// Of those that were killed.
+    /// Hits of near caches that were killed since.
     hits: u64,
     hits_inside: u64,
     hits_in_applications: u64,
     life: Life,
 }
 
-/// The server's, since it was killed.
+/// What near caches have done since the server was last killed.
 #[derive(Default)]
 struct Life {
     hits_before: u64,
@@ -37,7 +37,7 @@ struct Life {
 }
 
 impl Beside {
-    /// `share`: where the first one hands its results to processes.
+    /// `share`: the socket at which the first near cache hands its results to processes.
     pub fn start(server: &Server, program: &Path, share: Option<&Path>) -> io::Result<Beside> {
         near::prepare(&mut server.admin()?)?;
         let start = |number| {
@@ -60,26 +60,26 @@ impl Beside {
         self.nears.iter().map(|(near, _)| near.endpoint())
     }
 
-    /// What all have answered from memory so far.
+    /// The number of hits of all near caches so far.
     pub fn hits(&self) -> u64 {
         self.hits + self.nears.iter().filter_map(|(near, _)| near.hits()).sum::<u64>()
     }
 
-    /// Reads in transactions that all near caches have answered from memory.
+    /// The number of reads in transactions that near caches have answered from memory.
     pub fn hits_inside(&self) -> u64 {
         self.hits_inside + self.nears.iter().map(|(near, _)| hits_inside(near)).sum::<u64>()
     }
 
-    /// Reads that sessions have answered in their own process.
+    /// The number of reads that sessions have answered in their own process.
     pub fn hits_in_applications(&self) -> u64 {
         self.hits_in_applications + self.nears.iter().map(|(near, _)| hits_in_applications(near)).sum::<u64>()
     }
 
-    /// Until the run is over.
+    /// Injects faults until the run is over.
     pub fn trouble(&mut self, stage: &Stage, server: &mut Server) -> io::Result<()> {
         let mut random = Random::new(stage.plan.seed ^ 0x6e65_6172);
         while stage.goes_on() && server.is_running() {
-            // How long there is no trouble is part of the plan. A near cache that is often in trouble is kept out by the server for long.
+            // The time without faults is random. The server keeps a near cache detached for long if it fails often.
             let longest_ms = if stage.plan.share.is_some() { 5000 } else { 1500 };
             thread::sleep(Duration::from_millis(random.below(longest_ms) as u64));
             if stage.plan.kills && self.has_served(stage) && random.percent(25) {
@@ -118,7 +118,8 @@ impl Beside {
 }
 
 impl Beside {
-    /// Before near caches have answered a good many reads, nothing would have been proved of this life of the server.
+    /// True if near caches have answered at least `ENOUGH_HITS` reads since the server was last killed. Killing it earlier would prove
+    /// nothing.
     fn has_served(&mut self, stage: &Stage) -> bool {
         if !self.life.has_served && self.hits() >= self.life.hits_before + ENOUGH_HITS {
             self.life.has_served = true;
@@ -166,7 +167,7 @@ fn end_feed(stage: &Stage, server: &Server) -> io::Result<()> {
     let feeds =
         format!("SELECT id FROM information_schema.processlist WHERE user = '{}' ORDER BY RAND() LIMIT 1", near::USER);
     if let Some(feed) = admin.scalar(&feeds)? {
-        // It may have ended already.
+        // The feed may have ended already.
         let _ = admin.query(format!("KILL {feed}"))?;
         stage.count("feeds ended");
     }

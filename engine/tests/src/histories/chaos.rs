@@ -1,5 +1,5 @@
-//! Trouble: kills sessions and statements, alters and flushes tables in use, has the event scheduler write, takes the
-//! plugin out and puts it back.
+//! Faults: kills sessions and statements, alters and flushes tables in use, lets the event scheduler write, and unloads and reloads the
+//! plugin.
 
 use std::io;
 
@@ -8,7 +8,8 @@ use super::voice::{Outcome, Trouble, Voice};
 use super::{ENOUGH_HITS, SERVED_ANEW};
 use crate::server::{Product, SWITCH_ON};
 
-/// An event that runs is a change of the server's own tables: where nothing is to be redefined, there is none.
+/// The statements that set up what is disturbed. A running event changes the server's own tables, so there is none in a run without
+/// redefinitions.
 pub fn setup(with_event: bool) -> Vec<String> {
     let mut statements: Vec<String> = vec![
         "CREATE TABLE by_event (id INT PRIMARY KEY, n BIGINT)".into(),
@@ -37,7 +38,7 @@ pub fn worker(voice: &mut Voice, stage: &Stage) -> io::Result<()> {
     Ok(())
 }
 
-/// What the scheduler has written once, it cannot have unwritten.
+/// Checks that a read never shows an older value than one that the event has already written.
 fn watch_event(voice: &mut Voice, stage: &Stage, ticks: &mut i64) -> Outcome<()> {
     let before = voice.numbers("SELECT SQL_NO_CACHE n FROM by_event WHERE id = 1")?[0][0].max(*ticks);
     let after = voice.numbers("SELECT n FROM by_event WHERE id = 1")?[0][0];
@@ -49,10 +50,10 @@ fn watch_event(voice: &mut Voice, stage: &Stage, ticks: &mut i64) -> Outcome<()>
     Ok(())
 }
 
-/// The plugin's, from one load to the next.
+/// What near caches have done since the plugin was last loaded.
 #[derive(Default)]
 struct Presence {
-    /// What near caches had answered when it was loaded. The counter outlives it.
+    /// Hits of near caches when the plugin was loaded. The counter survives a reload.
     hits_before: u64,
     was_reinstalled: bool,
     has_served: bool,
@@ -60,19 +61,20 @@ struct Presence {
 
 impl Presence {
     fn renew(&mut self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
-        // Before that, nothing would have been proved of this one.
+        // Reloading earlier would prove nothing about the plugin that is loaded now.
         if !self.has_served(voice, stage)? {
             return Ok(());
         }
         reinstall(voice, stage)?;
-        // Who is older than the plugin is served nothing, and may keep all others from it by what it writes unreported.
+        // Sessions opened before the load are not served, and their writes are not reported, which may keep all others from being served.
+        // So they are killed.
         kill_some(voice, stage, 100);
         voice.reconnect().map_err(|_| Trouble::Lost)?;
         *self = Presence { hits_before: hits_beside(voice)?, was_reinstalled: true, has_served: false };
         Ok(())
     }
 
-    /// Near caches have answered a good many reads since.
+    /// True if near caches have answered at least `ENOUGH_HITS` reads since the plugin was loaded.
     fn has_served(&mut self, voice: &mut Voice, stage: &Stage) -> Outcome<bool> {
         if !self.has_served && hits_beside(voice)? >= self.hits_before + ENOUGH_HITS {
             self.has_served = true;
@@ -96,7 +98,7 @@ fn stir(voice: &mut Voice, stage: &Stage, presence: &mut Presence) -> Outcome<()
         0..=15 => kill(voice, stage, "QUERY"),
         16..=25 => kill(voice, stage, "CONNECTION"),
         38 if stage.plan.naps => nap(voice, stage),
-        // Near caches have to answer a good many reads between two of these, which makes them rare enough.
+        // These are rare, because near caches have to answer many reads between two of them.
         38..=47 if stage.plan.reinstalls && stage.plan.beside.is_some() => presence.renew(voice, stage),
         38 if stage.plan.reinstalls => reinstall(voice, stage),
         26.. if !stage.plan.redefines => voice.text("SELECT SLEEP(0.01)").map(drop),
@@ -124,12 +126,12 @@ fn kill(voice: &mut Voice, stage: &Stage, what: &str) -> Outcome<()> {
     Ok(())
 }
 
-/// Puts the engine to sleep under sessions that go on, and wakes it for those that come afterwards.
+/// Lets the engine fall asleep while old sessions go on, and wakes it for sessions that begin afterwards.
 fn nap(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     stage.count("naps");
     voice.text("SET GLOBAL fqc_type = OFF")?;
     voice.text("SET SESSION fqc_type = OFF")?;
-    // Sessions that were begun with the cache on keep the engine awake.
+    // Sessions that began while the cache was on keep the engine awake.
     kill_some(voice, stage, 100);
     let awake = "SHOW GLOBAL STATUS LIKE 'Fqc_awake'";
     while stage.goes_on() && voice.text(awake)?[0][1].as_deref() == Some(b"1") {
@@ -153,17 +155,17 @@ fn kill_some(voice: &mut Voice, stage: &Stage, percent: u64) {
 fn reinstall(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     for statement in stage.product.uninstalling() {
         match voice.text(statement) {
-            // Whoever did it the last time was cut off before the plugin was back.
+            // The connection may have been cut at the last attempt, before the plugin was loaded again.
             Err(Trouble::Refused(failure)) if failure.code == 1305 => {}
             outcome => drop(outcome?),
         }
     }
     if stage.product == Product::MySql {
-        // There it ends when all sessions have that it has told of.
+        // On MySQL the plugin is unloaded only when all sessions that it has observed have ended.
         kill_some(voice, stage, 100);
         voice.reconnect().map_err(|_| Trouble::Lost)?;
     }
-    // Whoever still uses the plugin delays its end. To load it before that is over may end the server.
+    // The plugin remains loaded while it is in use. Loading it again before it has ended may crash the server.
     let listed = "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME IN ('fqc', 'fqc_events', 'query')";
     while voice.numbers(listed)? != [[0]] {
         if !stage.goes_on() {
@@ -172,7 +174,7 @@ fn reinstall(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     }
     for statement in stage.product.installing() {
         match voice.text(statement) {
-            // Another has done it.
+            // Another session has installed the plugin.
             Err(Trouble::Refused(failure)) if failure.code == 1968 => return Ok(()),
             outcome => outcome?,
         };

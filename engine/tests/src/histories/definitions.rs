@@ -36,7 +36,7 @@ impl Definitions {
 
     pub fn writer(&self, voice: &mut Voice, stage: &Stage) -> io::Result<()> {
         while stage.goes_on() {
-            // The server rests between two changes; nothing could be kept in a schema that never stands still.
+            // The schema stays unchanged for a second after each change. Otherwise nothing could be cached.
             let outcome = self.write(voice, stage).and_then(|()| voice.text("DO SLEEP(1)").map(drop));
             if let Err(trouble) = outcome {
                 voice.recover(&trouble)?;

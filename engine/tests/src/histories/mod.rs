@@ -1,8 +1,8 @@
-//! Many sessions at once on one cached server, with trouble: acknowledged writes are visible, reads never go back, sums
-//! hold inside snapshots, a session sees its own writes.
+//! Many concurrent sessions on one cached server, with injected faults. Acknowledged writes are visible, reads never go back in time,
+//! sums hold inside of snapshots, and a session sees its own writes.
 //!
-//! Invariant: every verdict rests on what was known before a statement was sent and after its answer came; so a slow
-//! machine makes a check weaker, never wrong.
+//! Invariant: every verdict rests on what was known before a statement was sent and after its answer came. So a slow machine makes a
+//! check weaker, never wrong.
 
 mod bank;
 mod beside;
@@ -30,19 +30,19 @@ use register::{Board, KEYS, WAYS};
 use stage::Stage;
 use voice::{Trouble, Voice};
 
-/// Deadlocks and lock waits must end well before a client gives up, and who is killed must not find half a page.
+/// Deadlocks and lock waits must end well before a client gives up. A killed server must not find half-written pages.
 pub const ARGUMENTS: &[&str] = &["--innodb-lock-wait-timeout=2", "--lock-wait-timeout=2", "--innodb-doublewrite=1"];
 
 const END_LIMIT: Duration = Duration::from_secs(120);
 
-/// Of near caches: where they have answered fewer reads, it proves little that none was outdated.
+/// The number of near-cache hits below which a run without a stale read proves little.
 const ENOUGH_HITS: u64 = 100;
-/// Reinstallations after which near caches have answered so many.
+/// The counter of reinstallations after which near caches have answered `ENOUGH_HITS` reads.
 const SERVED_ANEW: &str = "reinstallations, with near caches that served afterwards";
-/// The same of a server that was killed.
+/// The counter of server kills after which near caches have answered `ENOUGH_HITS` reads.
 const SERVED_AGAIN: &str = "server kills, with near caches that served afterwards";
 
-/// Reads that this process has answered itself, of those that near caches count.
+/// Reads answered from shared memory in this process. They are a part of the near caches' hits.
 pub const ANSWERED_HERE: &str = "reads answered in this process";
 
 #[derive(Clone, Debug)]
@@ -51,22 +51,23 @@ pub struct Plan {
     pub time: Duration,
     /// How much longer a run with near caches may take on a busy machine, until they have answered enough reads to prove something.
     pub patience: Duration,
-    /// Sessions at work; every kind of worker gets one before any gets a second.
+    /// The number of concurrent sessions. Every kind of worker gets one before any gets a second.
     pub threads: usize,
     pub reinstalls: bool,
-    /// Whether the server is killed and started again, which takes near caches beside it.
+    /// Whether the server is killed and restarted, which needs near caches next to it.
     pub kills: bool,
-    /// Whether tables, views and routines change on the way, or may: where they do, little can be kept.
+    /// Whether tables, views and routines change during the run, or may. If they do, few results stay cached.
     pub redefines: bool,
-    /// Whether the engine is put to sleep on the way: who works through that is followed no more.
+    /// Whether the engine is put to sleep during the run. Sessions that work through that are no longer tracked.
     pub naps: bool,
-    /// Whether the engine is to doze on the way, which it does only where no stored functions and triggers exist.
+    /// Whether the engine is to enter light mode during the run, which it does only where no stored functions and triggers exist.
     pub dozes: bool,
-    /// Where sessions connect, when not to the server itself.
+    /// The endpoint of the sessions, if it is not the server itself.
     pub through: Option<Endpoint>,
-    /// The program `fqc-near`: sessions connect through two of it, too, and both get into trouble.
+    /// The program `fqc-near`. Sessions also connect through two near caches, which are subject to faults.
     pub beside: Option<PathBuf>,
-    /// Where the first of them hands its results to processes. This one must have been started with the library that reads them.
+    /// The socket at which the first near cache hands its results to processes. This process must have been started with the library that
+    /// reads them.
     pub share: Option<PathBuf>,
 }
 
@@ -94,13 +95,13 @@ pub struct Report {
     pub violations: Vec<String>,
     pub counts: BTreeMap<&'static str, u64>,
     pub hits: Option<u64>,
-    /// Of near caches.
+    /// Hits of near caches. None if there were no near caches.
     pub hits_beside: Option<u64>,
 }
 
 impl Report {
-    /// Near caches have answered so many reads, also with a plugin or a server that has come back, that it means something if none was
-    /// outdated.
+    /// True if near caches have answered enough reads, also after the plugin or the server came back, for the absence of stale reads to
+    /// mean something.
     pub fn proves_something_beside(&self, plan: &Plan) -> bool {
         self.hits_beside.is_some_and(|hits| proves_something(plan, hits, |what| self.counts.contains_key(what)))
     }
@@ -121,7 +122,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// All that the workers work on.
+/// The data that the workers use.
 struct World {
     boards: Vec<Board>,
     definitions: Definitions,
@@ -139,7 +140,7 @@ enum Role {
     Chaos,
 }
 
-/// The `Err` is a fault of the surroundings: no server, no connection.
+/// Runs the plan. An `Err` is a fault of the environment: no server, or no connection.
 pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
     let ways = WAYS.map(|way| match &plan {
         Plan { dozes: true, .. } => way.unprogrammed(),
@@ -159,7 +160,7 @@ pub fn run(server: &mut Server, plan: Plan) -> io::Result<Report> {
         Some(endpoint) => vec![endpoint.clone()],
         None => vec![server.unix_endpoint(), server.endpoint()],
     };
-    // Most sessions go by the near cache whose results they read in this process.
+    // Most sessions connect through the near cache whose results they read in this process.
     let sharing = beside.iter().filter(|_| plan.share.is_some()).flat_map(|beside| beside.endpoints().next());
     endpoints.extend(sharing.flat_map(|endpoint| vec![endpoint; 4]));
     endpoints.extend(beside.iter().flat_map(Beside::endpoints));
@@ -211,7 +212,7 @@ fn prepare(server: &Server, world: &World, with_event: bool) -> io::Result<()> {
     told.try_for_each(|statement| admin.must(&statement).map(drop))
 }
 
-/// The writers of registers are fixed, each with keys of its own; readers fill up.
+/// The roles of the sessions. The number of writers is fixed, each with keys of its own; the other sessions read.
 fn roles(plan: &Plan) -> Vec<Role> {
     let mut roles = Vec::new();
     for board in 0..WAYS.len() {
@@ -251,14 +252,14 @@ fn work(stage: &Stage, world: &World, index: usize, role: Role) -> io::Result<()
         Role::Own => own::worker(&mut voice("own statements")?, stage, index),
         Role::DefinitionWriter if !stage.plan.redefines => Ok(()),
         Role::DefinitionWriter => world.definitions.writer(&mut voice("definition writes")?, stage),
-        // One of them is a function.
+        // These include a function, which would prevent light mode.
         Role::DefinitionReader if stage.plan.dozes => Ok(()),
         Role::DefinitionReader => world.definitions.reader(&mut voice("definition reads")?, stage),
         Role::Chaos => chaos::worker(&mut voice("chaos statements")?, stage),
     }
 }
 
-/// A session that was cut off may still be at its last write.
+/// Waits until all sessions have ended: one that was cut off may still be running its last write.
 fn await_the_last_session(server: &Server) -> io::Result<()> {
     let mut admin = server.admin()?;
     let others = format!(

@@ -56,7 +56,7 @@ fn shadowed(voice: &mut Voice, stage: &Stage, id: usize, n: i64) -> Outcome<()> 
     voice.text("DROP TEMPORARY TABLE own")?;
     hidden?;
     expect(voice, stage, id, Some(n))?;
-    // The plugin keeps nothing for a session that has had a temporary table.
+    // The plugin caches nothing for a session that has had a temporary table.
     voice.reconnect().map(drop).map_err(|_| Trouble::Lost)
 }
 

@@ -1,9 +1,9 @@
-//! Counters that only grow: a read must show at least what was acknowledged, or seen by anyone, before it began, and
-//! nothing that nobody has tried to write.
+//! Counters that only grow. A read must show at least every value that was acknowledged, or seen by any session, before the read began.
+//! It must not show a value that no session has tried to write.
 //!
-//! Invariant: each register has one writer, so that its attempts are in order; an attempt of unknown outcome is never
-//! repeated, the next one is higher. What was seen, and not acknowledged, a server may lose that is killed: others see a commit before
-//! it is in the log.
+//! Invariant: each register has a single writer, so its attempts are in order. An attempt of unknown outcome is never repeated; the next
+//! one is higher. A server that is killed may lose a value that was seen and not acknowledged: other sessions see a commit before it is
+//! in the log.
 
 use std::io;
 use std::sync::Mutex;
@@ -15,13 +15,13 @@ use crate::client::Row;
 use crate::server::Product;
 
 pub const KEYS: usize = 12;
-/// Rolled back always: a read that shows more than this shows what never was.
+/// A value that is always rolled back. A read that shows more than this shows a state that never existed.
 const UNREAL: i64 = 1_000_000_000;
 
-/// What `Trouble::InVain` is where only the last answer of several statements is seen.
+/// Makes a statement that found no row fail, like `Trouble::InVain`, where only the last answer of several statements is seen.
 const UNLESS_IN_VAIN: &str = "IF ROW_COUNT() < 1 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'in vain'; END IF;";
 
-/// How a table of registers is written to.
+/// The way in which a table of registers is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Direct,
@@ -35,12 +35,12 @@ pub const WAYS: [Way; 6] =
     [Way::Direct, Way::Cascade, Way::Trigger, Way::Engine("MyISAM"), Way::Engine("Aria"), Way::Inserts];
 
 impl Way {
-    /// The same without a stored program that its statements do not name.
+    /// The same way, but without stored programs that its statements do not name.
     pub fn unprogrammed(self) -> Way {
         if self == Way::Trigger { Way::Engine("InnoDB") } else { self }
     }
 
-    /// The same in an engine that loses nothing of what it has acknowledged when the server is killed.
+    /// The same way, but in an engine that loses no acknowledged write when the server is killed.
     pub fn durable(self) -> Way {
         if self == Way::Engine("MyISAM") { Way::Engine("InnoDB") } else { self }
     }
@@ -51,11 +51,11 @@ pub struct Register {
     attempted: AtomicI64,
     acknowledged: AtomicI64,
     seen: Mutex<Seen>,
-    /// The statement behind the last acknowledgement, for the report.
+    /// The last acknowledged statement, for the report.
     last_write: Mutex<String>,
 }
 
-/// The highest value in a life of the server.
+/// The highest value that was seen since the server was last killed.
 #[derive(Default)]
 struct Seen {
     life: u64,
@@ -81,13 +81,13 @@ impl Register {
         *self.last_write.lock().unwrap() = format!("{value} by {how}");
     }
 
-    /// Asked before a read is sent.
+    /// The least value that a read may show. It has to be determined before the read is sent.
     pub fn floor(&self, stage: &Stage) -> i64 {
         let seen = *self.seen.lock().unwrap().of(stage.life());
         self.acknowledged.load(Ordering::SeqCst).max(seen)
     }
 
-    /// Called after the answer: is it possible?
+    /// Checks a value after the answer: is it possible, given the floor?
     pub fn check(&self, voice: &Voice, stage: &Stage, floor: i64, value: i64, what: &str) {
         stage.count("register checks");
         let attempted = self.attempted.load(Ordering::SeqCst);
@@ -192,7 +192,7 @@ impl Board {
         }
     }
 
-    /// Writes the keys of one writer, round and round.
+    /// Writes the keys of one writer in turn, until the run is over.
     pub fn writer(&self, voice: &mut Voice, stage: &Stage, share: (usize, usize)) -> io::Result<()> {
         while stage.goes_on() {
             stage.pause(&mut voice.random);
@@ -207,7 +207,8 @@ impl Board {
         Ok(())
     }
 
-    /// What was done, when the value is acknowledged; nothing when its fate is unknown.
+    /// Returns the statements that were run if the server has acknowledged the value. None if the outcome is unknown, or a value was
+    /// rolled back on purpose.
     fn write(&self, voice: &mut Voice, stage: &Stage, key: usize, value: i64) -> Outcome<Option<String>> {
         let statement = self.write_statement(voice, key, value);
         let choice = voice.random.below(100);
@@ -229,7 +230,7 @@ impl Board {
                 return voice.send_and_die("COMMIT").map_err(|_| Trouble::Lost).map(|()| None);
             }
             95 => return voice.send_and_die(&statement).map_err(|_| Trouble::Lost).map(|()| None),
-            // A branch that outlives the server may find nobody to end it.
+            // If the server is killed, its prepared XA branch may outlive it, and no session would end the branch.
             96..=97 if self.way == Way::Direct && !stage.plan.kills => {
                 return self.two_phases(voice, stage, key, value);
             }
@@ -238,7 +239,7 @@ impl Board {
         voice.all(&several).map(|()| Some(several.join("; ")))
     }
 
-    /// An XA transaction, half of the time committed by a session that did not prepare it, which outdates everything.
+    /// An XA transaction. Half of the time another session commits it than the one that prepared it, which invalidates everything.
     fn two_phases(&self, voice: &mut Voice, stage: &Stage, key: usize, value: i64) -> Outcome<Option<String>> {
         let name = format!("'{}-{key}-{value}'", self.table);
         let statement = format!("UPDATE {} SET v = {value} WHERE k = {key} AND v < {value}", self.table);
@@ -268,7 +269,7 @@ impl Board {
                         return Err(Trouble::Refused(failure));
                     }
                 }
-                // Whoever was killed here leaves the branch to another, too.
+                // A session that is killed here leaves its branch to another one as well.
                 Err(Trouble::Lost) => leave(voice, stage)?,
                 outcome => return outcome.map(drop),
             }
@@ -289,8 +290,8 @@ impl Board {
         Ok(())
     }
 
-    /// At READ COMMITTED each read is as fresh as outside.
-    /// Each read sees what is committed: by its isolation, or being the first of a transaction.
+    /// Reads in a transaction. Each read sees what is committed: at READ COMMITTED always, at REPEATABLE READ because the transaction has
+    /// read nothing before.
     fn read_in_transaction(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
         let isolation = voice.random.word(&["READ COMMITTED", "REPEATABLE READ"]);
         voice.run(&format!("SET SESSION TRANSACTION ISOLATION LEVEL {isolation}"))?;
@@ -305,7 +306,7 @@ impl Board {
         voice.all(&["COMMIT", "SET autocommit = 1"])
     }
 
-    /// A near cache answers what comes again before it is written.
+    /// Repeats a read. A near cache only answers reads that repeat before the next write.
     fn read_again_and_again(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
         let statement = self.read_statement(voice);
         let most = if stage.plan.share.is_some() { 400 } else { 12 };
@@ -342,7 +343,7 @@ impl Board {
         Ok(())
     }
 
-    /// With nobody writing any more, memory and server must agree.
+    /// After the last write, the cache and the server must agree.
     pub fn settle(&self, voice: &mut Voice, stage: &Stage) -> Outcome<()> {
         let statement = format!("SELECT k, v FROM {} ORDER BY k", self.table);
         let cached = voice.text(&statement)?;
@@ -355,7 +356,7 @@ impl Board {
         Ok(())
     }
 
-    /// What the server acknowledged and does not hold it has lost itself, which is no stale read.
+    /// Reports acknowledged values that the table does not hold. The server itself has lost them, so they are no stale reads.
     fn look_for_losses(&self, truth: Vec<Row>, stage: &Stage) {
         for row in whole_numbers(truth) {
             let (key, value) = (row[0], row[1]);
@@ -367,15 +368,15 @@ impl Board {
     }
 }
 
-/// Another session goes on, once InnoDB has noticed that the old one is gone.
+/// Reconnects, and waits until InnoDB has noticed the end of the old session.
 fn leave(voice: &mut Voice, stage: &Stage) -> Outcome<()> {
     let Some(thread) = voice.reconnect().map_err(|_| Trouble::Lost)? else { return Ok(()) };
     while is_known_to_innodb(voice, stage, thread)? {}
     Ok(())
 }
 
-/// The server notices the end of a session in its own time, and InnoDB after the session has left the list of processes: a
-/// branch of it that another commits before that is acknowledged, and lost. Also without the plugin.
+/// True if InnoDB has noticed the end of this session. It does so only after the session has left the list of processes. If another
+/// session commits a branch of it before that, the commit is acknowledged and lost, also without the plugin.
 fn is_known_to_innodb(voice: &mut Voice, stage: &Stage, thread: u32) -> Outcome<bool> {
     let product = if stage.product == Product::MySql { "MySQL" } else { "MariaDB" };
     let name = format!("{product} thread id {thread},");
@@ -383,7 +384,7 @@ fn is_known_to_innodb(voice: &mut Voice, stage: &Stage, thread: u32) -> Outcome<
     Ok(status[0][2].as_deref().is_some_and(|text| String::from_utf8_lossy(text).contains(&name)))
 }
 
-/// Room for the values of one key in the ids of the parents.
+/// The range of parents' ids for the values of one key.
 const SPACE: i64 = 10_000_000_000;
 
 fn base(key: usize) -> i64 {

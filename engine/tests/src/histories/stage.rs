@@ -1,4 +1,4 @@
-//! What all workers share: the end of the run, the violations found, the counts of what was checked.
+//! The state that all workers share: the end of the run, the violations found, and the counts of checks.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -26,7 +26,7 @@ pub struct Stage {
     /// Server threads that chaos may kill.
     pub victims: Mutex<Vec<u32>>,
     next: AtomicUsize,
-    /// How often the server has been killed.
+    /// The number of times that the server was killed.
     life: AtomicU64,
 }
 
@@ -52,7 +52,7 @@ impl Stage {
         !self.is_over.load(Ordering::Relaxed) && self.begun.elapsed() < self.plan.time + patience
     }
 
-    /// Sessions that write do so less often if this process is to answer reads itself, which it does only between writes.
+    /// Pauses a writing session, if this process answers reads itself, because it only does so between writes.
     pub fn pause(&self, random: &mut Random) {
         const LONGEST_MS: usize = 400;
         if self.plan.share.is_some() {
@@ -60,7 +60,7 @@ impl Stage {
         }
     }
 
-    /// Reads in this process take so little time that they have to be spread to fall into trouble of a near cache.
+    /// Delays a read in this process. Such reads are so fast that they would otherwise rarely coincide with a near cache's faults.
     pub fn linger(&self, random: &mut Random) {
         if self.plan.share.is_some() && random.percent(20) {
             thread::sleep(Duration::from_millis(random.below(10) as u64));
@@ -81,7 +81,7 @@ impl Stage {
         self.life.load(Ordering::SeqCst)
     }
 
-    /// The server has been killed, and was not started again yet.
+    /// Notes that the server was killed, before it is started again.
     pub fn begin_life(&self) {
         self.victims.lock().unwrap().clear();
         self.life.fetch_add(1, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! One session of a worker: speaks text or the binary protocol by chance, and comes back when it was cut off.
+//! One session of a worker. It uses the text or the binary protocol at random, and reconnects when it was cut off.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,7 +9,7 @@ use super::stage::Stage;
 use crate::client::{Client, Failure, Login, Part, Prepared, Response, Row, capability, command};
 use crate::random::Random;
 
-/// Longer than any lock timeout of the run: who waits longer, hangs.
+/// The limit for an answer, longer than any lock timeout of the run. A session that exceeds it hangs.
 const ANSWER_LIMIT: Duration = Duration::from_secs(120);
 const MOST_PREPARED: usize = 200;
 const POLL: Duration = Duration::from_millis(5);
@@ -18,7 +18,8 @@ const POLL: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub enum Trouble {
     Refused(Failure),
-    /// It was killed while it was planned, and succeeded without looking for a row: MariaDB 11.8 does so without the plugin, too.
+    /// An UPDATE was killed while it was planned, and reported success without looking for a row. MariaDB 11.8 does that without the
+    /// plugin, too.
     InVain,
     Lost,
 }
@@ -28,7 +29,7 @@ pub type Outcome<T> = Result<T, Trouble>;
 pub struct Voice<'a> {
     stage: &'a Stage,
     client: Client,
-    /// The server's, in which it was connected.
+    /// The life of the server in which this connection was made.
     life: u64,
     prepared: HashMap<String, Prepared>,
     pub random: Random,
@@ -41,12 +42,12 @@ impl<'a> Voice<'a> {
         Ok(Self { stage, client, life, prepared: HashMap::new(), random: Random::new(seed), role })
     }
 
-    /// The server's, if it has not been killed since the connection was made.
+    /// The life of the server, or none if it was killed since the connection was made.
     pub fn present_life(&self) -> Option<u64> {
         Some(self.life).filter(|life| *life == self.stage.life())
     }
 
-    /// A new connection in place of the old one, which is cut; answers the old one's thread, if the server has not died since.
+    /// Cuts the old connection and makes a new one. Returns the old one's thread, or none if the server was killed since.
     pub fn reconnect(&mut self) -> io::Result<Option<u32>> {
         self.prepared.clear();
         let (fresh, life) = connect(self.stage)?;
@@ -72,7 +73,7 @@ impl<'a> Voice<'a> {
         statements.iter().try_for_each(|statement| self.run(statement))
     }
 
-    /// Never through a prepared statement: some statements cannot be prepared.
+    /// Runs a statement as text, because some statements cannot be prepared.
     pub fn text(&mut self, statement: &str) -> Outcome<Vec<Row>> {
         let response = self.client.query(statement);
         self.judged(statement, response, false)
@@ -89,7 +90,7 @@ impl<'a> Voice<'a> {
         self.judged(statement, response, true)
     }
 
-    /// Whole numbers of every row.
+    /// Returns every row as whole numbers.
     pub fn numbers(&mut self, statement: &str) -> Outcome<Vec<Vec<i64>>> {
         self.rows(statement).map(whole_numbers)
     }
@@ -126,8 +127,8 @@ impl<'a> Voice<'a> {
 
     fn lost(&self, statement: &str, error: &io::Error) -> Trouble {
         if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) {
-            // A KILL QUERY between two statements of one text ends both, and the second answer, which the first one has announced,
-            // never comes: on a server without the plugin, too.
+            // KILL QUERY between two statements of one text ends both. The second answer, which the first one has announced, never comes,
+            // also on a server without the plugin.
             if statement.contains("; ") {
                 self.stage.count("second answers in vain");
                 return Trouble::Lost;
@@ -137,13 +138,13 @@ impl<'a> Voice<'a> {
         Trouble::Lost
     }
 
-    /// Sends a statement and cuts the line before any answer: nobody knows what became of it.
+    /// Sends a statement and cuts the connection before any answer, so that the outcome is unknown.
     pub fn send_and_die(&mut self, statement: &str) -> io::Result<()> {
         self.client.send(command::QUERY, statement.as_bytes())?;
         self.reconnect().map(drop)
     }
 
-    /// Ends whatever a failed step has left: rolls back, or comes back on a new connection.
+    /// Ends what a failed step may have left: rolls back, or reconnects.
     pub fn recover(&mut self, trouble: &Trouble) -> io::Result<()> {
         let is_lost =
             matches!(trouble, Trouble::Lost) || self.all(&["ROLLBACK", "SET autocommit = 1", "UNLOCK TABLES"]).is_err();
@@ -154,7 +155,8 @@ impl<'a> Voice<'a> {
         thread.map_or(Ok(()), |thread| self.await_end_of(thread))
     }
 
-    /// What a near cache has passed on before it was killed the server may still be about to run.
+    /// Waits until this thread has ended. The server may still be about to run a statement that a near cache passed on before it was
+    /// killed.
     fn await_end_of(&mut self, thread: u32) -> io::Result<()> {
         let begun = Instant::now();
         let running = format!("SELECT COUNT(*) FROM information_schema.processlist WHERE id = {thread}");
@@ -169,7 +171,8 @@ impl<'a> Voice<'a> {
     }
 }
 
-/// Every UPDATE here has a row to find, and the server then tells how many it matched.
+/// True if an UPDATE succeeded without matching a row. Every UPDATE here has a row to find, and the server reports how many rows it
+/// matched.
 fn is_in_vain(statement: &str, parts: &[Part]) -> bool {
     let is_update = |one: &str| one.starts_with("UPDATE") || one.starts_with("EXECUTE");
     statement.split("; ").zip(parts).any(|(one, part)| match part {
@@ -181,7 +184,7 @@ fn is_in_vain(statement: &str, parts: &[Part]) -> bool {
     })
 }
 
-/// And the server's life in which it was.
+/// Returns the connection, and the life of the server in which it was made.
 fn connect(stage: &Stage) -> io::Result<(Client, u64)> {
     let capabilities = capability::BASE | capability::MULTI_STATEMENTS | capability::DEPRECATE_EOF;
     let login = Login { capabilities, database: Some("h".into()), ..Login::default() };
@@ -189,7 +192,7 @@ fn connect(stage: &Stage) -> io::Result<(Client, u64)> {
     let (mut client, life) = loop {
         let life = stage.life();
         match Client::connect(stage.endpoint(), &login) {
-            // A near cache, or the server, may be away for a while.
+            // A near cache, or the server, may be unavailable for a while.
             Err(_) if stage.plan.beside.is_some() && begun.elapsed() < ANSWER_LIMIT => thread::sleep(POLL),
             outcome => {
                 let client = outcome?;

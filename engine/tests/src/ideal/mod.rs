@@ -1,8 +1,8 @@
 //! The ideal cache: it answers every read with the same row, and knows neither statements nor results.
 //!
-//! Each connection has a thread, which waits in its receiving and sends, by one call each. So nothing that lives inside a server
-//! of such threads can answer faster, and load against this shows what the kernel and the load generator leave to win.
-//! Deliberately absent: accounts, TLS, prepared statements, anything that a load generator's text protocol does not need.
+//! Each connection has a thread, which receives and sends with one system call each. So a cache inside of a server with such threads
+//! cannot answer faster, and a load test of this shows the limit that kernel and load generator set.
+//! Deliberately absent: accounts, TLS, prepared statements, and anything that a load generator's text protocol does not need.
 
 mod answers;
 mod recorder;
@@ -19,7 +19,7 @@ const COM_QUIT: u8 = 1;
 const COM_QUERY: u8 = 3;
 const BUFFER_BYTES: usize = 16 << 10;
 
-/// Serves on this port of the loopback interface, and says so in a line of its output.
+/// Listens on this port of the loopback interface, and prints a line once it does.
 pub fn listen(port: u16, recorder: Option<Recorder>) -> io::Result<()> {
     let listener = TcpListener::bind(("127.0.0.1", port))?;
     println!("listening on port {}", listener.local_addr()?.port());

@@ -1,5 +1,5 @@
-//! Which reads were asked for, in their order: a number in four bytes for each, equal numbers for equal texts. That is what
-//! `fqc-cache`'s example `replay` reads.
+//! Records the reads in their order: a number in four bytes for each, equal numbers for equal texts. `fqc-cache`'s example `replay` reads
+//! such files.
 
 use std::collections::HashMap;
 use std::fs::File;

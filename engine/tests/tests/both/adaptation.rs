@@ -1,12 +1,12 @@
-//! Of each shape of statement only those results are stored that are asked for again before they end, on a server of either
-//! product.
+//! With `fqc_adaptation = ON`, results are stored only for those shapes of statements whose results are requested again before they end.
+//! On a server of either product.
 
 use crate::start;
 use crate::traps::{Arena, all, said, small_table, until};
 use fqc_tests::client::Client;
 use std::sync::Arc;
 
-/// A server of its own, whose cache chooses what it stores, with a table of five rows.
+/// A server of its own with `fqc_adaptation = ON`, and a table of five rows.
 fn choosing() -> (Arena, Client) {
     let arena = Arena::on(Arc::new(start(&[])), "adapts");
     let mut client = arena.client();
@@ -15,7 +15,7 @@ fn choosing() -> (Arena, Client) {
     (arena, client)
 }
 
-/// Of how many results of the shape that reads the table one is stored.
+/// The engine stores one in this many results of the shape that reads the table. The report's column `STORED_ONE_IN` says so.
 fn stored_one_in(client: &mut Client) -> u64 {
     const STORED_ONE_IN: usize = 13;
     let report = client.must("SHOW FQC QUERIES").unwrap().rows(false);
@@ -72,7 +72,7 @@ fn a_shape_that_is_always_outdated_is_passed_over_and_found_again() {
     until_stored_again(&mut arena, &mut client);
 }
 
-/// What it had stored is asked for again, whatever was asked for once in between.
+/// Results of a shape that repeats stay stored, no matter how many statements of another shape come only once.
 #[test]
 fn what_comes_again_stays_stored_beside_what_does_not() {
     let (mut arena, mut client) = choosing();

@@ -1,5 +1,5 @@
-//! Whatever panics inside the plugin, wherever, on a server of either product: clients get right answers, the cache is off, the
-//! log says so, and the server ends when told.
+//! Panics at any place inside the plugin, on a server of either product: clients get right answers, the cache is off, the log says so,
+//! and the server shuts down when asked to.
 
 use crate::options;
 use crate::traps::{all, plugin, said, until};
@@ -28,7 +28,7 @@ fn writes_and_reads(server: &Server, value: u64, fault: &str) {
     let mut client = Client::root(&server.endpoint()).unwrap();
     client.must(&format!("UPDATE d.t SET v = {value}")).unwrap();
     (0..3).for_each(|_| assert_eq!(value_of(&mut client), value.to_string(), "{fault}"));
-    // With the fault in the variables it fails, but it answers.
+    // With the fault in the variables this fails, but the server answers.
     client.query("SET GLOBAL query_cache_limit = 1048576, SESSION query_cache_type = ON").unwrap();
 }
 
@@ -47,7 +47,7 @@ pub fn is_off(server: &Server, fault: &str) {
     assert_eq!(number(server, "Fqc_hits"), before, "{fault}");
 }
 
-/// Each hook with the call that panics: one as the cache comes into the server, and one while it serves.
+/// Each hook, with the number of the call that panics: one while the cache is loaded, and one while it serves.
 const FAULTS: [(&str, u32); 13] = [
     ("accept", 20),
     ("accept", 400),
@@ -65,7 +65,7 @@ const FAULTS: [(&str, u32); 13] = [
 ];
 const FIRST_CALLS: u32 = 20;
 
-/// Whether the cache had answered a read before the panic.
+/// Returns whether the cache had answered a read before the panic.
 fn survives(fault: &str) -> bool {
     let mut server = faulty(fault);
     let mut value = 0;
@@ -83,7 +83,7 @@ fn survives(fault: &str) -> bool {
 #[test]
 fn a_panic_in_any_hook_leaves_the_server_serving() {
     for (hook, call) in FAULTS {
-        // On a busy machine more calls are made before the first result is kept.
+        // On a busy machine more calls are made before the first result is stored.
         let calls = [call, 4 * call, 16 * call, 64 * call];
         let has_served = calls.iter().any(|call| survives(&format!("{hook}:{call}")) || *call == FIRST_CALLS);
         assert!(has_served, "{hook}:{call}: nothing is served before the panic");

@@ -66,7 +66,7 @@ fn the_number_of_all_rows_found_is_that_of_the_read_right_before() {
         pair.alike(between);
         pair.alike(FOUND);
     }
-    // What has changed since is asked of the server.
+    // After a change the number of rows found is requested from the server.
     let mut reader = arena.client();
     arena.hit(&mut reader, COUNTING, "10");
     pair.served.must("COMMIT").unwrap();

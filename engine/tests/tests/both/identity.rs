@@ -1,4 +1,5 @@
-//! What makes two statements the same on either product: bytes, database, protocol, and every setting that can change a result.
+//! What distinguishes two statements on either product: their bytes, the database, the protocol, and every setting that can change a
+//! result.
 
 use crate::traps::{Arena, all, facet, said, said_binary, small_table};
 use crate::{FLAVOUR, HIDDEN, enter};
@@ -126,7 +127,7 @@ fn group_concat_max_len() {
     let read = "SELECT GROUP_CONCAT(id ORDER BY id) FROM t";
     let mut wide = arena.client();
     assert_eq!(arena.warm(&mut wide, read), "1,2");
-    // What is cut raises a warning, and is never kept.
+    // A result that was truncated raises a warning and is never stored.
     let mut narrow = arena.client();
     all(
         &mut narrow,
@@ -244,7 +245,7 @@ fn globals_that_new_sessions_inherit() {
     assert_eq!(arena.warm(&mut new, read), "2.5000");
 }
 
-/// Limits, timeouts and logs of the whole server.
+/// Limits, timeouts and logs of the whole server do not affect results.
 #[test]
 fn a_setting_of_the_server_on_which_no_result_depends_leaves_the_cache_as_it_is() {
     let mut arena = enter("harmless_globals");
@@ -275,7 +276,7 @@ fn the_current_database() {
     small_table(&mut maker, "t", "InnoDB");
     let other = ["CREATE DATABASE i_other", "CREATE TABLE i_other.t (v INT)", "INSERT INTO i_other.t VALUES (77)"];
     all(&mut maker, &other);
-    // What is granted in a database counts from when it is chosen: nothing is defined from here on.
+    // Privileges on a database take effect when a session chooses it. So nothing is defined from here on.
     let mut client = arena.client();
     let read = "SELECT MIN(v), DATABASE() FROM t";
     assert_eq!(arena.warm(&mut client, read), "10,i_database");
@@ -305,7 +306,7 @@ fn the_bytes_of_a_statement() {
         "SELECT v FROM t WHERE id = 1;",
     ];
     alike.iter().for_each(|read| assert_eq!(arena.warm(&mut client, read), "10"));
-    // Names of columns come from the text.
+    // The names of the result's columns come from the text.
     let (lower, upper) = ("SELECT v+id FROM t WHERE id = 1", "SELECT V+ID FROM t WHERE id = 1");
     for read in [lower, upper, lower, upper] {
         arena.warm(&mut client, read);
@@ -425,7 +426,7 @@ fn long_data_and_cursors_pass() {
     assert_eq!((said_binary(&response).as_str(), is_hit), ("1", true));
 }
 
-/// The server hears of the BEGIN before it gets the statement, and the statement is looked at twice.
+/// The server gets the deferred BEGIN before the execution, so the execution is examined twice.
 #[test]
 fn long_data_is_not_forgotten_over_a_begin() {
     let mut arena = enter("i_long_begin");
@@ -445,7 +446,7 @@ fn long_data_is_not_forgotten_over_a_begin() {
     assert_eq!(response.rows(true)[0][0].as_deref(), Some(&b""[..]));
 }
 
-/// The server tells of `SET` inside a routine, but garbles a text into which it puts the routine's variables.
+/// The server reports a `SET` inside a routine, but with a wrong text if the routine's variables are substituted into it.
 #[test]
 fn a_routine_may_set_what_results_depend_on() {
     let mut arena = enter("i_routine_sets");

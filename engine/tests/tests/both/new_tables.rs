@@ -1,14 +1,15 @@
-//! Reads of a table that was made or altered a moment ago, on a server of either product.
+//! Reads of a table that was created or altered a moment ago, on a server of either product.
 
 use crate::traps::{Arena, PATIENCE, all, said, said_binary, small_table};
 use crate::with_table;
 use fqc_tests::client::{Client, Param};
 use std::time::Instant;
 
-/// Without the wait some tables are hits by chance.
+/// The number of tables in a row whose second read must be a hit. If the engine did not wait for the look-up, some would be hits by
+/// chance.
 const IN_A_ROW: u32 = 10;
 
-/// `is_hit` makes the table with this number and says whether its second read came from memory.
+/// `is_hit` creates the table with this number, and returns whether its second read was a hit.
 #[track_caller]
 fn until_all_are_hits(mut is_hit: impl FnMut(u32) -> bool) {
     let (begun, mut number, mut hits) = (Instant::now(), 0, 0);
@@ -20,7 +21,7 @@ fn until_all_are_hits(mut is_hit: impl FnMut(u32) -> bool) {
 }
 
 fn is_second_a_hit(arena: &mut Arena, client: &mut Client, read: &str, expected: &str) -> bool {
-    // Nothing comes between the reads, so that the second one does not find the look-up finished.
+    // The second read follows at once, so the look-up of the table is not finished by itself.
     let (responses, hits) = arena.counted(|| [client.query(read).unwrap(), client.query(read).unwrap()]);
     responses.iter().for_each(|response| assert_eq!(said(response), expected));
     hits > 0

@@ -1,4 +1,5 @@
-//! While the cache is off and observed, each shape of statement tells what it would save, on a server of either product.
+//! While the cache is off and `fqc_observe` is on, the report shows for each shape of statements what the cache would save. On a server
+//! of either product.
 
 use crate::start;
 use crate::traps::{Arena, all, flush_of_all, said, small_table, until};
@@ -9,12 +10,12 @@ const REPEATS: &str = "SELECT v FROM observes.t WHERE id =";
 const NEVER_REPEATS: &str = "SELECT SUM(v) FROM observes.t WHERE v <";
 const IS_WRITTEN: &str = "SELECT v FROM observes.u WHERE id =";
 
-/// A server of its own whose cache is off but observed, and a session that it has followed from the first byte on.
+/// A server of its own whose cache is off but observed, and a session that the engine has followed from the first byte on.
 fn observing() -> (Arena, Client) {
     let mut arena = Arena::on(Arc::new(start(&[])), "observes");
     let mut client = arena.client();
     ["t", "u"].into_iter().for_each(|table| small_table(&mut client, table, "InnoDB"));
-    // Their tables are known, and what sessions begin with.
+    // The engine has to know the tables, and the initial settings of sessions.
     ["t", "u"].into_iter().for_each(|table| drop(arena.warm(&mut client, &format!("SELECT COUNT(*) FROM {table}"))));
     all(&mut client, &["RESET QUERY CACHE", "SET GLOBAL fqc_type = OFF", "SET GLOBAL fqc_observe = ON"]);
     let client = arena.client();
@@ -53,7 +54,7 @@ fn each_shape_tells_what_the_cache_would_have_served() {
     const ROUNDS: u64 = 600;
     let (mut arena, mut client) = observing();
     let mut admin = arena.client();
-    // Until the session is followed, and nothing of before is on its way.
+    // Wait until the session is followed, and all earlier reads have been counted.
     until("reads are observed", || {
         client.must(&format!("{REPEATS} 5")).unwrap();
         counter(&mut admin, "Fqc_observed_requests") > 0
@@ -76,12 +77,12 @@ fn each_shape_tells_what_the_cache_would_have_served() {
         shapes > 2 * ROUNDS && counter(&mut admin, "Fqc_observed_requests") == shapes
     });
     let columns = [REQUESTS, WOULD_HIT];
-    // The sample may be busy for a moment: then it does not follow a request.
+    // The sample may be locked for a moment, and then the request is not counted.
     let [requests, would_hit] = of(&mut admin, REPEATS, columns);
     assert!(requests + 8 >= ROUNDS && (4..=8).contains(&(requests - would_hit)), "{would_hit} of {requests}");
     for shape in [NEVER_REPEATS, IS_WRITTEN] {
         let [requests, would_hit] = of(&mut admin, shape, columns);
-        // On a busy machine it is for longer.
+        // On a busy machine it is locked for longer.
         assert!(requests > ROUNDS / 10 && would_hit <= 4, "{shape}: {would_hit} of {requests}");
     }
     let total: u64 = shapes(&mut admin, [WOULD_HIT]).iter().map(|(_, [would_hit])| would_hit).sum();

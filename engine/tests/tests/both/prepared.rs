@@ -1,5 +1,5 @@
-//! What an execution of a prepared statement leaves behind on a server of either product, where it was answered without it: the
-//! types of its parameters, an open cursor, the number of its columns.
+//! The state that an execution of a prepared statement leaves on the server, of either product, if the cache has answered the execution:
+//! the types of its parameters, an open cursor, the number of its columns.
 
 use crate::traps::{Arena, said, said_binary, until};
 use crate::with_table;
@@ -11,7 +11,7 @@ const READ: &str = "SELECT v FROM t WHERE id = 1";
 pub const NUMBER: &[u8] = &[3, 0];
 const TEXT: &[u8] = &[0xfd, 0];
 
-/// An execution, with the types of its one parameter or by those of the execution before.
+/// An execution that binds these types for its one parameter. If `types` is empty it uses those of the execution before.
 pub fn execution(prepared: &Prepared, types: &[u8], value: &[u8]) -> Vec<u8> {
     let head = [&prepared.id.to_le_bytes()[..], &[0, 1, 0, 0, 0, 0, u8::from(!types.is_empty())]].concat();
     [&head[..], types, value].concat()
@@ -22,7 +22,7 @@ pub fn run(client: &mut Client, body: &[u8]) -> String {
     said_binary(&client.read_response().unwrap())
 }
 
-/// A client binds once and executes often; the engine may answer the one execution that tells how.
+/// A client sends the types of parameters once and executes often. The one execution that contains them may be answered by the cache.
 #[test]
 fn types_that_are_bound_once() {
     let (mut arena, _, mut other) = with_table("p_once");
@@ -45,7 +45,8 @@ fn types_that_are_bound_once() {
             let next = if types == NUMBER { &[3, 0, 0, 0][..] } else { b"\x014" };
             assert_eq!(run(&mut client, &execution(&prepared, b"", next)), truth(types, next), "{read}");
         }
-        // What must be run after all, for the number of rows found, is run as it was bound.
+        // If the server must run a served execution after all, to know the number of rows found, it is run with the types and values that
+        // were bound.
         let [prepared, of_plain] = [&mut client, &mut plain].map(|one| one.prepare(read).unwrap().1.unwrap());
         let mut truth = |types, value| run(&mut plain, &execution(&of_plain, types, value));
         assert_eq!(run(&mut client, &execution(&prepared, NUMBER, &[2, 0, 0, 0])), truth(NUMBER, &[2, 0, 0, 0]));
@@ -73,7 +74,7 @@ fn types_that_are_bound_once_before_an_execution_in_pieces() {
             let body = execution(&prepared, b"", &[id, 0, 0, 0]);
             let mut bytes = vec![1, 0, 0, 0, command::PING, body.len() as u8 + 1, 0, 0, 0, command::STMT_EXECUTE];
             bytes.extend(body);
-            // What comes together with a ping is there before the rest.
+            // The bytes in the same piece as a ping have arrived before the rest is sent.
             client.send_raw(&bytes[..5 + cut]).unwrap();
             client.read_response().unwrap();
             client.send_raw(&bytes[5 + cut..]).unwrap();
@@ -82,7 +83,7 @@ fn types_that_are_bound_once_before_an_execution_in_pieces() {
     }
 }
 
-/// What is sent ahead of an execution belongs to it, however its other parameters were bound.
+/// Values from COM_STMT_SEND_LONG_DATA belong to the next execution, however its other parameters were bound.
 #[test]
 fn types_that_are_bound_once_before_long_data() {
     let (mut arena, _, mut client) = with_table("p_once_long");
@@ -96,7 +97,7 @@ fn types_that_are_bound_once_before_long_data() {
     assert_eq!(run(&mut client, &execution(&again, b"", b"")), "30");
 }
 
-/// The server refuses each further execution, until the statement is reset.
+/// After long data for a parameter that does not exist, the server refuses each further execution until the statement is reset.
 #[test]
 fn pieces_for_a_parameter_that_is_not_there() {
     const STMT_RESET: u8 = 0x1A;
@@ -108,12 +109,12 @@ fn pieces_for_a_parameter_that_is_not_there() {
     (0..3).for_each(|_| assert_eq!(run(&mut client, &body), "error 1210"));
     client.send(STMT_RESET, &prepared.id.to_le_bytes()).unwrap();
     client.read_response().unwrap();
-    // The server is asked once more after an execution that failed.
+    // After a failed execution the next one goes to the server.
     assert_eq!(run(&mut client, &body), "10");
     assert_eq!(arena.counted(|| run(&mut client, &body)), ("10".into(), 1));
 }
 
-/// Each execution ends what a cursor of the one before has left.
+/// Each execution closes a cursor that the one before has left open.
 #[test]
 fn a_cursor_ends_with_the_next_execution() {
     let (mut arena, _, mut client) = with_table("p_cursor");
@@ -131,7 +132,7 @@ fn a_cursor_ends_with_the_next_execution() {
     assert_eq!(arena.counted(|| run(&mut client, &rows)), ("10;20".into(), 1));
 }
 
-/// The server says so once, to each session that has prepared the statement before.
+/// The server reports new columns once to each session that has prepared the statement before.
 #[test]
 fn columns_that_have_changed_since_a_statement_was_prepared() {
     let (mut arena, mut writer, mut reader) = with_table("p_columns");
@@ -153,7 +154,8 @@ fn columns_that_have_changed_since_a_statement_was_prepared() {
     }
 }
 
-/// What must be run after all, for the number of rows found, is run before it is closed; no other close is in its way.
+/// If the server must run a served execution after all, to know the number of rows found, it is run before its statement is closed.
+/// Closing another statement does not matter.
 #[test]
 fn a_close_of_another_statement() {
     let (mut arena, _, mut client) = with_table("p_close");
@@ -177,7 +179,7 @@ fn a_close_of_another_statement() {
     assert_eq!(answers[..2], answers[2..]);
 }
 
-/// The server takes a statement to have other columns also from an execution that then fails.
+/// The server also accepts that a statement has new columns in an execution that then fails.
 #[test]
 fn columns_that_have_changed_in_an_execution_that_failed() {
     let (mut arena, mut writer, mut reader) = with_table("p_columns_failed");
@@ -224,7 +226,7 @@ fn columns_that_have_changed_before_a_served_read_is_run_after_all() {
     }
 }
 
-/// The server tells in other words from the second time on that the definer of a view may not read its table any more.
+/// From the second time on, the server words the error differently if the definer of a view may no longer read its table.
 #[test]
 fn a_read_after_the_same_was_served_runs_once() {
     let (mut arena, mut maker, _) = with_table("p_same");
@@ -246,8 +248,8 @@ fn a_read_after_the_same_was_served_runs_once() {
     maker.must("DROP USER owner@localhost").unwrap();
 }
 
-/// MySQL goes by the types that the parameters have had: it compares with text as with a number if a number came first, and tells of a
-/// NULL by the type before.
+/// MySQL remembers the types that a parameter has had. After a number it compares text as a number, and it reports a NULL with the type
+/// before it.
 #[test]
 fn what_a_parameter_was_given_before() {
     const TEXTS: [&str; 5] = [
@@ -275,7 +277,7 @@ fn what_a_parameter_was_given_before() {
     assert!(hits > 200, "{hits}");
 }
 
-/// A server may take a parameter for another type after it has had a value, by its bytes, or by the tables that it had to open again.
+/// A server may change the type of a parameter after a value: because of the value's bytes, or because it had to open tables again.
 #[test]
 fn what_the_bytes_of_a_value_are_taken_for() {
     let text = |text: &str| Param::Text(text.into());
@@ -303,7 +305,8 @@ fn what_the_bytes_of_a_value_are_taken_for() {
     assert!(hits > 100, "{hits}");
 }
 
-/// Of executions with these values, by a client that is served and by one that is not; half of the values are the first. Tells the hits.
+/// Executes each text with random values, as a client that is served and as one that is not, and compares the answers. Half of the values
+/// are the first one of the case. Returns the number of hits.
 fn answers_hang_on_nothing_else(
     arena: &mut Arena,
     [client, plain]: [&mut Client; 2],
@@ -339,7 +342,7 @@ fn answers_hang_on_nothing_else(
     hits
 }
 
-/// An aggregate over nothing leaves FOUND_ROWS() as the read before it has: the server may have seen neither.
+/// An aggregate over no rows leaves FOUND_ROWS() of the read before it, and the cache may have served both.
 #[test]
 fn the_rows_found_before_an_aggregate_over_nothing() {
     let (mut arena, mut client, mut other) = with_table("p_nothing");
@@ -384,7 +387,7 @@ fn the_rows_found_before_an_aggregate_over_nothing() {
     }
 }
 
-/// A name that begins with a space, of which its preparation alone warns.
+/// The column name begins with a space. Only the preparation of the statement warns of that.
 const WARNED_OF: &str = "SELECT v AS ' v' FROM t WHERE id = ?";
 
 /// Found by the differential tester: some answers end with the number of warnings of the statement before.
@@ -395,7 +398,7 @@ fn warnings_of_a_preparation_are_gone_after_an_execution() {
     let one = [Param::Int(1)];
     let stored = client.prepare(WARNED_OF).unwrap().1.unwrap();
     arena.warm_prepared(&mut client, &stored, &one);
-    // The last one makes a session that is never served like any other.
+    // The last one sets a session that is never served to the same settings as any other.
     let questions: [(u8, &[u8]); 10] = [
         (command::PING, b""),
         (command::INIT_DB, b"p_warned"),

@@ -1,4 +1,4 @@
-//! Rows told apart, on a server of either product: what a write of other rows leaves alive, and every way in which a row changes
+//! Distinguishing rows, on a server of either product: results that survive a write of other rows, and every way in which a row changes
 //! without being named.
 
 use crate::traps::{Arena, all, said, small_table};
@@ -73,7 +73,7 @@ fn a_read_that_locks_other_rows_leaves_results_alive() {
     arena.follows(&mut reader, other, || drop(writer.must(calls).unwrap()), "11");
 }
 
-/// What SHOW FQC TABLES tells of results that outlived writes.
+/// The number of results that outlived a write to this table, from SHOW FQC TABLES.
 fn avoided(client: &mut Client, db: &str, table: &str) -> u64 {
     let report = said(&client.must("SHOW FQC TABLES").unwrap());
     let row = report.split(';').find(|row| row.starts_with(&format!("{db},{table},")));

@@ -1,4 +1,4 @@
-//! Reads of one setting, on a server of either product: they are served to sessions for which the setting has the same value.
+//! Reads of a single setting, on a server of either product. They are served to sessions with the same value of the setting.
 
 use crate::traps::{Arena, Pair, all, said, small_table, until};
 use crate::{FLAVOUR, enter, start};
@@ -8,7 +8,7 @@ use std::sync::Arc;
 const MODE: &str = "SELECT @@SESSION.sql_mode";
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 
-/// A table whose reads are served. A session that began before the engine was ready would never be.
+/// Creates a table, and waits until its reads are served. A session that began before the engine was ready would never be served.
 fn with_table(arena: &mut Arena) {
     small_table(&mut arena.client(), "t", "InnoDB");
     let login = arena.login();

@@ -1,4 +1,4 @@
-//! Isolation levels, snapshots and what ends a transaction, on a server of either product: a hit equals what the transaction itself
+//! Isolation levels, snapshots and the ends of transactions, on a server of either product: a hit equals what the transaction itself
 //! would have read.
 
 use crate::traps::{all, said, small_table};
@@ -86,7 +86,7 @@ fn one_snapshot_for_all_tables() {
     arena.hit(&mut reader, other_read, "9");
 }
 
-/// After each of these it is not known whether the server has opened the snapshot of the transaction.
+/// Statements after which it is unknown whether the server has opened the transaction's snapshot.
 const BEGINNINGS: [&str; 13] = [
     "SELECT v FROM t WHERE id = 99",
     "SELECT v FROM t WHERE 1 = 0",
@@ -162,10 +162,10 @@ fn a_transaction_that_began_without_a_row_sees_what_it_sees_without_the_cache() 
         all(&mut writer, &["BEGIN", &update("t"), &update("u"), "COMMIT"]);
     };
     for (begin, beginning) in ["BEGIN", "SET autocommit = 0"].iter().flat_map(|one| BEGINNINGS.map(|two| (one, two))) {
-        // So many reads come before another writes.
+        // The number of reads before another session writes.
         for undisturbed in 0..reads.len() {
             reads.iter().for_each(|read| drop(arena.warm(&mut other, read)));
-            // The beginning may be served, too.
+            // The first statement may be served, too.
             (0..undisturbed).for_each(|_| drop(other.query(beginning).unwrap()));
             let mut seen = twins.each_mut().map(|twin| {
                 all(twin, &[*begin]);
@@ -329,8 +329,8 @@ fn hits_end_with_the_first_own_write() {
     sees(&mut reader, READ, "11");
 }
 
-/// The number of rows found after an aggregate is learnt by running it again, which must not happen in a transaction
-/// that the client began later: there it would take locks, or open the snapshot too early.
+/// To learn the number of rows found after an aggregate, the engine has the server run it again. That must not happen in a transaction
+/// that the client began later, because it would take locks there, or open the snapshot too early.
 #[test]
 fn what_is_run_again_for_found_rows_is_run_before_the_transaction_begins() {
     let (mut arena, mut writer, mut reader) = with_table("t_replay");
@@ -362,7 +362,7 @@ fn a_failed_statement_may_have_opened_a_snapshot() {
         let old = arena.truth(read);
         assert_eq!(said(&session.query(failing).unwrap()), "error 1242");
         set_v(&mut writer, value);
-        // Twice: what is kept at the first read is served at the second.
+        // Each is read twice: a result stored by the first read is served to the second.
         sees(&mut session, read, &old);
         sees(&mut reader, read, &value.to_string());
         sees(&mut session, read, &old);
@@ -401,7 +401,7 @@ fn the_rows_found_by_a_read_that_is_closed() {
     assert_eq!(said(&reader.query("SELECT FOUND_ROWS()").unwrap()), "3");
 }
 
-/// The server is told of a BEGIN with the next statement, and may be kept from beginning then.
+/// The engine defers BEGIN, and sends it to the server with the next statement. A kill may interrupt the BEGIN then.
 #[test]
 fn a_begin_that_is_killed_on_its_way_leaves_nothing_outside_of_its_transaction() {
     const ROUNDS: usize = 4000;
@@ -418,7 +418,7 @@ fn a_begin_that_is_killed_on_its_way_leaves_nothing_outside_of_its_transaction()
         });
         let mut interrupted = 0;
         for round in 0..ROUNDS {
-            // With a snapshot of its first read, and without.
+            // One round opens a snapshot with the first statement, the next round does not.
             let first =
                 if round % 2 == 0 { "SELECT v FROM t WHERE id = 1" } else { "UPDATE t SET v = -1 WHERE id = 3" };
             if client.query("BEGIN").unwrap().failure().is_some() {

@@ -1,4 +1,4 @@
-//! One session of a server of either product tries the cache out before anybody else is served: `fqc_trial`.
+//! `fqc_trial`: a session tries the cache before any other session is served. On a server of either product.
 
 use crate::traps::{PATIENCE, all, said, small_table, until};
 use crate::{NO_MEMORY, start};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 const TRY: &str = "SET SESSION fqc_type = ON, fqc_trial = ON";
 
-/// A server whose cache is off for all and has no memory, and a table of five rows in a database `d`.
+/// A server whose cache is off for all sessions and has no memory, and a table of five rows in a database `d`.
 fn without_memory() -> Arc<Server> {
     let server = Arc::new(start(NO_MEMORY));
     let mut admin = server.admin().unwrap();
@@ -26,7 +26,7 @@ fn client(server: &Server, first: &str) -> Client {
     client
 }
 
-/// What the engine tells a connection of its own reads.
+/// A value that SHOW FQC STATUS gives about the reads of this connection.
 fn own(client: &mut Client, name: &str) -> String {
     let told = said(&client.query("SHOW FQC STATUS").unwrap());
     let row = told.split(';').find_map(|row| row.strip_prefix(&format!("{name},"))).map(str::to_owned);

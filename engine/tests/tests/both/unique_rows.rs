@@ -1,5 +1,5 @@
-//! Reads by a whole unique key, on a server of either product: they depend on the row that they show, and every way in which another
-//! result becomes true is seen.
+//! Reads by a complete unique key, on a server of either product. They depend on the row that they show, and every way in which their
+//! result can change is noticed.
 
 use crate::traps::{all, said};
 use crate::with_table;
@@ -92,7 +92,7 @@ fn another_row_under_the_unique_key_is_seen_however_it_comes_there() {
     arena.follows(&mut reader, read, || drop(writer.must(more).unwrap()), "90,20");
 }
 
-/// Each read shows the last of several rows, or could.
+/// Each of these reads shows the last of several rows, or could do so.
 #[test]
 fn what_finds_several_rows_depends_on_the_table() {
     let (mut arena, mut writer, mut reader) = with_pages!("unique_many");
@@ -117,7 +117,7 @@ fn what_finds_several_rows_depends_on_the_table() {
     arena.follows(&mut reader, &read, || drop(writer.must(more).unwrap()), "80");
 }
 
-/// A column that only looks like the primary key shows another number.
+/// A column that only looks like the primary key contains other numbers.
 #[test]
 fn only_the_primary_key_itself_says_which_row_it_is() {
     let (mut arena, mut writer, mut reader) = with_pages!("unique_shown");
@@ -139,7 +139,7 @@ fn only_the_primary_key_itself_says_which_row_it_is() {
     }
 }
 
-/// Equal under the key's collation, and different bytes.
+/// The constants are equal under the key's collation, but have different bytes.
 #[test]
 fn collations_of_the_key_and_of_the_comparison_may_differ() {
     let (mut arena, mut writer, mut reader) = with_pages!("unique_collations");

@@ -1,5 +1,5 @@
-//! The engine sleeps while nobody wants the cache, and it comes into servers of either product that are at work: what happened
-//! unseen must never make a later answer wrong.
+//! The engine sleeps while no session uses the cache, and it can be loaded into a busy server of either product. Changes that it did not
+//! observe must never make a later answer wrong.
 
 use crate::start;
 use crate::traps::{Arena, PATIENCE, all, said, said_binary, small_table, until};
@@ -22,7 +22,7 @@ pub fn fall_asleep(server: &Server) {
     until("sleep", || !is_awake(server));
 }
 
-/// A server of one's own whose engine sleeps, and a table of five rows in a database `d`.
+/// A server of its own whose engine sleeps, and a table of five rows in a database `d`.
 pub fn asleep() -> Arc<Server> {
     let server = Arc::new(start(&["--local-infile=1"]));
     fall_asleep(&server);
@@ -39,7 +39,7 @@ pub fn client(server: &Server) -> Client {
     client
 }
 
-/// Runs a write that takes until it is told to go on, does something meanwhile, and returns when the write has ended.
+/// Runs a write that is held up by a lock, calls `meanwhile` during it, and returns when the write has ended.
 pub fn during_a_write(server: &Arc<Server>, meanwhile: impl FnOnce()) {
     let mut holder = client(server);
     holder.must("SELECT GET_LOCK('gate', 0)").unwrap();
@@ -55,7 +55,8 @@ pub fn during_a_write(server: &Arc<Server>, meanwhile: impl FnOnce()) {
     write.join().unwrap();
 }
 
-/// Another plugin counts the ends of statements that it is told of, and misses none until long after the engine fell asleep.
+/// Another plugin counts the ends of statements that the server reports to it. It must miss none, until long after the engine fell
+/// asleep.
 pub fn a_listener_hears_everything(server: &Server) {
     const ROUND: u64 = 50;
     let mut admin = server.admin().unwrap();
@@ -75,12 +76,12 @@ pub fn a_listener_hears_everything(server: &Server) {
     });
 }
 
-/// How many rows have been updated.
+/// The number of rows that have been updated on the server.
 pub fn updates(server: &Server) -> String {
     said(&server.admin().unwrap().must("SHOW GLOBAL STATUS LIKE 'Handler_update'").unwrap())
 }
 
-/// Waits until there are more than before. (`innodb_trx` would not do: it stays as it is while it is asked often.)
+/// Waits until rows have been updated since `before`. (`innodb_trx` would not do, because it is not refreshed while it is read often.)
 pub fn until_written(server: &Server, before: &str) {
     until("the write", || updates(server) != before);
 }
@@ -88,7 +89,7 @@ pub fn until_written(server: &Server, before: &str) {
 #[test]
 fn connections_that_are_served_are_counted_at_every_moment() {
     let server = asleep();
-    // At work before the cache is on, like a pool of connections.
+    // These sessions work before the cache is switched on, like a pool of connections.
     let mut old = client(&server);
     old.must(READ).unwrap();
     old.must(ON).unwrap();
@@ -105,7 +106,7 @@ fn connections_that_are_served_are_counted_at_every_moment() {
     until_served("0");
 }
 
-/// The reads of a connection that comes now are right, and later they are served.
+/// Reads of a new connection are right, and served later.
 pub fn reads_well(server: &Arc<Server>, db: &str, expected: &str) {
     let mut arena = Arena::on(server.clone(), db);
     let mut reader = client(server);
@@ -155,7 +156,7 @@ fn a_transaction_older_than_the_waking() {
     let mut arena = Arena::on(server.clone(), "a");
     let mut reader = client(&server);
     arena.follows(&mut reader, READ, || drop(writer.execute(&commit, &[]).unwrap()), "11");
-    // Its later writes are followed, too.
+    // The session's later writes are observed, too.
     for value in 12..15 {
         let write = || drop(writer.must(&format!("UPDATE t SET v = {value} WHERE id = 1")).unwrap());
         arena.follows(&mut reader, READ, write, &value.to_string());
@@ -203,7 +204,7 @@ fn a_session_that_only_asked_joins_and_one_that_worked_does_not() {
     }
     let write = || drop(worked.must("UPDATE t SET v = 11 WHERE id = 1").unwrap());
     arena.follows(&mut asked, READ, write, "11");
-    // With the last session that wants it the cache is not wanted any more.
+    // When the last session that wants the cache ends, the engine falls asleep.
     drop(asked);
     until("sleep", || !is_awake(&server));
 }
@@ -232,7 +233,7 @@ fn what_was_set_while_asleep_counts() {
 fn a_statement_that_spans_sleep_and_waking() {
     let server = asleep();
     let mut admin = server.admin().unwrap();
-    // It keeps the engine awake, and writes while it sleeps.
+    // This session keeps the engine awake, and then writes while it sleeps.
     let mut writer = client(&server);
     all(&mut writer, &["SET SESSION query_cache_type = 1", "BEGIN"]);
     all(&mut admin, &["CREATE TABLE d.u (a INT)", "INSERT INTO d.u VALUES (1)"]);
@@ -271,7 +272,7 @@ fn the_surface_answers_while_asleep() {
     let prepared = worked.prepare("SELECT @@query_cache_size, ?").unwrap().1.unwrap();
     let response = worked.execute(&prepared, &[Param::Int(7)]).unwrap();
     assert_eq!(said_binary(&response), "33554432,7");
-    // What looks like a command inside a file is none.
+    // The content of a file may look like commands, but is none.
     all(&mut worked, &["CREATE TABLE f (a VARCHAR(200))"]);
     worked.local_file = b"\x03SHOW VARIABLES LIKE 'query_cache_size'\n\x03SET GLOBAL query_cache_size = 0\n".to_vec();
     worked.must("LOAD DATA LOCAL INFILE 'f' INTO TABLE f").unwrap();
@@ -284,7 +285,7 @@ fn whatever_a_session_did_while_asleep_is_in_force_after_the_waking() {
     let mut admin = server.admin().unwrap();
     all(&mut admin, &["CREATE TABLE d.u (at TIMESTAMP)", "INSERT INTO d.u VALUES (FROM_UNIXTIME(86400))"]);
     const TIME: &str = "SELECT at FROM d.u";
-    // Each has worked before, so that its commands pass unread.
+    // Each session has sent commands before, which the engine does not read any more.
     let worked = || {
         let mut one = client(&server);
         one.must(READ).unwrap();
@@ -307,10 +308,10 @@ fn whatever_a_session_did_while_asleep_is_in_force_after_the_waking() {
     assert_ne!(said(&zoned.must(TIME).unwrap()), zone);
     reader.must("UPDATE t SET v = 11 WHERE id = 1").unwrap();
     assert_eq!(arena.warm(&mut reader, READ), "11");
-    // Its snapshot is older than the write.
+    // The snapshot of `open` is older than the write.
     arena.miss(&mut open, READ, "10");
     assert_eq!(execute(&mut prepared), "1011");
-    // Their writes invalidate results.
+    // Writes of these sessions invalidate results.
     for (number, one) in [&mut prepared, &mut zoned, &mut open].into_iter().enumerate() {
         let value = 20 + number;
         let write = || {
@@ -328,7 +329,7 @@ fn a_command_that_comes_in_pieces_while_the_engine_wakes() {
     let mut writer = client(&server);
     writer.must(READ).unwrap();
     let packet = [&[WRITE.len() as u8, 0, 0, 0], WRITE].concat();
-    // With the beginning of a command in its hands the server waits for the rest.
+    // The server has received the beginning of a command, and waits for the rest.
     writer.send_raw(&packet[..9]).unwrap();
     server.admin().unwrap().must(ON).unwrap();
     let mut arena = Arena::on(server.clone(), "a");
@@ -340,7 +341,7 @@ fn a_command_that_comes_in_pieces_while_the_engine_wakes() {
     arena.follows(&mut reader, READ, write, "11");
 }
 
-/// A server that is awake, and sessions that do not keep it so.
+/// A server whose engine is awake, and sessions that do not keep it awake.
 pub fn awake(sessions: usize) -> (Arc<Server>, Vec<Client>) {
     let server = asleep();
     server.admin().unwrap().must(ON).unwrap();
@@ -388,7 +389,8 @@ fn a_database_that_was_chosen_while_asleep() {
         other.must("UPDATE d.t SET v = v + 1 WHERE id = 3").unwrap();
         arena.ask(&mut reader, READ).1
     });
-    // It is its first statement since the waking, and names another table of that name.
+    // This is the writer's first statement since the engine woke up. The unqualified name means the table in the database that the writer
+    // chose while the engine slept.
     writer.must("UPDATE t SET v = 77 WHERE id = 2").unwrap();
     assert_eq!(said(&reader.query(READ).unwrap()), "11");
 }

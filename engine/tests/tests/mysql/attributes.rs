@@ -1,5 +1,5 @@
-//! Query attributes: a statement that carries some is run by the server, which its functions may ask for them; one that carries
-//! none is like any other.
+//! Query attributes. A statement with attributes is run by the server, because functions may read them. A statement without any is like
+//! any other.
 
 use crate::beside::bring;
 use crate::shared::{Place, enter};
@@ -16,7 +16,7 @@ fn counted(text: &str) -> Vec<u8> {
     [&[text.len() as u8], text.as_bytes()].concat()
 }
 
-/// Texts with their names; a parameter of a statement has none.
+/// The encoding of text values with their names. A parameter of a statement has no name.
 fn bound(values: Values) -> Vec<u8> {
     let mut bytes = vec![0; values.len().div_ceil(8)];
     bytes.push(1);
@@ -52,7 +52,7 @@ fn clients(db: &str) -> (Place, Client, Client) {
     (arena, client, plain)
 }
 
-/// A function of the server's that tells an attribute. False: this server has none.
+/// Installs the server's function that reads an attribute. False if this server has none.
 fn tells_attributes(arena: &Place) -> bool {
     let library = "component_query_attributes";
     if !bring(&arena.server, &format!("{library}.so")) {
@@ -70,7 +70,7 @@ fn a_text_without_attributes_is_served_and_one_with_some_is_not() {
     let (mut arena, mut client, _) = clients("attributes");
     let mut other = arena.client();
     until("a hit", || arena.counted(|| assert_eq!(said(&query(&mut client, &[], READ)), "20")).1 > 0);
-    // To whom attributes mean nothing, the same is served.
+    // A client that does not send attributes gets the same result.
     arena.hit(&mut other, READ, "20");
     for values in [&[("n", "a")][..], &[("", "a")], &[("n", ""), ("m", "b")]] {
         for _ in 0..3 {
@@ -81,7 +81,7 @@ fn a_text_without_attributes_is_served_and_one_with_some_is_not() {
     for _ in 0..3 {
         assert_eq!(arena.counted(|| said(&query(&mut client, &[("n", "a")], only_with))), ("21".into(), 0));
     }
-    // What they bring is not stored for those who bring none.
+    // Results of reads with attributes are not stored for clients that send none.
     assert_eq!(arena.counted(|| said(&query(&mut client, &[], only_with))), ("21".into(), 0));
     assert_eq!(arena.counted(|| said(&query(&mut client, &[], READ))), ("20".into(), 1));
 }
@@ -138,13 +138,13 @@ fn an_execution_without_attributes_is_served_and_one_with_some_is_not() {
     until("a hit", || run(&first, &[("", "3")]) == ("30".into(), 1));
     (0..3).for_each(|_| assert_eq!(run(&first, &[("", "3"), ("n", "a")]), ("30".into(), 0)));
     (0..3).for_each(|_| assert_eq!(run(&first, &[("named", "3")]), ("30".into(), 0)));
-    // Nobody knows of which types those were.
+    // The server now goes by the types of an execution that the engine did not parse, so it is unknown what they were.
     (0..3).for_each(|_| assert_eq!(run(&first, &[("", "3")]), ("30".into(), 0)));
     assert_eq!(run(&second, &[("", "3")]), ("30".into(), 1));
     assert_eq!(run(&second, &[("", "4")]).0, "40");
 }
 
-/// What cannot be read is for the server to answer.
+/// Attributes that cannot be parsed are left to the server.
 #[test]
 fn attributes_that_are_cut_or_garbled() {
     let whole = query_body(&[("n", "a")], READ);

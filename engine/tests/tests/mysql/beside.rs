@@ -1,4 +1,4 @@
-//! What may stand beside the engine in a server, and what stops it.
+//! Other plugins and storage engines in the server: which of them the engine tolerates, and which stop it.
 
 use crate::shared::{hits, options, start};
 use crate::traps::{all, plugin, said, until};
@@ -7,7 +7,7 @@ use fqc_tests::client::Client;
 use fqc_tests::server::Server;
 use std::process::Command;
 
-/// Copies a plugin that comes with the server. False: this server has none.
+/// Copies a plugin that comes with the server. False if this server has none.
 pub fn bring(server: &Server, library: &str) -> bool {
     let root = server.program().canonicalize().unwrap();
     let folders = ["root/usr/lib/mysql/plugin", "lib/mysql/plugin", "lib/plugin", "lib64/mysql/plugin"];
@@ -39,24 +39,24 @@ fn stops_while_it_is_installed(name: &str, words: &str) {
     admin.must(&format!("INSTALL PLUGIN {name} SONAME '{name}.so'")).unwrap();
     serves_nothing(&server, words);
     admin.must(&format!("UNINSTALL PLUGIN {name}")).unwrap();
-    // It may stay as long as a session that has met it.
+    // The plugin may stay loaded as long as a session that has used it.
     drop(admin);
     until("nothing in the way", || obstacle(&mut server.admin().unwrap()) == "Fqc_obstacle,");
 }
 
-/// Other members write here, too.
+/// Other members of the group write here, too.
 #[test]
 fn nothing_is_served_where_group_replication_is_installed() {
     stops_while_it_is_installed("group_replication", "member of a replication group");
 }
 
-/// What it makes of a text hangs on rules that nobody tells of.
+/// The plugin rewrites texts by rules that the engine does not know.
 #[test]
 fn nothing_is_served_where_statements_are_rewritten() {
     stops_while_it_is_installed("rewriter", "the plugin Rewriter is installed");
 }
 
-/// Builds an engine for this very version of the server.
+/// Builds a storage engine for exactly this version of the server.
 fn build_engine(server: &Server) {
     let version = server.admin().unwrap().scalar("SELECT @@version").unwrap().unwrap();
     let parts = version.split(['.', '-']).filter_map(|part| part.parse::<u32>().ok());
@@ -69,7 +69,7 @@ fn build_engine(server: &Server) {
     assert!(built.expect("a C compiler").success());
 }
 
-/// Nobody tells of what it reads and writes. MySQL's own tests bring one that has tables.
+/// The engine is not notified of reads and writes of a foreign storage engine. MySQL's own tests bring one that has tables.
 #[test]
 fn nothing_is_served_beside_a_storage_engine_of_others() {
     let server = crate::shared::ready(start(&[]));
@@ -89,7 +89,7 @@ fn nothing_is_served_beside_a_storage_engine_of_others() {
         admin.must("CREATE TABLE d.e (id INT) ENGINE = EXAMPLE").unwrap();
         read = "SELECT COUNT(*) FROM d.t LEFT JOIN d.e ON t.id = e.id";
     }
-    // At once: not only when the plugin has looked.
+    // Serving stops at once, not only when the plugin looks at the list of engines.
     let before = hits(&mut admin);
     (0..50).for_each(|_| assert_eq!(said(&reader.must(read).unwrap()), "0"));
     assert_eq!(hits(&mut admin), before);
@@ -99,7 +99,7 @@ fn nothing_is_served_beside_a_storage_engine_of_others() {
     until("a hit", || said(&reader.must("SELECT COUNT(*) FROM d.t").unwrap()) == "0" && hits(&mut admin) > before);
 }
 
-/// Nobody looks while the engine sleeps.
+/// The engine does not look for new storage engines while it sleeps.
 #[test]
 fn nothing_is_served_beside_an_engine_that_came_while_this_one_slept() {
     let server = crate::waking::asleep();
@@ -116,7 +116,7 @@ fn nothing_is_served_beside_an_engine_that_came_while_this_one_slept() {
     });
 }
 
-/// It waits for bytes itself, and moves sessions between threads.
+/// A thread pool waits for bytes itself, and moves sessions between threads.
 #[test]
 fn nothing_is_served_under_a_thread_pool() {
     let mut server = Server::start(options(&[])).unwrap();
@@ -132,7 +132,7 @@ fn nothing_is_served_under_a_thread_pool() {
     }
 }
 
-/// It replaces all that the server holds, and ends the server for that.
+/// CLONE replaces all data of the server, and shuts it down for that.
 #[test]
 fn a_server_that_becomes_another_ones_clone_serves_nothing_of_before() {
     let donor = Server::start(options(&["--server-id=1"])).unwrap();

@@ -1,4 +1,4 @@
-//! Definitions that change, and what hangs on them.
+//! Definitions that change, and what depends on them.
 
 use crate::shared::enter;
 use crate::traps::{all, said, small_table};
@@ -76,7 +76,7 @@ fn a_view_takes_the_place_of_a_table() {
     assert_eq!(said(&reader.must(read).unwrap()), "0");
 }
 
-/// What is asked about a table is read from the data dictionary: what was flushed is not open again for it, whenever it is asked.
+/// Questions about a table are answered from the data dictionary. They never open a table again that was flushed.
 #[test]
 fn questions_about_tables_open_none() {
     let arena = enter("questions");

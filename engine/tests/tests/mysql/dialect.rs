@@ -1,4 +1,4 @@
-//! What the engine takes for granted of MySQL's language, asked of a plain server.
+//! Assumptions of the engine about MySQL's language, checked on a plain server.
 
 use flavour::{MYSQL, Names};
 use fqc_tests::client::{Client, Login};
@@ -34,7 +34,7 @@ fn code(client: &mut Client, statement: &str) -> u16 {
     client.query(statement).unwrap().failure().map_or(0, |failure| failure.code)
 }
 
-/// Calls it with this between name and parenthesis; whether the server ever took it for a stored function.
+/// Calls the function with `between` before the parenthesis. Returns whether the server ever looked for a stored function.
 fn may_be_stored(client: &mut Client, name: &str, between: &str) -> bool {
     const NO_SUCH_FUNCTION: [u16; 2] = [1305, 1630];
     (0..5).any(|count| {
@@ -109,7 +109,7 @@ fn the_catalogue_answers_every_question_without_a_warning(_: &Server, admin: &mu
     ask(known.other_listeners, 0);
 }
 
-/// The schema `sys` has some.
+/// The schema `sys` has triggers.
 fn triggers_count_but_not_those_of_the_server(_: &Server, admin: &mut Client) {
     let question = MYSQL.catalogue.triggers.expect("a question");
     let counted = |admin: &mut Client| admin.must(question).unwrap().rows(false).len();

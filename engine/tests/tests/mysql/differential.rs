@@ -1,6 +1,6 @@
-//! The plugin against a plain server, byte for byte, in MySQL's words; and two plain servers against each other.
-//! `FQC_TEST_STATEMENTS` (4000, over all aims) and `FQC_TEST_SEED` shape it; it ends early only on a machine that needs more than
-//! two minutes for it.
+//! The plugin against a plain server, byte for byte, with MySQL's statements; and two plain servers against each other.
+//! `FQC_TEST_STATEMENTS` (4000, over all aims) and `FQC_TEST_SEED` set the length and the seed. The run ends early only on a machine that
+//! needs more than two minutes for it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -64,7 +64,7 @@ fn two_plain_servers_do_not_differ_and_understand_what_they_are_asked() {
         panic!("{difference}");
     }
     let misunderstood = summary.per_error.get(&SYNTAX_ERROR).copied().unwrap_or(0);
-    // On a slow machine these are few statements.
+    // On a slow machine there are few statements.
     assert!(misunderstood <= 3 + summary.statements / 1000, "{summary}");
     let failed: u64 = summary.per_error.values().sum();
     assert!(failed < summary.statements / 5, "{summary}");

@@ -1,4 +1,4 @@
-//! The concurrent checkers on MySQL. `FQC_TEST_SECONDS` (10, over all runs) and `FQC_TEST_SEED` shape them.
+//! The concurrent checkers on MySQL. `FQC_TEST_SECONDS` (10, over all runs) and `FQC_TEST_SEED` set the time and the seed.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,9 +26,9 @@ fn plan(share: u64) -> Plan {
 }
 
 fn judge(mut plan: Plan) {
-    // An unloaded plugin takes its counters along.
+    // The counters of an unloaded plugin are lost.
     let counts_hits = !plan.reinstalls;
-    // On a busy machine the time may be up before anything was served: then it gets more.
+    // On a busy machine the time may end before anything was served. Then the run gets more time.
     while run(plan.clone(), Some(plugin::path())).hits.unwrap_or(0) == 0 && counts_hits {
         assert!(plan.time < PATIENCE, "without a hit this run has proved nothing");
         plan.time *= 2;

@@ -1,4 +1,4 @@
-//! `KILL CONNECTION`: here the thread that kills closes the other's socket, while that one may still be at work.
+//! `KILL CONNECTION`: on MySQL the killing thread closes the victim's socket, while the victim may still be at work.
 
 use crate::shared::{ready, start};
 use crate::traps::{Arena, all, said, until};
@@ -11,7 +11,7 @@ use std::thread;
 
 const SUM: &str = "SELECT SUM(v) FROM t";
 
-/// Until the statement of that connection waits in the middle of its commit, where no kill reaches it.
+/// Waits until this connection's statement is in the middle of its commit, where a kill has no effect.
 fn commits(admin: &mut Client, thread_id: u32) {
     let state = format!("SELECT STATE FROM information_schema.PROCESSLIST WHERE ID = {thread_id}");
     until("the commit", || said(&admin.must(&state).unwrap()).eq_ignore_ascii_case("waiting for handler commit"));
@@ -35,7 +35,7 @@ fn a_write_that_outlives_its_connection_shows() {
         let (last, first) = way.split_last().unwrap();
         let mut victim = arena.client_with(first);
         arena.warm(&mut reader, SUM);
-        // Within its limits the server waits so long for others to commit with.
+        // The server waits this long (in microseconds) for other transactions to commit together.
         admin.must("SET GLOBAL binlog_group_commit_sync_delay = 700000").unwrap();
         victim.send(command::QUERY, last.as_bytes()).unwrap();
         commits(&mut admin, victim.thread_id);
@@ -74,12 +74,12 @@ fn a_connection_that_is_killed_amid_an_answer_leaves_nothing_behind() {
         crate::shared::hits(&mut admin) > before
     });
     let before = crate::shared::hits(&mut admin);
-    // It takes in nothing, so that the thread that serves it waits.
+    // The client reads nothing, so the thread that serves it blocks.
     victim.send(command::QUERY, read.as_bytes()).unwrap();
     until("the hit", || crate::shared::hits(&mut admin) > before);
     admin.must(&format!("KILL CONNECTION {}", victim.thread_id)).unwrap();
     until("the end of the session", || is_gone(&mut admin, victim.thread_id));
-    // Somebody else gets the same socket.
+    // New connections reuse the socket's descriptor.
     (0..3).for_each(|_| drop(server.admin().unwrap()));
     admin.must("SET GLOBAL fqc_type = OFF").unwrap();
     until("the sleep of an engine that nobody wants", || {
@@ -87,7 +87,7 @@ fn a_connection_that_is_killed_amid_an_answer_leaves_nothing_behind() {
     });
 }
 
-/// Each asks for its own words; a line that is cut is no fault.
+/// Each client reads its own texts. A cut connection is no fault.
 fn asks(server: &Server, is_over: &AtomicBool, victims: &Mutex<HashSet<u32>>, number: usize) -> Vec<String> {
     let mut faults = Vec::new();
     let mut round = 0;

@@ -1,4 +1,4 @@
-/* Another audit plugin: counts the ends of statements, and shows how many it was told of.
+/* Another audit plugin: it counts the ends of statements that the server reports to it, and shows their number.
    Layouts as in MySQL's mysql/plugin.h and mysql/plugin_audit.h. */
 #include <stddef.h>
 

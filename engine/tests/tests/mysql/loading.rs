@@ -1,4 +1,4 @@
-//! The plugin comes and goes, or refuses.
+//! The plugin is loaded and unloaded, or refuses to load.
 
 use crate::shared::{hits, options, ready, start};
 use crate::traps::{all, plugin, said, until};
@@ -19,7 +19,7 @@ fn refused_with(fault: &str, arguments: &[&str]) -> String {
     assert_eq!(admin.scalar("SELECT 1").unwrap().as_deref(), Some("1"));
     let log = server.error_log();
     let line = log.lines().find(|line| line.contains("FQC: not loaded")).unwrap_or_else(|| panic!("{log}"));
-    // As the server writes its own: with the time, the severity and who says so.
+    // The line has the form of the server's own error lines: time, severity and source.
     assert!(line.contains("Z ") && line.contains("[ERROR]") && line.contains("Plugin fqc reported"), "{line}");
     assert!(line.contains("take fqc.so out of plugin-load-add"), "what to do is missing: {line}");
     log
@@ -37,7 +37,7 @@ fn a_line_that_was_never_tested_is_refused() {
     }
 }
 
-/// The server only seems to be of another line.
+/// A fault makes the server seem to be of another release line.
 #[test]
 fn a_line_that_was_never_tested_is_served_where_the_administrator_has_asked_for_it() {
     let environment = vec![("FQC_FAULT".to_owned(), "version:9.8.0".to_owned())];
@@ -80,7 +80,7 @@ fn a_server_that_lacks_a_symbol_or_a_slot_is_refused_by_name() {
     }
 }
 
-/// As the guide says it, on a server without any setting of its own.
+/// The steps are those of the guide, on a server without any setting of its own.
 #[test]
 fn a_stock_server_is_served_once_it_has_passed_the_self_test() {
     is_served_once_it_has_passed_the_self_test(&[]);
@@ -112,7 +112,7 @@ fn is_served_once_it_has_passed_the_self_test(arguments: &[&str]) {
     });
 }
 
-/// While it starts, the server itself runs statements that are told of.
+/// While it starts, the server itself runs statements that are reported to the plugin.
 #[test]
 fn a_server_that_loads_it_at_its_start_is_served() {
     let mut server = Server::start(options(&[])).unwrap();
@@ -127,7 +127,7 @@ fn a_server_that_loads_it_at_its_start_is_served() {
     });
 }
 
-/// Each would be looked into by whoever reads the log.
+/// An operator who reads the log would investigate each error.
 #[test]
 fn no_error_is_in_the_log_after_a_day_and_its_end() {
     let mut server = ready(start(&[]));
@@ -153,7 +153,7 @@ fn it_leaves_and_comes_back_while_statements_run() {
     let mut old = server.admin().unwrap();
     for round in 1..4 {
         all(&mut admin, &["UNINSTALL PLUGIN query", "UNINSTALL PLUGIN fqc"]);
-        // It ends when the sessions that have met it have.
+        // The plugin ends when the sessions that it has observed have ended.
         assert!(admin.query("UNINSTALL PLUGIN fqc_events").unwrap().failure().is_none());
         all(&mut old, &["UPDATE d.t SET v = v + 1"]);
         assert_eq!(said(&old.must("SELECT v FROM d.t").unwrap()), round.to_string());
@@ -175,7 +175,8 @@ fn it_leaves_and_comes_back_while_statements_run() {
     }
 }
 
-/// No other cache could take the names that are gone, and the server itself refuses to install what still waits to go.
+/// While the plugin waits to be unloaded, the server does not know its names any more, and no other cache could have them. The server
+/// refuses to install the plugin again.
 #[test]
 fn what_waits_to_go_leaves_no_name_that_means_something_else() {
     let server = ready(start(&[]));

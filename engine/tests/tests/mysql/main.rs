@@ -58,13 +58,13 @@ mod x_protocol;
 use shared::{enter, options, start};
 use writes::with_table;
 
-/// The engine's data about the product under test.
+/// The engine's data about the tested product.
 const FLAVOUR: &flavour::Flavour = &flavour::MYSQL;
-/// Statements that set something where no text shows it, in words of this product.
+/// Statements of this product that change a setting although their text does not show it.
 const HIDDEN: &[&str] = &[
     "SELECT /*+ SET_VAR(sql_select_limit = 1) */ id FROM t",
     "SET SESSION sql_select_limit = (SELECT MIN(id) FROM t)",
     "PREPARE p FROM 'CALL zones()'; EXECUTE p",
 ];
-/// The server has no cache of its own that could have any.
+/// This server has no query cache of its own whose memory could be set.
 const NO_MEMORY: &[&str] = &[];

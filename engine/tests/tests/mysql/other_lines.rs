@@ -1,7 +1,7 @@
-//! Lines of MySQL that the engine was not built for: the server refuses the library, and goes on; and what it has there in common with
-//! the line that it was built for.
+//! Release lines of MySQL that the engine was not built for. The server refuses the library and goes on. Also tests what these lines have
+//! in common with the line that it was built for.
 //!
-//! `scripts/fetch-server` brings them; `make test-engine-mysql` says loudly which it could not bring.
+//! `scripts/fetch-server` downloads them. `make test-engine-mysql` prints which ones it could not download.
 
 use crate::shared::options;
 use crate::traps::{all, plugin, said, until};
@@ -11,7 +11,7 @@ use fqc_tests::client::Client;
 use fqc_tests::server::{Options, Product, Server};
 use std::path::PathBuf;
 
-/// A program of this line that was fetched.
+/// The program of this line, if it was downloaded.
 fn program(line: &str) -> Option<PathBuf> {
     let program = checkout::file(&format!("target/servers/MySQL-{line}/sbin/mysqld"));
     if !program.exists() {
@@ -26,7 +26,7 @@ fn start(program: PathBuf, arguments: &[&str]) -> Server {
     server
 }
 
-/// `is_told`: each plugin says why. Where the server itself looks no further than the library's interface, none can.
+/// `is_told`: each plugin logs a reason. If the server itself refuses the library because of its interface, none can.
 fn refused(line: &str, is_told: bool) {
     let Some(program) = program(line) else { return };
     let mut server = start(program, &[]);
@@ -55,7 +55,7 @@ fn a_server_of_an_older_line_refuses_each_plugin() {
     refused("8.0", true);
 }
 
-/// In 8.0.15 a metadata lock's key has another number for tables. Everything that the plugin needs is exported there.
+/// In 8.0.15 the number for tables in a metadata lock's key is another one. It exports everything that the plugin needs.
 #[test]
 fn a_server_with_another_layout_fails_the_self_test_and_goes_on_without_serving() {
     let Some(program) = program("8.0") else { return };
@@ -99,7 +99,7 @@ fn connections_are_followed_from_the_start_of_a_server_that_is_bound_lazily() {
     }
 }
 
-/// Names after which a stored function may be called on this server, although the engine takes them for its own.
+/// Names that the engine takes for built-in functions, although this server may call a stored function by them.
 fn stored(client: &mut Client, flavour: &Flavour) -> Vec<&'static str> {
     const NO_SUCH_FUNCTION: [u16; 2] = [1305, 1630];
     let known = flavour.functions;

@@ -16,7 +16,7 @@ struct plugin {
 
 enum { STORAGE_ENGINE = 1, BSD = 2 };
 
-/* What the engine is asked to fill in begins with whether it is there, and says yes as it comes. */
+/* The server asks the engine to fill in this structure. Its first field says whether the engine is available, and is preset to yes. */
 static int init(void *handlerton) {
   (void)handlerton;
   return 0;

@@ -1,4 +1,4 @@
-//! What a replica applies, it never serves the past of.
+//! A replica never serves a state older than the one that its applier has made visible.
 
 use crate::shared::{options, ready, start};
 use crate::traps::{Arena, all, plugin, said, until};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 const READERS: usize = 3;
 const SUM: &str = "SELECT COUNT(*), SUM(v) FROM t";
 
-/// A source, and a replica with the plugin that applies what the source does from now on.
+/// A source, and a replica with the plugin that applies the source's changes from now on.
 fn pair(on_both: &[&str], on_replica: &[&str]) -> (Server, Arc<Server>) {
     let source = Server::start(options(&[&["--server-id=1", "--log-bin=binlog"], on_both].concat())).unwrap();
     let of_replica = [&["--server-id=2", "--log-bin=binlog"], on_both, on_replica].concat();
@@ -39,7 +39,7 @@ fn client(server: &Server) -> Client {
 #[test]
 fn rows_that_a_replica_applies_in_either_format() {
     for format in ["ROW", "STATEMENT"] {
-        // It notes its positions as often as it can.
+        // The replica saves its positions as often as it can.
         let (source, replica) = pair(&[&format!("--binlog-format={format}")], &["--replica-checkpoint-period=1"]);
         let (mut writer, mut reader) = (client(&source), client(&replica));
         let mut arena = Arena::on(replica.clone(), "own");
@@ -59,14 +59,15 @@ fn rows_that_a_replica_applies_in_either_format() {
     }
 }
 
-/// What another has prepared shows while the applier that ends it has more to do, and has committed other things before.
+/// A transaction that another worker has prepared becomes visible, while the applier that ends it has committed others before and goes
+/// on.
 #[test]
 fn what_a_replica_applies_of_xa_transactions_shows_at_once() {
     let numbered = ["--gtid-mode=ON", "--enforce-gtid-consistency=ON"];
     for (on_both, on_replica) in [
-        // What has been written to the binary log shows later.
+        // What has been written to the binary log becomes visible later.
         (numbered.as_slice(), ["--replica-parallel-workers=4", "--binlog-group-commit-sync-delay=20000"].as_slice()),
-        // No binary log is asked for the end.
+        // Without a binary log, no binary log coordinates the end.
         (&numbered, &["--skip-log-bin", "--replica-parallel-workers=4"]),
         (&[], &["--log-replica-updates=OFF", "--replica-preserve-commit-order=OFF"]),
         (&["--binlog-format=STATEMENT"], &["--replica-parallel-workers=1", "--replica-checkpoint-period=1"]),
@@ -97,7 +98,7 @@ fn what_a_replica_applies_of_xa_transactions_shows_at_once() {
 fn what_an_applier_is_about_to_end_when_the_engine_wakes_is_waited_for() {
     let (source, replica) = pair(&[], &[]);
     let mut writer = client(&source);
-    // Nobody wants the cache.
+    // No session on the replica uses the cache, so that the engine can fall asleep.
     let [mut admin, mut holder] = [(), ()].map(|()| client(&replica));
     [&mut admin, &mut holder].into_iter().for_each(|one| all(one, &["SET SESSION fqc_type = OFF"]));
     let update = "UPDATE t SET v = 1";
@@ -121,7 +122,7 @@ fn what_an_applier_is_about_to_end_when_the_engine_wakes_is_waited_for() {
     assert_eq!(Arena::on(replica.clone(), "own").warm(&mut reader, read), "1");
 }
 
-/// Until this is the sum.
+/// Compares served reads with the truth until the sum is the expected one.
 fn never_sees_the_past(replica: &Server, read: &str, expected: u64) {
     let (mut plain, mut reader) = (client(replica), client(replica));
     plain.must("SET SESSION fqc_type = OFF").unwrap();
@@ -135,7 +136,7 @@ fn never_sees_the_past(replica: &Server, read: &str, expected: u64) {
     }
 }
 
-/// Of each writer, `FQC_TEST_XA`.
+/// The number of transactions of each writer. `FQC_TEST_XA` sets it.
 fn transactions() -> u64 {
     plugin::number("FQC_TEST_XA", 100)
 }

@@ -1,4 +1,4 @@
-//! Rights that come by roles: who may read is the server's to say whenever it may have changed.
+//! Privileges from roles: whenever they may have changed, the server decides who may read.
 
 use crate::shared::enter;
 use crate::traps::{Arena, all, said, small_table};
@@ -6,7 +6,7 @@ use fqc_tests::client::{Client, Login};
 
 const READS: [&str; 2] = ["SELECT v FROM roles.t WHERE id = 2", "SELECT v FROM roles.w WHERE id = 2"];
 
-/// Two sessions of one account, of which one is never served.
+/// Two sessions of one account. `plain` is never served.
 struct Pair {
     served: Client,
     plain: Client,
@@ -24,7 +24,7 @@ impl Pair {
         [&mut self.served, &mut self.plain].into_iter().for_each(|one| drop(one.must(statement).unwrap()));
     }
 
-    /// What both are answered, each time: of the table, and of the view that looks up who asks.
+    /// Asks both sessions, and compares their answers: a read of the table, and one of a view that checks who reads.
     fn answers(&mut self, after: &str) -> [String; 2] {
         READS.map(|read| {
             let truth = self.plain.query(read).unwrap();
@@ -83,7 +83,7 @@ fn the_roles_of_a_session_decide_what_it_is_served() {
     all(&mut admin, &["DROP USER ruth@'%'", "DROP ROLE of_table, of_view, of_column, of_both", "DROP DATABASE roles"]);
 }
 
-/// When that counts for a session at work, only the server knows.
+/// Only the server knows when such a change takes effect for an existing session.
 #[test]
 fn roles_that_change_under_a_session() {
     let arena = enter("roles");
@@ -108,7 +108,7 @@ fn roles_that_change_under_a_session() {
     ] {
         admin.must(change).unwrap();
         answers.push(pair.answers(change));
-        // Whoever comes now has what is granted now.
+        // A session that begins now has the privileges that are granted now.
         Pair::of(&arena, "ruth").answers(&format!("{change}, and a login"));
         if pair.plain.query("SET ROLE of_both").unwrap().failure().is_none() {
             pair.served.must("SET ROLE of_both").unwrap();
@@ -120,7 +120,7 @@ fn roles_that_change_under_a_session() {
     all(&mut admin, &["DROP USER ruth@'%'", "DROP ROLE of_view, of_column, of_both", "DROP DATABASE roles"]);
 }
 
-/// What is granted everywhere may be taken away in one schema.
+/// A privilege that is granted globally can be revoked for one schema.
 #[test]
 fn rights_that_are_revoked_in_part() {
     let mut arena = enter("roles");

@@ -1,4 +1,4 @@
-//! What the server tells at its seams, and what happens where a seam tells nothing.
+//! The events that the server reports to plugins, and what the engine does where the server reports nothing.
 
 use crate::shared::{enter, hits, options, ready, start, stock};
 use crate::traps::{Arena, all, plugin, said, small_table, until};
@@ -20,7 +20,7 @@ fn serves_nothing(server: &Server) {
     assert_eq!(hits(&mut admin), 0);
 }
 
-/// Another build may call past a table of functions: then only the self-test can tell.
+/// Another build may bypass a table of functions. Only the self-test can detect that.
 #[test]
 fn a_seam_that_tells_nothing_keeps_everything_from_being_served() {
     for seam in ["Lock", "Statement", "Commit", "Definition", "SecondPhase"] {
@@ -38,7 +38,7 @@ fn a_seam_that_tells_nothing_keeps_everything_from_being_served() {
     }
 }
 
-/// The report of its locks keeps the engine's results out of the cache.
+/// The engine's results are not stored unless its locks are reported.
 #[test]
 fn an_engine_whose_locks_are_not_told_keeps_everything_from_being_served() {
     let environment = vec![("FQC_FAULT".to_owned(), "silent:memory".to_owned())];
@@ -61,7 +61,8 @@ fn a_server_that_may_not_be_written_to_is_served_once_it_may() {
     until("nothing in the way", || obstacle(&server) == "Fqc_obstacle,");
 }
 
-/// Whatever coordinates transactions: the scheduler's threads have no connection whose responses could tell.
+/// The scheduler's threads have no connection whose responses would show a commit. So the commit must be reported by whatever coordinates
+/// transactions, with a binary log or without.
 #[test]
 fn a_commit_without_a_connection_is_told_with_and_without_a_binary_log() {
     for arguments in [&["--event-scheduler=ON"][..], &["--event-scheduler=ON", "--server-id=1", "--log-bin=binlog"]] {
@@ -84,7 +85,7 @@ fn a_commit_without_a_connection_is_told_with_and_without_a_binary_log() {
     }
 }
 
-/// The server finds it in its logs: no session of today has written it.
+/// The server finds the prepared transaction in its logs. No session since the restart has written it.
 #[test]
 fn an_xa_transaction_from_before_a_restart() {
     let mut server = ready(start(&[]));
@@ -134,7 +135,7 @@ fn views_triggers_and_routines_that_are_defined_anew() {
         writer.must(change).unwrap();
         assert_eq!(said(&reader.must(through).unwrap()), expected, "{change}");
     }
-    // A write of the one table writes the other from now on, and then no more.
+    // From now on a write to one table also writes to the other, until the trigger is dropped.
     let fire = "UPDATE u SET v = v WHERE id = 1";
     for (change, expected) in [
         ("CREATE TRIGGER fires BEFORE UPDATE ON u FOR EACH ROW UPDATE t SET v = v + 1 WHERE id = 1", "5,151"),
@@ -170,7 +171,7 @@ fn a_temporary_table_stands_before_one_that_is_served() {
         (0..3).for_each(|_| assert_eq!(said(&reader.must(SUM).unwrap()), "0,NULL"));
         reader.must("INSERT INTO t VALUES (1, 7)").unwrap();
         (0..3).for_each(|_| assert_eq!(said(&reader.must(SUM).unwrap()), "1,7"));
-        // Nobody else has it.
+        // No other session has the temporary table.
         arena.hit(&mut other, SUM, "5,150");
         match end {
             "a reset" => drop(reader.reset_connection().unwrap()),
@@ -180,7 +181,8 @@ fn a_temporary_table_stands_before_one_that_is_served() {
     }
 }
 
-/// Of two accounts of one name, who comes by the socket is one and who comes by TCP the other.
+/// Two accounts have the same user name. A client that connects through the socket gets one of them, and a client that connects by TCP
+/// the other.
 #[test]
 fn the_host_is_a_part_of_the_account() {
     let mut arena = enter("hosts");
@@ -208,7 +210,7 @@ fn the_host_is_a_part_of_the_account() {
     all(&mut admin, &["DROP USER helen@localhost, helen@'127.0.0.1'"]);
 }
 
-/// The tables of privileges may be written like any other, and count from then on when the server is told to read them.
+/// The privilege tables can be written like any others. The new rows take effect when the server is told to read them (FLUSH PRIVILEGES).
 #[test]
 fn privileges_that_are_written_as_rows() {
     let mut arena = enter("as_rows");
@@ -228,7 +230,7 @@ fn privileges_that_are_written_as_rows() {
     all(&mut admin, &["DROP USER rolf@'%'"]);
 }
 
-/// A client may ask for rows without their columns: the byte that says so stands before the number of columns.
+/// A client may request rows without column definitions. The byte that says so precedes the number of columns.
 #[test]
 fn results_without_their_columns() {
     const OPTIONAL_METADATA: u64 = 1 << 25;
@@ -264,7 +266,7 @@ fn results_without_their_columns() {
     }
 }
 
-/// What is compressed passes as it is, and is followed.
+/// The engine passes the bytes of a compressed connection on unchanged, and still observes its writes.
 #[test]
 fn connections_that_compress() {
     let mut arena = enter("compressed");

@@ -1,4 +1,4 @@
-//! Repeated reads come from memory, by every way in.
+//! Repeated reads are hits, whatever way they come in.
 
 use crate::shared::{enter, stock};
 use crate::traps::{all, said, said_binary, small_table, until};
@@ -53,7 +53,7 @@ fn an_account_sees_what_it_may_and_not_what_another_was_answered() {
         &["CREATE USER IF NOT EXISTS accounts@'%' IDENTIFIED BY 'x'", "GRANT SELECT ON accounts.* TO accounts@'%'"],
     );
     let login = Login { database: Some("accounts".into()), ..Login::user("accounts", "x") };
-    // The whole proof goes through the socket alone, and is remembered.
+    // Full authentication is only possible through the socket here. The server caches it.
     drop(Client::connect(&arena.server.unix_endpoint(), &login).unwrap());
     let read = "SELECT COUNT(*) FROM t";
     let mut root = arena.client();
@@ -126,7 +126,7 @@ fn variables_and_counters_have_their_classic_names() {
     assert!(said(&admin.must("SHOW FQC STATUS").unwrap()).contains("Cache,"));
 }
 
-/// An `EXECUTE` may have set any mode, but no mode reads a BEGIN otherwise.
+/// An `EXECUTE` may have changed the sql_mode, but every mode reads BEGIN in the same way.
 #[test]
 fn a_text_that_every_mode_reads_the_same_is_believed_of_a_session_in_doubt() {
     let mut arena = enter("doubt");
@@ -140,7 +140,7 @@ fn a_text_that_every_mode_reads_the_same_is_believed_of_a_session_in_doubt() {
     }
 }
 
-/// What `init_connect` has warned of is gone after a session's first read, as after any other.
+/// Warnings that `init_connect` has raised are gone after a session's first read, served or not.
 #[test]
 fn warnings_of_init_connect_are_gone_after_a_hit() {
     let mut arena = enter("first_warnings");
@@ -169,7 +169,7 @@ fn warnings_of_init_connect_are_gone_after_a_hit() {
             }
             is_hit
         });
-        // Nobody has asked this before.
+        // This read is new to the engine, so the server runs it.
         plain.must(&format!("SELECT v FROM t WHERE id = {id}")).unwrap();
         let [told, truth] = [&mut served, &mut plain].map(|one| {
             one.send(kind, question.as_bytes()).unwrap();

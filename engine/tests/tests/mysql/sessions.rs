@@ -1,11 +1,11 @@
-//! What a session has set, and what its client is told of it.
+//! The settings of a session, and what its client is notified of about them.
 
 use crate::shared::{enter, ready, start};
 use crate::traps::{Arena, all, said, small_table, until};
 use fqc_tests::client::{Client, Login, capability};
 use std::sync::Arc;
 
-/// The server tells such a client of each transaction, also where `session_track_transaction_info` is off.
+/// The server reports each transaction to such a client, even if `session_track_transaction_info` is off.
 #[test]
 fn a_client_that_tracks_its_session_is_told_of_its_transactions() {
     let mut arena = enter("tracked");
@@ -30,7 +30,7 @@ fn a_client_that_tracks_its_session_is_told_of_its_transactions() {
     arena.warm(&mut served, read);
 }
 
-/// What the server skips then, or refuses, is for it to say.
+/// Only the server knows which transactions it then skips or refuses.
 #[test]
 fn a_session_that_numbers_its_transactions_is_left_to_the_server() {
     let mut arena = enter("numbered");
@@ -55,7 +55,7 @@ fn collations_that_hang_on_what_was_set_before_are_not_shared() {
     let mut arena = enter("collated");
     let mut admin = arena.client();
     small_table(&mut admin, "t", "InnoDB");
-    // The collation is that of the connection, which SET NAMES has taken from what was the default.
+    // The literal has the connection's collation, which SET NAMES took from the default at that time.
     let read = "SELECT COUNT(*) FROM t WHERE id = 1 AND 'ß' = 's'";
     let other = "SET default_collation_for_utf8mb4 = utf8mb4_general_ci";
     let usual = "SET default_collation_for_utf8mb4 = DEFAULT";
@@ -70,10 +70,10 @@ fn collations_that_hang_on_what_was_set_before_are_not_shared() {
     }
 }
 
-/// Before, a session that had chosen its database before a GRANT was never served what it read in turns with anything else.
+/// Previously a session that had chosen its database before a GRANT was never served, if it also ran other statements.
 #[test]
 fn what_runs_no_routine_leaves_what_is_kept_after_privileges_have_changed() {
-    // A server of its own: a routine, a trigger, or a view by a name that is used here counts in whatever schema it is.
+    // This needs a server of its own: a routine, trigger or view with a name that is used here matters, whatever schema it is in.
     let mut arena = Arena::on(Arc::new(ready(start(&[]))), "unmoved");
     let (mut admin, mut session) = (arena.client(), arena.client());
     for table in ["t", "u"] {
@@ -102,7 +102,7 @@ fn what_runs_no_routine_leaves_what_is_kept_after_privileges_have_changed() {
     let prepare: Way = Box::new(|session| drop(session.prepare("SELECT v FROM t WHERE id = ?").unwrap()));
     let commands = [("a ping", ping), ("a reset", reset), ("a preparation", prepare)];
     for (name, way) in statements.map(run).into_iter().chain(commands) {
-        // Once it is looked up who is granted something for several hosts, the session's results are shared with others.
+        // Once the engine has looked up which accounts have privileges for several hosts, the session shares results with others.
         until(name, || {
             way(&mut session);
             arena.ask(&mut session, read).1
@@ -111,7 +111,8 @@ fn what_runs_no_routine_leaves_what_is_kept_after_privileges_have_changed() {
     admin.must("DROP USER unmoved@'%'").unwrap();
 }
 
-/// The server keeps what is granted for a database until it is chosen again, or the server comes back to it from another one.
+/// The server keeps a session's privileges on a database until the session chooses it again, or the server returns to it from another
+/// one.
 #[test]
 fn privileges_that_may_have_been_looked_up_anew_are_asked_of_the_server() {
     let mut arena = enter("back");
@@ -131,7 +132,7 @@ fn privileges_that_may_have_been_looked_up_anew_are_asked_of_the_server() {
         ],
     );
     let login = Login { database: Some("back".into()), ..Login::user("ian", "ian") };
-    // The whole proof goes through the socket alone, and is remembered.
+    // Full authentication is only possible through the socket here. The server caches it.
     drop(Client::connect(&arena.server.unix_endpoint(), &login).unwrap());
     let read = "SELECT v FROM t WHERE id = 2";
     let ways = [
@@ -176,7 +177,8 @@ fn privileges_that_may_have_been_looked_up_anew_are_asked_of_the_server() {
     all(&mut admin, &["DROP USER ian@'%'", "DROP DATABASE away"]);
 }
 
-/// What the server must be told of a served read before another one leaves an error, and the question about it, alone.
+/// The engine must send the server a served read before the next read. That must not change an error in between, nor the answer to a
+/// question about it.
 #[test]
 fn an_error_after_a_served_read_is_still_told_by_a_read_of_a_table() {
     let mut arena = enter("errors_told");
@@ -200,7 +202,7 @@ fn an_error_after_a_served_read_is_still_told_by_a_read_of_a_table() {
     }
 }
 
-/// MySQL counts only what a read has found that succeeds.
+/// MySQL sets the number of rows found only if the read succeeds.
 #[test]
 fn rows_found_after_a_read_that_fails_on_its_way_are_those_of_the_served_read() {
     let mut arena = enter("failing_reads");
@@ -223,7 +225,7 @@ fn rows_found_after_a_read_that_fails_on_its_way_are_those_of_the_served_read() 
     }
 }
 
-/// After it the server's flags still say that autocommit is on.
+/// After the reset, the server's status flags still say that autocommit is on.
 #[test]
 fn the_first_read_after_a_reset_to_autocommit_off_begins_a_transaction() {
     let mut arena = Arena::on(Arc::new(ready(start(&[]))), "reset_off");

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 static SHARED: Mutex<Option<Arc<Server>>> = Mutex::new(None);
 static TURN: Mutex<()> = Mutex::new(());
 
-/// A place of a test's own on the shared server.
+/// One test's turn on the shared server, with a database of its own.
 pub struct Place {
     arena: Arena,
     _turn: MutexGuard<'static, ()>,
@@ -47,7 +47,7 @@ extern "C" fn end_shared() {
 }
 
 pub fn options(arguments: &[&str]) -> Options {
-    // What the plugin notes is not written otherwise.
+    // The plugin writes notes to the log, which the server suppresses at a lower verbosity.
     let arguments = [&["--log-error-verbosity=3"], arguments].concat();
     let arguments = arguments.iter().map(|one| one.to_string()).collect();
     Options { product: Product::MySql, arguments, ..Options::default() }
@@ -58,7 +58,7 @@ pub fn start(arguments: &[&str]) -> Server {
     Server::start(Options { plugin: Some(plugin::path()), ..options(arguments) }).expect("a server with the plugin")
 }
 
-/// Once the self-test has passed and what sessions begin with is known.
+/// Waits until the self-test has passed, and the engine knows the initial settings of sessions.
 pub fn ready(server: Server) -> Server {
     let mut admin = server.admin().unwrap();
     admin.must("CREATE DATABASE first").unwrap();
@@ -74,7 +74,7 @@ pub fn ready(server: Server) -> Server {
     server
 }
 
-/// What the stock client of this server prints; `tls` is its mode, perhaps with further options.
+/// The output of this server's stock client. `tls` is its `--ssl-mode`, and may contain further options.
 pub fn stock(server: &Server, tls: &str, statements: &str) -> String {
     let mut command = Command::new(Product::MySql.client().expect("a stock client"));
     command.args(["--no-defaults", "-N", "-uroot", "-h127.0.0.1", "-e", statements]);

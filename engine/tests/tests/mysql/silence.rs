@@ -8,7 +8,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::process::Command;
 
-/// What the server makes events of, as it keeps it: of statements in general, of connections, of statements inside others.
+/// The server's masks of the events that it reports: of statements in general, of connections, and of statements inside others. Read from
+/// the memory of its process.
 fn reported(server: &Server) -> [u64; 3] {
     let pid = server.pid().expect("a server that runs");
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
@@ -43,18 +44,18 @@ fn no_events_of_statements_are_made_while_it_sleeps() {
     let mut arena = Arena::on(server.clone(), "e");
     arena.warm(&mut reader, READ);
     arena.follows(&mut reader, READ, || all(&mut worked, &["COMMIT"]), "11");
-    // What a procedure sets shows in no text: it is told of.
+    // The text of a CALL does not show what the procedure sets, so the server has to report it.
     let quarter = "SELECT id / 4 FROM d.t WHERE id = 1";
     assert_eq!(arena.warm(&mut reader, quarter), "0.2500");
     all(&mut reader, &["CALL rounds()"]);
     assert_eq!(said(&reader.must(quarter).unwrap()), "0");
-    // As often as it falls asleep.
+    // This works again each time the engine falls asleep.
     drop((reader, arena));
     fall_asleep(&server);
     until("silence again", || reported(&server) == [0, connections, 0]);
 }
 
-/// Counts the ends of statements that it is told of.
+/// Installs a plugin that counts the ends of statements that the server reports to it.
 fn install_listener(server: &Server) {
     let built = Command::new("cc")
         .args(["-shared", "-fPIC", "-Wall", "-Werror", "-o"])

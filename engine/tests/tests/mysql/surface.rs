@@ -1,4 +1,4 @@
-//! What the server has no words for, or has dropped, is there with the engine, as on MariaDB.
+//! Statements and variables of the query cache that MySQL does not know, or has removed, work with the engine as they do on MariaDB.
 
 use crate::shared::enter;
 use crate::traps::{all, said, small_table, until};

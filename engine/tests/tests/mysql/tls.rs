@@ -1,4 +1,4 @@
-//! Connections under TLS, by the stock client.
+//! Connections with TLS, by the stock client.
 
 use crate::contained::{faulty, is_off, number};
 use crate::shared::{enter, stock};

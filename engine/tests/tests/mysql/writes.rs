@@ -1,4 +1,4 @@
-//! No write goes past the engine, however it comes about.
+//! No write escapes the engine, in whatever way it happens.
 
 use crate::shared::{enter, ready, start};
 use crate::traps::{Arena, all, said, small_table, until};
@@ -91,7 +91,7 @@ fn cascades_of_foreign_keys_of_any_depth() {
     cascades(arena.client(), arena.client(), arena.server.clone(), "cascades_of_server");
 }
 
-/// InnoDB itself changes the children then, and no lock of theirs is told: they are not stored.
+/// With this setting InnoDB itself changes the child rows, and no lock on the child tables is reported. So their results are not stored.
 #[test]
 fn cascades_of_foreign_keys_that_innodb_itself_follows() {
     let server = Arc::new(ready(start(&["--innodb-native-foreign-keys=ON"])));
@@ -166,7 +166,7 @@ fn an_xa_transaction_that_another_session_commits() {
         if is_gone {
             drop(owner);
         } else {
-            // It may go on with something else.
+            // The owner of the prepared branch may run other statements.
             owner.must("INSERT INTO t VALUES (9, 0)").unwrap();
             owner.must("DELETE FROM t WHERE id = 9").unwrap();
             arena.warm(&mut reader, SUM);
@@ -202,7 +202,7 @@ fn partitions_and_names_that_a_path_has_to_code() {
     arena.follows(&mut reader, "SELECT SUM(v) FROM p", || _ = writer.must(truncate).unwrap(), "NULL");
 }
 
-/// Behind each write a thread of the server's, which has no number, notes the transaction's.
+/// After each write a server thread without an id saves the transaction's GTID.
 #[test]
 fn transactions_with_numbers_outdate_what_they_write_and_nothing_else() {
     let arguments = ["--log-bin=binlog", "--gtid-mode=ON", "--enforce-gtid-consistency=ON"];

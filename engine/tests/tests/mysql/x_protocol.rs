@@ -22,7 +22,7 @@ const IS_RESET: u8 = 0;
 
 struct Session(UnixStream);
 
-/// A field of a message: text, or another message.
+/// A field of a message. Its content is a text or another message.
 fn field(number: u8, content: &[u8]) -> Vec<u8> {
     assert!(content.len() < 0x4000, "its length has two digits");
     let length = [content.len() as u8 | 0x80, (content.len() >> 7) as u8];
@@ -44,7 +44,7 @@ impl Session {
         self.0.write_all(&message).unwrap();
     }
 
-    /// The messages up to one of this kind.
+    /// Reads messages up to one of this kind.
     fn until(&mut self, last: u8) -> Vec<(u8, Vec<u8>)> {
         let mut messages = Vec::new();
         while messages.last().is_none_or(|(kind, _)| *kind != last) {
@@ -59,17 +59,17 @@ impl Session {
         messages
     }
 
-    /// The one text of each row.
+    /// Runs a statement, and returns the text of each row.
     fn run(&mut self, statement: &str) -> String {
         self.send(RUN, &field(1, statement.as_bytes()));
         let messages = self.until(DONE);
         let rows = messages.iter().filter(|(kind, _)| *kind == ROW);
-        // Before it the number of the field and its length, after it a zero.
+        // The text is preceded by the field's number and length, and followed by a zero.
         let texts = rows.map(|(_, row)| String::from_utf8_lossy(&row[2..row.len() - 1]).into_owned());
         texts.collect::<Vec<_>>().join(";")
     }
 
-    /// By a message that has no statement in it.
+    /// Deletes all rows by a message that contains no statement.
     fn delete_all(&mut self, schema: &str, table: &str) {
         const OF_TABLE: [u8; 2] = [2 << 3, 2];
         let place = [field(1, table.as_bytes()), field(2, schema.as_bytes())].concat();
@@ -77,7 +77,7 @@ impl Session {
         self.until(DONE);
     }
 
-    /// The login stays.
+    /// Resets the session, and keeps its login.
     fn reset(&mut self) {
         const KEEPS_OPEN: [u8; 2] = [1 << 3, 1];
         self.send(RESET, &KEEPS_OPEN);
@@ -103,7 +103,7 @@ fn what_a_session_of_the_x_protocol_writes_is_seen_at_once() {
     ] {
         arena.follows(&mut reader, SUM, || _ = session.run(write), expected);
     }
-    // A transaction counts when it has ended, by whatever means.
+    // A transaction's changes count when it ends, in whatever way.
     let begin = |session: &mut Session| {
         session.run("START TRANSACTION");
         session.run("UPDATE xs.t SET v = v + 1 WHERE id = 1");
@@ -119,7 +119,7 @@ fn what_a_session_of_the_x_protocol_writes_is_seen_at_once() {
     begin(&mut session);
     session.reset();
     assert_eq!(arena.warm(&mut reader, SUM), "5/152");
-    // It sees what others write, and is answered by the server alone.
+    // This session sees what others write. Only the server answers it.
     for round in 153..156 {
         writer.must("UPDATE t SET v = v + 1 WHERE id = 1").unwrap();
         let (seen, hits) = arena.counted(|| [session.run(SUM), session.run(SUM)]);

@@ -19,12 +19,12 @@ struct Answers {
 
 type Memory = Arc<Mutex<Answers>>;
 
-/// What may be answered from memory.
+/// Which statements the proxy answers from its own memory, even if the answer is stale.
 #[derive(Clone, Copy)]
 pub struct Fault {
-    /// One in so many that were answered before; none when it is 0.
+    /// One in this many repeated statements is answered so. None are if it is 0.
     pub rate: usize,
-    /// What its text begins with.
+    /// The first bytes of the statements that may be answered so.
     pub begins: &'static [u8],
 }
 

@@ -103,7 +103,7 @@ pub fn with_rule(db: &str, seconds: u64) -> (Arena, Client) {
     (arena, client)
 }
 
-/// Waits until something holds that nobody announces.
+/// Polls until the condition holds. Fails if that takes too long.
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
@@ -176,7 +176,7 @@ impl Arena {
         numbers[0]
     }
 
-    /// What an action gives, and how many hits it had.
+    /// Runs an action. Returns its result and the number of hits that it caused.
     pub fn counted<T>(&mut self, action: impl FnOnce() -> T) -> (T, u64) {
         let before = self.hits();
         let outcome = action();
@@ -293,7 +293,7 @@ impl Arena {
         said(&self.plain.query(read).unwrap())
     }
 
-    /// A kept read, then a write: the next read shows it at once, tells the truth, and can be kept again.
+    /// Caches a read, then writes. The next read must show the write at once and agree with the server, and can be cached again.
     #[track_caller]
     pub fn follows(&mut self, reader: &mut Client, read: &str, write: impl FnOnce(), expected: &str) {
         let old = self.warm(reader, read);

@@ -1,4 +1,4 @@
-//! What is between tokens: spaces, and comments of every kind.
+//! The text between tokens: spaces, and comments of every kind.
 
 use super::{Lexer, Token, TokenKind};
 
@@ -25,7 +25,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The server ends such a comment, and then the statement, at a NUL.
+    /// Skips a comment to the end of its line. At a NUL the server ends the comment and the statement.
     fn line_comment(&mut self) -> Option<TokenKind> {
         let rest = &self.text[self.position..];
         let end = rest.iter().position(|byte| matches!(byte, b'\n' | 0));

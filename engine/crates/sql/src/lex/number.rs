@@ -21,7 +21,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// From the dot on.
+    /// Lexes a number that begins with its dot.
     pub(super) fn fraction(&mut self) -> TokenKind {
         let rest = &self.text[self.position + 1..];
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

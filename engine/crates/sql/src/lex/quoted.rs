@@ -1,4 +1,4 @@
-//! Quoted tokens: where they end, and what they say.
+//! Quoted tokens: their ends and their values.
 
 use super::{Lexer, Token, TokenKind};
 use std::borrow::Cow;
@@ -24,7 +24,8 @@ impl Lexer<'_> {
         self.broken()
     }
 
-    /// Where such a quote has no end, the server refuses the text: as clients ask, to learn whether it knows these quotes.
+    /// Lexes `$$`. The server refuses a text in which such a quote is not closed, and clients send one to find out whether it knows these
+    /// quotes. All other uses are not understood.
     pub(super) fn dollar_quoted(&mut self) -> TokenKind {
         if self.text[self.position..].trim_ascii_end() == b"$$" {
             return self.advance(2, TokenKind::Special);
@@ -50,7 +51,7 @@ impl Lexer<'_> {
     }
 }
 
-/// What a name or a string literal says.
+/// The value of a name or a string literal, without quotes and escapes. Other tokens are returned unchanged.
 pub(crate) fn unquoted<'a>(token: &Token<'a>, has_escapes: bool) -> Cow<'a, [u8]> {
     let (TokenKind::Quoted | TokenKind::Text, [quote, body @ .., _]) = (token.kind, token.text) else {
         return Cow::Borrowed(token.text);
@@ -71,7 +72,7 @@ pub(crate) fn unquoted<'a>(token: &Token<'a>, has_escapes: bool) -> Cow<'a, [u8]
     Cow::Owned(out)
 }
 
-/// `\%` and `\_` keep their backslash: they are for LIKE.
+/// Appends the value of an escaped byte. `\%` and `\_` keep their backslash, because LIKE interprets them.
 fn push_escaped(out: &mut Vec<u8>, escaped: Option<u8>) {
     match escaped {
         Some(b'n') => out.push(b'\n'),

@@ -1,6 +1,6 @@
 //! The pattern of LIKE.
 
-/// `%` stands for any text, `_` for any character, and what follows the escape for itself.
+/// `%` matches any text, `_` any character, and a character after the escape matches itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     parts: Vec<Part>,
@@ -14,7 +14,7 @@ enum Part {
 }
 
 impl Pattern {
-    /// `has_escape`: a backslash takes the next character for itself.
+    /// `has_escape`: a backslash makes the next character match itself.
     pub fn new(text: &str, has_escape: bool) -> Pattern {
         let mut parts = Vec::new();
         let mut letters = text.chars();
@@ -29,13 +29,13 @@ impl Pattern {
         Pattern { parts }
     }
 
-    /// `None`: it cannot be said of NULL.
+    /// Whether the value matches. `None` for NULL.
     pub fn fits(&self, value: Option<&str>) -> Option<bool> {
         let value: Vec<char> = value?.chars().flat_map(folded).collect();
         Some(self.fits_all(&value))
     }
 
-    /// Back to the last `%` alone: any earlier one could take no more.
+    /// Matches by going back to the last `%` only. Going back to an earlier one could not match more.
     fn fits_all(&self, value: &[char]) -> bool {
         let (mut at, mut part) = (0, 0);
         let mut last_any = None;

@@ -1,6 +1,6 @@
 //! WHERE of a report: tests of a column against a literal, joined by AND, OR, NOT and parentheses.
 //!
-//! Without recursion, however deep the parentheses are: what joins is kept on a stack until what it joins is complete.
+//! The parser does not recurse, however deep the parentheses are: an operator stays on a stack until its operands are complete.
 
 use crate::Charset;
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
@@ -14,10 +14,10 @@ enum Waiting {
     Not,
 }
 
-/// What the server's own WHERE may have in the place of AND or OR, or of a comparison.
+/// Operators that the server's own WHERE supports and this one does not.
 const OTHERS: [&str; 9] = ["xor", "in", "between", "regexp", "rlike", "sounds", "collate", "div", "mod"];
 
-/// After WHERE, to the end of the statement.
+/// Parses what follows WHERE, to the end of the statement.
 pub(super) fn condition(lexer: &mut Lexer) -> Result<Condition, Misuse> {
     let mut condition = Condition::default();
     let mut waiting = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn condition(lexer: &mut Lexer) -> Result<Condition, Misuse> {
     }
 }
 
-/// What follows a test: parentheses end, then another test is joined, or the statement ends (false).
+/// Parses what follows a test: closing parentheses, then AND or OR (true), or the end of the statement (false).
 fn join(lexer: &mut Lexer, waiting: &mut Vec<Waiting>, steps: &mut Vec<Step>) -> Result<bool, Misuse> {
     loop {
         let token = lexer.peek();
@@ -62,7 +62,7 @@ fn join(lexer: &mut Lexer, waiting: &mut Vec<Waiting>, steps: &mut Vec<Step>) ->
     }
 }
 
-/// What binds at least as tightly has all that it joins.
+/// Moves operators that bind at least as tightly as `binding` from the stack to the steps: their operands are complete.
 fn complete(waiting: &mut Vec<Waiting>, binding: Waiting, steps: &mut Vec<Step>) {
     while let Some(last) = waiting.pop_if(|last| *last >= binding) {
         steps.push(match last {
@@ -111,7 +111,7 @@ fn is_null(lexer: &mut Lexer, column: String, steps: &mut Vec<Step>) -> Result<(
     Ok(())
 }
 
-/// After LIKE.
+/// Parses what follows LIKE.
 pub(super) fn pattern(lexer: &mut Lexer) -> Result<Pattern, Misuse> {
     let token = lexer.next();
     if token.kind != TokenKind::Text {
@@ -176,7 +176,7 @@ fn literal(lexer: &mut Lexer) -> Result<Literal, Misuse> {
     }
 }
 
-/// What a name or a literal says.
+/// The value of a name or a literal.
 fn text(token: &Token, lexer: &Lexer) -> Result<String, Misuse> {
     if !token.text.is_ascii() && lexer.mode().charset != Charset::Utf8 {
         return unsupported("letters beyond ASCII in this character set");

@@ -1,7 +1,7 @@
 //! `INSERT [IGNORE] [INTO] one_table [(columns)] VALUES (...), ...`: each row is new, or it is left out or the statement fails.
 //!
-//! `REPLACE` and `ON DUPLICATE KEY UPDATE` touch rows that are in the way. With one unique key these have the keys that the
-//! statement names; with several they may be any.
+//! `REPLACE` and `ON DUPLICATE KEY UPDATE` also touch the rows that conflict. If the table has one unique key, these have the keys that
+//! the statement names; if it has several, they may be any rows.
 
 use super::Written;
 use super::scan::Scan;
@@ -12,7 +12,7 @@ use footprint::Keys;
 
 const MODIFIERS: [&str; 4] = ["low_priority", "high_priority", "delayed", "ignore"];
 
-/// After INSERT.
+/// Parses what follows INSERT.
 pub(super) fn inserted(mut scan: Scan) -> Option<(TableName, Written)> {
     scan.accept("ignore");
     let (table, rows, keys) = values(&mut scan)?;
@@ -20,21 +20,21 @@ pub(super) fn inserted(mut scan: Scan) -> Option<(TableName, Written)> {
     Some((table, touched?))
 }
 
-/// After REPLACE.
+/// Parses what follows REPLACE.
 pub(super) fn replaced(mut scan: Scan) -> Option<(TableName, Written)> {
     let (table, rows, keys) = values(&mut scan)?;
     (scan.is_at_end() && scan.column.is_sole).then_some(())?;
     Some((table, named(&rows, keys)?))
 }
 
-/// `ON DUPLICATE KEY UPDATE` that leaves the key alone, to the end.
+/// Parses `ON DUPLICATE KEY UPDATE`, to the end. None if it mentions the key, or if the table has other unique keys.
 fn updated(scan: &mut Scan) -> Option<()> {
     let words = ["on", "duplicate", "key", "update"];
     (scan.column.is_sole && words.iter().all(|word| scan.accept(word))).then_some(())?;
     leaves_key(scan, usize::MAX).then_some(())
 }
 
-/// What is common to all: the table, where its rows begin, and their keys.
+/// Parses the part that all forms have in common. Returns the table, the position where its rows begin, and their keys.
 fn values<'a>(scan: &mut Scan<'a>) -> Option<(TableName, Scan<'a>, Vec<Option<i128>>)> {
     if scan.peek().is_any(&MODIFIERS) {
         return None;
@@ -53,7 +53,7 @@ fn values<'a>(scan: &mut Scan<'a>) -> Option<(TableName, Scan<'a>, Vec<Option<i1
     }
 }
 
-/// The key's place in a list of columns; `Some(None)` if it is not among them.
+/// Parses a list of columns. Returns the index of the key column in it, or `Some(None)` if it is not among them.
 fn columns(scan: &mut Scan) -> Option<Option<usize>> {
     let mut position = None;
     if scan.accept_kind(TokenKind::Close) {
@@ -73,7 +73,7 @@ fn columns(scan: &mut Scan) -> Option<Option<usize>> {
     Some(position)
 }
 
-/// The key of one row; `Some(None)` if it is left to the server.
+/// Parses a row and returns its key, or `Some(None)` if the server has to generate the key.
 fn row(scan: &mut Scan, position: Option<usize>) -> Option<Option<i128>> {
     scan.accept_kind(TokenKind::Open).then_some(())?;
     let mut key = None;
@@ -96,7 +96,7 @@ fn row(scan: &mut Scan, position: Option<usize>) -> Option<Option<i128>> {
     None
 }
 
-/// The rest of a value, and what ends it.
+/// Skips the rest of a value, and the comma or parenthesis that ends it. Returns what that was.
 fn value(scan: &mut Scan) -> Option<TokenKind> {
     loop {
         match scan.next()?.kind {
@@ -108,7 +108,7 @@ fn value(scan: &mut Scan) -> Option<TokenKind> {
     }
 }
 
-/// A function may set what the response tells as the new key.
+/// True if the values contain no calls. A function could set the number that the response reports as the new key.
 fn has_no_calls(mut rows: Scan) -> bool {
     rows.accept_kind(TokenKind::Open);
     loop {
@@ -128,7 +128,7 @@ fn touched(rows: Scan, keys: Vec<Option<i128>>) -> Option<Written> {
 }
 
 fn named(rows: &Scan, keys: Vec<Option<i128>>) -> Option<Written> {
-    // With 0 the server makes a key up, or not, as the session is set.
+    // For 0 the server generates a key or not, depending on the session's settings.
     let is_generated = rows.column.is_generated;
     let told = |key: Option<i128>| key.filter(|key| *key != 0 || !is_generated);
     let keys: Option<Vec<i128>> = keys.into_iter().map(told).collect();

@@ -1,8 +1,8 @@
-//! What holds for every text of one shape: which of its numbers are the keys of the rows that it writes.
+//! Footprints that hold for every text of one shape: which of its numbers are the keys of the rows that it writes.
 //!
-//! A shape is a text itself, with `?` in place of each number. It is looked at twice with numbers bound to these that only tell
-//! where they stand, in rising and in falling order. If each key is found at the same places both times, nothing but the places
-//! decides which numbers are the keys.
+//! A shape is itself a text, with `?` in place of each number. It is analysed twice. Each `?` is bound to a number that only identifies
+//! its position: the numbers rise in one analysis and fall in the other. If each key is found at the same positions both times, the
+//! positions alone decide which numbers are the keys.
 
 use super::{Text, Written, digits, written};
 use crate::numbers::{MOST, Numbers};
@@ -23,7 +23,7 @@ enum Rows {
     Generated,
 }
 
-/// Returns none if the places of the numbers do not tell. The shape is given without its first byte.
+/// Returns none if the positions of the numbers do not decide it. `shape` has to be given without its first byte.
 pub fn placed(shape: &[u8], mode: LexMode, column: &KeyColumn) -> Option<Placed> {
     let all = MOST as i128;
     let rising: Vec<_> = (1..=all).map(Some).collect();
@@ -43,11 +43,11 @@ pub fn placed(shape: &[u8], mode: LexMode, column: &KeyColumn) -> Option<Placed>
 }
 
 impl Placed {
-    /// The rows that this text of the shape can touch; none if the values of its numbers matter for that, too.
+    /// The rows that this text of the shape can touch. None if that also depends on the values of its numbers.
     pub fn written(&self, text: &[u8], numbers: &Numbers, column: &KeyColumn) -> Option<Written> {
         let key = |place: &usize| {
             let key = digits(numbers.of(text, *place)?)?;
-            // With 0 the server may make a key up.
+            // For 0 the server may generate a key.
             (column.holds(key) && !(key == 0 && column.is_generated)).then_some(key)
         };
         match &self.rows {

@@ -1,5 +1,5 @@
-//! A lexer for footprints, and the parts of a statement that all of them share. It gives up at any token whose presence means that
-//! rows cannot be told from the text.
+//! A lexer for footprints, and the parsers that all kinds of statements share. It gives up at any token that makes it impossible to
+//! determine the rows from the text.
 
 use super::Text;
 use crate::lex::{Lexer, Token, TokenKind, unquoted};
@@ -14,10 +14,10 @@ pub(super) struct Scan<'a> {
     bound: &'a [Option<i128>],
 }
 
-/// Further queries, and functions whose value hangs on rows that their query does not select.
+/// Words that begin further queries, or functions whose value depends on rows that their query does not select.
 const FORBIDDEN: [&str; 8] = ["select", "table", "union", "intersect", "except", "match", "procedure", "returning"];
 
-/// Another name of the key column, whatever it is called.
+/// A name that always stands for the key column, whatever the column's own name is.
 const KEY_PSEUDONYM: &[u8] = b"_rowid";
 
 /// More digits than any integer type has.
@@ -28,7 +28,7 @@ impl<'a> Scan<'a> {
         Scan { lexer: Lexer::new(text.text, text.mode), column, bound: text.bound }
     }
 
-    /// The next token, an `End` after the last; none if the statement has something that is never understood.
+    /// The next token; `End` after the last one. None if the statement contains something that is never understood.
     pub fn next(&mut self) -> Option<Token<'a>> {
         use TokenKind::{Assign, At, AtAt, Broken, ExecutableComment};
         let token = self.lexer.next();
@@ -66,7 +66,7 @@ impl<'a> Scan<'a> {
         is_it && self.next().is_some()
     }
 
-    /// Whether nothing forbidden is in the rest.
+    /// True if the rest contains nothing forbidden.
     pub fn is_rest_plain(mut self) -> bool {
         loop {
             match self.next() {
@@ -82,7 +82,7 @@ impl<'a> Scan<'a> {
         token.is_name().then(|| unquoted(&token, false).into_owned())
     }
 
-    /// `table` or `database.table`, not one of these words.
+    /// Parses `table` or `database.table`. None if the first word is one of `modifiers`.
     pub fn table(&mut self, modifiers: &[&str]) -> Option<TableName> {
         if self.peek().is_any(modifiers) {
             return None;
@@ -94,7 +94,8 @@ impl<'a> Scan<'a> {
         Some(TableName { db: None, name: first })
     }
 
-    /// Of these the server folds no letters, where rows are told apart.
+    /// Parses a part of a table's name. It may have letters beyond ASCII: where rows are distinguished, the server does not fold case in
+    /// these names.
     fn name_of_table(&mut self) -> Option<Vec<u8>> {
         let token = self.peek();
         let is_beyond_ascii = token.is_name() && !token.text.is_ascii();
@@ -109,12 +110,12 @@ impl<'a> Scan<'a> {
         name.eq_ignore_ascii_case(&self.column.name)
     }
 
-    /// An integer that the key column can hold: a literal, or bound.
+    /// Parses an integer that the key column can hold: a literal, or a bound value.
     pub fn integer(&mut self) -> Option<i128> {
         self.any_integer().filter(|value| self.column.holds(*value))
     }
 
-    /// An integer: a literal, or bound.
+    /// Parses an integer: a literal, or a bound value.
     pub fn any_integer(&mut self) -> Option<i128> {
         let is_negative = self.accept_operator("-");
         let token = self.next()?;
@@ -133,7 +134,7 @@ impl<'a> Scan<'a> {
         *self.bound.get(before.filter(is_mark).count())?
     }
 
-    /// To the parenthesis that closes one that has just been opened.
+    /// Skips to the end of a parenthesis that has just been opened.
     pub fn skip_parenthesised(&mut self) -> Option<()> {
         let mut depth = 1u32;
         while depth > 0 {

@@ -7,14 +7,14 @@ use crate::lex::TokenKind;
 use footprint::Keys;
 
 pub(super) fn read(mut scan: Scan) -> Option<(TableName, Keys)> {
-    // The one that is not forbidden.
+    // Only the first SELECT is allowed; `next` refuses any other.
     scan.accept("select").then_some(())?;
     let column = scan.column;
     let (table, wanted) = conditions(scan)?;
     Some((table, wanted.keys().filter(|_| wanted.is_confined(column))?))
 }
 
-/// After the SELECT of a read that locks its rows, and changes none.
+/// Parses what follows the SELECT of a read that locks rows and changes none.
 pub(super) fn locked(scan: Scan) -> Option<(TableName, Keys)> {
     let (table, wanted) = conditions(scan)?;
     Some((table, wanted.keys()?))
@@ -28,7 +28,7 @@ fn conditions(mut scan: Scan) -> Option<(TableName, Wanted)> {
     Some((table, wanted(&mut scan, &alias)?))
 }
 
-/// Past a keyword outside of parentheses.
+/// Skips to the end of this keyword, if it occurs outside of parentheses.
 pub(super) fn skip_to(scan: &mut Scan, keyword: &str) -> Option<()> {
     loop {
         let token = scan.next()?;

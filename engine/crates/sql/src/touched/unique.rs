@@ -18,7 +18,7 @@ enum Constant {
     Text,
 }
 
-/// The table, and the place of its primary key among the columns of the result.
+/// Returns the table, and the index of its primary key among the columns of the result.
 pub(super) fn read(mut scan: Scan) -> Option<(TableName, usize)> {
     scan.accept("select").then_some(())?;
     let shown = scan;
@@ -46,7 +46,7 @@ fn is_whole(key: &[KeyPart], fixed: &[(Vec<u8>, Constant)]) -> bool {
         && fixed.iter().all(|one| key.iter().any(|part| is_of(part, one)))
 }
 
-/// Equalities joined by AND, perhaps in parentheses.
+/// Parses equalities joined by AND, perhaps in parentheses.
 fn equalities(scan: &mut Scan, table: &[u8]) -> Option<Vec<(Vec<u8>, Constant)>> {
     let (mut fixed, mut open) = (Vec::new(), 0u32);
     loop {
@@ -83,7 +83,7 @@ fn constant(scan: &mut Scan) -> Option<Constant> {
     scan.any_integer().map(|_| Constant::Integer)
 }
 
-/// After SELECT.
+/// The index of the primary key in the list of a SELECT. None if it is not there.
 fn place(mut shown: Scan, table: &[u8]) -> Option<usize> {
     let mut all = shown;
     if all.accept_operator("*") && all.peek().is("from") {
@@ -100,7 +100,7 @@ fn place(mut shown: Scan, table: &[u8]) -> Option<usize> {
     None
 }
 
-/// The next item is the primary key and nothing else, perhaps under another name.
+/// Checks that the next item is the primary key and nothing else, perhaps with an alias.
 fn is_key(mut scan: Scan, table: &[u8]) -> Option<()> {
     let name = column(&mut scan, table)?;
     scan.is_key(&name).then_some(())?;
@@ -112,7 +112,7 @@ fn is_key(mut scan: Scan, table: &[u8]) -> Option<()> {
     is_end(&mut scan).then_some(())
 }
 
-/// Past an item of the list and what ends it. None if it may stand for several columns.
+/// Skips an item of the list, and returns the kind of token that ended it. None if the item may stand for several columns.
 fn item(scan: &mut Scan) -> Option<TokenKind> {
     loop {
         let token = scan.next()?;

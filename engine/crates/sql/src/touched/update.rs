@@ -7,10 +7,10 @@ use crate::TableName;
 use crate::lex::{TokenKind, unquoted};
 use footprint::Keys;
 
-/// Unquoted, they are no table.
+/// Words that, without quotes, are no names of tables.
 pub(super) const MODIFIERS: [&str; 4] = ["low_priority", "ignore", "quick", "history"];
 
-/// After UPDATE.
+/// Parses what follows UPDATE.
 pub(super) fn updated(mut scan: Scan) -> Option<(TableName, Keys)> {
     let table = scan.table(&MODIFIERS)?;
     let alias = alias(&mut scan, "set", &table.name)?;
@@ -22,7 +22,7 @@ pub(super) fn updated(mut scan: Scan) -> Option<(TableName, Keys)> {
     Some((table, keys))
 }
 
-/// Whether the key column is not even mentioned before this place.
+/// True if the key column is not mentioned before the position `end`.
 pub(super) fn leaves_key(set: &mut Scan, end: usize) -> bool {
     loop {
         let Some(token) = set.next() else { return false };
@@ -35,7 +35,7 @@ pub(super) fn leaves_key(set: &mut Scan, end: usize) -> bool {
     }
 }
 
-/// After DELETE.
+/// Parses what follows DELETE.
 pub(super) fn deleted(mut scan: Scan) -> Option<(TableName, Keys)> {
     scan.accept("from").then_some(())?;
     let table = scan.table(&MODIFIERS)?;

@@ -1,24 +1,24 @@
-//! A WHERE clause: conditions joined by AND, some of which restrict the key column.
+//! WHERE clauses: conditions joined by AND. Some of them restrict the key column.
 //!
-//! The end of each condition must be certain: what looks like `AND id = 7` may be a part of a BETWEEN or a CASE before it.
+//! The end of each condition must be certain, because text like `AND id = 7` may belong to a BETWEEN or a CASE before it.
 
 use super::scan::Scan;
 use crate::lex::{Token, TokenKind, unquoted};
 use footprint::{KeyColumn, Keys};
 
-/// What a conjunction says of the key column.
+/// The restrictions of the key column in a conjunction.
 pub(super) struct Wanted {
-    /// From `=` and IN.
+    /// The keys that `=` or IN name.
     points: Option<Vec<i128>>,
     low: Option<i128>,
     high: Option<i128>,
     is_equal: bool,
-    /// Parts about anything else.
+    /// Some conditions are not about the key column.
     has_others: bool,
 }
 
 impl Wanted {
-    /// All keys for which the conjunction can hold.
+    /// All keys for which the conjunction can hold. None if they are not bounded on both sides.
     pub fn keys(&self) -> Option<Keys> {
         match (&self.points, self.low, self.high) {
             (Some(points), ..) => Some(Keys::Points(points.clone())),
@@ -28,8 +28,8 @@ impl Wanted {
         }
     }
 
-    /// The server evaluates what there is beside the key for rows with these keys alone: one row that is looked up before all
-    /// else. Otherwise it may evaluate that for neighbours as well, which can give warnings.
+    /// True if the server evaluates the other conditions only for rows with these keys. With `=` it looks up one row before it evaluates
+    /// anything else. Otherwise it may also evaluate them for neighbouring rows, which can raise warnings.
     pub fn is_confined(&self, column: &KeyColumn) -> bool {
         self.is_equal || !self.has_others && !column.computes
     }
@@ -43,7 +43,7 @@ impl Wanted {
     }
 }
 
-/// After WHERE, to the end of the statement. `table`: what columns may be qualified by.
+/// Parses what follows WHERE, to the end of the statement. `table` is the name that may qualify columns.
 pub(super) fn wanted(scan: &mut Scan, table: &[u8]) -> Option<Wanted> {
     let mut wanted = Wanted { points: None, low: None, high: None, is_equal: false, has_others: false };
     loop {
@@ -70,7 +70,7 @@ fn conjunct(scan: &mut Scan, table: &[u8], wanted: &mut Wanted) -> Option<()> {
     (scan.peek().is("and") || is_end(scan)).then_some(())
 }
 
-/// A comparison of the key column with integers. `wanted` changes only if there is one, to its end.
+/// Parses a comparison of the key column with integers. Changes `wanted` only if there is one, and it is complete.
 fn on_key(scan: &mut Scan, table: &[u8], wanted: &mut Wanted) -> Option<()> {
     let mut name = scan.name()?;
     if scan.accept_kind(TokenKind::Dot) {
@@ -114,7 +114,7 @@ fn list(scan: &mut Scan) -> Option<Vec<i128>> {
     scan.accept_kind(TokenKind::Close).then_some(keys)
 }
 
-/// A condition on anything, of a form that certainly ends before the next AND.
+/// Parses a condition on anything else, of a form that certainly ends before the next AND.
 fn other(scan: &mut Scan) -> Option<()> {
     operand(scan)?;
     if scan.accept("is") {
@@ -150,7 +150,7 @@ fn comparison(scan: &mut Scan) -> bool {
     found
 }
 
-/// A column, a literal, a call, or anything in parentheses.
+/// Parses a column, a literal, a call, or anything in parentheses.
 fn operand(scan: &mut Scan) -> Option<()> {
     let is_signed = scan.accept_operator("-");
     let token = scan.next()?;
@@ -170,7 +170,7 @@ fn operand(scan: &mut Scan) -> Option<()> {
     }
 }
 
-/// The name that columns of the table go by: its alias, or its own.
+/// Parses the name that qualifies the table's columns: its alias, or its own name.
 pub(super) fn alias(scan: &mut Scan, next: &str, own: &[u8]) -> Option<Vec<u8>> {
     if !scan.accept("as") && scan.peek().is(next) {
         return Some(own.to_vec());

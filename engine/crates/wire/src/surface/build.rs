@@ -1,4 +1,4 @@
-//! Results of our own, as the server would have sent them.
+//! Results that the engine makes itself, in the form in which the server would send them.
 
 use super::result::column_count_payload;
 use crate::capability::{DEPRECATE_EOF, MARIADB_EXTENDED_METADATA};
@@ -6,10 +6,10 @@ use crate::lenenc::push_string;
 use crate::push_packet;
 use crate::reply::end_of_rows_payload;
 
-/// utf8mb3_general_ci: every client understands it.
+/// utf8mb3_general_ci, which every client understands.
 const COLLATION: u16 = 33;
 const VAR_STRING: u8 = 0xFD;
-/// No decimals: what strings say.
+/// The number of decimals that strings report.
 const NOT_FIXED: u8 = 31;
 const BYTES_PER_CHARACTER: u32 = 3;
 

@@ -1,24 +1,24 @@
-//! A complete text result, walked packet by packet, so that some packets can be written anew.
+//! A complete text result, read packet by packet, so that some of its packets can be replaced.
 
 use crate::capability::{MARIADB_CACHE_METADATA, OPTIONAL_RESULTSET_METADATA};
 use crate::lenenc::Reader;
 use crate::{Expect, Header, MAX_PAYLOAD, OutcomeKind, Progress, ResponseTracker, packets, push_packet};
 
-/// What a packet of a result is.
+/// The role of a packet within a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Definition,
     Row,
-    /// Column count and ends.
+    /// The column count, and the packets that end definitions and rows.
     Frame,
 }
 
-/// Where the parts of a response are.
+/// The numbers of packets by which the parts of a response are recognized.
 pub(super) struct Parts {
-    /// Definitions directly after the first packet.
+    /// The number of definitions directly after the first packet.
     definitions: u64,
     rows: u64,
-    /// The response to COM_STMT_PREPARE: further definitions may follow an EOF.
+    /// This is a response to COM_STMT_PREPARE, in which further definitions may follow an EOF.
     is_prepared: bool,
 }
 
@@ -91,7 +91,7 @@ pub(super) fn column_count_payload(columns: u64, capabilities: u64) -> Vec<u8> {
     payload
 }
 
-/// The strings at the front of a payload: `None` unless there are as many.
+/// Reads strings from the front of a payload. `None` if there are too few.
 pub(super) fn strings<'a, const N: usize>(reader: &mut Reader<'a>) -> Option<[&'a [u8]; N]> {
     let mut strings = [&[][..]; N];
     for string in &mut strings {

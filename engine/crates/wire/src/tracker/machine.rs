@@ -1,4 +1,4 @@
-//! What each packet of a response means, given those before it.
+//! Interprets each packet of a response, given those before it.
 
 use super::prepare::{Parameter, Prepared, Stage};
 use super::window::Front;
@@ -7,7 +7,7 @@ use crate::capability::{DEPRECATE_EOF, MARIADB_PROGRESS, PROGRESS_OBSOLETE};
 use crate::lenenc::Reader;
 use crate::{MAX_PAYLOAD, OkPacket, column_count, status};
 
-/// The first byte of a payload.
+/// Values of the first byte of a payload.
 const OK: u8 = 0x00;
 const MORE_AUTHENTICATION: u8 = 0x01;
 const LOCAL_INFILE: u8 = 0xFB;
@@ -20,7 +20,7 @@ const EOF_LIMIT: usize = 9;
 /// The code of an ERR packet that reports progress instead.
 const PROGRESS_CODE: u16 = 0xFFFF;
 
-/// What the next packet is.
+/// The kind of packet that is expected next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     First,
@@ -34,7 +34,7 @@ enum Phase {
 pub(super) enum Step {
     Continue,
     LocalInfile,
-    /// In an authentication: the server may wait for the client now.
+    /// In an authentication, the server may now wait for the client.
     ClientSpeaks,
     Done(Outcome),
     Confused,
@@ -192,7 +192,7 @@ impl Machine {
         self.finish(ok.status, OutcomeKind::Ok)
     }
 
-    /// Session tracking may lie beyond the window: only the fields before it are read.
+    /// Reads an OK packet up to its session tracking, which may extend beyond the window.
     fn read_ok<'a>(&mut self, front: &Front<'a>) -> Option<OkPacket<'a>> {
         let ok = OkPacket::parse(front.start, 0)?;
         self.note_status(ok.status, ok.warnings, front.offset + ok.status_offset as u64);

@@ -3,7 +3,7 @@
 use crate::capability::OPTIONAL_RESULTSET_METADATA;
 use crate::lenenc::Reader;
 
-/// What the server takes a parameter for before it has had a value of it.
+/// The type that the server assumes for a parameter before it receives a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
     /// One of `enum_field_types`.
@@ -17,12 +17,12 @@ impl Parameter {
     const BINARY: u16 = 63;
     const UNSIGNED: u16 = 1 << 5;
 
-    /// What tells it from others.
+    /// Bytes that identify the type.
     pub fn bytes(&self) -> [u8; 2] {
         [self.type_code, u8::from(self.is_unsigned) | u8::from(self.is_binary) << 1]
     }
 
-    /// Of its definition, which has no long names.
+    /// Reads a parameter's definition. It has no long names, so the window contains all of it.
     pub(super) fn parse(payload: &[u8]) -> Option<Parameter> {
         let mut reader = Reader::new(payload);
         for _ in 0..Self::NAMES {
@@ -36,7 +36,7 @@ impl Parameter {
     }
 }
 
-/// What the first packet tells.
+/// The contents of the first packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Prepared {
     pub id: u32,
@@ -48,7 +48,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Of so many columns or parameters.
+    /// The number of definitions that follow for `count` columns or parameters. 0 if the server leaves them out.
     pub fn definitions(&self, count: u16) -> u16 {
         if self.follows { count } else { 0 }
     }
@@ -64,7 +64,7 @@ impl Prepared {
     }
 }
 
-/// What follows the first packet.
+/// The parts of the response after the first packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Params { left: u16 },
@@ -74,7 +74,7 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    /// Goes on from a stage that has nothing left, past those that have nothing at all. `None`: the response is complete.
+    /// Moves on from a part that has nothing left, past empty ones. `None` if the response is complete.
     pub fn settled(self, prepared: &Prepared, has_eof: bool) -> Option<Stage> {
         match self {
             Stage::Params { left: 0 } if prepared.params > 0 && has_eof => Some(Stage::EndOfParams),

@@ -2,18 +2,19 @@
 
 use crate::packet::Header;
 
-/// Enough for everything that is read of OK, ERR, EOF, column counts and prepared statements.
+/// The number of bytes of a packet that are kept. It suffices for all that is read of OK, ERR, EOF, column counts and prepared
+/// statements.
 const WINDOW: usize = 32;
 
 #[derive(Clone, Debug)]
 pub(super) struct Window {
-    /// Header and first bytes of a packet that arrives in pieces.
+    /// The header and first bytes of a packet that arrives in pieces.
     partial: [u8; Header::SIZE + WINDOW],
-    /// How much of it has arrived, the unseen part included.
+    /// The number of its bytes that have arrived, including those that are not kept.
     arrived: usize,
-    /// Where in the response the next packet begins.
+    /// The offset within the response at which the next packet begins.
     position: u64,
-    /// Of the next packet, once one was seen: a response goes on from the last packet of its command.
+    /// The sequence number of the next packet, once one was seen. A response continues the numbers of its command.
     sequence: Option<u8>,
     continues: bool,
     is_broken: bool,
@@ -23,11 +24,11 @@ pub(super) struct Window {
 #[derive(Clone, Copy)]
 pub(super) struct Front<'a> {
     pub start: &'a [u8],
-    /// Of the payload in this packet.
+    /// The length of the packet's payload. `start` may be shorter.
     pub length: usize,
-    /// Where in the response the payload begins.
+    /// The offset within the response at which the payload begins.
     pub offset: u64,
-    /// It continues the payload of the packet before.
+    /// The packet continues the payload of the packet before.
     pub is_continuation: bool,
 }
 
@@ -64,7 +65,7 @@ impl Window {
         Some(Front { start, length, offset, is_continuation })
     }
 
-    /// The client speaks now, and moves the sequence on.
+    /// Forgets the sequence number, because the client sends the next packet and advances it.
     pub fn forget_sequence(&mut self) {
         self.sequence = None;
     }

@@ -21,7 +21,7 @@ impl Generator {
         }
     }
 
-    /// Its value hangs on the column's, and often on the settings of the session.
+    /// An expression whose value depends on the column's, and often on the settings of the session.
     pub(super) fn scalar(&mut self, table: &Table) -> String {
         let column = table.column(&mut self.random).to_string();
         let pattern: &str = match type_of(&column) {
@@ -145,7 +145,7 @@ impl Generator {
         }
     }
 
-    /// The forms from which rows, not only tables, can be told apart; and their near misses.
+    /// Conditions that let the engine determine which rows are touched, and similar ones that do not.
     pub(super) fn key_condition(&mut self, column: &str) -> String {
         match self.random.below(14) {
             0..=5 => format!("{column} = {}", self.key()),

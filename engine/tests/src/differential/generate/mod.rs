@@ -1,4 +1,4 @@
-//! The random stream: what comes next, given a seed and the answers so far.
+//! The random stream of statements. A seed and the answers so far determine the next one.
 
 mod connections;
 mod definitions;
@@ -27,7 +27,7 @@ use model::{Model, Table};
 
 pub use model::LISTING;
 
-/// What a product must be told in place of a statement that was written for MariaDB.
+/// The statements to send to this product for one that was written for MariaDB. It may be several.
 pub fn in_words_of(product: Product, text: &str) -> Vec<String> {
     match product {
         Product::MariaDb => vec![text.to_owned()],
@@ -37,10 +37,11 @@ pub fn in_words_of(product: Product, text: &str) -> Vec<String> {
 
 const IN_TRANSACTION: u16 = 0x0001;
 const REMEMBERED: usize = 40;
-/// In how many of a hundred steps a session begins anew that a near cache may have given up, since it has prepared a SET, for example.
+/// The percentage of steps in which a session is reset. A near cache may have given the session up, for example because it has prepared a
+/// SET.
 const FRESH: u64 = 8;
 
-/// Reads of any session, to be repeated byte for byte on any session.
+/// Reads of all sessions. Any session may repeat them byte for byte.
 #[derive(Default)]
 struct Memory(Vec<Deed>);
 
@@ -57,19 +58,19 @@ impl Memory {
     }
 
     fn pick(&self, random: &mut Random) -> Option<Deed> {
-        // The latest most often: a read that comes again soon finds its tables unchanged.
+        // The latest reads are repeated most often, because their tables are probably still unchanged.
         let latest = &self.0[self.0.len().saturating_sub(4)..];
         let choices = if random.percent(60) { latest } else { &self.0[..] };
         if choices.is_empty() { None } else { Some(random.pick(choices).clone()) }
     }
 }
 
-/// What a run is to find out.
+/// The purpose of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Aim {
     #[default]
     Everything,
-    /// Whether rows are told apart as they are on the server.
+    /// Mostly statements that name rows: does the engine distinguish them as the server does?
     Rows,
 }
 
@@ -82,7 +83,7 @@ impl fmt::Display for Aim {
     }
 }
 
-/// What the generator believes of a session.
+/// The generator's assumptions about the state of a session.
 #[derive(Clone, Debug)]
 struct Standing {
     database: String,
@@ -96,24 +97,24 @@ pub struct Generator {
     model: Model,
     memory: Memory,
     standings: Vec<Standing>,
-    /// Steps already decided on.
+    /// Steps that have been generated and come next.
     queue: VecDeque<Action>,
-    /// Parameters gathered so far, while a statement for the binary protocol is being written.
+    /// The parameters so far of a statement that is being generated for the binary protocol. None if it is generated as text.
     bound: Option<Vec<Param>>,
-    /// Whose statement is being written.
+    /// The number of the session whose statement is being written.
     session: usize,
-    /// Little happens that outdates everything: most reads that repeat are hits.
+    /// True if statements that invalidate everything are rare, so that most repeated reads are hits.
     is_calm: bool,
-    /// What every history needs at its beginning has been decided on.
+    /// The statements that every history begins with have been generated.
     is_begun: bool,
-    /// Names come in any letters.
+    /// Names are written in random upper and lower case.
     is_any_case: bool,
-    /// Nothing is made that a statement could run without calling it: such programs keep the engine awake.
+    /// No stored functions or triggers are created. The engine never enters light mode where they exist.
     makes_no_programs: bool,
-    /// A near cache follows the log: it serves nothing after an XA transaction, of no
-    /// other engine's tables, and gives sessions up.
+    /// A near cache follows the log. It serves nothing after an XA transaction and nothing of tables of other engines, and it gives
+    /// sessions up.
     is_followed: bool,
-    /// Whose statements these are.
+    /// The product that statements are written for.
     product: Product,
 }
 
@@ -122,7 +123,7 @@ fn makes_program(action: &Action) -> bool {
     text.contains("CREATE") && (text.contains(" FUNCTION ") || text.contains(" TRIGGER "))
 }
 
-/// Places in the list of weights whose statements outdate everything, or end caching for a session.
+/// Indices in the list of weights of statements that invalidate everything, or end caching for a session.
 const DISTURBING: [usize; 9] = [4, 5, 6, 7, 8, 9, 10, 13, 16];
 
 impl Generator {
@@ -149,22 +150,22 @@ impl Generator {
         generator
     }
 
-    /// For servers that find `t0` by the name `T0`.
+    /// For servers that take `T0` and `t0` for the same table.
     pub fn in_any_case(self, is_any_case: bool) -> Self {
         Self { is_any_case, ..self }
     }
 
-    /// For an engine that is to doze.
+    /// For an engine that is to enter light mode, no stored functions and triggers are created.
     pub fn without_programs(mut self, makes_no_programs: bool) -> Self {
         self.queue.retain(|action| !makes_no_programs || !makes_program(action));
         Self { makes_no_programs, ..self }
     }
 
-    /// In the words of this product.
+    /// Makes the generator write statements for this product.
     pub fn speaking(mut self, product: Product) -> Self {
         self.product = product;
         if product == Product::MySql {
-            // After what the prelude of all has made, before what sessions do.
+            // These statements come after those of the common prelude that create tables, and before any session works.
             let place = self.queue.iter().position(|action| action.kind == Kind::Routine).unwrap_or(0);
             for text in mysql::PRELUDE.iter().rev() {
                 let deed = Deed::Query(text.to_string());
@@ -208,7 +209,8 @@ impl Generator {
             self.rows_filling();
         }
         for session in 0..self.standings.len() {
-            // Beside a near cache that follows the log, those share results that begin after the last change of privileges.
+            // Sessions reconnect because a near cache that follows the log shares results only among sessions that began after the last
+            // change of privileges.
             let begin = match self.is_followed {
                 true => Deed::Reconnect(Account::root().in_database("d0"), false),
                 false => Deed::InitDb("d0".into()),
@@ -223,7 +225,7 @@ impl Generator {
         while self.makes_no_programs && makes_program(&action) {
             action = self.translated();
         }
-        // Of those that come again, most must come in the same letters.
+        // Only some statements are respelled, because most repeated reads must have the same bytes to be hits.
         if self.is_any_case
             && let Deed::Query(text) | Deed::Run(text, _) = &mut action.deed
             && self.random.percent(30)
@@ -233,7 +235,7 @@ impl Generator {
         action
     }
 
-    /// One action may stand for several; the rest comes next.
+    /// Translates an action for the product. If it becomes several, the others are queued.
     fn translated(&mut self) -> Action {
         let mut action = self.action();
         if self.product == Product::MariaDb {
@@ -256,7 +258,7 @@ impl Generator {
         action
     }
 
-    /// Something of MySQL's own is due.
+    /// Decides at random whether a statement follows that only MySQL has.
     fn is_own(&mut self, percent: u64) -> bool {
         self.product == Product::MySql && self.random.percent(percent)
     }
@@ -284,7 +286,8 @@ impl Generator {
         Action { session, kind, deed }
     }
 
-    /// Reads that have come before. In a transaction, others often follow at once: only after a read is it known what may be served.
+    /// Repeats a read. In a transaction another repeated read often follows at once, because only after its first read is it known what
+    /// may be served.
     fn repeats(&mut self, session: usize) -> (Kind, Deed) {
         if self.standings[session].in_transaction && self.random.percent(40) {
             for _ in 0..1 + self.random.below(5) {
@@ -318,8 +321,8 @@ impl Generator {
                 _ => self.row_snapshot(session),
             };
         }
-        // Only the last two sessions are restless: the others must share entries, or nothing is ever a hit.
-        // In the order of the match below.
+        // Only the last two sessions get many disturbing statements. The others must share entries, or there would be no hits. The
+        // weights are in the order of the match below.
         let restless = if session + 2 >= self.standings.len() { 8 } else { 1 };
         let weights = [
             600,
@@ -394,11 +397,12 @@ impl Generator {
         self.bound = Some(Vec::new());
         let text = write(self);
         let params = self.bound.take().unwrap_or_default();
-        // Where a pattern had no room for a condition, its parameters have nowhere to go.
+        // If the pattern had no place for a condition, its parameters cannot be bound.
         if text.matches('?').count() == params.len() { Deed::Run(text, params) } else { Deed::Query(write(self)) }
     }
 
-    /// Whatever can be prepared has the same effect as its text. (Definitions are asked for again as texts alone.)
+    /// A statement that can be prepared sometimes is, since that has the same effect. Definitions are excluded: they are retried, which
+    /// works for texts only.
     fn prepared_at_times(&mut self, kind: Kind, deed: Deed) -> Deed {
         let kinds = [Kind::Transaction, Kind::Xa, Kind::Setting, Kind::Temporary, Kind::Connection, Kind::Account];
         match deed {
@@ -429,7 +433,7 @@ impl Generator {
         if self.random.percent(50) { Deed::Pipeline(texts) } else { Deed::Query(texts.join("; ")) }
     }
 
-    /// Most clients that have the rows counted ask for their number.
+    /// After a read that counts all rows found, most sessions ask for that number.
     fn asks_for_count(&mut self, session: usize, deed: &Deed) {
         let counts = matches!(deed, Deed::Query(text) if text.contains("SQL_CALC_FOUND_ROWS"));
         if counts && self.random.percent(60) {
@@ -437,7 +441,7 @@ impl Generator {
         }
     }
 
-    /// What a client may ask about the statement before.
+    /// Sends questions that a client may ask about the statement before.
     fn aftermath(&mut self, session: usize) {
         if self.random.percent(7) {
             let text = self.random.word(&[
@@ -486,7 +490,7 @@ impl Generator {
         }
     }
 
-    /// Takes note of an answer; says whether the schema should be read again.
+    /// Updates the assumptions about a session after an answer. Returns true if the schema has to be read again.
     pub fn observe(&mut self, action: &Action, responses: &[Response], is_lost: bool) -> bool {
         let standing = &mut self.standings[action.session];
         standing.is_lost = is_lost;

@@ -1,4 +1,4 @@
-//! What the generator knows of the schema: read back from the plain server after each change, never guessed.
+//! The generator's knowledge of the schema. It is read back from the plain server after each change, never guessed.
 
 use crate::client::Row;
 use crate::random::Random;
@@ -7,7 +7,7 @@ pub const LISTING: &str = "SELECT table_schema, table_name, column_name, IFNULL(
     FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name) \
     WHERE table_schema IN ('d0', 'd1') AND table_name <> 's0' ORDER BY 1, 2, ordinal_position";
 
-/// The name of a column tells its type, in every table.
+/// The type of a column. In every table the column's name determines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     Int,
@@ -54,7 +54,7 @@ impl Table {
         &self.columns[random.below(self.columns.len())]
     }
 
-    /// A column that takes a value: not the generated one.
+    /// Any column that can be assigned, which excludes the generated one.
     pub fn settable(&self, random: &mut Random) -> &str {
         let choices: Vec<_> = self.columns.iter().filter(|one| *one != "v").collect();
         if choices.is_empty() { "id" } else { choices[random.below(choices.len())] }
@@ -80,8 +80,8 @@ impl Model {
         }
     }
 
-    /// Of a MEMORY table the server deletes what it has found in the order of its rows' addresses, which no two servers have
-    /// in common, if it finds it by a join. New rows take the places of the deleted, the last one first.
+    /// True if the table may have rows of a MEMORY table. A DELETE that finds rows of such a table by a join deletes them in the order of
+    /// their addresses, which differs between servers, and new rows take the places of deleted ones, the last one first.
     pub fn may_lie_anywhere(&self, table: &Table) -> bool {
         table.is_in_memory || table.is_view() && self.tables.iter().any(|table| table.is_in_memory)
     }

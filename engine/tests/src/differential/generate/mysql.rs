@@ -1,4 +1,4 @@
-//! MySQL's part of the stream: what is written for MariaDB in MySQL's words, and shapes that MySQL alone has.
+//! MySQL's part of the stream: translations of MariaDB's statements, and statements that only MySQL has.
 
 use super::Generator;
 use super::model::Table;
@@ -11,7 +11,7 @@ const DUALITY: &str = "CREATE OR REPLACE JSON RELATIONAL DUALITY VIEW d2.dv AS \
 const DUALITY_OF_KEYS: &str = "CREATE OR REPLACE JSON RELATIONAL DUALITY VIEW d2.dv AS \
     SELECT JSON_DUALITY_OBJECT(WITH(INSERT, UPDATE, DELETE) '_id': id) FROM d0.t1";
 
-/// In this order: what MariaDB calls otherwise, and for what MySQL has not, something near it.
+/// Replacements that are made in this order: other names for the same thing, or something similar if MySQL lacks it.
 const WORDS: &[(&str, &str)] = &[
     ("CREATE OR REPLACE TABLE", "CREATE TABLE"),
     ("CREATE OR REPLACE TEMPORARY TABLE", "CREATE TEMPORARY TABLE"),
@@ -21,7 +21,7 @@ const WORDS: &[(&str, &str)] = &[
     (" RETURNING id", ""),
     ("tx_isolation", "transaction_isolation"),
     ("@@in_transaction", "@@autocommit"),
-    // The server's own flags do not tell of it after the reset of a connection, those of a served result do.
+    // After the reset of a connection the server's status flags do not show this setting, but those of a served result do.
     ("SET GLOBAL autocommit = 0", "SET GLOBAL autocommit = 1"),
     ("TO PUBLIC", "TO u0"),
     ("SET DEFAULT ROLE r0 FOR ", "SET DEFAULT ROLE r0 TO "),
@@ -51,7 +51,7 @@ const WORDS: &[(&str, &str)] = &[
     ("EXECUTE q USING x", "SET @x = x; EXECUTE q USING @x"),
 ];
 
-/// The statements that stand for one of MariaDB's.
+/// MySQL's statements for one of MariaDB's.
 pub(super) fn translated(text: &str) -> Vec<String> {
     let mut text = WORDS.iter().fold(text.to_owned(), |text, (theirs, own)| text.replace(theirs, own));
     text =
@@ -80,14 +80,14 @@ pub(super) fn translated(text: &str) -> Vec<String> {
     vec![text]
 }
 
-/// A setting for one statement.
+/// The read with a hint that makes a setting for it.
 fn hinted(settings: &str, read: &str) -> String {
     let first = settings.split(", ").next().unwrap_or_default();
     let may_stand = !first.contains(['\'', '@', '(']) && !first.ends_with("DEFAULT");
     if may_stand { read.replacen("SELECT", &format!("SELECT /*+ SET_VAR({first}) */"), 1) } else { read.to_owned() }
 }
 
-/// Each part between `open` and `close`, with both, as `write` has it.
+/// Replaces each part from `open` to `close` by what `write` makes of it.
 fn around(text: &str, open: &str, close: &str, write: impl Fn(&str) -> String) -> String {
     let mut parts = text.split(open);
     let mut out = parts.next().unwrap_or_default().to_owned();

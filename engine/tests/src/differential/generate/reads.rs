@@ -45,7 +45,8 @@ impl Generator {
         let column = table.column(&mut self.random).to_string();
         let aggregate = self.aggregate(table);
         let rollup = self.random.word(&["", "", " HAVING COUNT(*) > 1"]);
-        // Which of "a" and "A" stands for their group is the server's mood.
+        // Groups ignore case, and whether "a" or "A" represents a group is up to the server. So only their least binary value is
+        // selected.
         format!("SELECT MIN(BINARY {column}), {aggregate} FROM {name} GROUP BY {column}{rollup} ORDER BY {column}")
     }
 
@@ -103,7 +104,7 @@ impl Generator {
         )
     }
 
-    /// Whoever answers these from memory is caught by one of them.
+    /// Reads that a cache must not answer, or only with care: a cache that serves them blindly gives a wrong answer to some of them.
     fn delicate(&mut self, table: &Table, name: &str) -> String {
         let condition = self.condition(table);
         let pattern = self.random.word(&[
@@ -167,11 +168,11 @@ impl Generator {
             "SELECT id FROM {t} WHERE {c} ORDER BY id OFFSET 1 ROW FETCH FIRST 2 ROWS ONLY",
             "SELECT id FROM {t} WHERE {c} ORDER BY id LIMIT 2 INTO OUTFILE '/nonexistent/x'",
         ]);
-        // The second occurrence of a condition would need its parameters twice.
+        // A second occurrence of the condition would need its parameters twice.
         pattern.replace("{t}", name).replacen("{c}", &condition, 1)
     }
 
-    /// The same statement in other bytes.
+    /// The same statement with other bytes, for example with a comment.
     fn decorated(&mut self, text: String) -> String {
         match self.random.below(60) {
             0 => format!("/* note */ {text}"),
@@ -192,7 +193,7 @@ impl Generator {
         }
     }
 
-    /// More than one packet of the network, rarely more than one of the protocol.
+    /// A result larger than a network packet, and rarely larger than a packet of the protocol.
     pub(super) fn big(&mut self) -> String {
         let table = self.table(false);
         let name = self.reference(&table);

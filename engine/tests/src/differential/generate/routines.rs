@@ -53,7 +53,7 @@ impl Generator {
         format!("{verb}{algorithm}{definer}{security} VIEW {} AS {body}", self.random.word(VIEWS))
     }
 
-    /// What ends, changes or hides what a view said: its definition, or the right of somebody to see it.
+    /// A statement that removes or changes the definition of a view, or a user's right to read it.
     pub(super) fn view_change(&mut self) -> String {
         match self.random.below(10) {
             0..=5 => self.view(),
@@ -80,7 +80,8 @@ impl Generator {
             0 => format!("UPDATE d0.t{target} SET a = a + 1 WHERE id = 5"),
             1 => format!("INSERT IGNORE INTO d0.t{target} (a) VALUES (77)"),
             2 => format!("DELETE FROM d0.t{target} WHERE id = 9"),
-            // Not a sum with it: of `SET @u = COALESCE(@u, 0) + 1` MySQL 9.7.4 itself dies now and then, in `user_var_entry::store`.
+            // The value is no sum with the variable itself: `SET @u = COALESCE(@u, 0) + 1` sometimes crashes MySQL 9.7.4 in
+            // `user_var_entry::store`.
             3 => "SET @u = IF(@u IS NULL, 1, 2)".into(),
             _ => format!("UPDATE d0.t{target} SET a = 3 WHERE id BETWEEN 2 AND 4"),
         };
@@ -117,7 +118,7 @@ impl Generator {
             8 => format!("BEGIN START TRANSACTION; UPDATE {name} SET a = x WHERE id = x; END"),
             9 => format!("BEGIN PREPARE q FROM 'SELECT COUNT(*) FROM {name}'; EXECUTE q; DEALLOCATE PREPARE q; END"),
             10 => format!("ALTER TABLE {name} COMMENT = 'by procedure'"),
-            // What is prepared inside a routine is in no log.
+            // The binary log does not contain the statement that a routine prepares.
             11 => {
                 let made = format!("RARY TABLE IF NOT EXISTS t{} (id INT PRIMARY KEY, a INT)", self.random.below(6));
                 format!("BEGIN PREPARE q FROM CONCAT('CREATE TEMPO', '{made}'); EXECUTE q; END")
@@ -133,7 +134,8 @@ impl Generator {
         format!("CALL {name}({})", self.small())
     }
 
-    /// Seldom in another database than most sessions are in: the server chooses that one and comes back.
+    /// The procedure is rarely in another database than that of most sessions. For such a call the server changes the database and comes
+    /// back.
     fn procedure_name(&mut self) -> String {
         let database = self.random.word(&["d0", "d0", "d1"]);
         format!("{database}.p{}", self.random.below(5))

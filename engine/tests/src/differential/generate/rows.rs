@@ -1,12 +1,12 @@
-//! Statements that aim at telling rows apart: keys that meet, touch and just miss each other, in tables where a statement
-//! changes only the rows that it names, and in tables where it does not.
+//! Statements for testing that rows are distinguished: keys that are equal, adjacent or nearly so. Some tables change only by statements
+//! that name their rows, and others do not.
 
 use super::Generator;
 use super::model::Table;
 use crate::client::Param;
 use crate::differential::action::{Account, Deed, Kind};
 
-/// What keys can do, by table; the last column of some is generated.
+/// Tables with different kinds of keys. The last column of some is generated.
 const TABLES: &[(&str, &str)] = &[
     ("d0.t0", "(id INT AUTO_INCREMENT PRIMARY KEY, a INT DEFAULT 1, c VARCHAR(30), d DECIMAL(12,3)) ENGINE=InnoDB"),
     (
@@ -39,7 +39,7 @@ const TABLES: &[(&str, &str)] = &[
     ),
 ];
 
-/// Tables whose rows have unique keys besides their numbers.
+/// Tables whose rows have further unique keys.
 const PAIRS: &str = "d0.t7";
 const NAMES: &str = "d1.t2";
 /// Some of them are equal in some collations, or as numbers.
@@ -167,7 +167,7 @@ impl Generator {
         format!("CREATE OR REPLACE TRIGGER {database}.g{number} {event} FOR EACH ROW {body}")
     }
 
-    /// Few keys, around the ends of blocks of them.
+    /// One of a few keys, mostly around the bounds of blocks.
     fn near(&mut self) -> i64 {
         match self.random.below(20) {
             0..=11 => self.random.between(1, 12),
@@ -300,7 +300,7 @@ impl Generator {
         }
     }
 
-    /// Rows that are kept, a write that may meet some of them, and another look.
+    /// Reads rows so that they are cached, writes to rows that may be among them, and reads again.
     pub(super) fn row_watch(&mut self, session: usize) -> (Kind, Deed) {
         if self.random.percent(50) {
             return self.unique_watch(session);
@@ -319,7 +319,7 @@ impl Generator {
         (Kind::Read, look(1))
     }
 
-    /// The same for rows that are found by another unique key: at first these have the keys that are looked for.
+    /// The same for rows that are found by another unique key. At the beginning there are rows with the keys that are read.
     fn unique_watch(&mut self, session: usize) -> (Kind, Deed) {
         let name = self.random.word(&[PAIRS, NAMES]);
         let what = self.random.word(&["*", "d, id", "id, a", "d, a AS id", "a AS id, id AS n"]);
@@ -349,7 +349,7 @@ impl Generator {
         (Kind::Read, look(1))
     }
 
-    /// One session has a snapshot. Others read what is newer, so that a near cache has it in its memory.
+    /// One session has a snapshot. Others read newer rows, so that a near cache stores them.
     pub(super) fn row_snapshot(&mut self, session: usize) -> (Kind, Deed) {
         let table = self.table(false);
         let name = format!("{}.{}", table.database, table.name);
@@ -357,7 +357,7 @@ impl Generator {
         let (key, other) = (1 + self.random.below(6) as u64, 7 + self.random.below(6) as u64);
         let [writer, reader] = [1, 2].map(|others| (session + others) % self.standings.len());
         for one in [reader, session] {
-            // They share results from here on.
+            // From here on these sessions share results.
             self.later(one, Kind::Connection, Deed::Reconnect(Account::root().in_database("d0"), false));
             self.settle(one);
         }
@@ -441,7 +441,7 @@ impl Generator {
         }
     }
 
-    /// Those in which reads are served.
+    /// A statement that begins or ends a transaction in which reads are served.
     pub(super) fn row_transaction(&mut self, session: usize) -> String {
         let choices: &[&str] = match self.standings[session].in_transaction {
             true => &[

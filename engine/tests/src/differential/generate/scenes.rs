@@ -3,7 +3,7 @@
 use super::{Aim, Generator};
 use crate::differential::action::{Deed, Kind};
 
-/// Whose meaning hangs on the others, or that change what is told beside the rows.
+/// Settings whose meaning depends on the order in which they are made, or that change the metadata or warnings that come with the rows.
 const SETTINGS: &[&str] = &[
     "SET collation_connection = latin1_bin",
     "SET character_set_connection = utf8mb4",
@@ -17,7 +17,7 @@ const SETTINGS: &[&str] = &[
     "SET time_zone = '+05:00'",
 ];
 
-/// Each with a value whose text is known, and with one that comes by a way which hides it.
+/// Settings, each with a value that its text shows and with one whose text hides it.
 const HIDDEN: &[(&str, &str, &str)] = &[
     ("time_zone", "'+05:00'", "'-03:00'"),
     ("lc_time_names", "'de_DE'", "'fr_FR'"),
@@ -26,14 +26,14 @@ const HIDDEN: &[(&str, &str, &str)] = &[
     ("default_regex_flags", "'DOTALL'", "''"),
 ];
 
-/// Comments that a server executes are never kept: most scenes go without them.
+/// True unless the read contains comments that a server executes. Such reads are never cached, so most scenes avoid them.
 fn is_promising(read: &Deed) -> bool {
     let (Deed::Query(text) | Deed::Run(text, _)) = read else { return false };
     !text.contains("/*!") && !text.contains("/*M!")
 }
 
 impl Generator {
-    /// How often a scene begins, beside the other weights. A stream that aims at rows has repeats enough.
+    /// The weight of scenes among the other kinds of steps. A run that aims at rows needs none, since it repeats reads anyway.
     pub(super) fn scenes(&self) -> u32 {
         if self.aim == Aim::Everything { 220 } else { 0 }
     }
@@ -66,7 +66,7 @@ impl Generator {
         (Kind::Read, Deed::Query(quiet))
     }
 
-    /// What was set is set again after something that may have changed it, which the text does not show.
+    /// A setting is made again after a statement that may have changed it without saying so in its text.
     fn again_scene(&mut self, session: usize) -> (Kind, Deed) {
         let partner = self.random.below(self.standings.len());
         let table = self.table(false);
@@ -97,7 +97,7 @@ impl Generator {
         (Kind::Read, read)
     }
 
-    /// Its first step; the rest is queued.
+    /// Generates a scene. Returns its first step, and queues the others.
     pub(super) fn scene(&mut self, session: usize) -> (Kind, Deed) {
         if self.random.percent(4) {
             return self.settings_scene(session);
@@ -117,7 +117,7 @@ impl Generator {
         }
         let mut first = (Kind::Read, read.clone());
         if self.random.percent(25) {
-            // What the session had gathered so far may keep it from being served.
+            // A reset clears what the session has accumulated, which may keep it from being served.
             self.settle(session);
             self.later(session, first.0, first.1);
             first = (Kind::Connection, Deed::ResetConnection);

@@ -1,8 +1,8 @@
-//! Names in other letters, for servers that do not tell `T0` from `t0`.
+//! Names in other case, for servers that take `T0` and `t0` for the same.
 
 use crate::random::Random;
 
-/// Each name of a database, table, view or alias of the generator's (a letter and a digit) in capitals or as it is.
+/// Writes each of the generator's names of databases, tables, views and aliases (a letter and a digit) in capitals or leaves it.
 pub fn respelled(random: &mut Random, text: &str) -> String {
     let bytes = text.as_bytes();
     let is_in_word = |at: usize| bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');

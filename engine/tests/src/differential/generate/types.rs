@@ -1,10 +1,10 @@
-//! Values of other types for the parameters of one prepared statement: a server may go by those that they were given before.
+//! Values of other types for the parameters of one prepared statement. A server may interpret a value by the types of earlier ones.
 
 use super::Generator;
 use crate::client::Param;
 use crate::differential::action::{Deed, Kind};
 
-/// Whose rows hang on the type of the parameter; `{c}` is a column.
+/// Reads whose rows depend on the type of the parameter. `{c}` is a column, `{t}` a table.
 const READS: [&str; 12] = [
     "SELECT id, {c} FROM {t} WHERE {c} = ? ORDER BY id",
     "SELECT id FROM {t} WHERE {c} < ? ORDER BY id",
@@ -20,8 +20,8 @@ const READS: [&str; 12] = [
     "SELECT id FROM {t} WHERE CASE ? WHEN {c} THEN 1 ELSE 0 END ORDER BY id",
 ];
 
-/// Whether the columns are told alike whatever was executed before: those of a result that may come out of a temporary table
-/// are told by the plan, which a plain server remembers from other values.
+/// True if the metadata of the columns does not depend on earlier executions. For a result that may come out of a temporary table it
+/// depends on the plan, which a plain server keeps from executions with other values.
 fn is_plain(text: &str) -> bool {
     let text = text.to_ascii_uppercase();
     !["JOIN", "GROUP", "DISTINCT", "UNION", "WITH", "OVER", "INTERSECT", "EXCEPT"]
@@ -30,7 +30,7 @@ fn is_plain(text: &str) -> bool {
 }
 
 impl Generator {
-    /// The same statement with another value in one place, where it has any.
+    /// The same statement with one value changed. None if it has no values.
     pub(super) fn revalued(&mut self, deed: &Deed) -> Option<Deed> {
         let Deed::Run(text, params) = deed else { return None };
         if params.is_empty() || !is_plain(text) {
@@ -45,7 +45,7 @@ impl Generator {
         Some(Deed::Run(text.clone(), params))
     }
 
-    /// One statement in two sessions, each of which gives it values of some types in an order of its own.
+    /// Executes one statement in two sessions. Each session binds values of several types in its own order.
     pub(super) fn types_scene(&mut self, session: usize) -> (Kind, Deed) {
         let partner = self.random.below(self.standings.len());
         let table = self.table(false);
@@ -71,7 +71,7 @@ impl Generator {
         (Kind::Read, Deed::Run(text, choices.swap_remove(0)))
     }
 
-    /// About the same value, as any type has it.
+    /// About the same value in another type.
     pub(super) fn retyped(&mut self, param: &Param) -> Param {
         let number = match param {
             Param::Int(number) => *number,

@@ -1,4 +1,4 @@
-//! Literals, or bound parameters in their place.
+//! Literals, or bound parameters instead of them.
 
 use super::Generator;
 use super::model::{Type, type_of};
@@ -69,8 +69,8 @@ impl Generator {
         }
     }
 
-    /// A parameter when the statement is to be prepared, the literal otherwise. Placeholders come in the order of the
-    /// calls: call in the order of the text.
+    /// Returns a placeholder if the statement is to be prepared, and else the literal. Parameters are bound in the order of the calls, so
+    /// calls must be in the order of the text.
     pub(super) fn bind(&mut self, param: Param, literal: String) -> String {
         if self.bound.is_none() {
             return literal;

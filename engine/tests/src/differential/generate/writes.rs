@@ -78,7 +78,8 @@ impl Generator {
     fn update(&mut self, table: &Table, name: &str) -> String {
         let first = self.assignment(table);
         let second = if self.random.percent(25) { format!(", {}", self.assignment(table)) } else { String::new() };
-        // Which of several rows gets a key first hangs on the order of a scan, and a table without transactions keeps it.
+        // If several rows get the same key, the order of the scan decides which one succeeds, and a table without transactions keeps that
+        // result. So one row at a time is given a new key.
         let moves = format!("{first}{second}").split(", ").any(|assignment| assignment.starts_with("id = "));
         let condition = if moves { format!(" WHERE id = {}", self.key()) } else { self.write_condition(table) };
         format!("UPDATE {name} SET {first}{second}{condition}")
@@ -89,8 +90,8 @@ impl Generator {
         format!("DELETE FROM {name}{condition}")
     }
 
-    /// Mostly single rows, so that tables neither empty nor lock up. Never downwards: of a partitioned table a plain server
-    /// may then see no rows, depending on what it has read before.
+    /// Mostly single rows, so that tables are not emptied and few rows are locked. There is no descending order: on a partitioned table a
+    /// plain server may then see no rows, depending on what it has read before.
     fn write_condition(&mut self, table: &Table) -> String {
         match self.random.below(20) {
             0..=11 => format!(" WHERE id = {}", self.key()),
@@ -140,7 +141,7 @@ impl Generator {
             return self.delete(table, name);
         }
         let condition = self.key_condition("x.id");
-        // A plain server dies when it executes the second form over a view for the second time.
+        // A plain server crashes when it executes the second form over a view for the second time.
         let forms = if table.is_view() || other.is_view() { 1 } else { 2 };
         match self.random.below(forms) {
             0 => format!("DELETE x, y FROM {name} x JOIN {other_name} y ON x.id = y.id WHERE {condition}"),
