@@ -66,7 +66,7 @@ def test_a_database_that_was_restarted_is_used_again(cluster, web, tmp_path):
     assert "Traceback" not in log
     [told] = [line for line in map(json.loads, log.splitlines()) if line["event"] == "request_failed"]
     assert "connection" in told["error"]
-    assert "refused" in log  # as the pool says, which tried
+    assert "refused" in log  # from the pool, which tried to connect
     cluster.start()
     assert ask(web + "/readyz")[0] == 200
     assert ask(web + "/api/v1/instances")[0] == 401

@@ -1,4 +1,4 @@
-"""Of twenty writers with one ETag one succeeds, for every operation of the contract that takes If-Match."""
+"""If twenty writers use the same ETag, one succeeds: for every operation of the contract that takes If-Match."""
 
 from functools import partial
 

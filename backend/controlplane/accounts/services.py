@@ -128,8 +128,8 @@ def _refuse_what_the_provider_says(user: User, changes: dict[str, Any]) -> None:
 
 
 def _refuse_own_password(user: User) -> None:
-    """Denies changing one's own password here: whoever finds an open session must not be able to take the
-    account over.
+    """Denies changing one's own password here: a person who finds an open session must not be able to take the account
+    over.
     """
     if user.pk == caller().actor_id:
         raise Conflict(

@@ -92,7 +92,7 @@ def _message(body: Any, headers: dict[str, str]) -> Message:
 
 
 def _signature(body: bytes, secret: str, now: int) -> dict[str, str]:
-    """Signs body and time, so that nobody else can send the message again later."""
+    """Signs body and time, so that a recorded message cannot be sent again later."""
     if not secret:
         return {}
     signed = hmac.new(secret.encode(), f"{now}.".encode() + body, hashlib.sha256).hexdigest()

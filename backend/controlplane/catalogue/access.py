@@ -1,5 +1,4 @@
-"""Who may set a variable through this product, and why: administrators and operators, only administrators, or nobody.
-Pure.
+"""The access class of each variable: operators may set it, only administrators, or no user; with the reason. Pure.
 
 The classes are data (`access.yaml`). Names that it does not list are judged by their type, name, default and choices,
 and refused in case of doubt: the purpose of an unknown text variable cannot be seen (docs/adr/variables-by-class.md).

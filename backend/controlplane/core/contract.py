@@ -61,8 +61,8 @@ IF_MATCH_WELCOME = OpenApiParameter(
 
 
 class ContractSchema(AutoSchema):
-    """A view lists the methods that require If-Match in `if_match_methods`, and those that accept it in the other
-    attribute.
+    """A view lists the methods that require If-Match in `if_match_methods`, and those where it is optional in
+    `if_match_welcome_methods`.
     """
 
     def get_override_parameters(self) -> list[Any]:

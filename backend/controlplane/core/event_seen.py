@@ -53,6 +53,6 @@ def up_to_now() -> Seen:
 
 
 def unseen(seen: Seen) -> list[Event]:
-    """Returns the next events that the reader has not seen, oldest first, at most AT_ONCE."""
+    """Returns the next events that the reader has not seen, oldest first. Their number is limited, so call it again."""
     found = Event.objects.filter(id__gt=seen.newest - LATE - 1).order_by("id")[: LATE + AT_ONCE]
     return [event for event in found if event.pk not in seen]

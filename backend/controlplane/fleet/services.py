@@ -81,7 +81,7 @@ def class_of_size(
 
 
 def _short(size_bytes: int) -> str:
-    """Returns a size such as 16GiB, in the largest unit of which it is a whole number."""
+    """Returns a size such as 16GiB. The unit is the largest one that gives a whole number."""
     for unit, name in ((1024**3, "GiB"), (1024**2, "MiB"), (1024, "KiB")):
         if size_bytes % unit == 0:
             return f"{size_bytes // unit}{name}"

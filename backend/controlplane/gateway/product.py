@@ -236,7 +236,7 @@ MYSQL = LocalProduct(
     engine_installed_errors=frozenset({1125}),
 )
 
-# Editions are recognised by these variables. The version string alone only tells the product.
+# Editions are recognised by these variables. The version string alone only identifies the product.
 EDITIONS: tuple[Edition, ...] = (
     Edition("Amazon Aurora", "aurora_version", ".", is_managed=True),
     Edition("Amazon RDS", "basedir", "^/rdsdbbin/", is_managed=True),

@@ -47,7 +47,7 @@ CONNECTION_LOST = {CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST, CR.CR_CONN_HOST_E
 # Error numbers of all products, since an error may arrive before the server's product is known. No number has two
 # meanings.
 SHUTTING_DOWN = {ER.SERVER_SHUTDOWN, ER.CON_COUNT_ERROR}.union(*(product.killed_errors for product in PRODUCTS))
-# A server may list several privileges, each of which is enough. The last one listed is the narrowest.
+# A server may list several privileges, and each of them is enough. The last one listed is the narrowest.
 PRIVILEGES = re.compile(r"\(at least one of\) the (.+?) privilege")
 SHOWN = 500  # characters of a server's message that are shown
 CONNECT_BYTES = 64 * 1024

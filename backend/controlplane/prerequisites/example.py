@@ -68,7 +68,7 @@ NOT_REMEMBERED = NotFound(
 
 
 def example_allow(role: str | None) -> None:
-    """Raises Denied unless the role may run trials, from which data can be learned as well."""
+    """Raises Denied unless the role may run trials. Trials reveal data as well, so the same role is required."""
     wanted = settings_get().trial_role
     if role is None or not covers(role, wanted):
         raise Denied(f"Statements with their literals are shown to the role {wanted}; others see the digest.")

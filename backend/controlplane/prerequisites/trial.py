@@ -181,7 +181,10 @@ def _timed(server: Server, statement: str, repetitions: int) -> dict[str, int]:
 
 
 def _counts(server: Server) -> Counts:
-    """Returns the counts of this session, or those of all sessions if the engine cannot tell them apart."""
+    """Returns the counts of this session.
+
+    An engine that does not count sessions separately returns those of all sessions.
+    """
     told = _report(server, reports.STATUS, reports.ITEM, reports.VALUE)
     own = [told.get(item) for item in reports.OWN_COUNTS.values()]
     if None not in own:

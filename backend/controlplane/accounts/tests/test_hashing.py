@@ -1,4 +1,4 @@
-"""Many passwords at once: memory is bounded, excess requests are told when to retry, and other requests still work."""
+"""Many passwords at once: memory is bounded, excess requests get a Retry-After, and other requests still work."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""Whatever dies or hangs, a change is never applied twice, and always ends in a state that says what is the case."""
+"""A change is never applied twice, whatever dies or hangs, and always ends in a state that reports what is the case."""
 
 import pytest
 
