@@ -1,1 +1,1 @@
-"""What the control plane does per second and per core, measured. Run: `python -m bench --help`. See README.md."""
+"""Benchmarks of the control plane: its work per second and per core. Run: `python -m bench --help`. See README.md."""

@@ -1,6 +1,6 @@
-"""A thousand incidents: opened in one look, looked at while they are open, listed, and told by mail.
+"""A thousand incidents: opened by one evaluation, evaluated while they are open, listed, and mailed.
 
-The rules judge the newest samples of the polls before. The mail server is a real one, in this process.
+The rules judge the newest samples of earlier polls. The mail server is a real one, in this process.
 """
 
 from __future__ import annotations
@@ -63,12 +63,12 @@ def _mail_through(port: int) -> None:
 def _more_rules() -> None:
     with acting_as("bench"):
         for number in range(RULES):
-            fields = {**RULE, "comparison": "lt"}  # never broken
+            fields = {**RULE, "comparison": "lt"}  # a condition that is never true
             services.rule_create(name=f"rule {number}", overrides=[], **fields)
 
 
 def _looks() -> dict[str, float]:
-    """Processor time beside the other: PostgreSQL's own is not in it."""
+    """Returns wall time and, separately, this process's CPU time, which does not include PostgreSQL's."""
     wall, cpu = [], []
     for _ in range(LOOKS):
         now, started = _sampled(), time.process_time()
@@ -78,7 +78,7 @@ def _looks() -> dict[str, float]:
 
 
 def _sampled() -> int:
-    """The newest samples once more, an interval later; when."""
+    """Repeats the newest samples one interval later. Returns their time."""
     newest = Sample.objects.aggregate(Max("at"))["at__max"]
     names = [name for name in SAMPLE_TYPES if name != "at"]
     partitions_ensure(Sample, newest, newest + 15)

@@ -20,7 +20,7 @@ from controlplane.parameters.services import template_create
 
 MOST, PARALLELISM, PREVIEWS = 1000, 20, 5
 PATH = "/api/v1/fleet-applies"
-# One after the other: what runs already would be no change.
+# Applied one after the other with different values, since setting a value that already runs is no change.
 TEMPLATES = {
     f"bench-{number}": {"long_query_time": str(number), "sort_buffer_size": f"{number}M"} for number in (1, 2, 3)
 }
@@ -52,7 +52,10 @@ def measure(instances: int) -> dict[str, Any]:
 
 
 def _previews(client: Any, body: dict[str, Any]) -> tuple[list[float], list[float]]:
-    """Of the wall and of this process, PostgreSQL not counted. The first one loads what is loaded once."""
+    """Returns the wall times and this process's CPU times, without PostgreSQL.
+
+    The first preview is left out, since it loads modules.
+    """
     wall, cpu = [], []
     for _ in range(PREVIEWS + 1):
         started = time.process_time()

@@ -1,4 +1,4 @@
-"""The API over Django's HTTP stack, without a network."""
+"""A client of the API that calls Django's HTTP stack directly, without a network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Evaluations per second on one core: compiled once, then through the cache by text, as a preview does it."""
+"""Measures evaluations of expressions per second on one core: compiled once, then through the cache by text, as in
+previews.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Connection:
         self.streams: Any = None
 
     async def ask(self, method: str, path: str, headers: dict[str, str], body: Any = None) -> int:
-        """The status; 0: the connection was lost or refused, or nothing came in time."""
+        """Returns the status; 0 if the connection was lost or refused, or nothing arrived in time."""
         try:
             async with asyncio.timeout(LIMIT_SECONDS):
                 status, length = await self.begin(method, path, headers, body)
@@ -75,7 +75,7 @@ class Connection:
 
 
 class Asked:
-    """What became of requests, and how long each took."""
+    """Results of requests, and how long each took."""
 
     def __init__(self) -> None:
         self.statuses: Counter[int] = Counter()
@@ -140,7 +140,7 @@ def writing(port: int, token: str) -> Callable[[], Awaitable[int]]:
 async def clients_beside_streams(port: int, tokens: list[str], streams: int, seconds: float) -> dict[str, Any]:
     opened, told, cut = Counter[int](), [0] * streams, Counter[str]()
     is_over, loop = asyncio.Event(), asyncio.get_running_loop()
-    # A connection of its own, from before the process takes any.
+    # A connection of its own, made before the web process takes any.
     publisher = ThreadPoolExecutor(1)
     await loop.run_in_executor(publisher, publish, -1)
 
@@ -205,7 +205,7 @@ def close_connection() -> None:
 
 
 def tokens_of(clients: int) -> list[str]:
-    """Each of a user of its own: how often one may ask is limited."""
+    """Returns tokens of different users, since requests per user are limited."""
     from controlplane.accounts.models import User
     from controlplane.accounts.services import token_create, user_create
     from controlplane.core.request_context import acting_as
@@ -217,7 +217,7 @@ def tokens_of(clients: int) -> list[str]:
 
 
 class Web:
-    """The process, and what it took."""
+    """The web process, and the resources that it used."""
 
     def __init__(self) -> None:
         self.port = free_port()

@@ -1,4 +1,4 @@
-"""What a run was measured on."""
+"""Describes the machine that a run was measured on."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def cpu() -> str:
 
 
 def cores() -> int:
-    """Those that the run is confined to."""
+    """Returns the number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def run_name() -> str:
-    """Of the folder that a run is kept in: date and machine."""
+    """Returns the name of a run's folder: date and machine."""
     words = re.sub(r"\([^)]*\)|@.*", " ", cpu()).lower().split()
     slug = "-".join(word for word in words if re.fullmatch(r"[a-z0-9-]+", word) and word not in ("cpu", "processor"))
     return f"{datetime.now(UTC):%Y-%m-%d}-{slug}-{cores()}-cores"

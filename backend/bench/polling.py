@@ -1,6 +1,8 @@
-"""Rounds against the simulator, written to PostgreSQL: polls per second of wall time and per core of the poller.
+"""Rounds of polls against the simulator, written to PostgreSQL: polls per second of wall time and per core of the
+poller.
 
-The first round opens the connections and is not counted. Rolling up those rounds and judging the rules on them follow.
+The first round opens the connections and is not counted. Then rollups of those rounds and evaluations of the rules are
+measured.
 """
 
 from __future__ import annotations
@@ -25,7 +27,10 @@ PER_PROCESS = 5000
 
 @contextmanager
 def simulated(count: int) -> Iterator[None]:
-    """One process serves as many as its limit of open files lets it: a listener and a connection each."""
+    """Starts the simulator.
+
+    Each of its processes serves as many servers as its limit of open files allows: a listener and a connection each.
+    """
     allow_files(count + 200)
     with ExitStack() as stack:
         firsts = range(0, count, PER_PROCESS)

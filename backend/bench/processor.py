@@ -1,4 +1,4 @@
-"""Processor time of others: of a process, of its children, and of those of them that have ended."""
+"""CPU time of other processes: of a process, of its children, and of those of them that have ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def seconds_of_tree(pid: int) -> float:
-    """Children of children are counted too, if they live or if their parent waited for them."""
+    """Returns the CPU seconds of a process and its descendants that are alive or whose parent has waited for them."""
     total, left, children = 0.0, [pid], _children()
     while left:
         each = left.pop()
@@ -39,7 +39,7 @@ def _times(pid: int) -> list[float]:
 
 
 def _fields(pid: int) -> list[str]:
-    """Of /proc/pid/stat, those after the name in parentheses; none if it has ended."""
+    """Returns the fields of /proc/pid/stat after the name in parentheses; none if the process has ended."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

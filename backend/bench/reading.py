@@ -1,6 +1,6 @@
-"""How long charts and lists take over HTTP, without a network: 30 days of rollups, every instance of the fleet.
+"""Times of charts and lists over HTTP, without a network: 30 days of rollups, every instance of the fleet.
 
-Rows are laid down in the order of time, as they come: those of one instance are on as many pages as there are.
+Rows are inserted in the order of time, as in production, so the rows of one instance are spread over all pages.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from controlplane.metrics.partitions import partitions_ensure
 HOUR, DAY = 3600, 86400
 REPEATS = 30
 NAMES = "hit_ratio,lookups_per_second,memory_used_ratio"
-# The longest of each table, and the month.
+# The longest span that is read from each table, and a month.
 SPANS = {"the last hour": 1 / 24, "2 hours": 1 / 12, "5 days": 5, "30 days": 30}
 SPARKLINES, SPARKS = "/api/v1/metrics/sparklines", {"names": "hit_ratio,questions_per_second"}
 
 
 def fill(now: int, minute_instances: int) -> dict[str, int]:
-    """Of all instances 30 days of hours and six hours and two hours of minutes; of some and of the fleet 30 days of
-    minutes."""
+    """Fills the rollups: for all instances 30 days of hours and six hours, and two hours of minutes; for some instances
+    and the fleet 30 days of minutes.
+    """
     every = "SELECT id FROM fleet_instance"
     some = f"{every} ORDER BY id LIMIT {int(minute_instances)}"
     partitions_ensure(MinuteRollup, now - 30 * DAY, now)
@@ -45,7 +46,7 @@ def fill(now: int, minute_instances: int) -> dict[str, int]:
 
 
 def _generate(table: str, instances: str | None, first: int, last: int, step: int) -> None:
-    """Numbers of this module alone, no input."""
+    """Inserts rows. The arguments are constants of this module, never input."""
     columns = (*COUNTER_COLUMNS, *GAUGE_COLUMNS)
     key, own = ("instance_id, ", "id, ") if instances else ("", "")
     series = f"generate_series({first - first % step}, {last - 1}, {step}) AS at"

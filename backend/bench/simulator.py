@@ -114,7 +114,10 @@ GREETING = (
 
 
 class Connection(asyncio.Protocol):
-    """Commands are small and come one at a time: the first four bytes of what is buffered are always a header."""
+    """A connection.
+
+    Commands are small and come one at a time, so the first four buffered bytes are always a packet header.
+    """
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)  # noqa: S101 - of a stream server

@@ -1,4 +1,4 @@
-"""Figures that were measured more than once: the middle of them, and how far they lie apart."""
+"""Statistics of repeated measurements: the median, and the spread."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def seconds_of(work: Callable[[], object], clock: Callable[[], float] = time.per
 
 
 def timed(work: Callable[[], object], runs: int) -> dict[str, float]:
-    """After one run that is not counted: what is loaded once, is."""
+    """Measures `work` several times, after one run that is not counted and that loads modules and caches."""
     work()
     return spread([1000 * seconds_of(work) for _ in range(runs)], "ms", 1)

@@ -12,7 +12,7 @@ from config.private import keep_private
 keep_private()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
-# whitenoise hands files over as synchronous iterators; they are the console's own, and small.
+# whitenoise returns files as synchronous iterators. They are the console's own files, and small.
 warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
 django.setup(set_prefix=False)
@@ -24,11 +24,11 @@ from config import telemetry  # noqa: E402
 from config.handler import Handler  # noqa: E402
 from controlplane.core.problems import too_large  # noqa: E402
 
-# Only here: a worker has few threads, and keeps one connection for each.
+# Only in web processes: a worker has few threads, and keeps one connection for each.
 if settings.DATABASE_POOL:
     connections.settings["default"]["OPTIONS"]["pool"] = settings.DATABASE_POOL
 
-telemetry.begin("web")  # before the middleware is made, which asks for it
+telemetry.begin("web")  # before the middleware is made, which uses it
 application = Forwarded(
     BoundedBodies(Handler(), settings.DATA_UPLOAD_MAX_MEMORY_SIZE, too_large), settings.TRUSTED_PROXIES
 )

@@ -1,11 +1,11 @@
-"""Celery's scheduler, which goes on after the clock was set back, and after its broker was restarted.
+"""Celery's scheduler, made to continue after the clock was set back and after its broker was restarted.
 
-Celery keeps when each entry ran last, and a queue of when each runs next, by the wall clock: set back by an hour, it
-would schedule nothing for that hour. Here such a jump is noticed against the clock that only counts, and both are set
-anew. A jump forward needs nothing: everything is due once.
+Celery stores the time of each entry's last run, and a queue of the next runs, by the wall clock: if that is set back by
+an hour, it would schedule nothing for an hour. This class detects such a jump with the monotonic clock, and resets
+both. A jump forward needs no reset: every entry is due once.
 
-Celery keeps one connection to the broker for good. What Redis is told by, reaches a server that was restarted; one to
-RabbitMQ would fail for ever. Here one that has failed is left, and the next entry waits for another.
+Celery keeps one connection to the broker. Redis connections recover after a restart of the server, but a connection to
+RabbitMQ would fail for ever. This class drops a failed connection, and the next entry opens another.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Scheduler(PersistentScheduler):
         return super().tick(*arguments, **facts)
 
     def apply_entry(self, entry: Any, producer: Any = None) -> None:
-        """Told in one line: entries are due every few seconds, and a broker may be away for hours."""
+        """Logs a failure as one line, because entries are due every few seconds and a broker may be down for hours."""
         try:
             self.apply_async(entry, producer=producer, advance=False)
         except SchedulingError as error:
@@ -51,17 +51,17 @@ class Scheduler(PersistentScheduler):
             raise
 
     def _leave_connection(self) -> None:
-        """Both are made again by whoever asks for them next."""
+        """Drops producer and connection; both are made again when they are next used."""
         self.__dict__.pop("producer", None)
         connection = self.__dict__.pop("connection", None)
         if connection is not None:
-            connection.collect()  # without a word: there may be nobody to say it to
+            connection.collect()  # closes without sending anything, since the broker may be gone
 
     def _start_anew(self) -> None:
         now = self.app.now()
         for entry in self.schedule.values():
             entry.last_run_at = min(entry.last_run_at, now)
-        self._heap = None  # it is built again at the next tick
+        self._heap = None  # rebuilt at the next tick
 
 
 def _offset() -> float:

@@ -1,8 +1,8 @@
-"""Bodies of requests are read to a limit, before anybody knows who sends them.
+"""Limits the size of request bodies before the sender is authenticated.
 
-Django writes a whole body to disk before it asks who sent it. One that says it is longer than the limit is not read at
-all, and is refused by Django where it is asked for, in the words of that place. One that does not say how long it is
-is read to the limit and refused here.
+Django writes a whole body to disk before it authenticates the sender. A body that declares a length above the limit is
+not read at all; Django refuses it where the view reads it, with that view's error. A body without a declared length is
+read up to the limit and refused here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class BoundedBodies:
 
 
 def _skipping(receive: Receive) -> Receive:
-    """As if there were no body; what comes of it is thrown away, and only the end of the connection is told."""
+    """Presents an empty body, discards what arrives, and only passes on the disconnect."""
     is_told = False
 
     async def skipping() -> Message:
@@ -70,7 +70,7 @@ def _declared_bytes(scope: dict[str, Any]) -> int:
 
 
 async def _send_refusal(send: Any, problem: dict[str, Any]) -> None:
-    """The connection is of no more use: the rest of the body is on its way."""
+    """Answers with the problem and closes the connection, because the rest of the body may still arrive on it."""
     headers = [
         (b"content-type", b"application/problem+json"),
         (b"cache-control", b"no-store"),

@@ -1,4 +1,7 @@
-"""Celery delivers work; the rows in the database are the truth. No results are kept, no task is trusted to run once."""
+"""Celery delivers work; the rows in the database are authoritative.
+
+No results are kept, and tasks may run more than once.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +25,14 @@ from celery.utils.log import get_multiprocessing_logger
 from config.private import keep_private
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-# Django's checks load every view, which takes half of the start of a worker or scheduler. The tests run them.
+# Django's checks load every view, which takes half of the start of a worker or scheduler. The tests run the checks.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "1")
 
-# A connection to the database serves so many tasks: opening one costs as much as a small task does.
+# A database connection serves this many tasks: opening one costs as much as a small task.
 TASKS_PER_CONNECTION = 1000
 BROKER_SECONDS = 5.0
-# The scheduler looks at the clock before each sleep: one that is set back just after that keeps it for no longer.
+# The scheduler reads the clock before each sleep. If it is set back just after that, the scheduler sleeps for this long
+# at most.
 LONGEST_SLEEP_SECONDS = 5.0
 REDIS = "config.redis_broker:Transport"
 TRANSPORTS = {"filesystem": "config.file_broker:Transport", "redis": REDIS, "rediss": REDIS}
@@ -39,9 +43,10 @@ APPS = [
 
 
 def transport_options(url: str, run_dir: Path) -> dict[str, object]:
-    """The embedded broker is a folder of files; it is asked every 20 ms, since nothing wakes a waiting worker.
+    """Returns the options of the broker's transport.
 
-    Any other may hang, and is not waited for long: what it is not told, a sweep finds.
+    The embedded broker is a folder of files, polled every 20 ms, since nothing wakes a waiting worker. Redis gets short
+    timeouts, since it may hang; a sweep finds the work that could not be sent.
     """
     if TRANSPORTS.get(url.partition(":")[0]) == REDIS:
         return {"socket_connect_timeout": BROKER_SECONDS, "socket_timeout": BROKER_SECONDS, "socket_keepalive": True}
@@ -59,7 +64,7 @@ def transport_options(url: str, run_dir: Path) -> dict[str, object]:
 
 
 def beat_schedule() -> dict[str, object]:
-    """Every app's `schedule.SCHEDULE`, put together."""
+    """Returns the entries of every app's `schedule.SCHEDULE`."""
     entries: dict[str, object] = {}
     for name in APPS:
         if find_spec(f"controlplane.{name}.schedule"):
@@ -75,12 +80,12 @@ def build() -> Celery:
         broker_transport=TRANSPORTS.get(settings.BROKER_URL.partition(":")[0]),
         broker_transport_options=transport_options(settings.BROKER_URL, settings.RUN_DIR),
         broker_connection_retry_on_startup=True,
-        broker_connection_max_retries=None,  # it may be gone for a night
+        broker_connection_max_retries=None,  # retry for ever, since the broker may be down for a night
         task_ignore_result=True,
         task_serializer="json",
         task_acks_late=True,
         task_publish_retry=False,
-        worker_cancel_long_running_tasks_on_connection_loss=False,  # a change ends without a broker
+        worker_cancel_long_running_tasks_on_connection_loss=False,  # a change can end without the broker
         worker_prefetch_multiplier=1,
         CELERY_DB_REUSE_MAX=TASKS_PER_CONNECTION,
         timezone="UTC",
@@ -95,8 +100,8 @@ def build() -> Celery:
 
 @setup_logging.connect
 def leave_logs(**_: object) -> None:
-    """Lines are written as `config.logs` says, from FQC_LOG_LEVEL on: Celery's `--loglevel` has no effect."""
-    get_multiprocessing_logger()  # without it the pool is silent about a process that was killed
+    """Leaves logging to `config.logs`, which uses FQC_LOG_LEVEL: Celery's `--loglevel` has no effect."""
+    get_multiprocessing_logger()  # without this the pool does not log that a process was killed
     app.log.redirect_stdouts("WARNING")
 
 
@@ -108,14 +113,14 @@ def write_privately(**_: object) -> None:
 
 @worker_init.connect
 def allow_files(**_: object) -> None:
-    """A connection to every server is kept open: as many files as the system lets this process have."""
+    """Raises the limit of open files to the maximum, since a connection to every server is kept open."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 @worker_init.connect
 def keep_connections(**_: object) -> None:
-    """Of a worker alone: a web process answers every request in a thread of its own."""
+    """Keeps database connections open, in workers only: a web process handles every request in a thread of its own."""
     from django.db import connections
 
     connections.settings["default"]["CONN_MAX_AGE"] = None
@@ -137,7 +142,7 @@ def tell_the_rest(**_: object) -> None:
 
 @task_prerun.connect
 def check_connections(**_: object) -> None:
-    """The database may have been restarted since the last task: the next statement looks."""
+    """Makes the next statement test the connection, since the database may have been restarted since the last task."""
     from django.db import close_old_connections
 
     close_old_connections()

@@ -1,7 +1,7 @@
-"""Compresses long answers of the API for clients that take gzip. The console's files are compressed by its build.
+"""Compresses long answers of the API for clients that accept gzip. The console's files are compressed by its build.
 
-A stream of events is passed on as it comes. An entity tag stays as it is, since clients send it back with their writes;
-no answer with one is kept by a cache, which could mistake one encoding for the other.
+Event streams are passed on unchanged. An entity tag is the same for both encodings, since clients send it back with
+their writes. That is safe because no cache stores an answer with an entity tag.
 """
 
 from __future__ import annotations

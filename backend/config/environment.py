@@ -19,7 +19,7 @@ TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
 
 def fetched_mysqld() -> Path | None:
-    """What `scripts/fetch-server MySQL tested` has brought."""
+    """Returns the server program that `scripts/fetch-server MySQL tested` has brought; None if there is none."""
     rows = (line.split("\t") for line in SERVERS.read_text().splitlines())
     tested = [row[2] for row in rows if row[:2] == ["line", "MySQL"] and row[3] == "tested"]
     program = REPOSITORY / "engine" / "target" / "servers" / f"MySQL-{tested[-1]}" / "sbin" / "mysqld"
@@ -27,7 +27,7 @@ def fetched_mysqld() -> Path | None:
 
 
 class BadEnvironment(ValueError):
-    """A variable that cannot be used as it is."""
+    """An environment variable has an invalid value."""
 
 
 def _text(name: str, default: str) -> str:
@@ -110,10 +110,10 @@ def database(url: str, run_dir: Path) -> dict[str, object]:
 
 
 def pool(environment: Environment) -> dict[str, object] | None:
-    """How a web process shares its connections to PostgreSQL; SQLite needs none of it."""
+    """Returns the options of a web process's pool of connections to PostgreSQL; None for SQLite."""
     if urlsplit(environment.database_url).scheme in {"", "sqlite"}:
         return None
-    # A server that was away is asked again after two seconds, not after ever longer waits.
+    # After a failure the pool retries every two seconds, instead of waiting longer each time.
     return {
         "min_size": 0,
         "max_size": environment.database_connections,
@@ -131,15 +131,15 @@ def _sqlite(path: str) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class IdentityProvider:
-    """People sign in with it in addition to passwords, or instead of them."""
+    """The OpenID Connect provider that users sign in with, in addition to passwords or instead of them."""
 
-    issuer: str  # empty: there is none
+    issuer: str  # empty if there is none
     client_id: str
-    client_secret: str  # empty: a public client, which PKCE alone protects
+    client_secret: str  # empty for a public client, which only PKCE protects
     name: str
     scopes: list[str]
     groups_claim: str
-    groups: dict[str, list[str]]  # of each role
+    groups: dict[str, list[str]]  # by role
     refresh_seconds: int
     token_hours: int
 
@@ -171,8 +171,8 @@ def _identity_provider() -> IdentityProvider:
 class Environment:
     debug: bool
     run_dir: Path
-    secret_key: str  # empty: one is made and kept in the run directory
-    sealing_keys: list[str]  # newest first; empty: one is made and kept in the run directory
+    secret_key: str  # if empty, a key is made and kept in the run directory
+    sealing_keys: list[str]  # newest first; if empty, a key is made and kept in the run directory
     allowed_hosts: list[str]
     public_url: str
     database_url: str
@@ -183,7 +183,7 @@ class Environment:
     mail_networks: list[str]
     channel_networks: list[str]
     engine_library: Path
-    mysqld: str  # empty: the machine's own
+    mysqld: str  # if empty, the machine's own program is used
     frontend_dist: Path
     requests_at_once: int
     hashes_at_once: int
@@ -204,7 +204,7 @@ class Environment:
     is_hsts_for_subdomains: bool
     is_hsts_preloaded: bool
     identity_provider: IdentityProvider
-    has_passwords: bool  # false: only the local administrator logs in with one
+    has_passwords: bool  # if false, only the local administrator logs in with a password
     local_admin: str
 
     @property

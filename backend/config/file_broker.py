@@ -1,10 +1,11 @@
 """The embedded broker: kombu's transport of files, made safe for many processes and for their sudden end.
 
-Invariants: whatever has a name that readers look for is complete, since it gets that name by one rename; a message is
-taken by one rename too, so that one reader has it. kombu itself fills files that readers may see already, moves
+Invariants: a file with a name that readers look for is complete, since it gets that name by a rename; a message is
+taken by a rename too, so only one reader gets it. kombu itself writes to files that readers may already see, moves
 messages to a folder that may be on another disk, and rewrites bindings in place.
-Deliberately absent: fsync. A power cut may lose messages; the rows in the database, from which work is found again, are
-not lost.
+
+Deliberately absent: fsync. A power cut may lose messages, but not the rows in the database, from which the work is
+found again.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class Channel(filesystem.Channel):
         try:
             return list(super().get_table(exchange))
         except ValueError:
-            # Workers declare theirs again when they start.
+            # Workers declare their bindings again when they start.
             log.warning("broker.bindings_damaged", exchange=exchange)
             return []
 
@@ -68,7 +69,7 @@ class Channel(filesystem.Channel):
 
     @contextmanager
     def _bindings_locked(self) -> Iterator[None]:
-        """For those who change them; who reads them sees the old file or the new one."""
+        """Locks the bindings for a change. Readers need no lock: they see the old file or the new one."""
         self.control_folder.mkdir(exist_ok=True)
         with (self.control_folder / ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -84,7 +85,7 @@ def _binding(routing_key: str, pattern: str, queue: str) -> filesystem.exchange_
 
 
 def _appear(path: Path, content: object) -> None:
-    """Under this name there is nothing, or what was there before, or all of the content."""
+    """Writes a file atomically: its name shows the old content, if any, or all of the new one."""
     draft = path.with_name(f".{uuid.uuid4()}.draft")
     text = dumps(content)
     try:
@@ -96,7 +97,7 @@ def _appear(path: Path, content: object) -> None:
 
 
 def _take(path: Path) -> bytes | None:
-    """What the file holds, for the one who renames it first; nothing for the others."""
+    """Takes a message. Returns its content to the process that renames the file first, None to all others."""
     taken = path.with_name(f".{path.name}.taken")
     try:
         path.rename(taken)

@@ -1,8 +1,9 @@
-"""What proxies in front say of a request: believed as far as trusted ones wrote it, and otherwise not there at all.
+"""Reads the headers that proxies add. They are believed as far as trusted proxies wrote them, and removed otherwise.
 
-The last `trusted` hops before this process are proxies of one's own: the peer, and all but the first of as many entries
-at the right of X-Forwarded-For. The entry left of those is the caller, whoever wrote the rest. Afterwards the headers
-are gone, so that nothing behind can believe them by mistake.
+The last `trusted` hops before this process are the operator's own proxies: the peer, and all but the first of that many
+entries at the right of X-Forwarded-For. The first of those entries is the caller's address; entries further left are
+ignored, since anybody could write them. Afterwards the headers are removed, so that no later code trusts them by
+mistake.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def told(scope: Scope, trusted: int) -> Scope:
     addresses, schemes = _values(headers, b"x-forwarded-for"), _values(headers, b"x-forwarded-proto")
     if len(addresses) >= trusted and (address := _address(addresses[-trusted])):
         heard["client"] = (address, 0)
-    # A proxy adds an address, but most of them replace the scheme.
+    # A proxy appends the address, but most proxies replace the scheme.
     if schemes and (scheme := schemes[-min(trusted, len(schemes))].lower()) in SCHEMES:
         heard["scheme"] = scheme
     return heard
@@ -48,7 +49,7 @@ def _values(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> list[str]:
 
 
 def _address(text: str) -> str:
-    """Without the port that some proxies add; empty: it is no address."""
+    """Returns the address without the port that some proxies add; empty if the text is not an address."""
     host = text[1:].partition("]")[0] if text.startswith("[") else text
     host = host.partition(":")[0] if host.count(":") == 1 else host
     try:

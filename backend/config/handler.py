@@ -1,9 +1,9 @@
-"""Django's way to answer requests, but for whose the threads are.
+"""Django's request handler with another use of threads.
 
-A request has one thread for as long as its middleware and its view work, all of which are synchronous; Django would
-send it to and fro between that thread and the loop. And it would have the thread until the last byte has left by
-Django's way: a thousand event streams would be a thousand threads that wait. Threads are kept for later requests, and
-only so many requests are at work at a time (`core/places.py`).
+A request gets one thread for its middleware and view, all of which are synchronous; Django would switch between that
+thread and the event loop. Django would also keep the thread until the last byte was sent, so that a thousand event
+streams would be a thousand waiting threads. Threads are reused for later requests, and only a limited number of
+requests is at work at a time (`core/places.py`).
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ from controlplane.core import error_views
 from controlplane.core.errors import Busy
 from controlplane.core.places import PLACE, Place, Places
 
-# Whether the process lives and can work is answered also while it is too busy for anything else.
+# Health checks are answered even while the process is too busy for anything else.
 ALWAYS_ANSWERED = ("/healthz", "/readyz")
-THREADS_PER_PLACE = 10  # what waits for a managed server has a thread, and no place
+THREADS_PER_PLACE = 10  # a request that waits for a managed server has a thread, but no place
 
 
 class Handler(ASGIHandler):
     def __init__(self) -> None:
         BaseHandler.__init__(self)
         self.load_middleware(is_async=False)
-        # They would run in one thread for all requests, which has no connection; each request's own thread does this.
+        # Django would run these in one thread for all requests, which has no connection. Each request's own thread runs
+        # them instead.
         for receiver in (reset_queries, close_old_connections):
             request_started.disconnect(receiver)
         self._places = Places(settings.REQUESTS_AT_ONCE)
@@ -52,15 +53,15 @@ class Handler(ASGIHandler):
         except Busy as busy:
             return error_views.busy(busy)
         working = self._threads.submit(contextvars.copy_context().run, self._response, request, place)
-        if place:  # also of a request whose client left before it was begun
+        if place:  # also if the client left before the request was started
             working.add_done_callback(lambda _: place.give_back())
         return await asyncio.wrap_future(working)
 
     async def send_response(self, response: HttpResponseBase, send: Any) -> None:
         if response.headers.get("Content-Type") == "text/event-stream":
-            await super().send_response(response, send)  # which looks after its threads itself
+            await super().send_response(response, send)  # Django manages the threads here itself
             return
-        async with ThreadSensitiveContext():  # one thread for what is still to be read, as of an export
+        async with ThreadSensitiveContext():  # one thread for the rest of the answer, for example of an export
             await super().send_response(response, send)
 
     def _response(self, request: HttpRequest, place: Place | None) -> HttpResponseBase:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging.config
 import sys
 
-# structlog loads rich where it is installed, which takes a tenth of a start. Rich would draw tracebacks, but here
+# structlog imports rich if it is installed, which takes a tenth of the start. Rich would only draw tracebacks, but here
 # `format_exc_info` turns them into text first.
 if is_rich_absent := "rich" not in sys.modules:
     sys.modules["rich"] = None  # type: ignore[assignment]
@@ -26,7 +26,7 @@ SHARED: list[structlog.typing.Processor] = [
 def configure(level: str, *, is_json: bool) -> None:
     renderer = structlog.processors.JSONRenderer() if is_json else structlog.dev.ConsoleRenderer()
     formatter = {"()": structlog.stdlib.ProcessorFormatter, "processor": renderer, "foreign_pre_chain": SHARED}
-    # Tasks come every second, and would bury all else: one that goes well is told of at DEBUG alone.
+    # Tasks run every second and would flood the log, so a successful task is only logged at DEBUG.
     routine = "WARNING" if level == "INFO" else level
     logging.config.dictConfig(
         {
@@ -37,11 +37,11 @@ def configure(level: str, *, is_json: bool) -> None:
             "root": {"handlers": ["stderr"], "level": level},
             "loggers": {
                 "django.db.backends": {"level": "INFO"},
-                # That a task was received, and that it succeeded.
+                # These log that a task was received and that it succeeded.
                 "celery.app.trace": {"level": routine},
                 "celery.worker.strategy": {"level": routine},
                 "uvicorn.access": {"level": "WARNING"},
-                # a worker's pool of processes, which hands nothing on to the root
+                # a worker's process pool, whose logger does not propagate to the root logger
                 "multiprocessing": {"handlers": ["stderr"], "level": "ERROR", "propagate": False},
             },
         }

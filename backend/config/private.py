@@ -1,6 +1,7 @@
-"""What an installation keeps is its own user's alone: the run directory, the database file, whatever a process writes.
+"""Files of an installation are readable by its own user only: the run directory, the database file, and files of all
+processes.
 
-Files of an earlier version, which left them to the umask of whoever started it, are closed at the next start.
+Files of an earlier version, which used the umask of the user who started it, are closed at the next start.
 """
 
 from __future__ import annotations
@@ -10,11 +11,11 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-OTHERS = 0o077  # what a mode allows other users of the machine
+OTHERS = 0o077  # the permission bits for other users of the machine
 
 
 def keep_private() -> None:
-    """Files that this process and its children make. Not for commands that write into a checkout."""
+    """Sets the umask for files that this process and its children make. Not for commands that write into a checkout."""
     os.umask(OTHERS)
 
 
@@ -24,7 +25,7 @@ def private_folder(folder: Path) -> None:
 
 
 def private_database(file: Path) -> None:
-    """SQLite gives the files beside it the same mode."""
+    """Makes the SQLite file private. SQLite gives its other files (-wal, -shm) the same mode."""
     if file.parent.is_dir():
         file.touch(0o600)
     for path in (file, *(file.with_name(file.name + ending) for ending in ("-wal", "-shm", "-journal"))):
@@ -35,5 +36,5 @@ def private_database(file: Path) -> None:
 def _close(path: Path) -> None:
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & OTHERS:
-        with suppress(PermissionError):  # it is somebody else's, such as a mounted volume's root
+        with suppress(PermissionError):  # another user's file, such as the root of a mounted volume
             path.chmod(mode & ~OTHERS)

@@ -1,8 +1,8 @@
-"""A Valkey or Redis broker: kombu's transport, which outlives the end of its broker.
+"""A Valkey or Redis broker: kombu's transport, made to survive the end of its broker.
 
-When its broker is gone, kombu gives a connection up, and afterwards still wants to tell it what a worker has
-acknowledged or not: it trips over what is no longer there, and the worker ends. There is nobody to tell: the rows in
-the database, from which work is found again, are not lost, and what is delivered twice is done once.
+When the broker is gone, kombu closes the connection and afterwards still tries to acknowledge a worker's messages. This
+raises an error that would end the worker. The error is ignored: the rows in the database, from which work is found
+again, are not lost, and work that is delivered twice is done once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class QoS(redis.QoS):
     def restore_unacked_once(self, stderr: Any = None) -> None:
         try:
             super().restore_unacked_once(stderr)
-        except Exception as error:  # whatever it trips over, the worker works on
+        except Exception as error:  # whatever the error is, the worker continues
             log.warning("broker.not_given_back", messages=len(self._delivered), error=str(error))
 
     def _is_given_up(self) -> bool:

@@ -11,14 +11,17 @@ from config.private import private_folder
 
 
 def kept_secret(path: Path) -> str:
-    """The secret in `path`; made on first use. Two processes that start together agree on one."""
+    """Returns the secret in `path`, which is made on first use.
+
+    Two processes that start at the same time get the same secret.
+    """
     private_folder(path.parent)
     draft = path.with_name(f"{path.name}.{os.getpid()}")
     if not path.exists():
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:
             file.write(secrets.token_urlsafe(48))
-        with suppress(FileExistsError):  # another process was first; its secret counts
+        with suppress(FileExistsError):  # another process was first, so its secret counts
             os.link(draft, path)
         draft.unlink()
     return path.read_text().strip()

@@ -67,7 +67,8 @@ DATABASES = {"default": environment.database(ENV.database_url, RUN_DIR)}
 if "sqlite3" in str(DATABASES["default"]["ENGINE"]):
     private.private_database(Path(str(DATABASES["default"]["NAME"])))
 DATABASE_POOL = environment.pool(ENV)
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}  # nothing is cached outside rows
+# nothing is cached outside of database rows
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["controlplane.accounts.backend.AccountBackend"]
@@ -88,15 +89,15 @@ TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en-us"
 USE_I18N = False
 
-# The console's files are served at the root; what is not a file there is the console's own route.
+# The console's files are served at the root; any other path there is a route of the console.
 FRONTEND_DIST = ENV.frontend_dist
 STATIC_URL = "/static/"
 WHITENOISE_ROOT = FRONTEND_DIST if FRONTEND_DIST.is_dir() else None
 WHITENOISE_INDEX_FILE = True
-# The build puts a hash of its content into the name of each of these files, so a browser never has to ask again.
+# The build puts a hash of the content into the name of each of these files, so browsers may cache them for ever.
 WHITENOISE_IMMUTABLE_FILE_TEST = r"^/assets/.+-[A-Za-z0-9_-]{8}\.[a-z0-9]+$"
 
-# TLS ends at the proxy in front, which states the scheme (config/forwarded.py); without it no cookie can be secure.
+# TLS ends at the proxy in front, which reports the scheme (config/forwarded.py). Without TLS no cookie can be secure.
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = ENV.is_tls
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
@@ -106,7 +107,8 @@ CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
 CSRF_FAILURE_VIEW = "controlplane.core.error_views.csrf_failure"
 SECURE_HSTS_SECONDS = 31536000 if ENV.is_tls else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS, SECURE_HSTS_PRELOAD = ENV.is_hsts_for_subdomains, ENV.is_hsts_preloaded
-SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # of subdomains and lists the operator alone can decide
+# HSTS for subdomains and preload lists, which only the operator can decide about
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 SECURE_SSL_REDIRECT = ENV.is_tls
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
@@ -131,7 +133,7 @@ REST_FRAMEWORK = {
         # An identity provider reports the end of all its sessions from one address.
         "provider_logout": "3000/min",
         "endpoint_check": "30/min",
-        # Of one token: as many near caches as an instance may have, each as often as servers are polled at most.
+        # Per token: as many near caches as an instance may have, each reporting at the highest poll rate.
         "near_report": "12000/min",
     },
     "EXCEPTION_HANDLER": "controlplane.core.problems.exception_handler",
@@ -186,7 +188,7 @@ ENDPOINT_NETWORKS = ENV.endpoint_networks
 MAIL_NETWORKS = ENV.mail_networks
 CHANNEL_NETWORKS = ENV.channel_networks
 ENGINE_LIBRARY = ENV.engine_library
-LOCAL_PROGRAMS = {"MySQL": ENV.mysqld}  # of the products of local servers
+LOCAL_PROGRAMS = {"MySQL": ENV.mysqld}  # paths of programs by product
 LOCAL_ROOT = RUN_DIR / "local"
 LOCAL_PORT_BASE = ENV.local_port_base
 CONNECT_TIMEOUT_SECONDS = ENV.connect_timeout_seconds

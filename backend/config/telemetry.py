@@ -1,9 +1,11 @@
-"""Traces and metrics by OpenTelemetry, sent by OTLP over HTTP where FQC_OTLP_ENDPOINT says so; else none is imported.
+"""Traces and metrics by OpenTelemetry, sent by OTLP over HTTP if FQC_OTLP_ENDPOINT is set; otherwise nothing is
+imported.
 
-A span for each request and each task; a task continues the trace of the request that sent it. A request continues the
-trace that a trusted proxy names. From anybody else it begins one of its own: a stranger could decide what is sampled,
-and write into the traces of others. Spans carry routes, codes and names of tasks: no queries, no bodies, no names of
-people. A collector that is away costs nobody anything: what cannot be sent is dropped by a thread of its own.
+There is a span for each request and each task; a task continues the trace of the request that sent it. A request
+continues the trace that a trusted proxy names. Any other client's trace context is ignored: the client could decide
+what is sampled, and write into the traces of others. Spans carry routes, codes and names of tasks, but no queries,
+bodies or names of people. A collector that is down slows nothing: data that cannot be sent is dropped by a background
+thread.
 """
 
 from __future__ import annotations
@@ -22,12 +24,12 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 _ends: list[Callable[[], object]] = []
-UNKNOWN = "unknown"  # no route: the path itself could be anything
+UNKNOWN = "unknown"  # there is no route; the path itself could contain anything
 PARAMETER = re.compile(r"\(\?P<(?P<named>\w+)>[^)]*\)|<\w+:(?P<typed>\w+)>")
 
 
 def begin(role: str) -> None:
-    """Of this process, after any fork: the threads that send do not survive one."""
+    """Starts telemetry of this process. Call it after any fork, since the sending threads do not survive one."""
     if not settings.OTLP_ENDPOINT:
         return
     from opentelemetry import metrics, trace
@@ -54,13 +56,16 @@ def begin(role: str) -> None:
 
 
 def end() -> None:
-    """What is left is sent: a worker's child ends without Python's own farewell."""
+    """Sends the remaining data.
+
+    Must be called, since a worker's child process ends without running Python's atexit functions.
+    """
     while _ends:
         _ends.pop()()
 
 
 class Traced:
-    """The outermost middleware, where traces are wanted."""
+    """The outermost middleware, only used if telemetry is on."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         from opentelemetry import metrics, trace
@@ -94,7 +99,7 @@ def _facts(request: HttpRequest, response: HttpResponseBase) -> dict[str, str | 
 
 
 def _route(pattern: str) -> str:
-    """As the contract writes it; what matches everything is the console."""
+    """Returns the route as the API contract writes it. The route that matches everything is the console's."""
     plain = PARAMETER.sub(lambda found: f"{{{found['named'] or found['typed']}}}", pattern)
     return "/" + ("*" if "*" in plain else re.sub(r"[\^$]|\\Z", "", plain))
 

@@ -10,9 +10,10 @@ import argparse
 
 import uvicorn
 
-# Longer than proxies keep an idle connection (nginx: 60 s): none sends a request into one that is being closed.
+# Longer than proxies keep an idle connection (nginx: 60 s), so that no proxy sends a request into a connection that is
+# being closed.
 KEEP_ALIVE_SECONDS = 75
-GRACE_SECONDS = 3  # an open page holds a connection for live figures; it must not hold up the end
+GRACE_SECONDS = 3  # an open page keeps a connection for live figures, which must not delay the end
 
 
 def main() -> None:
@@ -25,7 +26,7 @@ def main() -> None:
         "config.asgi:application",
         host=options.host,
         port=options.port,
-        log_config=None,  # its lines are written as `config.logs` says
+        log_config=None,  # log lines are formatted by `config.logs`
         log_level=options.log_level,
         lifespan="off",
         proxy_headers=False,

@@ -38,7 +38,7 @@ def main() -> int:
         made.mend()
         _connect_anew()
         quiet(lambda: not unfinished(), time.sleep, QUIET_SECONDS)
-        # The watch gives servers back what they forgot when they were killed.
+        # The watch sets variables again that killed servers have lost.
         quiet(lambda: not compared(made, work.told).half_applied_unsaid, time.sleep, QUIET_SECONDS)
         books = compared(made, work.told)
     print(_ledger(options, work, strikers, books))
@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def _connect_anew() -> None:
-    """A connection from before the database was stopped is of no use."""
+    """Closes connections that were opened before the database was stopped."""
     from django.db import connection
 
     connection.close()
@@ -66,13 +66,13 @@ def _options() -> argparse.Namespace:
 
 
 def _run(do: Callable[[], None]) -> threading.Thread:
-    thread = threading.Thread(target=do, daemon=True)  # an interrupt ends it, too
+    thread = threading.Thread(target=do, daemon=True)  # an interrupt ends the thread, too
     thread.start()
     return thread
 
 
 def _register(made: House) -> str:
-    """The fleet, and somebody who may change it; the text of a token."""
+    """Registers the fleet and a user who may change it. Returns a token."""
     from controlplane.accounts.services import token_create, user_create
     from controlplane.core.request_context import acting_as
     from controlplane.gateway.local_accounts import Use, account

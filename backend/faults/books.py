@@ -1,5 +1,7 @@
-"""The books, compared when all is quiet: what clients were told, the rows, the audit trail, what servers were sent and
-what they run. Every entry of `Books` but the first is a fault of the product, and none may be left unexplained."""
+"""Compares the records when all work has ended: what clients were answered, the rows, the audit trail, what servers
+were sent and what they run. Every field of `Books` but the first lists faults of the product, and none may remain
+unexplained.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from faults.house import House, Managed
 from faults.noting import Noted
 from faults.work import NAMES, Told
 
-# An undone step may be undone again by whoever takes over: the old value is sent once more, and nothing else.
+# A worker that takes over may undo an undone step again, so the old value may be sent this many times.
 UNDOINGS = 3
 
 
@@ -36,7 +38,7 @@ class Books:
 
 
 def unfinished() -> list[str]:
-    """What has been started and has not ended."""
+    """Returns changes and fleet applies that have been started and have not ended."""
     from controlplane.changes.models import ChangeSet
     from controlplane.changes.states import ENDED, ChangeState
     from controlplane.rollouts.models import FleetApply
@@ -101,7 +103,9 @@ def _audit_faults(change: Any, seen: Counter[str]) -> list[str]:
 
 
 def _sent_too_often(managed: Managed, name: str, changes: list[Any]) -> list[str]:
-    """A value goes to the server once for every step that was begun with it, and again where one was undone to it."""
+    """Returns values that a server was sent more often than steps explain: once for every started step, and some more
+    times for undone ones.
+    """
     steps = [step for change in changes for step in change.steps.all() if step.name == name]
     sent = Counter(each.value for each in _of(managed, name))
     forward = Counter(step.new for step in steps if step.state != "pending")
@@ -121,7 +125,7 @@ def _of(managed: Managed, name: str) -> list[Noted]:
 
 
 def _half_applied(managed: Managed, changes: list[Any]) -> list[str]:
-    """What was applied last runs, for every name; or the last change says that something is left."""
+    """Returns instances that do not run the last applied values, unless the last change failed and reported that."""
     server = managed.server.connect()
     running = {name: server.variable(name) for name in NAMES}
     server.close()
@@ -137,7 +141,7 @@ def _half_applied(managed: Managed, changes: list[Any]) -> list[str]:
 
 
 def quiet(is_quiet: Callable[[], bool], wait: Callable[[float], object], seconds: float) -> bool:
-    """Whether it became quiet in time, and stayed so for a while."""
+    """Waits until `is_quiet` holds for a while. Returns whether that happened within `seconds`."""
     calm = 0
     for _ in range(int(seconds)):
         calm = calm + 1 if is_quiet() else 0

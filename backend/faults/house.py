@@ -1,4 +1,4 @@
-"""Everything that runs: disk, database, broker, the control plane's processes, and the servers it manages."""
+"""The system under test: disk, database, broker, the control plane's processes, and the servers that it manages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def await_that(is_met: Callable[[], bool], what: str, seconds: float = READY_SEC
 
 @dataclass
 class Managed:
-    """A server of the fleet, its proxy, and the instance that it is to the control plane."""
+    """A managed server, its proxy, and its instance in the control plane."""
 
     server: Any
     proxy: NotingProxy
@@ -55,7 +55,7 @@ class Managed:
         await_that(self._is_started, "the server starts")
 
     def _is_started(self) -> bool:
-        """It may be killed, or meet a full disk, while it starts."""
+        """Starts the server. False if that failed, since it may be killed or run out of disk space while it starts."""
         from controlplane.gateway.errors import GatewayError
 
         try:
@@ -75,7 +75,7 @@ class House:
     servers: list[Managed]
     url: str
     _database: Lock = field(default_factory=Lock)
-    # By kind of strike: what is stopped already is not stopped again.
+    # A lock for each kind of strike, so that what is stopped is not stopped again.
     one_at_a_time: defaultdict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
 
     def is_ready(self) -> bool:
@@ -86,7 +86,7 @@ class House:
             return False
 
     def mend(self) -> None:
-        """Whatever was broken works again."""
+        """Repairs everything that a strike broke, and waits until it works."""
         self.disk.free()
         if self.cluster is not None:
             await_that(self.start_database, "PostgreSQL runs")
@@ -99,7 +99,10 @@ class House:
         await_that(self.is_ready, "the web process is ready")
 
     def start_database(self) -> bool:
-        """Whether it answers. One that recovers is waited for; one that gave up, on a full disk, say, is started."""
+        """Returns whether PostgreSQL answers.
+
+        If it recovers, that is waited for; if it gave up, for example on a full disk, it is started.
+        """
         with self._database:
             if not self._has_database():
                 with suppress(subprocess.CalledProcessError):

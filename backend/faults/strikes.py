@@ -1,4 +1,7 @@
-"""What is done to the house while it works. Each strike is over after at most `LONGEST_SECONDS`, and mends itself."""
+"""The faults that are injected while the system works.
+
+Each strike ends after at most `LONGEST_SECONDS` and repairs what it broke.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +94,7 @@ class Strikes:
         await_that(self._house.start_database, "PostgreSQL runs")
 
     def _lock_database(self) -> None:
-        """Another program that writes, and takes its time."""
+        """Locks the database for a while, as another program that writes would do."""
         file = self._house.folder / "run" / "db.sqlite3"
         with closing(sqlite3.connect(file, isolation_level=None)) as database, suppress(sqlite3.OperationalError):
             database.execute("BEGIN IMMEDIATE")
@@ -107,4 +110,4 @@ class Strikes:
         self._house.disk.fill()
         self._wait()
         self._house.disk.free()
-        self._house.mend()  # who gave up meanwhile is started again
+        self._house.mend()  # start again what gave up in the meantime

@@ -1,5 +1,8 @@
-"""What clients ask for. Each request sets all of `NAMES` to one number that nobody else uses, and is noted with what
-the client was told: a number that arrives twice, or in part, tells which request went wrong."""
+"""The clients' requests.
+
+Each sets all of `NAMES` to a number that no other request uses, and is noted with its answer: a number that arrives
+twice, or only in part, identifies the request that went wrong.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ import urllib.request
 from dataclasses import dataclass, field
 from typing import Any
 
-# Dynamic, of a wide range, and of no effect on the work itself.
+# These variables are dynamic, have a wide range, and do not affect the work.
 NAMES = ("lock_wait_timeout", "interactive_timeout", "max_write_lock_count")
 FIRST = 1000
 FOLLOW_SECONDS = 10.0
@@ -21,7 +24,9 @@ FOLLOW_SECONDS = 10.0
 
 @dataclass
 class Told:
-    """Requests that were answered with what they made, by number; and how many got no answer or a refusal."""
+    """The changes that requests were answered with, by number, and the counts of requests without answer or with a
+    refusal.
+    """
 
     changes: dict[int, str] = field(default_factory=dict)
     fleet_applies: dict[int, str] = field(default_factory=dict)
@@ -38,7 +43,7 @@ class Client:
         self._opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def ask(self, path: str, body: Any = None, **headers: str) -> tuple[int | None, Any]:
-        """Status and body; no status where nobody answered."""
+        """Returns status and body. The status is None if there was no answer."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json", **headers}
         try:
@@ -50,7 +55,9 @@ class Client:
             return None, None
 
     def ask_until_told(self, path: str, body: Any, key: str, is_over: threading.Event) -> tuple[int | None, Any]:
-        """As a careful client does: no answer, or a server's error, and it asks again with the same key."""
+        """Repeats the request with the same key, as a careful client does, until there is an answer that is not a
+        server error.
+        """
         while True:
             status, answer = self.ask(path, body, **{"Idempotency-Key": key})
             if (status is not None and status < 500 and status != 429) or is_over.wait(0.3):
@@ -64,7 +71,7 @@ class Work:
         self.told, self.is_over = Told(), threading.Event()
 
     def go_on(self) -> None:
-        """One client's day."""
+        """Sends requests of one client until the end."""
         while not self.is_over.is_set():
             with self._lock:
                 number, dice = next(self._numbers), self._random.random()
@@ -91,7 +98,7 @@ class Work:
             self._follow(made["id"])
 
     def _follow(self, change: str) -> None:
-        """Who asks for the next change while one is at work is refused: most people wait."""
+        """Waits for the end of a change, as most users do: another change would be refused until then."""
         until = time.monotonic() + FOLLOW_SECONDS
         while time.monotonic() < until and not self.is_over.wait(0.2):
             _, answer = self._client.ask(f"/changes/{change}")

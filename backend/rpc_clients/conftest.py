@@ -1,6 +1,6 @@
 """A private stack with instances that are not ready for the cache, and keys to the RPC endpoint.
 
-One MariaDB server per language. Where there is a MySQL server, one more for Python.
+There is one MariaDB server per language. If there is a MySQL server, Python gets one more instance.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PROGRAMS = {
 
 @dataclass
 class Run:
-    """A program at work. Its output is read once, and kept for whoever asks again."""
+    """A running program. Its output is read once and kept for later calls."""
 
     process: subprocess.Popen[str]
     output: str | None = None
@@ -76,7 +76,7 @@ class Stack:
 
 
 def mysqld() -> str:
-    """Where a MySQL server's program is; empty: there is none."""
+    """Returns the path of a MySQL server program; empty if there is none."""
     named = os.environ.get("FQC_MYSQLD", "")
     return named if Path(named).is_file() else ""
 
@@ -122,7 +122,7 @@ def environment_of(address: str, api: Api) -> dict[str, str]:
 
 
 def without_engine(stack: Stack) -> None:
-    """As servers are that the control plane did not make: nothing of the engine is loaded."""
+    """Removes the engine, as on servers that the control plane did not make."""
     for instance in stack.instances.values():
         for statement in UNINSTALL[instance["product"]]:
             run_sql(instance, statement)
@@ -132,7 +132,7 @@ def without_engine(stack: Stack) -> None:
 
 
 def run_sql(instance: dict[str, Any], statement: str) -> None:
-    """As who owns the server's process, whom it lets in through its socket."""
+    """Runs a statement as the owner of the server's process, who may log in through the socket."""
     who = [f"--socket={instance['folder']}/server.sock", f"--user={instance['owner']}"]
     environment = os.environ | {"MYSQL_PWD": instance["owner_password"]}
     subprocess.run(["mariadb", "--no-defaults", *who, "-e", statement], env=environment, check=True)
@@ -140,7 +140,7 @@ def run_sql(instance: dict[str, Any], statement: str) -> None:
 
 @pytest.fixture(scope="session")
 def stories(stack: Stack) -> Iterator[dict[str, Run]]:
-    """All at once, each on its own instance: they mostly wait."""
+    """Runs all programs at once, each on its own instance, since they mostly wait."""
     started = {name: stack.start(name, "story") for name in stack.instances}
     yield started
     for run in started.values():

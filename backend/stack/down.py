@@ -8,11 +8,11 @@ from stack import fleet, process, record
 from stack.layout import RunDir
 from stack.problem import Problem
 
-# A worker finishes the task it is in; a change set in mid-step must not be cut off without need.
+# A worker finishes its current task; a change set should not be interrupted in the middle of a step.
 _GRACE_SECONDS = 20.0
-# The build in the background holds the lock for a moment, while it starts what it built.
+# The background build holds the lock for a moment, while it starts what it built.
 _PATIENCE_SECONDS = 30.0
-# Kept by `reset`: what did not come from the stack, and the lock that is being held.
+# Kept by `reset`: what the stack did not make, and the lock that is held.
 _NOT_OURS = {"test", "stack.lock"}
 
 
@@ -50,7 +50,7 @@ def stop_everything(run_dir: RunDir, kept: record.Record) -> None:
         try:
             fleet.stop(run_dir, kept)
         finally:
-            # Whatever outlived its parent, or a fleet that could not be asked.
+            # Ends processes that outlived their parent, and those of a fleet that could not be stopped.
             process.stop(process.marked(kept.stack_id), _GRACE_SECONDS)
             run_dir.near_build.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-"""Where everything is: the checkout around this package, and what a stack keeps in its run directory."""
+"""Paths: the checkout around this package, and the files that a stack keeps in its run directory."""
 
 import hashlib
 import os
@@ -12,10 +12,10 @@ from stack.problem import Problem
 BACKEND = Path(__file__).resolve().parents[1]
 REPOSITORY = BACKEND.parent
 PYTHON = BACKEND / ".venv" / "bin" / "python"
-# A socket's path has 107 characters at most, and a server's takes 40 of them below the run directory.
+# The path of a socket has at most 107 characters, and a server's takes 40 of them below the run directory.
 _LONGEST_PATH = 67
 ENGINE_LIBRARY = REPOSITORY / "engine" / "dist" / "fqc.so"
-# Tests name another one, which is not there yet.
+# Tests set another path, of a program that is not built yet.
 NEAR_PROGRAM = Path(os.environ.get("FQC_NEAR_PROGRAM") or REPOSITORY / "engine" / "dist" / "fqc-near")
 CONSOLE_PAGE = REPOSITORY / "frontend" / "dist" / "index.html"
 
@@ -34,7 +34,7 @@ class RunDir:
 
     @property
     def near_build(self) -> Path:
-        """State of the build of `fqc-near` in the background (`near_build.py`)."""
+        """The state of the background build of `fqc-near` (`near_build.py`)."""
         return self.root / "near-build.json"
 
     @property
@@ -54,7 +54,8 @@ class RunDir:
                 f"{self.root} is longer than {_LONGEST_PATH} characters, too long for the sockets of MariaDB servers "
                 "below it; choose a shorter one, for example: RUN_DIR=/tmp/fqc make up"
             )
-        # Databases, keys and passwords live here: for its owner alone, whoever else may look into its parent.
+        # Databases, keys and passwords are stored here, so only the owner may read it, even if others can read its
+        # parent.
         os.umask(0o077)
         self.root.mkdir(parents=True, exist_ok=True)
         self.logs.mkdir(exist_ok=True)
@@ -62,7 +63,7 @@ class RunDir:
         self._close()
 
     def _close(self) -> None:
-        """Earlier versions left some of it open to other users of the machine."""
+        """Closes what earlier versions left open to other users of the machine."""
         mode = self.root.stat().st_mode
         if mode & 0o077:
             self.root.chmod(0o700)
@@ -72,12 +73,12 @@ class RunDir:
 
 
 def revision() -> str:
-    """Changes when a file does that web, worker or scheduler have loaded."""
+    """Returns a value that changes with any file that web, worker or scheduler have loaded."""
     return _digest(sorted(_loaded_files()))
 
 
 def near_revision() -> str:
-    """Changes when `fqc-near` does."""
+    """Returns a value that changes when `fqc-near` does."""
     return _digest([NEAR_PROGRAM])
 
 

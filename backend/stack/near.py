@@ -1,4 +1,4 @@
-"""The near cache of a demo fleet: `fqc-near` before its first server that serves, on a socket in the run directory.
+"""The near cache of a demo fleet: `fqc-near` in front of the first suitable server, on a socket in the run directory.
 
 Its feed has an account of its own, with a new password at each start.
 """
@@ -21,7 +21,7 @@ from stack.step import progress
 NAME = "near"
 _FEED_USER = "near"
 _PRIVILEGE = "REPLICATION MASTER ADMIN"
-# It lets its clients finish.
+# It waits for its clients to finish.
 _DRAIN_SECONDS = 40.0
 
 
@@ -32,12 +32,12 @@ class NearCache:
 
 
 def wanted(instances: Sequence[Instance]) -> Instance | None:
-    """The server that it stands before. None: no server takes one; a MySQL server admits none."""
+    """Returns the server that the near cache serves for. None if no server allows one; MySQL servers do not."""
     return next((each for each in instances if each.is_serving and each.product == "MariaDB"), None)
 
 
 def placed(run_dir: RunDir, instances: Sequence[Instance]) -> NearCache | None:
-    """None: it was not built, or no server takes one."""
+    """Returns the near cache; None if it was not built or no server allows one."""
     before = wanted(instances)
     return NearCache(str(_socket(run_dir)), before.name) if before and NEAR_PROGRAM.exists() else None
 
@@ -71,7 +71,7 @@ def _declare(run_dir: RunDir, before: Instance) -> Service:
 
 
 def _make_account(before: Instance, run_dir: RunDir) -> None:
-    """It may attach, and nothing else."""
+    """Makes the account, which may only attach."""
     password = secrets.token_urlsafe(18)
     account = f"'{_FEED_USER}'@'127.0.0.1'"
     try:

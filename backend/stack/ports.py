@@ -1,7 +1,7 @@
-"""Which ports a stack listens on.
+"""The ports that a stack listens on.
 
-`fixed` takes them from the environment, so that addresses stay the same between runs; `auto` takes free ones, so
-that several stacks run beside each other. A chosen port is kept in the stack's record and used again.
+`fixed` takes them from the environment, so that addresses stay the same between runs; `auto` takes free ones, so that
+several stacks can run at the same time. A chosen port is stored in the stack's record and used again.
 """
 
 import os
@@ -15,7 +15,7 @@ LOOPBACK = "127.0.0.1"
 WEB_SETTING = "FQC_WEB_PORT"
 FLEET_SETTING = "FQC_LOCAL_PORT_BASE"
 _DEFAULTS = {WEB_SETTING: 8000, FLEET_SETTING: 13306}
-# Below the range from which Linux gives ports to outgoing connections (32768 and up).
+# Below the range that Linux uses for outgoing connections (32768 and up).
 _AUTO_RANGE = range(20_000, 32_000)
 
 

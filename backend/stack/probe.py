@@ -1,6 +1,6 @@
-"""Whether the web process beside this one is ready; the health check of its container.
+"""Checks whether the web process in this container is ready; the container's health check.
 
-It asks as the proxy in front would: with the public host and scheme, since others are refused or redirected.
+It sends the public host and scheme, as the proxy in front does, since other requests are refused or redirected.
 """
 
 import os

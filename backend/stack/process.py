@@ -1,7 +1,7 @@
-"""Processes by proved identity.
+"""Processes with a verified identity.
 
-A pid alone is a guess: after its process ended the kernel may give it to a stranger, or to a thread of one. A pid with
-the start time and the boot id is unique, so that is what gets recorded and compared. Linux only, through /proc.
+A pid alone is not reliable: after its process ended, the kernel may give it to an unrelated process or thread. A pid
+with the start time and the boot id is unique, so these are stored and compared. Linux only, through /proc.
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 from stack.problem import Problem
 from stack.waiting import wait_until
 
-# In the environment of everything a stack starts, so that grandchildren can be found after their parent is gone.
+# In the environment of everything that a stack starts, so that descendants can be found after their parent has ended.
 MARK = "FQC_STACK_ID"
 
 
@@ -36,12 +36,12 @@ def _stat_fields(pid: int) -> list[str] | None:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
-    # The command name may hold spaces and brackets; the fields of fixed meaning follow the last bracket.
+    # The command name may contain spaces and brackets. The fields with fixed meaning follow the last bracket.
     return text[text.rindex(")") + 2 :].split()
 
 
 def identify(pid: int) -> Identity | None:
-    """The identity of a running process; None when it ended, also while it waits to be reaped."""
+    """Returns the identity of a running process; None if it has ended, even if it was not reaped yet."""
     fields = _stat_fields(pid)
     if fields is None or fields[0] in ("Z", "X") or not _is_process(pid):
         return None
@@ -49,7 +49,9 @@ def identify(pid: int) -> Identity | None:
 
 
 def _is_process(pid: int) -> bool:
-    """Threads beside the first one of their process have numbers of their own in /proc."""
+    """Returns false for a thread id: threads other than the first one of a process have numbers of their own in
+    /proc.
+    """
     try:
         return f"\nTgid:\t{pid}\n" in Path(f"/proc/{pid}/status").read_text(errors="replace")
     except OSError:
@@ -61,7 +63,7 @@ def is_alive(identity: Identity) -> bool:
 
 
 def send(identity: Identity, number: signal.Signals) -> bool:
-    """Signals exactly this process. A pidfd closes the gap between looking and signalling."""
+    """Signals exactly this process. A pidfd excludes that the pid is reused between check and signal."""
     if not is_alive(identity):
         return False
     try:
@@ -69,7 +71,7 @@ def send(identity: Identity, number: signal.Signals) -> bool:
     except OSError:
         if is_alive(identity):
             raise
-        return False  # it ended meanwhile, and its number may be a thread's
+        return False  # it ended in the meantime, and the pid may now be a thread's
     try:
         if not is_alive(identity):
             return False
@@ -82,7 +84,10 @@ def send(identity: Identity, number: signal.Signals) -> bool:
 
 
 def stop(identities: list[Identity], grace_seconds: float) -> None:
-    """Asks all to end, waits, and kills those that did not. One that cannot be ended is told of after all others."""
+    """Asks all processes to end, waits, and kills those that remain.
+
+    Raises Problem in the end if some could not be ended.
+    """
     failures: dict[Identity, OSError] = {}
     for number, patience in ((signal.SIGTERM, grace_seconds), (signal.SIGKILL, 60.0)):
         asked = [identity for identity in identities if _asked(identity, number, failures)]
@@ -106,7 +111,7 @@ def _all_ended(identities: list[Identity]) -> bool:
 
 
 def marked(value: str, mark: str = MARK) -> list[Identity]:
-    """Every running process whose environment carries this mark."""
+    """Returns all running processes whose environment contains this mark."""
     wanted = f"{mark}={value}".encode()
     found = []
     for entry in Path("/proc").iterdir():

@@ -1,4 +1,4 @@
-"""What a stack remembers between commands: `stack.json` in its run directory, written atomically, and a lock."""
+"""The facts that a stack keeps between commands: `stack.json` in its run directory, written atomically, and a lock."""
 
 import fcntl
 import json
@@ -20,7 +20,7 @@ class Record:
     stack_id: str = field(default_factory=lambda: secrets.token_hex(16))
     ports: Ports | None = None
     fleet_size: int = 0
-    # What the running processes were started from; another value means that they are out of date.
+    # The revisions that the running processes were started from. If the present revision differs, they are out of date.
     revision: str = ""
     near_revision: str = ""
     processes: dict[str, Identity] = field(default_factory=dict)
@@ -65,7 +65,7 @@ def save(path: Path, record: Record) -> None:
 
 @contextmanager
 def locked(path: Path, patience_seconds: float = 0.0) -> Iterator[None]:
-    """One command at a time per run directory."""
+    """Holds the lock, so that only one command at a time works on a run directory."""
     with path.open("w") as handle:
         if not wait_until(lambda: lock_taken(handle), patience_seconds):
             raise Problem(f"another stack command is at work on {path.parent}; wait for it to end")
@@ -73,7 +73,7 @@ def locked(path: Path, patience_seconds: float = 0.0) -> Iterator[None]:
 
 
 def lock_taken(handle: IO[str]) -> bool:
-    """Takes the lock of an open file, which ends with its process. False: another process has it."""
+    """Locks an open file; the lock ends with the process. Returns false if another process holds it."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

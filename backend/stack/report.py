@@ -1,4 +1,4 @@
-"""What the commands print for people."""
+"""Prints the output of the commands."""
 
 from stack import near_build
 from stack.layout import RunDir

@@ -14,13 +14,16 @@ _LIMIT_SECONDS = 300
 
 
 def run(name: str, arguments: list[str], run_dir: RunDir, environment: Mapping[str, str]) -> None:
-    """Its log has all that it says; a failure shows the end of it."""
+    """Runs a command. Its log has all its output; a failure shows the end of it."""
     with run_dir.log(name).open("wb") as log:
         _run(name, arguments, run_dir, environment, said=log, log=log)
 
 
 def ask(name: str, arguments: list[str], run_dir: RunDir, environment: Mapping[str, str]) -> str:
-    """What the command answers. Passwords may be in it, so that its log has only what else the command says."""
+    """Runs a command and returns its standard output, which may contain passwords.
+
+    So the log has only its standard error.
+    """
     with run_dir.log(name).open("wb") as log:
         return _run(name, arguments, run_dir, environment, said=subprocess.PIPE, log=log).decode()
 
@@ -36,7 +39,7 @@ def _run(
 ) -> bytes:
     try:
         done = subprocess.run(
-            [str(PYTHON), "manage.py", *arguments, "--skip-checks"],  # they load every view
+            [str(PYTHON), "manage.py", *arguments, "--skip-checks"],  # the checks load every view
             cwd=BACKEND,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -53,7 +56,9 @@ def _run(
 
 
 class Steps:
-    """Says which of how many steps is at work, and how long it took; `scripts/step` does the same before these."""
+    """Prints which of how many steps is at work, and how long it took; `scripts/step` does the same for the earlier
+    steps.
+    """
 
     def __init__(self, before: int, count: int) -> None:
         self._number, self._total = before, before + count
@@ -68,5 +73,5 @@ class Steps:
 
 
 def progress(words: str) -> None:
-    """To standard error, so that `--json` on standard output stays clean."""
+    """Prints to standard error, so that `--json` on standard output stays clean."""
     print(words, file=sys.stderr, flush=True)

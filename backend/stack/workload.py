@@ -23,7 +23,7 @@ SCHEMA = "demo"
 PRODUCTS = 500
 CATEGORIES = 20
 CONNECTIONS_PER_SERVER = 2
-STATEMENTS_PER_SECOND = 150  # of one connection
+STATEMENTS_PER_SECOND = 150  # per connection
 WRITE_SHARE = 0.001
 UNREPEATED_SHARE = 0.05
 _REPORT_SECONDS = 10.0
@@ -43,8 +43,8 @@ class Account:
     port: int
     user: str
     password: str
-    public_key: str = ""  # the server's own; with it the password is encrypted
-    socket: str = ""  # of a near cache before it
+    public_key: str = ""  # the server's public key, which encrypts the password
+    socket: str = ""  # the socket of a near cache in front of the server
 
     def connect(self) -> "pymysql.Connection[Cursor]":
         return pymysql.connect(
@@ -81,7 +81,7 @@ def _reviews() -> list[tuple[int, int, str]]:
 
 
 def statement(draw: random.Random) -> tuple[str, bool]:
-    """The next statement, and whether it writes."""
+    """Returns the next statement, and whether it writes."""
     product = draw.choices(range(1, PRODUCTS + 1), cum_weights=_POPULARITY)[0]
     kind = draw.random()
     if kind < WRITE_SHARE / 2:
@@ -101,7 +101,7 @@ def statement(draw: random.Random) -> tuple[str, bool]:
 
 
 def shop(account: Account, counts: Counts, stop: threading.Event, seed: int) -> None:
-    """One customer's connection; it comes back after the server was restarted."""
+    """Runs one customer's connection, and reconnects after the server was restarted."""
     draw = random.Random(seed)
     while not stop.is_set():
         try:
@@ -129,7 +129,7 @@ def _run_at_rate(cursor: Cursor, draw: random.Random, counts: Counts, stop: thre
 
 
 def run(accounts: list[Account], seconds: float | None) -> None:
-    """A connection for each, until the time is over or somebody interrupts."""
+    """Opens a connection per account and runs until the time is over or an interrupt."""
     for account in dict.fromkeys(accounts):
         prepare(account)
     stop = threading.Event()

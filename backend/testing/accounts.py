@@ -1,4 +1,4 @@
-"""Somebody's account on a real server, with as few rights as a test gives it."""
+"""An account on a real server, with only the privileges that a test gives it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def owner_of(server: TestServer) -> Iterator[Server]:
 
 
 def limited(server: TestServer, owner: Server, *statements: str, **facts: Any) -> Any:
-    """An external instance whose account has what these statements grant."""
+    """Returns an external instance whose account has what these statements grant."""
     owner.run(f"CREATE USER {ACCOUNT} IDENTIFIED BY '{PASSWORD}'")
     for statement in statements:
         owner.run(statement)

@@ -1,4 +1,4 @@
-"""Shorthands for tests that make and run change sets as somebody."""
+"""Helpers for tests that make and run change sets with a given role."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from controlplane.core.request_context import acting_as
 
 
 def asked(instance: Any, parameters: dict[str, str | None], **facts: Any) -> ChangeSet:
-    """A change set of parameters, made and approved, not run."""
+    """Returns a change set of parameters, made and approved but not run."""
     instance.refresh_from_db()
     usual = {"apply": True, "when": "now", "at": None, "note": "", "allow_restart": False}
     with acting_as("tester", "usr-tester"):

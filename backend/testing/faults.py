@@ -1,4 +1,4 @@
-"""A change that is stopped where a test wants it, and what is true of its server then."""
+"""A change that is stopped at a given point, and the state of its server then."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from testing.workers import until
 
 @pytest.fixture
 def held(shared_server: TestServer, shipped_classes: None) -> Iterator[tuple[Any, HoldingProxy]]:
-    """The shared server behind a proxy that holds the answer to one particular SET."""
+    """Yields the shared server behind a proxy that holds the answer to one particular SET."""
     from controlplane.fleet.models import Instance
 
     instance = row_for(shared_server)
@@ -30,7 +30,7 @@ def held(shared_server: TestServer, shipped_classes: None) -> Iterator[tuple[Any
 
 
 def killed_while_held(process: subprocess.Popen[bytes], proxy: HoldingProxy, shared_server: TestServer) -> None:
-    """The worker dies after the server did as it was told (4M) and before the worker can know."""
+    """Kills the worker after the server has set the value (4M) and before the worker gets the answer."""
     until(proxy.is_held.is_set, "the worker reaches the held step")
     until(lambda: running(shared_server, "sort_buffer_size") == "4194304", "the server does as it was told")
     process.kill()

@@ -1,4 +1,6 @@
-"""Near caches for tests: a feed as docs/reference/near-protocol.md describes it, with nothing behind it; a report."""
+"""Near caches for tests: a client of the feed protocol (docs/reference/near-protocol.md) without a cache, and a
+report.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ HEADER = struct.Struct("<BI")  # of a message: its kind, and the length of the r
 
 
 class PlayedNear:
-    """Attached while it is entered, with an account of its own that may do nothing but that."""
+    """A context manager that attaches as a near cache, with an account that may only do that."""
 
     def __init__(self, server: TestServer, name: str, counts: tuple[int, int, int, int] = (0, 0, 0, 0)) -> None:
         self.server, self.name, self.counts = server, name, counts
@@ -42,7 +44,10 @@ class PlayedNear:
         return self
 
     def _account_ensure(self) -> None:
-        """Made once: it outdates everything, for which those that are attached have a tenth of a second to answer."""
+        """Makes the account once.
+
+        CREATE USER and GRANT invalidate everything, and attached near caches must then answer within 100 ms.
+        """
         owner = self.server.connect()
         if not owner.rows("SELECT 1 FROM mysql.user WHERE user = 'near'"):
             owner.run("CREATE USER 'near'@'127.0.0.1' IDENTIFIED BY 'near'")
@@ -58,7 +63,7 @@ class PlayedNear:
             self.drop()
 
     def drop(self) -> None:
-        """Without a word."""
+        """Closes the connection without notice."""
         self._stop.set()
         self._thread.join()
         self._connection._force_close()
@@ -68,7 +73,7 @@ class PlayedNear:
 
     def _talk(self) -> None:
         unread, renewed = b"", 0.0
-        for counts in ((0, 0, 0, 0), self.counts):  # since its start, and by now
+        for counts in ((0, 0, 0, 0), self.counts):  # the counts at its start, and the present ones
             self._say(_message(COUNTED, struct.pack("<4Q", *counts)))
         while not self._stop.is_set():
             if time.monotonic() - renewed > RENEW_SECONDS:
@@ -83,7 +88,7 @@ class PlayedNear:
             unread = self._hear(unread + arrived)
 
     def _hear(self, data: bytes) -> bytes:
-        """What is left of it after the packets that are whole."""
+        """Handles all complete packets in `data`. Returns the rest."""
         while len(data) >= 4 and len(data) >= (end := 4 + int.from_bytes(data[:3], "little")):
             payload, data = data[4:end], data[end:]
             number, at = struct.unpack_from("<Q", payload)[0], 8

@@ -17,8 +17,8 @@ from pathlib import Path
 from testing.ports import free_port
 
 ACCOUNT = "postgres"
-# Nothing of a test run has to survive a crash of the machine, but commits survive a stop of the server. Statements are
-# too small to be worth compiling.
+# Test data need not survive a crash of the machine, but commits must survive a stop of the server. Statements are too
+# small to be worth compiling.
 SETTINGS = ("fsync=off", "full_page_writes=off", "jit=off")
 
 
@@ -56,7 +56,7 @@ class Cluster:
 
 @contextmanager
 def cluster() -> Iterator[Cluster]:
-    """A fresh cluster, running; whoever stops it starts it again."""
+    """Yields a new, running cluster. A caller that stops it must start it again."""
     folder = Path(tempfile.mkdtemp(prefix="fqc-postgres-"))
     if os.geteuid() == 0:
         os.chown(folder, pwd.getpwnam(ACCOUNT).pw_uid, -1)

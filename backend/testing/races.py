@@ -1,4 +1,4 @@
-"""Many callers at the same moment, each with a database connection of its own."""
+"""Runs many callers at the same moment, each with a database connection of its own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WAIT_SECONDS = 120
 
 
 def at_once(*works: Callable[[], T]) -> list[T | Problem]:
-    """What each of them returned, or the problem that it was told of; any other exception is the test's failure."""
+    """Returns what each of them returned or the problem that it raised. Any other exception makes the test fail."""
     start = threading.Barrier(len(works))
 
     def run(work: Callable[[], T]) -> T | Problem:
@@ -34,5 +34,5 @@ def at_once(*works: Callable[[], T]) -> list[T | Problem]:
 
 
 def codes(outcomes: list[T | Problem]) -> list[str]:
-    """Of those that were refused."""
+    """Returns the codes of those that were refused."""
     return [outcome.code for outcome in outcomes if isinstance(outcome, Problem)]

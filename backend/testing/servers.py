@@ -1,8 +1,8 @@
 """Real servers of the `local` provider, in the run directory of the test run.
 
-One MariaDB server and one MySQL server are shared by the tests of a session, each of which leaves them as they were;
-tests that restart or kill make their own. MySQL is `FQC_MYSQLD`, or what `scripts/fetch-server MySQL tested` has
-brought; where there is neither, tests that need it are skipped, and the summary says so.
+One MariaDB server and one MySQL server are shared by the tests of a session, each of which restores what it changed;
+tests that restart or kill a server make their own. MySQL is `FQC_MYSQLD`, or the server that `scripts/fetch-server
+MySQL tested` has brought. Without either, tests that need MySQL are skipped, and the summary says so.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ NO_MYSQL = "NO MYSQL SERVER IS HERE: set FQC_MYSQLD, or run scripts/fetch-server
 
 
 class TestServer(LocalServer):
-    """A local server that is at the same time an endpoint to connect to.
+    """A local server that is also an endpoint to connect to.
 
-    Its empty databases are a copy of those that the run's first server was given. Tests connect to it as somebody who
-    may do everything; the control plane, with the accounts that it gave itself.
+    Its empty databases are a copy of those of the run's first server. Tests connect to it with an account that has all
+    privileges; the control plane uses the accounts that it made itself.
     """
 
     __test__ = False
@@ -71,14 +71,17 @@ class TestServer(LocalServer):
         template = settings.RUN_DIR / f"empty-databases-{self.product.name}{self.line}"
         if not template.exists():
             super()._install_databases()
-            # A server's own number and keys are not for copies of it.
+            # Copies must not share the server's UUID and keys.
             shutil.copytree(self.folder / "data", template, ignore=shutil.ignore_patterns("auto.cnf", "*.pem"))
             return
         shutil.copytree(template, self.folder / "data")
 
 
 class OlderMySQL(TestServer):
-    """Of a line on which no local server is made, as somebody's own: nobody but the tests has an account."""
+    """A MySQL version that local servers are not made of.
+
+    It stands for a user's own server: only the tests' account exists.
+    """
 
     __test__ = False
 
@@ -109,7 +112,7 @@ def no_older(kind: type[OlderMySQL]) -> str:
 
 @contextmanager
 def servers() -> Iterator[Callable[..., TestServer]]:
-    """Makes servers, and ends them all: those whose making failed, too."""
+    """Makes servers, and stops them all in the end, also those whose making failed."""
     made: list[TestServer] = []
 
     def make(
@@ -156,7 +159,10 @@ def _install_engine(server: TestServer) -> None:
 
 @pytest.fixture(autouse=True)
 def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rounds over all servers give up sooner than a loaded machine may allow; tests of that say when."""
+    """Lengthens the time limits of rounds over all servers, since a test machine may be loaded.
+
+    Tests of the limits set their own.
+    """
     for module in ("controlplane.metrics.polling", "controlplane.changes.watch", "controlplane.statements.noting"):
         monkeypatch.setattr(f"{module}.CONNECT_SECONDS", LIMITS.connect_seconds)
         monkeypatch.setattr(f"{module}.STATEMENT_SECONDS", LIMITS.statement_seconds)
@@ -191,7 +197,7 @@ def older_mysql(request: pytest.FixtureRequest) -> Iterator[TestServer]:
 def server_of_line(
     kind: type[TestServer], product: LocalProduct, option_lines: Iterable[str] = ()
 ) -> Iterator[TestServer]:
-    """A server whose option file has these lines as they are."""
+    """Yields a server whose option file has these lines verbatim."""
     folder = settings.LOCAL_ROOT / new_id("rm")
     server = kind(folder, free_port(), "fqc", "a-password_for-tests", product, _program(kind, product))
     try:
@@ -222,12 +228,14 @@ def own_server() -> Iterator[Callable[..., TestServer]]:
 
 
 def shut_window() -> time:
-    """When an instance's window opens, so that it is shut for the length of a test, whatever the time of day."""
+    """Returns a start for an instance's maintenance window that keeps it closed for the length of a test, at any time
+    of day.
+    """
     return (datetime.now(UTC) + timedelta(hours=12)).time().replace(second=0, microsecond=0)
 
 
 def row_for(server: TestServer, **facts: Any) -> Any:
-    """An instance of the fleet for a server, as its creation would have left it."""
+    """Adds an instance for a server, as its creation would have left it."""
     from controlplane.core.request_context import acting_as
     from controlplane.fleet.models import Instance
     from controlplane.fleet.observation import note_identity, read_identity
@@ -250,7 +258,7 @@ def row_for(server: TestServer, **facts: Any) -> Any:
 
 
 def managed(server: TestServer, **facts: Any) -> Any:
-    """An external instance whose account may do everything; the key goes over no network."""
+    """Adds an external instance whose account has all privileges. The server's key is read from its folder."""
     who = server.everything
     usual = {"username": who.username, "password": who.password, "public_key": who.public_key}
     return row_for(server, provider="external", **{**usual, **facts})
@@ -260,7 +268,10 @@ _taught: dict[str, tuple[list[tuple[Any, ...]], datetime]] = {}
 
 
 def _learn_line(connection: Server, version: str) -> None:
-    """As the product does, but the server is read once in a run, and what it taught is of one time and parsed once."""
+    """Stores the server's line in the catalogue, as the product does.
+
+    The server is read once per test run, and `read_at` stays the same, so that the line is parsed once.
+    """
     from controlplane.catalogue.models import EngineLine
     from controlplane.catalogue.server_variables import line_id
     from controlplane.catalogue.services import engine_line_store
@@ -277,7 +288,7 @@ def _learn_line(connection: Server, version: str) -> None:
 
 @pytest.fixture
 def shipped_classes(transactional_db: None) -> None:
-    """What a migration brings, and the test before has swept away with everything else."""
+    """Restores the instance classes that a migration ships and that the previous test has deleted."""
     from controlplane.fleet.models import InstanceClass
 
     if not InstanceClass.objects.exists():
@@ -286,7 +297,7 @@ def shipped_classes(transactional_db: None) -> None:
 
 @pytest.fixture
 def instance(db: None, shared_server: TestServer) -> Iterator[Any]:
-    """The shared server as an instance. What the test sets globally is put back."""
+    """Yields the shared server as an instance. Global variables that the test sets are restored."""
     before = _settings(shared_server)
     yield row_for(shared_server)
     shared_server.start()

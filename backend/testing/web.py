@@ -1,4 +1,4 @@
-"""Real web processes on the test's database, and a browser of sorts for them."""
+"""Real web processes on the test's database, and a simple browser for them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from testing.workers import BACKEND, environment_of, until
 
 
 class Browser:
-    """Keeps cookies; sends the CSRF token."""
+    """An HTTP client that keeps cookies and sends the CSRF token."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -30,7 +30,7 @@ class Browser:
         )
 
     def ask(self, path: str, body: Any = None, **headers: str) -> tuple[int, Any, Any]:
-        """Status, body and headers of the answer."""
+        """Returns status, body and headers of the answer."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Content-Type": "application/json", **headers}
         try:
@@ -50,7 +50,10 @@ def _url(port: int) -> str:
 
 
 def _is_up(url: str) -> bool:
-    """One that takes nothing but TLS answers with a redirect, and one with names of its own with a refusal."""
+    """Returns whether the process answers.
+
+    A redirect counts (TLS only), and so does a refusal (other host names only).
+    """
     connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=180)
     try:
         connection.request("GET", "/readyz")
@@ -62,7 +65,7 @@ def _is_up(url: str) -> bool:
 
 
 def process_at(url: str) -> str:
-    """The id of the process that listens there."""
+    """Returns the id of the process that listens there."""
     here = f":{int(url.rpartition(':')[2]):04X} 00000000:0000"
     inode = next(line.split()[9] for line in Path("/proc/net/tcp").read_text().splitlines() if here in line)
     for process in Path("/proc").glob("[0-9]*"):
@@ -74,7 +77,10 @@ def process_at(url: str) -> str:
 
 @pytest.fixture
 def web(transactional_db: None) -> Iterator[Callable[..., str]]:
-    """Starts one and waits until it answers; its address. `{port}` in a variable stands for the port that it gets."""
+    """Yields a function that starts a web process, waits until it answers and returns its address.
+
+    `{port}` in a variable is replaced by its port.
+    """
     started: list[subprocess.Popen[bytes]] = []
 
     def answers(port: int, environment: dict[str, str]) -> bool:
@@ -89,7 +95,7 @@ def web(transactional_db: None) -> Iterator[Callable[..., str]]:
         port = free_port()
         while not answers(port, environment):
             assert not is_free(port), "the web process has ended"
-            # Another server has taken it meanwhile.
+            # Another server has taken the port in the meantime.
             port = free_port()
         return _url(port)
 

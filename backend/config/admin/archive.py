@@ -1,7 +1,7 @@
-"""A backup's file: a tar archive of `about.json`, which says what it is, and `database`, which is it.
+"""The file of a backup: a tar archive of `about.json`, which describes it, and `database`.
 
-The database is what pg_dump wrote, or an SQLite file. `about.json` holds a count and a digest of each table, so that a
-restored database can be compared. Sealing keys are not in it, only their names.
+The database is a dump of pg_dump or an SQLite file. `about.json` holds a row count and a digest of each table, so that
+a restored database can be compared. It has the names of the sealing keys, but not the keys.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 
 FORM = 1
 ABOUT, DATABASE = "about.json", "database"
-Contents = dict[str, list[str]]  # of each table: its number of rows and their digest, in any order
+Contents = dict[str, list[str]]  # by table: its number of rows and their digest, which does not depend on their order
 
 
 class NotDone(Exception):
-    """What an operator has to do something about; one or more sentences."""
+    """An operator must do something first. The message is one or more sentences."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,16 @@ class About:
     form: int
     made_at: str
     vendor: str  # postgresql or sqlite
-    migrations: list[str]  # that the database has been through
-    sealing_keys: list[str]  # the names of those that its secrets need
+    migrations: list[str]  # the migrations applied to the database
+    sealing_keys: list[str]  # the names of the keys that its secrets need
     contents: Contents
 
 
 def pack(file: Path, about: About, database: Path) -> None:
-    """All of it or nothing, for its owner alone: written in the folder of `database`, which is closed to others."""
+    """Writes the archive atomically and readable by its owner only.
+
+    The draft is in the folder of `database`, which others cannot read.
+    """
     draft, described = database.with_name("archive"), database.with_name(ABOUT)
     described.write_text(json.dumps(asdict(about), indent=1) + "\n")
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as raw:
@@ -44,13 +47,13 @@ def pack(file: Path, about: About, database: Path) -> None:
         raw.flush()
         os.fsync(raw.fileno())
     try:
-        os.link(draft, file)  # never onto another backup
+        os.link(draft, file)  # fails if the file exists, so that no other backup is overwritten
     except FileExistsError as error:
         raise NotDone(f"{file} is there already: name another file.") from error
 
 
 def unpack(file: Path, folder: Path) -> tuple[About, Path]:
-    """Takes the two plain files out of it, whatever else is there. Neither can be larger than the archive is."""
+    """Extracts the two plain files and ignores anything else. Neither can be larger than the archive."""
     try:
         with tarfile.open(file, "r:") as archive:
             for name in (ABOUT, DATABASE):

@@ -17,12 +17,12 @@ from controlplane.fleet.sealed import keys_needed
 
 
 def write(file: Path) -> str:
-    """What is told of it."""
+    """Writes the backup. Returns the message for the user."""
     if file.exists():
         raise NotDone(f"{file} is there already: name another file.")
     if databases.is_empty():
         raise NotDone("The database is empty: there is nothing to back up.")
-    # Those of rows that are written from now on, too: they take the newest.
+    # The first sealing key is needed as well, since new rows are sealed with it.
     keys = sorted(keys_needed() | {key_name(settings.SEALING_KEYS[0])})
     with tempfile.TemporaryDirectory(prefix=".backup-", dir=file.absolute().parent) as folder:
         database = Path(folder) / DATABASE

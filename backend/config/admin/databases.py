@@ -1,4 +1,6 @@
-"""A copy of the database as it is at one moment, what each table holds, and the way back into an empty one."""
+"""Copies the database as it is at one moment, describes the contents of each table, and restores into an empty
+database.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,10 @@ def is_empty() -> bool:
 
 
 def dump(file: Path) -> Contents:
-    """The database into `file`, and what it holds; both of the same moment, however much is written meanwhile."""
+    """Writes the database to `file` and returns its contents.
+
+    Both are from the same snapshot, even if rows are written at the same time.
+    """
     if connection.vendor == "postgresql":
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
@@ -37,7 +42,7 @@ def dump(file: Path) -> Contents:
 
 
 def load(file: Path) -> Contents:
-    """`file` into the empty database, and what that holds now."""
+    """Restores `file` into the empty database. Returns the contents of the database after that."""
     if connection.vendor == "postgresql":
         _run("pg_restore", *RESTORING, f"--dbname={connection.settings_dict['NAME']}", str(file))
         with connection.cursor() as cursor:
@@ -54,7 +59,7 @@ def load(file: Path) -> Contents:
 
 
 def _run(program: str, *words: str) -> None:
-    """A program of PostgreSQL's; the password is where no other user of the machine can read it."""
+    """Runs a program of PostgreSQL. The password is passed so that no other user of the machine can read it."""
     path = shutil.which(program)
     if path is None:
         raise NotDone(f"{program} is not here: install the package postgresql-client.")

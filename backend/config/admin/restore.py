@@ -16,7 +16,7 @@ from controlplane.core.sealing import key_name
 
 
 def read(file: Path, *, is_without_keys: bool) -> str:
-    """What is told of it."""
+    """Restores the backup. Returns the message for the user."""
     with tempfile.TemporaryDirectory(prefix="restore-", dir=settings.RUN_DIR) as folder:
         about, database = unpack(file, Path(folder))
         check(about, is_without_keys=is_without_keys)
@@ -30,7 +30,7 @@ def read(file: Path, *, is_without_keys: bool) -> str:
 
 
 def check(about: About, *, is_without_keys: bool) -> None:
-    """Everything that can be known before the database is touched."""
+    """Checks everything that can be known before the database is touched. Raises NotDone."""
     if about.vendor != connection.vendor:
         raise NotDone(f"The backup is of {about.vendor}, and FQC_DATABASE_URL names {connection.vendor}.")
     known = {".".join(each) for each in MigrationLoader(None).disk_migrations or ()}

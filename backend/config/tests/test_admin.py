@@ -34,7 +34,7 @@ def instance():
 
 @pytest.fixture
 def elsewhere(tmp_path):
-    """The environment of a second installation: an empty database, and the same keys."""
+    """Returns the environment of a second installation: an empty database, and the same keys."""
     if connection.vendor == "sqlite":
         url = f"sqlite:///{tmp_path}/elsewhere.sqlite3"
         yield _environment(tmp_path, url)
@@ -68,7 +68,7 @@ def about(file):
 
 
 def altered(file, change):
-    """A backup that says something else of itself."""
+    """Returns a copy of a backup whose description was changed."""
     facts, other = about(file), file.with_name("other")
     change(facts)
     with tarfile.open(file) as archive, tarfile.open(other, "w") as copy:
@@ -151,7 +151,7 @@ def test_an_empty_place_is_prepared_by_migrate_and_first_admin(elsewhere, tmp_pa
 
 
 def hostile(file, *members, mode="w"):
-    """An archive with these members, each with the bytes that follow its head."""
+    """Writes an archive with these members, each with the bytes that follow its header."""
     with tarfile.open(file, mode) as archive:
         for member, content in members:
             archive.addfile(member, io.BytesIO(content))
@@ -201,7 +201,7 @@ def test_an_archive_that_means_harm_is_no_backup(what, elsewhere, tmp_path):
 
 
 def test_an_archive_does_not_become_larger_than_it_is(elsewhere, tmp_path):
-    """Neither by compression, nor by holes that it says it has."""
+    """Neither compression nor sparse files can make the extracted files larger."""
     zeros = 64 * 1024**2
     packed = hostile(tmp_path / "packed", saying(), member("database", b"\0" * zeros), mode="w:gz")
     holes = {

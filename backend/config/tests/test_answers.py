@@ -24,9 +24,9 @@ from testing.near import REPORT
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("answers_keep_the_contract")]
 GETS = sorted(path for path, methods in contract()["paths"].items() if "get" in methods)
 STREAMS = {"/api/v1/events", "/api/v1/audit-events/export"}
-# What a path needs beside an id from the list above it.
+# Parts of a path that are not ids from the list above it.
 NAMES = {"name": "long_query_time", "digest": "0" * 32}
-# What takes an engine with traffic, or a template that was applied.
+# These need an engine with traffic, or a template that was applied.
 MAY_BE_EMPTY = (
     "/cache/queries", "/cache/tables", "/cache/advice", "/prometheus/targets", "/templates/{id}/instances",
 )  # fmt: skip
@@ -39,7 +39,7 @@ QUERIES: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def fleet(admin: APIClient, instance: Any) -> APIClient:
-    """Something of everything that the API lists."""
+    """Makes at least one of everything that the API lists."""
     Client().force_login(User.objects.get(role="admin"))
     changed(instance, {"long_query_time": "2"})
     template_create(name="slow-log", engine_line="5.7", values={"long_query_time": "3"})

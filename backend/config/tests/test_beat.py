@@ -59,7 +59,7 @@ def test_a_broker_that_takes_nothing_is_told_in_one_line_for_each_task(beat, tmp
     beat(FQC_RUN_DIR=str(tmp_path / "run"), FQC_LOG_LEVEL="ERROR")
     until(lambda: tasks(queue.glob("*.msg")) >= OFTEN, "the scheduler sends what is due often")
     away = queue.rename(queue.with_name("away"))
-    queue.touch()  # a file where the broker's folder was: nothing can be delivered
+    queue.touch()  # a file in place of the broker's folder, so nothing can be delivered
     told = ""
 
     def has_told_enough():

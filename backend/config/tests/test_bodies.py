@@ -1,4 +1,4 @@
-"""Real web processes, and callers who send more than anybody wants to read."""
+"""Real web processes, and clients that send bodies above the limit."""
 
 from __future__ import annotations
 

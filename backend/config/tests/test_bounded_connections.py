@@ -28,7 +28,7 @@ READ = "/api/v1/instances"
 
 
 def ask(url, headers, path=READ):
-    """Status, headers and body."""
+    """Returns status, headers and body."""
     asking = http.client.HTTPConnection(urlsplit(url).netloc, timeout=180)
     try:
         asking.request("GET", path, headers=headers)
@@ -39,7 +39,7 @@ def ask(url, headers, path=READ):
 
 
 def opened(url, headers):
-    """A stream that has told where it begins."""
+    """Opens an event stream and reads its first block, which tells where it begins."""
     asking = http.client.HTTPConnection(urlsplit(url).netloc, timeout=180)
     asking.request("GET", "/api/v1/events", headers=headers)
     answer = asking.getresponse()
@@ -50,14 +50,14 @@ def opened(url, headers):
 
 
 def others_connected(looking):
-    # Of clients: PostgreSQL cleans up with processes of its own.
+    # Only connections of clients count: PostgreSQL has background processes of its own.
     others = "backend_type = 'client backend' AND datname = current_database() AND pid <> pg_backend_pid()"
     return looking.execute(f"SELECT count(*) FROM pg_stat_activity WHERE {others}").fetchone()[0]
 
 
 @pytest.fixture
 def silent():
-    """What accepts a connection and says nothing."""
+    """Yields a listener that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(60)
         yield listener
@@ -70,13 +70,13 @@ def headers():
 
 @pytest.fixture
 def looking():
-    # One for all looks: the server counts one that was closed for a moment longer.
+    # One connection for all queries: PostgreSQL counts a closed connection for a moment longer.
     with beside() as connected:
         yield connected
 
 
 def event_told(answer):
-    """The data of the next event, past the signs of life of a stream that waits."""
+    """Returns the data of the next event, skipping the keep-alives of an idle stream."""
     return next(line for line in iter(answer.readline, b"") if line.startswith(b"data"))
 
 
@@ -103,7 +103,7 @@ def test_clients_and_streams_share_the_connections_and_none_is_refused(web, head
         assert b"chg-1" in event_told(answer)
         asking.close()
     assert set(answers) == {200}
-    assert most[0] - before <= CONNECTIONS + 1  # one for all streams
+    assert most[0] - before <= CONNECTIONS + 1  # plus one for all event streams
     assert threads < STREAMS
 
 
@@ -123,7 +123,7 @@ def test_a_request_that_waits_for_a_managed_server_keeps_no_connection_and_no_pl
 
 @contextmanager
 def at_work(url, headers):
-    """A request that stays at work until the end."""
+    """Starts a request that runs until the end of the test."""
     with beside() as holding, ThreadPoolExecutor(1) as clients:
         holding.execute("BEGIN")
         holding.execute("LOCK TABLE fleet_instance IN ACCESS EXCLUSIVE MODE")

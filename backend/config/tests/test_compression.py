@@ -21,7 +21,7 @@ HASHED, PLAIN = "/assets/index-Ab3_-x9Z.js", "/color-scheme.js"
 
 @pytest.fixture
 def built(tmp_path: Path) -> Path:
-    """As `npm run build` leaves it."""
+    """Makes files as `npm run build` does."""
     (tmp_path / "assets").mkdir()
     (tmp_path / "index.html").write_text("<!doctype html>")
     for name in (HASHED, PLAIN):

@@ -28,20 +28,23 @@ from controlplane.audit.models import AuditEvent
 from controlplane.core import event_stream
 from testing.answers import contract
 
-# Fewer on PostgreSQL: that it takes what SQLite takes is all that is left to find there.
+# Fewer on PostgreSQL, where only differences from SQLite remain to be found.
 EXAMPLES = int(os.environ.get("FQC_TEST_EXAMPLES", "20" if connection.vendor == "sqlite" else "4"))
 CONTRACT = Path(__file__).parents[2] / "openapi.yaml"
 
 
 def what_is_refused_is_named(context, response, case):
-    """The field "" is the body as a whole. Of one that is no JSON there is none to name."""
+    """Refusals must name the field.
+
+    The field "" is the body as a whole; a body that is not JSON has no field to name.
+    """
     problem = response.json() if response.status_code == 400 else {}
     if problem and not problem["detail"].startswith("The body "):
         assert problem.get("errors"), problem
 
 
 def no_server_error(context, response, case):
-    """That a server which is not there cannot be reached is the answer to what was asked."""
+    """A 5xx is only allowed if the request is about a managed server that cannot be reached."""
     is_told = case.path == "/api/v1/endpoints/check" and response.status_code == 503
     if not is_told:
         not_a_server_error(context, response, case)
@@ -63,12 +66,12 @@ CHANGE_NOTHING = {
     ("POST", "/api/v1/changes/preview"),
     ("POST", "/api/v1/instances/{id}/cache/preview"),
     ("POST", "/api/v1/instances/{id}/cache/rules/preview"),
-    ("POST", "/api/v1/instance-classes/custom"),  # where there is one of that size
+    ("POST", "/api/v1/instance-classes/custom"),  # if there is a class of that size already
     ("POST", "/api/v1/fleet-applies/preview"),
     ("POST", "/api/v1/expressions/evaluate"),
     ("POST", "/api/v1/templates/{id}/resolve"),
     ("POST", "/api/v1/alert-rules/preview"),
-    ("DELETE", "/api/v1/sessions/others"),  # where there are none
+    ("DELETE", "/api/v1/sessions/others"),  # if there are no others
 }
 
 
@@ -81,9 +84,9 @@ def test_the_contract_in_the_repository_is_what_the_code_says(tmp_path):
 
 @pytest.fixture
 def headers(admin, monkeypatch):
-    """As Django's own test client does: the connection with the test's transaction outlives a request.
+    """Keeps the connection with the test's transaction over requests, as Django's test client does.
 
-    The token is looked up once, and noted as used once: that again and again is a third of the time, and has its own
+    The token is looked up once and its use is stored once: repeating both takes a third of the time, and has its own
     tests.
     """
     Token.objects.update(last_used_at=timezone.now())
@@ -92,7 +95,7 @@ def headers(admin, monkeypatch):
         signal.disconnect(close_old_connections)
     for streaming in (event_stream, export):
         monkeypatch.setattr(streaming, "close_old_connections", lambda: None)
-    # A stream would be followed to its end.
+    # The client would read a stream until its end.
     whole = event_stream.stream
     monkeypatch.setattr(event_stream, "stream", lambda seen, wanted, holder: whole(seen, replace(wanted, seconds=0)))
     yield _headers(admin)
@@ -101,7 +104,7 @@ def headers(admin, monkeypatch):
 
 
 def _headers(admin):
-    # This client takes what is compressed, and does not unpack it.
+    # This client accepts compressed answers but does not decompress them.
     identity = {"Accept-Encoding": "identity"}
     return {"Authorization": admin._credentials["HTTP_AUTHORIZATION"], "If-Match": "*", **identity}
 

@@ -1,4 +1,4 @@
-"""A database that goes away and comes back: requests are refused meanwhile, and no process has to be restarted."""
+"""While the database is down requests are refused; when it is back, no process has to be restarted."""
 
 import json
 import os
@@ -56,7 +56,7 @@ def ask(url):
 
 def test_a_database_that_was_restarted_is_used_again(cluster, web, tmp_path):
     until(lambda: ask(web + "/readyz")[0] == 200, "the web process is ready")
-    assert ask(web + "/api/v1/instances")[0] == 401  # the token was looked up
+    assert ask(web + "/api/v1/instances")[0] == 401  # 401 shows that the token was looked up
     cluster.stop()
     assert ask(web + "/readyz")[0] == 503
     status, problem = ask(web + "/api/v1/instances")
@@ -66,7 +66,7 @@ def test_a_database_that_was_restarted_is_used_again(cluster, web, tmp_path):
     assert "Traceback" not in log
     [told] = [line for line in map(json.loads, log.splitlines()) if line["event"] == "request_failed"]
     assert "connection" in told["error"]
-    assert "refused" in log  # as the pool says, which tried
+    assert "refused" in log  # from the pool, which tried to connect
     cluster.start()
     assert ask(web + "/readyz")[0] == 200
     assert ask(web + "/api/v1/instances")[0] == 401

@@ -1,4 +1,4 @@
-"""What is sent by name is a task that workers know; a broker that is away is not waited for again and again."""
+"""Tasks that are sent by name exist in the workers, and a broker that is down is waited for only once."""
 
 import socket
 import subprocess
@@ -36,7 +36,7 @@ for number in range(20):
 @pytest.mark.django_db
 @pytest.mark.parametrize("url", ["redis://127.0.0.1:{port}/0", "amqp://127.0.0.1:{port}//"])
 def test_a_broker_that_hangs_is_waited_for_once_and_not_for_everything_that_is_told(url):
-    """What it is not told is found by a sweep."""
+    """The sweep finds what the broker was not sent."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
         connections = []
 
@@ -87,7 +87,7 @@ def test_a_broker_that_came_back_is_told_by_the_process_that_knew_it_before(brok
         broker.stop()
         told("meanwhile")
         broker.start()
-        kept = waiting()  # as much as this broker keeps
-        # What goes into a line that breaks at that moment may be lost: a sweep finds it.
+        kept = waiting()  # the number of messages that this broker stores
+        # A message that is written while the connection breaks may be lost; a sweep finds its work.
         until(lambda: told("after") or waiting() > kept, "the broker hears of what comes after")
         process.stdin.close()

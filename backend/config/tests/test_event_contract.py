@@ -1,4 +1,4 @@
-"""The data of events, of each topic as the product itself makes them, against what the contract says of them."""
+"""The data of events of each topic, as the product makes them, is compared with the contract."""
 
 import json
 
@@ -22,7 +22,7 @@ ANSWER = CONTRACT["paths"]["/api/v1/events"]["get"]["responses"]["200"]["content
 
 
 def data_of(instances):
-    """Of every event, as it stands on the stream."""
+    """Returns the data of every event, as it is on the stream."""
     text = "".join(frames(fetch(Seen(0), Wanted(instances=frozenset(instances))), Seen(0)))
     return [json.loads(line.removeprefix("data:")) for line in text.splitlines() if line.startswith("data:")]
 
@@ -37,7 +37,7 @@ def faults(data):
 
 @pytest.fixture
 def happened(operator, instance, monkeypatch):
-    """Something of every topic, in the test's transaction, whose connection outlives a look."""
+    """Causes an event of every topic in the test's transaction, whose connection must outlive a look."""
     monkeypatch.setattr(event_stream, "close_old_connections", lambda: None)
     changed(instance, {"long_query_time": "2"})
     template_create(name="slow-log", engine_line="5.7", values={"long_query_time": "3"})

@@ -1,6 +1,6 @@
-"""The embedded broker shows its readers only what is complete.
+"""Readers of the embedded broker only see complete messages.
 
-kombu remembers bindings per process: each test that declares some has names of its own.
+kombu stores bindings per process, so each test that declares some uses names of its own.
 """
 
 import json
@@ -54,7 +54,7 @@ def test_a_message_has_no_name_until_it_is_complete(tmp_path, monkeypatch):
 
 
 def reader(folder: Path) -> subprocess.Popen[str]:
-    """A process that prints the number of every message it gets, and ends with the number -1."""
+    """Starts a process that prints the number of every message it gets, and ends with the number -1."""
     code = f"""
 from pathlib import Path
 from config.tests.test_file_broker import connection, take
@@ -72,7 +72,7 @@ def take(opened: Connection) -> int:
         try:
             return opened.default_channel._get("q")["number"]
         except Empty:
-            time.sleep(0.001)  # as a worker does, between two looks
+            time.sleep(0.001)  # as a worker does between two looks
 
 
 def test_readers_beside_writers_meet_whole_messages_in_their_order_and_each_goes_to_one(tmp_path):

@@ -1,4 +1,4 @@
-"""Whom the control plane believes about who is asking, with real web processes."""
+"""Which forwarded addresses and schemes the control plane trusts, with real web processes."""
 
 import http.client
 import itertools
@@ -23,7 +23,7 @@ TOKENS, TOKEN = "/api/v1/tokens", {"name": "x", "scope": "viewer"}
 
 
 def noted(url, operator, **headers):
-    """The address that is on record for a request with these headers."""
+    """Returns the address that is recorded for a request with these headers."""
     authorization = operator._credentials["HTTP_AUTHORIZATION"]
     assert Browser(url).ask(TOKENS, TOKEN, Authorization=authorization, **headers)[0] == 201
     return AuditEvent.objects.filter(action="token.created").latest("created_at").address
@@ -79,7 +79,7 @@ def test_a_trusted_proxy_says_whether_its_caller_came_over_tls(web):
 def test_the_address_left_of_what_trusted_proxies_wrote_is_the_callers(web, operator):
     for proxies, forwarded, expected in [
         ("1", "203.0.113.9", "203.0.113.9"),
-        ("1", "198.51.100.1, 203.0.113.9", "203.0.113.9"),  # the first is what the caller claims
+        ("1", "198.51.100.1, 203.0.113.9", "203.0.113.9"),  # the first address is only claimed by the caller
         ("2", "198.51.100.1, 203.0.113.9, 10.0.0.1", "203.0.113.9"),
         ("2", "203.0.113.9", "127.0.0.1"),
         ("1", "", "127.0.0.1"),
@@ -96,7 +96,7 @@ def test_the_address_left_of_what_trusted_proxies_wrote_is_the_callers(web, oper
         (["2001:db8::7"], "2001:db8::7"),
         (["unknown"], "10.0.0.1"),
         (["x" * 5000], "10.0.0.1"),
-        (["198.51.100.1", "203.0.113.9"], "203.0.113.9"),  # a header that comes twice
+        (["198.51.100.1", "203.0.113.9"], "203.0.113.9"),  # a header that occurs twice
     ],
 )
 def test_what_a_proxy_writes_is_read_as_an_address_or_not_at_all(forwarded, address):

@@ -1,4 +1,4 @@
-"""Of twenty writers with one ETag one writes: for every operation of the contract that takes If-Match."""
+"""If twenty writers use the same ETag, one succeeds: for every operation of the contract that takes If-Match."""
 
 from functools import partial
 
@@ -20,7 +20,7 @@ WRITERS = 20
 
 
 def operations():
-    """Path and method by the operation's id."""
+    """Returns path and method by operation id."""
     return {
         operation["operationId"]: (path, method)
         for path, methods in CONTRACT["paths"].items()
@@ -45,7 +45,7 @@ def channel():
 
 MAIL = {"name": "raced", "kind": "mail"}
 RULE = {"name": "raced", "metric": "questions_per_second", "comparison": "gt"}
-# What is written, and the body of one writer. `row_for`: the request plans on what a server says.
+# The row to write, and the body of one writer. `row_for` is used if the request plans on what a server reports.
 CASES = {
     "alert_rules_update": (lambda _: rule(), lambda number: {**RULE, "threshold": number}),
     "alert_rules_destroy": (lambda _: rule(), None),
@@ -93,7 +93,7 @@ def test_of_twenty_writers_with_one_etag_one_writes(operation, request):
     won = [answer for answer in answers if answer.status_code < 300]
     refused = [answer.status_code for answer in answers if answer.status_code >= 300]
     assert len(won) == 1, [answer.content for answer in answers]
-    # What makes a change set alters nothing of the instance: the others are told of the one at work.
+    # A request that makes a change set does not alter the instance; the others get a conflict with the change at work.
     makes_change = won[0].status_code in (201, 202)
     expected = {409} if makes_change else {412, 404} if method == "delete" else {412}
     assert set(refused) <= expected, refused

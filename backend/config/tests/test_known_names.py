@@ -1,6 +1,7 @@
-"""What the contract does not name is refused and named, whatever the operation: parameters, their choices, fields.
+"""Names that the contract does not have are refused and named in the answer, for every operation: parameters, their
+choices, fields.
 
-The contract's operations are walked, so a new one is judged without anybody thinking of it.
+The operations are read from the contract, so a new one is tested without a change here.
 """
 
 import json
@@ -17,7 +18,7 @@ DOCUMENT = contract()
 OPERATIONS = [
     (method, path, operation) for path, methods in DOCUMENT["paths"].items() for method, operation in methods.items()
 ]
-WITHOUT_OPERATION = {"api/v1/openapi.yaml", "api/"}  # the contract itself, and "there is nothing here"
+WITHOUT_OPERATION = {"api/v1/openapi.yaml", "api/"}  # the contract itself, and the answer for unknown paths
 
 
 def address(path):
@@ -25,7 +26,7 @@ def address(path):
 
 
 def allowed(admin, path):
-    """Who is let in there."""
+    """Returns a client that may call the path."""
     return reporter_of("some-id") if path.endswith("/near-caches/reports") else admin
 
 
@@ -39,7 +40,7 @@ def errors(answer):
 
 
 def resolved(schema):
-    """A schema with its references followed and its alternatives put together."""
+    """Returns a schema with its references followed and its alternatives merged."""
     if "$ref" in schema:
         return resolved(DOCUMENT["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]])
     parts = [resolved(each) for kind in ("allOf", "oneOf", "anyOf") for each in schema.get(kind, [])]
@@ -47,7 +48,7 @@ def resolved(schema):
 
 
 def with_an_unknown_one(schema):
-    """Bodies with one unknown field each, at every depth that the schema has, and the field's path."""
+    """Yields bodies with one unknown field each, at every depth of the schema, with the field's path."""
     schema = resolved(schema)
     if "items" in schema:
         yield from (([body], f"0.{path}") for body, path in with_an_unknown_one(schema["items"]))

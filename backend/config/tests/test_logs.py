@@ -1,4 +1,4 @@
-"""Each line of a process's log is one JSON object, whoever wrote it, and FQC_LOG_LEVEL says which lines there are."""
+"""Each line of a process's log is one JSON object, whichever library wrote it, and FQC_LOG_LEVEL selects the lines."""
 
 import json
 import os
@@ -31,7 +31,7 @@ class Logged:
 
     def __init__(self, words, folder, **environment):
         self.log, self.output = folder / "log", folder / "output"
-        # a run directory of its own, so that no other test's tasks come here
+        # A run directory of its own keeps other tests' tasks away.
         self.environment = environment_of(**{"FQC_RUN_DIR": str(folder), "FQC_LOG_LEVEL": "info"} | environment)
         with self.log.open("wb") as log, self.output.open("wb") as output:
             self.process = subprocess.Popen(
@@ -66,7 +66,7 @@ def logged(transactional_db, tmp_path):
     yield start
     for each in started:
         with suppress(ProcessLookupError):
-            os.killpg(each.process.pid, signal.SIGKILL)  # its children, too
+            os.killpg(each.process.pid, signal.SIGKILL)  # also kills its children
         each.process.wait()
 
 
@@ -131,7 +131,7 @@ def test_a_task_that_goes_well_is_told_of_at_debug_alone(logged, level, is_told)
         f"from config.celery import app; app.send_task('metrics.expire'); app.send_task('{NO_TASK}')",
     ]
     subprocess.run(sent, cwd=BACKEND, env=process.environment, check=True)
-    process.until_told(NO_TASK)  # which is an error at every level, and comes second
+    process.until_told(NO_TASK)  # an error is logged at every level, and comes second
     told = [event for event in events(process.end()) if "metrics.expire" in event and "succeeded" in event]
     assert bool(told) is is_told
     assert process.output.read_text().split() == ["worker:", "Warm", "shutdown", "(MainProcess)"]
@@ -143,5 +143,5 @@ def test_a_child_of_a_worker_that_is_killed_is_told_in_json(logged):
     children = Path(f"/proc/{process.process.pid}/task/{process.process.pid}/children").read_text().split()
     os.kill(int(children[0]), signal.SIGKILL)
     process.until_told("exited with")
-    # Not after its end, which never comes if that child held the lock under which children wait for work.
+    # Do not wait for the next child: it would never start if the killed child held the lock for taking work.
     assert any("exited with 'signal 9" in event for event in events(process.lines()))

@@ -1,7 +1,7 @@
-"""What is looked up and then written holds when many do it at the same moment, on every database that is offered.
+"""Rules that read and then write hold when many requests come at the same moment, on every supported database.
 
-One row of the table for each such rule of the backend: what must be there before, what each of many does at once, and
-what is true afterwards. On PostgreSQL two transactions see the same past; on SQLite one waits for the other.
+There is one entry in the table for each such rule of the backend: what exists before, what each of many does at once,
+and what is true afterwards. On PostgreSQL two transactions see the same past; on SQLite one waits for the other.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def test_of_many_guesses_at_once_five_are_heard_however_right_the_last_one_is():
     failures = codes(outcomes).count("wrong_credentials")
     assert LoginFailure.objects.get().count == accounts.FAILURES_ALLOWED - 1 + failures
     with pytest.raises(Problem, match="Too many failures"):
-        accounts._forget_failures("alice", "127.0.0.1")  # who was proven while the others failed
+        accounts._forget_failures("alice", "127.0.0.1")  # a correct password that was checked while the others failed
 
 
 def test_of_two_changes_of_ones_own_password_one_counts():
@@ -320,7 +320,8 @@ def test_a_change_is_rolled_back_once(shared_server):
     assert all(made.pk in outcome.detail for outcome in outcomes if isinstance(outcome, Problem))
     ChangeSet.objects.filter(pk=made.pk).update(state="applied")
     assert set(codes(many(changes.change_revert, change))) == {"reverted_already"}
-    ChangeSet.objects.filter(pk=made.pk).update(state="rolled_back")  # in vain: it may be tried again
+    # the change was rolled back, so it may be tried again
+    ChangeSet.objects.filter(pk=made.pk).update(state="rolled_back")
     assert codes(many(changes.change_revert, change)) == ["reverted_already"] * (MANY - 1)
 
 

@@ -1,4 +1,4 @@
-"""What has had its time goes by itself, what is in use stays, and finding it never reads the whole table."""
+"""Expired rows are deleted, rows in use stay, and finding them never reads the whole table."""
 
 from datetime import timedelta
 from importlib import import_module
@@ -100,7 +100,7 @@ def audit_event(at):
         aged(audit_record("settings.updated", WHOLE_TRAIL), created_at=at)
 
 
-# Model, a maker of a row of a moment, the app that expires it, and the oldest moment that is kept.
+# Model, a function that makes a row of a given time, the app that expires it, and the oldest time that is kept.
 KEPT = {
     "sessions": (Session, session, "accounts", -timedelta(0)),
     "failures": (LoginFailure, failure, "accounts", DAY),
@@ -146,7 +146,7 @@ def test_what_has_had_its_time_goes_in_batches_and_what_has_not_stays(kind, monk
 @pytest.mark.parametrize("kind", ["revoked tokens", "mails", "notifications", "incidents", "silences", "audit events"])
 def test_a_clock_that_was_set_far_ahead_by_mistake_removes_little(kind, clock):
     model, make, name, keep = KEPT[kind]
-    expire(name)  # by the right time
+    expire(name)  # with the clock set right
     for left in (timedelta(hours=1), timedelta(hours=3), DAY):
         make(timezone.now() - keep + left)
     rows = model.objects.exclude(action="audit.purged") if model is AuditEvent else model.objects.all()
@@ -218,7 +218,7 @@ def test_what_goes_is_found_by_an_index(kind, monkeypatch):
     make(timezone.now() - keep - timedelta(minutes=2))
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute("SET LOCAL enable_seqscan = off")  # of a few rows it would prefer the whole table
+            cursor.execute("SET LOCAL enable_seqscan = off")  # with few rows it would prefer to read the whole table
     rows = []
     original = purging.batches
 

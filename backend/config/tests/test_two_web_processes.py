@@ -1,4 +1,4 @@
-"""What several web processes must agree on, with two real ones."""
+"""State that several web processes must share, with two real ones."""
 
 import itertools
 import socket
@@ -17,10 +17,10 @@ def test_log_ins_are_limited_per_address_not_per_process(web):
     browsers = [Browser(web()) for _ in range(PROCESSES)]
     answers = []
     for browser in itertools.islice(itertools.cycle(browsers), 3 * LOGINS_PER_MINUTE):
-        answers.append(browser.ask("/api/v1/auth/session", {})[0])  # counted before it is looked at
+        answers.append(browser.ask("/api/v1/auth/session", {})[0])  # counted before the password is checked
         if answers[-1] == 429:
             break
-    # A minute that ends meanwhile lets in what has faded of it.
+    # If the minute ends during the test, some more requests are let in.
     assert (answers[:LOGINS_PER_MINUTE], answers[-1]) == ([403] * LOGINS_PER_MINUTE, 429)
 
 
@@ -37,7 +37,7 @@ def test_a_name_that_failed_at_one_process_is_locked_at_the_other(web):
 
 @pytest.fixture
 def silent():
-    """What accepts a connection and says nothing."""
+    """Yields a listener that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(60)
         yield listener

@@ -9,5 +9,5 @@ ACCESS_KEY_ID_LENGTH = 16
 
 
 def new_access_key_id() -> str:
-    """`AK` and 70 random bits in base 32: letters and digits alone, as clients' own checks expect."""
+    """Returns `AK` and 70 random bits in base 32: only letters and digits, as clients' own checks expect."""
     return ("AK" + base64.b32encode(secrets.token_bytes(10)).decode())[:ACCESS_KEY_ID_LENGTH]

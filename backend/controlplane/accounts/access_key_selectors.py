@@ -6,7 +6,7 @@ from controlplane.accounts.models import AccessKey, User
 
 
 def access_key_find(access_key_id: str) -> AccessKey | None:
-    """The key of that id with its owner, disabled or not."""
+    """Returns the key of that id with its owner, disabled or not; None if there is none."""
     return AccessKey.objects.select_related("user").filter(pk=access_key_id).first()
 
 

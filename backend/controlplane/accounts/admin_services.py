@@ -1,4 +1,4 @@
-"""An administrator where there is none: at the first start, and when the last one was lost."""
+"""Makes an administrator if there is none: at the first start, and when the last one was lost."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ from controlplane.core.one_at_a_time import one_at_a_time
 
 
 def admin_ensure(username: str, keep: Callable[[str], None]) -> None:
-    """`keep` is given the new password before anybody can see the account: who dies in between leaves no riddle."""
+    """Makes the administrator unless there is one.
+
+    `keep` stores the new password before the account is visible, so that a crash in between leaves no account with an
+    unknown password.
+    """
     if admin_list().exists():
         return
     password = secrets.token_urlsafe(18)
-    hashed = make_password(password)  # outside of the transaction: it takes its time
+    hashed = make_password(password)  # before the transaction, since hashing is slow
     with transaction.atomic():
         one_at_a_time(ADMINS)
         if not admin_list().exists():
@@ -29,7 +33,10 @@ def admin_ensure(username: str, keep: Callable[[str], None]) -> None:
 
 
 def _admin_make(username: str, hashed: str) -> None:
-    """An account of this name lost the role or was disabled: what it was handed before ends."""
+    """Makes the administrator.
+
+    If an account of this name lost the role or was disabled, its old sessions and tokens are ended.
+    """
     user = User.objects.filter(username__iexact=username).first()
     if user is None:
         user_insert(User(username=username, role=Role.ADMIN, password=hashed))

@@ -1,4 +1,4 @@
-"""Who is asking: a bearer token (API, CLI, Terraform) or the console's session with its CSRF token."""
+"""Authentication by a bearer token (API, CLI, Terraform) or by the console's session with its CSRF token."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class BearerAuthentication(BaseAuthentication):
 
 
 class ReporterAuthentication(BearerAuthentication):
-    """For what near caches post."""
+    """Authenticates near caches, which post reports with a reporter's token."""
 
     takes_reporters = True
 
@@ -51,7 +51,7 @@ class ConsoleSessionAuthentication(SessionAuthentication):
 
 
 def _stands(user: User, session_key: str | None) -> bool:
-    """Whether this user may still log in the way that started the session."""
+    """Returns whether this user may still log in the way that the session was started."""
     if user.is_local:
         return services.may_use_password(user.username)
     return selectors.session_standing().filter(session_key=session_key).exists()

@@ -1,4 +1,4 @@
-"""This decides which users a password or a session may let in."""
+"""The authentication backend: which users a password or a session may let in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lets somebody in, and its end: console sessions, tokens and access keys of one user."""
+"""A user's console sessions, tokens and access keys, and how to end them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from controlplane.accounts.models import Token, User
 
 @dataclass(frozen=True)
 class Asking:
-    """What a user asks with; it goes on when all others of his end."""
+    """The session or token that the request itself uses. It is kept when the user's others end."""
 
     session_key: str | None = None
     token: Token | None = None
@@ -28,7 +28,10 @@ NONE_ASKING = Asking()
 
 
 def access_end(user: User, *, keep_tokens: bool, but: Asking = NONE_ASKING) -> Ended:
-    """Inside the transaction of the change that is the reason, whose audit event tells the numbers."""
+    """Ends a user's access and returns the numbers.
+
+    Call it in the transaction of the change that is the reason; its audit event reports them.
+    """
     sessions, _ = user.sessions.exclude(session_key=but.session_key or "").delete()
     user.sign_ins.filter(session=None).delete()
     if keep_tokens:

@@ -1,4 +1,4 @@
-"""What lets nobody in any more goes: sessions and failures that are over, and after a time tokens."""
+"""Deletes sessions and log-in failures that have expired, and after a retention time tokens."""
 
 from __future__ import annotations
 

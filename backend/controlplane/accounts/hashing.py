@@ -1,8 +1,8 @@
-"""Passwords are hashed so many at a time: each hash takes 100 MiB, and a core for a fifth of a second.
+"""Limits how many passwords are hashed at a time: each hash takes 100 MiB, and a core for a fifth of a second.
 
-Whoever comes beyond that waits a little, and holds no connection to the database meanwhile; beyond that, or after a few
-seconds, a request is refused with 429. This holds for everything that hashes: log-ins, new users and new passwords.
-Requests that anybody may send stand in line from their beginning: what is refused has cost nothing.
+Further callers wait a little, without holding a database connection. If too many wait, or after a few seconds, a
+request is refused with 429. This holds for everything that hashes: log-ins, new users and new passwords. Requests that
+anybody may send wait before anything else is done for them, so a refused one costs nothing.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _busy() -> Busy:
 
 
 class BoundedArgon2PasswordHasher(Argon2PasswordHasher):
-    # Django's 8 are threads that would take the processors from everything else here; the work is the same.
+    # Django's default of 8 threads would take the processors from everything else here; the total work is the same.
     parallelism = 1
 
     def encode(self, password: str, salt: str) -> str:
@@ -70,7 +70,7 @@ class BoundedArgon2PasswordHasher(Argon2PasswordHasher):
 
 
 class BoundedPBKDF2PasswordHasher(PBKDF2PasswordHasher):
-    """Its `verify` encodes."""
+    """Limited like the other hashers. Its `verify` calls `encode`, which counts."""
 
     def encode(self, password: str, salt: str, iterations: int | None = None) -> str:
         with turn():

@@ -1,7 +1,7 @@
-"""How many tokens and access keys a viewer may make or alter in a day.
+"""Limits how many tokens and access keys a viewer may make or alter in a day.
 
-Each leaves rows and audit events that are kept for long, and a viewer may write nothing else. What ends one is never
-refused. An operator's other work is on record without such a limit, so there is none for operators.
+Each leaves rows and audit events that are kept for long, and a viewer may write nothing else. Ending one is never
+refused. An operator can write unlimited audit events by other work, so operators have no such limit.
 """
 
 from __future__ import annotations

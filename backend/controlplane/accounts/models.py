@@ -25,7 +25,7 @@ from controlplane.core.sealing import open_sealed, seal
 
 class UserManager(BaseUserManager["User"]):
     def get_by_natural_key(self, username: str | None) -> User:
-        """Names differ by more than case, so whoever logs in need not keep to it."""
+        """Finds a user regardless of case, since no two names differ by case alone."""
         return self.alias(name=Lower("username")).get(name=(username or "").lower())
 
 
@@ -35,7 +35,7 @@ class User(AbstractBaseUser):
     email = models.EmailField(blank=True)
     role = models.CharField(max_length=8, choices=Role.choices, default=Role.VIEWER)
     is_active = models.BooleanField(default=True)
-    # Both are empty for a local user. Together, and nothing else, they identify a person at the identity provider.
+    # Both are empty for a local user. Only both together identify a person at the identity provider.
     issuer = models.CharField(max_length=500, default="", blank=True)
     subject = models.CharField(max_length=255, default="", blank=True)
     confirmed_until = models.DateTimeField(
@@ -61,13 +61,15 @@ class User(AbstractBaseUser):
 
     @property
     def is_standing(self) -> bool:
-        """Whether anything may let this user in: not disabled, and still confirmed if the identity provider's."""
+        """Returns whether the user may be let in at all: not disabled and, if from the identity provider, still
+        confirmed.
+        """
         is_confirmed = self.is_local or (self.confirmed_until is not None and self.confirmed_until > timezone.now())
         return self.is_active and is_confirmed
 
 
 class Session(AbstractBaseSession):
-    """Of the console. Knows its user, so that all sessions of one can be ended."""
+    """A session of the console. It has a reference to its user, so that all sessions of a user can be ended."""
 
     user = models.ForeignKey(User, null=True, on_delete=models.CASCADE, related_name="sessions")
 
@@ -111,7 +113,7 @@ class Token(models.Model):
     prefix = models.CharField(max_length=16, unique=True)
     secret_hash = models.CharField(max_length=64)
     scope = models.CharField(max_length=8, choices=Scope.choices, help_text="The most this token may do.")
-    # No reference: instances are above accounts. It ends with the instance (`reporters_end`).
+    # Not a foreign key, since this app must not import the fleet's. `reporters_end` ends such tokens with the instance.
     instance_id = models.CharField(
         max_length=ID_LENGTH,
         default="",
@@ -151,7 +153,7 @@ class AccessKey(models.Model):
 
 
 class LoginFailure(models.Model):
-    """Failures in a row of one name, in lower case, from one address."""
+    """The number of failed log-ins in a row for one name, in lower case, from one address."""
 
     username = models.CharField(max_length=64)
     address = models.CharField(max_length=64)

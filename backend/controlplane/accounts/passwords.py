@@ -1,7 +1,9 @@
-"""What a password must be (NIST SP 800-63B): long, not one that attackers try first, not about its owner. No more.
+"""Rules for passwords (NIST SP 800-63B): long, not one that attackers try first, not about the owner. There are no
+other rules.
 
-No rule about kinds of characters and no forced change, since both make passwords worse. Nothing is cut off. A password
-is normalised once (NFKC), when it is set and when it is compared: keyboards write the same character differently.
+There is no rule about kinds of characters and no forced change, since both lead to worse passwords. Passwords are not
+truncated. A password is normalised (NFKC) when it is set and when it is checked: keyboards write the same character
+differently.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ def normal_password(text: str) -> str:
 
 
 def checked_password(password: str, user: User, field: str = "password") -> str:
-    """The password as it is kept, or a refusal that says of the field what to do."""
+    """Returns the password in normal form. Raises an error for the field that says what to do."""
     password = normal_password(password)
     try:
         validate_password(password, user)
@@ -60,7 +62,7 @@ class BlankValidator:
 
 
 class OwnNamesValidator:
-    """Without its owner's names and the product's, enough of the password must be left."""
+    """Requires enough of the password to be left without the owner's names and the product's."""
 
     def validate(self, password: str, user: Any = None) -> None:
         rest = re.sub(r"[\W_]", "", password.casefold())

@@ -1,4 +1,4 @@
-"""What a role may do. A view names one of these; the role in force is the lesser of the user's and the token's."""
+"""Permissions by role, which views use. The effective role is the lesser of the user's and the token's."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ReadViewerWriteAdmin(_ByRole):
 
 
 class ReporterOnly(BasePermission):
-    """A reporter whose user may still make one."""
+    """Allows reporter tokens whose user may still make one."""
 
     message = "This takes a token for near caches (POST /api/v1/instances/{id}/near-caches/tokens) of an operator."
 
@@ -50,7 +50,7 @@ class ReporterOnly(BasePermission):
 
 
 class ViewerOnly(_ByRole):
-    """For requests that change nothing whatever their method: previews, evaluations, one's own session and tokens."""
+    """For requests that change nothing, whatever their method: previews, evaluations, one's own session and tokens."""
 
     to_read = to_write = Role.VIEWER
 

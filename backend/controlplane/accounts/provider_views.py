@@ -28,7 +28,7 @@ from controlplane.core.views import ApiView
 from controlplane.gateway import identity_provider
 
 NEXT = "sign_in_next"
-# A place of the console. What a browser takes for another host begins with two slashes, or one of the other kind.
+# A path in the console. Browsers take two slashes at the start, or a slash and a backslash, for another host.
 PLACE = re.compile(r"/(?![/\\])[^\\\x00-\x20]*")
 View = Callable[[HttpRequest], HttpResponse]
 

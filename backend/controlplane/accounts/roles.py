@@ -1,4 +1,4 @@
-"""The three roles and their order, and what a token may be for beside them."""
+"""The three roles and their order, and the scopes of tokens."""
 
 from controlplane.core.choices import TextChoices
 from controlplane.core.request_context import caller
@@ -11,8 +11,10 @@ class Role(TextChoices):
 
 
 class Scope(TextChoices):
-    """Of a token. A reporter posts the counters of one instance's near caches: that is no role, and lets in nowhere
-    else."""
+    """The scope of a token.
+
+    A reporter's token may only post the counters of one instance's near caches; this is not a role.
+    """
 
     REPORTER = "reporter", "reporter"
     VIEWER = "viewer", "viewer"
@@ -28,7 +30,7 @@ def covers(held: str, wanted: str) -> bool:
 
 
 def is_by_admin() -> bool:
-    """Whether the caller of this request has the role admin in force."""
+    """Returns whether the request's caller acts with the role admin."""
     return caller().role == Role.ADMIN
 
 

@@ -20,7 +20,7 @@ def secret_hash(secret: str) -> str:
 
 
 def token_find(text: str) -> Token | None:
-    """The live token that `text` is, or None."""
+    """Returns the live token of this text, or None."""
     shape = TOKEN.fullmatch(text)
     token = shape and Token.objects.select_related("user").filter(prefix=shape[1], revoked_at=None).first()
     if not shape or not token or not hmac.compare_digest(token.secret_hash, secret_hash(shape[2])):
@@ -29,12 +29,15 @@ def token_find(text: str) -> Token | None:
 
 
 def admin_list() -> QuerySet[User]:
-    """Local ones: who signs in by the identity provider cannot help where that fails."""
+    """Returns active local administrators.
+
+    Users of the identity provider do not count, since they cannot help if it fails.
+    """
     return User.objects.filter(role=Role.ADMIN, is_active=True, subject="")
 
 
 def session_standing() -> QuerySet[Session]:
-    """Sessions of local users, and sessions that the identity provider still confirms."""
+    """Returns sessions of local users, and sessions that the identity provider still confirms."""
     now = timezone.now()
     is_confirmed = Q(user__subject="") | Q(sign_in__expires_at__gt=now)
     return Session.objects.filter(is_confirmed, expire_date__gt=now)

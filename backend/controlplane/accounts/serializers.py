@@ -175,7 +175,7 @@ class ProviderUrlSerializer(serializers.Serializer[Any]):
     url = serializers.CharField(help_text="At the identity provider: where the browser goes now.")
 
 
-# Of a choice that may be null the generator forgets the null.
+# The generator ignores null as a choice, so the schema is given here.
 @extend_schema_field({"$ref": "#/components/schemas/Role"})
 class NullableRoleField(serializers.ChoiceField):
     pass

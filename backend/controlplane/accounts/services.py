@@ -31,7 +31,7 @@ from controlplane.core.request_context import caller, caller_is
 FAILURES_ALLOWED = 5
 LOCK = timedelta(minutes=15)
 TOUCH_EVERY = timedelta(minutes=1)
-ADMINS = "admins"  # who may end being one, or be made one because there is none
+ADMINS = "admins"  # the lock for changes that may remove the last administrator, or make the first one
 PREFIX_ALPHABET = string.ascii_lowercase + string.digits
 
 
@@ -42,7 +42,7 @@ def _facts(user: User) -> dict[str, Any]:
 
 def user_create(*, username: str, password: str, role: str, email: str = "") -> User:
     user = User(username=username, role=role, email=email)
-    user.set_password(checked_password(password, user))  # outside of the transaction: it takes its time
+    user.set_password(checked_password(password, user))  # before the transaction, since hashing is slow
     return user_insert(user)
 
 
@@ -65,7 +65,10 @@ def _refuse_last_admin(user: User) -> None:
 def user_update(
     user: User, changes: dict[str, Any], expected: IfMatch = ANY_VERSION, *, keep_tokens: bool = False
 ) -> tuple[User, Ended]:
-    """A new password and disabling end what the user is logged in with; only tokens and access keys may be kept."""
+    """Changes a user.
+
+    A new password or disabling ends all the user's sessions; `keep_tokens` spares tokens and access keys.
+    """
     _refuse_what_the_provider_says(user, changes)
     others = {name: value for name, value in changes.items() if name != "password"}
     hashed = None
@@ -76,7 +79,10 @@ def user_update(
 
 
 def _hashed(password: str, user: User, changes: dict[str, Any]) -> str:
-    """Checked against what the user will be. Before the transaction begins: it takes its time."""
+    """Checks the password against the user as changed, and returns its hash.
+
+    Call it before the transaction, since hashing is slow.
+    """
     changed = copy.copy(user)
     for name, value in changes.items():
         setattr(changed, name, value)
@@ -122,7 +128,9 @@ def _refuse_what_the_provider_says(user: User, changes: dict[str, Any]) -> None:
 
 
 def _refuse_own_password(user: User) -> None:
-    """Whoever finds an open session must not be able to take the account over."""
+    """Denies changing one's own password here: a person who finds an open session must not be able to take the account
+    over.
+    """
     if user.pk == caller().actor_id:
         raise Conflict(
             "Your own password is changed where the present one is asked for.",
@@ -133,7 +141,10 @@ def _refuse_own_password(user: User) -> None:
 def password_change(
     user: User, *, current_password: str, new_password: str, keep_tokens: bool, asking: Asking, address: str
 ) -> Ended:
-    """By the user, who proves again who is asking. Ends the user's other sessions; other tokens only if told to."""
+    """Changes the caller's own password after checking the current one.
+
+    Ends the user's other sessions, and other tokens unless `keep_tokens`.
+    """
     proven = _proven(user.username, current_password, address, "user.password_refused")
     if not proven:
         raise Invalid.field("current_password", "this is not your current password", "wrong_password")
@@ -166,7 +177,10 @@ def user_delete(user: User, expected: IfMatch = ANY_VERSION) -> None:
 def token_create(
     user: User, *, name: str, scope: str, expires_at: datetime | None = None, instance_id: str = ""
 ) -> tuple[Token, str]:
-    """The token and its text, which is shown this once. `instance_id`: of a reporter."""
+    """Returns a new token and its text, which is shown only this once.
+
+    `instance_id`: the instance that a reporter's token is for.
+    """
     if not covers(user.role, scope):
         raise Denied(f"scope: your role is {user.role}, so a token of scope {scope} cannot be created by you.")
     latest = timezone.now() + timedelta(days=settings.TOKEN_LIFETIME_DAYS)
@@ -192,7 +206,10 @@ def token_revoke(token: Token) -> None:
 
 
 def reporters_end(instance_id: str) -> None:
-    """In the transaction that deletes the instance, whose audit event is theirs, too."""
+    """Revokes the reporter tokens of an instance.
+
+    Call it in the transaction that deletes the instance, whose audit event covers this.
+    """
     Token.objects.filter(instance_id=instance_id, revoked_at=None).update(revoked_at=timezone.now())
 
 
@@ -203,7 +220,7 @@ def token_touch(token: Token) -> None:
 
 
 def login_check(username: str, password: str, address: str) -> User:
-    """The user, or Denied. After five failures in a row a name is locked for the address that failed."""
+    """Returns the user, or raises Denied. After five failures in a row the name is locked for that address."""
     if not may_use_password(username):
         raise Denied(
             f"Log-in with a password is switched off: use {settings.IDENTITY_PROVIDER.name}.", code="passwords_off"
@@ -216,12 +233,18 @@ def login_check(username: str, password: str, address: str) -> User:
 
 
 def may_use_password(username: str) -> bool:
-    """The local administrator always may, since the identity provider can fail."""
+    """Returns whether this user may log in with a password.
+
+    The local administrator always may, since the identity provider can fail.
+    """
     return settings.HAS_PASSWORDS or username.lower() == settings.LOCAL_ADMIN.lower()
 
 
 def _proven(username: str, password: str, address: str, failed: str) -> User | None:
-    """Whose name and password these are. `failed` is the audit's word for it when they are nobody's."""
+    """Returns the user with this name and password, or None after counting a failure.
+
+    `failed`: the audit action for a failure.
+    """
     name, address = username.lower(), counted_as(address)
     _refuse_locked(LoginFailure.objects.filter(username=name, address=address).first())
     user = _authenticated(name, password)
@@ -234,7 +257,10 @@ def _proven(username: str, password: str, address: str, failed: str) -> User | N
 
 @transaction.atomic
 def _forget_failures(username: str, address: str) -> None:
-    """Of many guesses at once the right one, too, comes too late after five that failed."""
+    """Removes the recorded failures after a correct password.
+
+    Checks the lock again: of many parallel guesses, a correct one that follows five failures is refused.
+    """
     failures = LoginFailure.objects.select_for_update().filter(username=username, address=address)
     _refuse_locked(failures.first())
     failures.delete()
@@ -246,7 +272,7 @@ def _refuse_locked(failure: LoginFailure | None) -> None:
 
 
 def _authenticated(username: str, password: str) -> User | None:
-    """The second spelling is of passwords from before they were normalised."""
+    """Tries the normalised password, then the text as given: older passwords were not normalised."""
     for text in dict.fromkeys((normal_password(password), password)):
         user = authenticate(None, username=username, password=text)
         if isinstance(user, User):
@@ -255,7 +281,10 @@ def _authenticated(username: str, password: str) -> User | None:
 
 
 def _is_recent(failure: LoginFailure) -> bool:
-    """Also of a failure that lies ahead, since the clock was set back: the lock lasts no longer for that."""
+    """Returns whether the failure still counts.
+
+    `abs` limits the lock also if the clock was set back and the failure lies ahead.
+    """
     return abs(timezone.now() - failure.last_at) < LOCK
 
 

@@ -7,10 +7,10 @@ from django.http.response import HttpResponseBase
 
 
 class SessionCookieMiddleware(SessionMiddleware):
-    """Takes the cookie away only where this request has ended the session.
+    """Deletes the cookie only if this request has ended the session.
 
-    A request that was under way while a new password gave the session another cookie finds no session by the old one.
-    Its answer must not take away the new one.
+    While a new password gives the session another cookie, a request with the old cookie may be under way. It finds no
+    session, but its answer must not delete the new cookie.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

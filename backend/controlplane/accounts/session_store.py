@@ -1,4 +1,4 @@
-"""Django's sessions in the database, each beside the user that it is of."""
+"""Django's sessions in the database, each with a reference to its user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 class SessionStore(DatabaseStore):
     @classmethod
     def get_model_class(cls) -> type[AbstractBaseSession]:
-        return apps.get_model("accounts", "Session")  # by its name: the model names this class
+        return apps.get_model("accounts", "Session")  # by name, since the model's module imports this class
 
     def create_model_instance(self, data: dict[str, Any]) -> AbstractBaseSession:
         row: Any = super().create_model_instance(data)

@@ -1,6 +1,6 @@
-"""One's own sessions of the console: where from and since when, and their end.
+"""A user's own sessions of the console: address, browser, start, and ending them.
 
-A session's key is what its browser proves itself with, so it is shown to nobody: a session is named by a hash of it.
+The session key is the browser's credential, so it is never shown: sessions are identified by a hash of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOTED = ("logged_in_at", "address", "browser")
 
 
 def session_note(session: Any, address: str, browser: str) -> None:
-    """At log-in."""
+    """Stores address and browser at log-in."""
     session.update(
         {"logged_in_at": timezone.now().isoformat(), "address": address, "browser": browser[:LONGEST_BROWSER]}
     )
@@ -37,7 +37,7 @@ def session_id(session_key: str) -> str:
 
 
 def session_facts(session: Session) -> dict[str, Any]:
-    """One from before these were noted has none of them."""
+    """Returns the facts of a session. They are missing in sessions from before they were stored."""
     kept = session.get_decoded()
     return {name: kept.get(name) for name in NOTED}
 
@@ -53,7 +53,10 @@ def session_end(user: User, id: str) -> None:
 
 @transaction.atomic
 def sessions_end_others(user: User, current_key: str | None) -> int:
-    """All but the one that asks; a token has none, so it ends all. How many they were."""
+    """Ends the user's sessions except the current one.
+
+    A request with a token has none, so it ends all. Returns their number.
+    """
     others = session_list(user).exclude(session_key=current_key or "")
     found = [{"session": session_id(each.session_key), **session_facts(each)} for each in others]
     if found:

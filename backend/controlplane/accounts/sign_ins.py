@@ -1,8 +1,8 @@
-"""Sign-ins by the identity provider: who is let in with which role, and for how long the provider stands by it.
+"""Sign-ins by the identity provider: which user is let in with which role, and how long the provider confirms it.
 
-A user is known by issuer and subject alone, never by a name or an e-mail address, which others may have here or get
-there. Groups become the role, anew each time that the provider is asked. What it ends, or does not confirm for an hour,
-lets nobody in.
+A user is identified by issuer and subject, never by a name or an e-mail address, which other people may have here or
+get at the provider. The groups decide the role each time that the provider is asked. A sign-in that the provider ends,
+or does not confirm for an hour, is no longer valid.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from controlplane.core.request_context import acting_as, caller_is
 from controlplane.gateway.identity_provider import LoggedOut, NoLonger, Proof, ProviderUnavailable, confirmed
 
 log = structlog.get_logger(__name__)
-PROVIDER = "identity provider"  # who acts, in the audit
+PROVIDER = "identity provider"  # the actor in the audit trail
 UNCONFIRMED_AT_MOST = timedelta(hours=1)
-CLAIMED_FOR = timedelta(minutes=1)  # longer than the provider is waited for
+CLAIMED_FOR = timedelta(minutes=1)  # longer than the time limit for the provider
 MOST_AT_ONCE = 200
 OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9_.@-]+")
 REFUSALS = {
@@ -39,13 +39,13 @@ REFUSALS = {
 
 
 def role_of(groups: frozenset[str]) -> str | None:
-    """The highest that one of them gives."""
+    """Returns the highest role that one of the groups gives, or None."""
     wanted = settings.IDENTITY_PROVIDER.groups
     return next((str(role) for role in (Role.ADMIN, Role.OPERATOR, Role.VIEWER) if groups & {*wanted[role]}), None)
 
 
 def sign_in(proof: Proof) -> User:
-    """The user, or Denied."""
+    """Returns the user of a proof, or raises Denied."""
     caller_is(PROVIDER, "", "")
     user, role = _known(proof), role_of(proof.groups)
     if role is None or (user and not user.is_active):
@@ -72,7 +72,7 @@ def sign_ins_confirm() -> None:
 
 @transaction.atomic
 def provider_logged_out(told: LoggedOut) -> int:
-    """How many sessions ended here."""
+    """Ends sessions that the provider has ended. Returns their number."""
     caller_is(PROVIDER, "", "")
     found = SignIn.objects.select_related("user", "session").filter(user__issuer=settings.IDENTITY_PROVIDER.issuer)
     if told.subject:
@@ -115,7 +115,7 @@ def _new(proof: Proof, role: str) -> User:
 
 
 def _free_name(proof: Proof) -> str:
-    """Names are for people to read. If the name is taken here, the new one has a part that cannot be chosen."""
+    """Returns a user name. If the provider's name is taken here, a part is added that the person cannot choose."""
     name = OTHER_CHARACTERS.sub("-", proof.username).strip("-_.@")[:48] or "user"
     if len(name) > 1 and not User.objects.filter(username__iexact=name).exists():
         return name
@@ -145,10 +145,13 @@ def _due(now: datetime, expires_at: datetime) -> datetime:
 
 
 def _confirm(sign_in: SignIn) -> bool:
-    """False: the provider could not be asked. What it has given stays as it is until it expires."""
+    """Confirms a sign-in with the provider.
+
+    False if the provider could not be asked; the sign-in is then unchanged until it expires.
+    """
     now = timezone.now()
     if not SignIn.objects.filter(pk=sign_in.pk, due_at=sign_in.due_at).update(due_at=now + CLAIMED_FOR):
-        return True  # by another worker
+        return True  # another worker is at it
     if not sign_in.refresh_token or not (sign_in.session or sign_in.is_offline):
         _over(sign_in, "it cannot be renewed")
         return True
@@ -180,7 +183,10 @@ def _renew(sign_in: SignIn, proof: Proof) -> None:
 
 @transaction.atomic
 def _over(sign_in: SignIn, reason: str) -> None:
-    """If an offline token is refused and no other sign-in is left, the user's tokens and access keys stop, too."""
+    """Ends a sign-in.
+
+    If it was an offline token and no other sign-in is left, the user's tokens and access keys are refused, too.
+    """
     user, is_offline = sign_in.user, sign_in.is_offline
     _session_end(sign_in, reason, is_kept=False)
     if is_offline and not user.sign_ins.exists():
@@ -198,7 +204,7 @@ def _session_end(sign_in: SignIn, reason: str, *, is_kept: bool) -> None:
 
 
 def _access_end(user: User, reason: str) -> None:
-    """Sessions are deleted. Tokens and access keys are refused until the provider confirms the user again."""
+    """Deletes the user's sessions. Tokens and access keys are refused until the provider confirms the user again."""
     was_standing = user.is_standing
     user.confirmed_until = timezone.now()
     user.save(update_fields=["confirmed_until"])

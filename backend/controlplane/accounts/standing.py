@@ -1,4 +1,6 @@
-"""By what somebody was let in, and whether that still holds: a live token or session of an active user in his role."""
+"""The credential that a stream was opened with, and whether it is still valid: a live token or session of an active
+user with the same role.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 class Holder(NamedTuple):
     user_id: str
     role: str
-    token_id: str  # empty: it is a session
+    token_id: str  # empty for a session
     session_key: str
 
 
@@ -29,7 +31,10 @@ def holder_of(request: Request) -> Holder:
 
 
 def still_standing(holders: Collection[Any]) -> set[Any]:
-    """Asked often and of many at once: three queries, whatever their number."""
+    """Returns the holders that are still valid.
+
+    Takes three queries for any number of holders, since it is called often.
+    """
     now = timezone.now()
     users = User.objects.filter(pk__in={each.user_id for each in holders})
     tokens = Token.objects.filter(pk__in={each.token_id for each in holders}, revoked_at=None, expires_at__gt=now)

@@ -1,4 +1,4 @@
-"""Housekeeping of what accounts keep, and the identity provider's word on its users."""
+"""Tasks that expire rows of accounts, and that confirm users with the identity provider."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ from controlplane.core.views import ApiView, ApiViewSet, with_etag
 
 
 class PasswordLineView(ApiView):
-    # Of requests with a password that anybody may send.
+    # The base of requests that contain a password and need no credentials. They wait in line before anything else.
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         with ExitStack() as self.line:
             return super().dispatch(request, *args, **kwargs)

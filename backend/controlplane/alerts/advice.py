@@ -1,4 +1,7 @@
-"""Of what rules watch: the likely cause of an incident, what to do next, and the chart that shows it. Pure."""
+"""Advice for each metric that rules watch: the likely cause of an incident, the next action, and the chart to show.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from controlplane.alerts.states import STATES
 class Advice:
     cause: str
     action: str
-    chart: str = ""  # the metric to plot; empty: the one that the rule watches
+    chart: str = ""  # the metric to plot; empty means the one that the rule watches
 
 
 USUAL = Advice(
@@ -140,6 +143,6 @@ def advice_of(metric: str) -> Advice:
 
 
 def chart_of(metric: str) -> str:
-    """A metric that has samples."""
+    """Returns the metric to plot, which has samples."""
     found = advice_of(metric).chart
     return found or ("questions_per_second" if metric in STATES else metric)

@@ -1,6 +1,6 @@
 """Changes to channels by administrators, each with its audit event.
 
-A stored secret goes to nobody but the receiver that it was given for: with another address it is given again.
+A stored secret is only sent to the receiver that it was given for: a new address requires the secret again.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def channel_update(
 @transaction.atomic
 def _channel_update(channel: Channel, expected: IfMatch, secret: str | None, fields: dict[str, Any]) -> Channel:
     channel = row_held(channel, expected)
-    if channel.secret_sealed and secret is None and fields["url"] != channel.url:  # it was given meanwhile
+    # the secret was stored in the meantime
+    if channel.secret_sealed and secret is None and fields["url"] != channel.url:
         raise PasswordRequired("secret", ["url"])
     before = _facts(channel)
     moved = fields["url"] != channel.url or secret is not None
@@ -75,14 +76,14 @@ def _channel_update(channel: Channel, expected: IfMatch, secret: str | None, fie
 
 @transaction.atomic
 def channel_delete(*, channel: Channel, expected: IfMatch = ANY_VERSION) -> None:
-    """What it has not sent yet is dropped."""
+    """Deletes the channel and its unsent notifications."""
     channel = row_held(channel, expected)
     audit_record("channel.deleted", channel, before=_facts(channel))
     channel.delete()
 
 
 def channel_try(channel: Channel) -> None:
-    """Sends a test; what the receiver says against it is the answer."""
+    """Sends a test message. Raises the receiver's error, if any."""
     if channel.kind == ChannelKind.MAIL:
         test_mail_send(to=channel.recipients)
     else:
@@ -90,7 +91,10 @@ def channel_try(channel: Channel) -> None:
 
 
 def _check_receiver(channel: Channel, secret: str) -> None:
-    """Before it is kept; every message checks again. Outside transactions: a resolver takes its time."""
+    """Checks the receiver before it is stored; every message checks again.
+
+    Call it outside transactions, since resolving may be slow.
+    """
     if channel.kind == ChannelKind.MAIL:
         return
     field = "secret" if channel.kind == ChannelKind.SLACK else "url"
@@ -105,6 +109,9 @@ def _check_receiver(channel: Channel, secret: str) -> None:
 
 
 def _facts(channel: Channel) -> dict[str, Any]:
-    """The address may hold a secret: its place is enough."""
+    """Returns the facts for the audit event.
+
+    They contain only the host of the address, since the rest may be a secret.
+    """
     place = receiver_of(channel, "", ()).place if channel.url else ""
     return {**{name: getattr(channel, name) for name in FACTS}, "place": place}

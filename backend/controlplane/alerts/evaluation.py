@@ -1,10 +1,10 @@
-"""One look at every enabled rule on every instance it covers.
+"""Evaluates every enabled rule on every instance it covers, once.
 
-Values are computed from the samples of the last moments, in one query for all rules. How long a condition holds is what
-those samples cover that were not judged before, at most an interval of polling each: a clock that jumps adds nothing,
-and neither does a look without a new sample. Of a state, each look is a sample. What changes is written many (rule,
-instance) at a time, at a number of statements that does not grow with them, in a transaction with the incidents, their
-timelines, audit events and mails; a stand that somebody else moved meanwhile is left to them.
+Values are computed from the most recent samples, in one query for all rules. The time that a condition holds grows by
+the time that new samples cover, at most one polling interval each: a jump of the clock adds nothing, nor does an
+evaluation without a new sample. For a state, each evaluation is a sample. Changes are written in batches of many (rule,
+instance) pairs with a fixed number of statements, in one transaction with the incidents, their timelines, audit events
+and mails. A standing that another evaluator changed in the meantime is left to it.
 """
 
 from __future__ import annotations
@@ -30,21 +30,23 @@ from controlplane.metrics.models import Sample
 from controlplane.settings.selectors import settings_get
 
 WINDOW_SECONDS = 60
-LOOK_SECONDS = 5  # a state that is seen is taken to last until the next look
+LOOK_SECONDS = 5  # an observed state is assumed to last until the next evaluation
 BATCH = 500
 
 
 @dataclass(frozen=True)
 class Recent:
-    """The samples of one instance in the last moments, or the state that was seen now."""
+    """The recent samples of one instance, or the state that was read now."""
 
     sums: Sums
     newest_at: int = 0
     count: int = 0
-    detail: str = ""  # what was seen
+    detail: str = ""  # what was observed, for a state
 
     def seen_seconds(self, judged_at: int, interval: int) -> float:
-        """Covered by samples that came after the one at `judged_at`, which a clock set back may have left ahead."""
+        """Returns the seconds covered by samples after the one at `judged_at`, which may lie ahead if the clock was set
+        back.
+        """
         if self.newest_at <= judged_at - WINDOW_SECONDS:
             return min(self.count, 1) * interval
         return max(0, min(self.newest_at - judged_at, self.count * interval))
@@ -56,7 +58,7 @@ States = Mapping[str, StateReading]
 
 @dataclass(frozen=True)
 class Move:
-    """From one stand to the next, and what to tell of it."""
+    """The move of a standing to its next phase, and the transition to report, if any."""
 
     rule: AlertRule
     instance: Instance
@@ -71,12 +73,12 @@ class Move:
 
     @property
     def is_waiting(self) -> bool:
-        """Nothing but how long it has been so has changed."""
+        """True if only the time that the condition holds has changed."""
         return self.standing is not None and self.transition is None and self.next.phase != Phase.OK
 
 
 def evaluate(now: float) -> int:
-    """How many transitions were told."""
+    """Evaluates all rules. Returns the number of transitions that were reported."""
     rules = list(rule_list().prefetch_related(Prefetch("standings", Standing.objects.select_related("instance"))))
     interval = settings_get().poll_interval_seconds
     recent = _recent(_columns(rule for rule in rules if rule.is_enabled), now, interval)
@@ -98,7 +100,7 @@ def _columns(rules: Iterable[AlertRule]) -> list[str]:
 
 
 def _recent(columns: list[str], now: float, interval: int) -> dict[str, Recent]:
-    """Enough of the past for two samples at least, whatever the interval of polling."""
+    """Returns the samples of a period that is long enough for two samples at any polling interval."""
     if not columns:
         return {}
     since = int(now) - max(WINDOW_SECONDS, 2 * interval + 5)
@@ -121,14 +123,14 @@ def _number(cell: object) -> float | None:
 
 
 def _instances() -> dict[str, Instance]:
-    """All, read once for all rules, and of each what telling of it takes."""
+    """Returns all instances with everything that reports need, read once for all rules."""
     return {each.pk: each for each in instance_list().select_related(None).only("name", "tags")}
 
 
 def _seen(
     rule: AlertRule, instances: Iterable[str], recent: Mapping[str, Recent], states: States, now: float
 ) -> Mapping[str, Recent]:
-    """Of a state, what holds now counts as one sample."""
+    """Returns the samples that a rule is judged by. For a rule on a state the current state counts as one sample."""
     if rule.metric not in states:
         return recent
     readings = {pk: states[rule.metric].of(pk) for pk in instances}
@@ -141,7 +143,7 @@ def _covered(rule: AlertRule, instances: Mapping[str, Instance]) -> Iterable[Ins
     if rule.scope == Scope.ALL:
         return instances.values()
     pks = rule_instances(rule).values_list("pk", flat=True)
-    return [instances[pk] for pk in pks if pk in instances]  # one may have come since
+    return [instances[pk] for pk in pks if pk in instances]  # an instance may have been added since they were read
 
 
 def _moves(
@@ -174,7 +176,7 @@ def _move(
     value, broken = judged(condition, rule.metric, recent.sums)
     stand, seen = _stand(standing), recent.seen_seconds(standing.sampled_at, interval) if standing else 0.0
     following, transition = step(stand, condition, broken, seen)
-    if following == stand and transition is None:  # one that was reminded stands as one that was just opened
+    if following == stand and transition is None:  # a standing after a reminder equals one that was just opened
         return None
     return Move(
         rule,
@@ -190,7 +192,9 @@ def _move(
 
 
 def _uncovered(rule: AlertRule, standing: Standing) -> Move:
-    """The rule was switched off, or the instance left its scope: nothing is watched, so nothing stays open."""
+    """Resolves a standing because the rule was switched off or the instance left its scope: nothing is watched, so
+    nothing stays open.
+    """
     transition = RESOLVED if standing.phase == OPEN else None
     why = "the rule no longer covers it" if rule.is_enabled else "the rule was switched off"
     return Move(rule, standing.instance, standing, Stand(), 0, transition, rule.threshold, None, why)
@@ -204,7 +208,7 @@ def _stand(standing: Standing | None) -> Stand:
 
 @transaction.atomic
 def _wait_on(moves: Collection[Move]) -> None:
-    """In one go, since thousands may wait."""
+    """Stores standings whose phase did not change, in one batch, since there may be thousands."""
     if not moves:
         return
     _stands_set(moves)
@@ -231,13 +235,17 @@ def _make(moves: list[Move], now: float) -> int:
             incidents_tell(told)
             return len(told)
     except IntegrityError:
-        # Another evaluator created one of the standings or opened one of the incidents first: the others are told.
+        # Another evaluator created one of the standings or opened one of the incidents first. Halving the batch
+        # isolates that one, so that the others are reported.
         half = len(moves) // 2
         return _make(moves[:half], now) + _make(moves[half:], now) if half else 0
 
 
 def _stands_moved(moves: list[Move]) -> list[Move]:
-    """Those whose stand was as it had been read: of two evaluators one gets through."""
+    """Stores the moves whose standing is unchanged since it was read, and returns them.
+
+    Of two evaluators only one succeeds.
+    """
     read = {move.standing.pk: move.standing.version for move in moves if move.standing}
     held = Standing.objects.select_for_update().filter(pk__in=read).order_by("pk")
     mine = {pk for pk, version in held.values_list("pk", "version") if version == read[pk]} if read else set()
@@ -252,7 +260,7 @@ def _stands_moved(moves: list[Move]) -> list[Move]:
 
 
 def _stands_set(moves: Collection[Move]) -> None:
-    """Conditional on the version that was read."""
+    """Updates standings whose version is still the one that was read."""
     if not moves:
         return
     names = [*_facts(next(iter(moves)))]

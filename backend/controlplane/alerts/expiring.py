@@ -1,4 +1,4 @@
-"""What is over goes after a time: letters that were sent, resolved incidents with their timelines, ended silences."""
+"""Removes old records after their retention time: sent mails and notifications, resolved incidents, ended silences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from controlplane.core.retention import retention_now
 
 
 def mails_expire() -> None:
-    """What was told stays on the incident's timeline; the letters themselves go."""
+    """Removes old mails and notifications. The incident's timeline still says what was reported."""
     before = retention_now("mails") - timedelta(days=settings.MAIL_RETENTION_DAYS)
     for outbox in (Mail, Notification):
         ended = outbox.objects.filter(state__in=(MailState.SENT, MailState.FAILED))
@@ -21,7 +21,7 @@ def mails_expire() -> None:
 
 
 def incidents_expire() -> None:
-    """An open one stays, however old."""
+    """Removes old resolved incidents. Open ones stay, however old."""
     if not settings.INCIDENT_RETENTION_DAYS:
         return
     before = retention_now("incidents") - timedelta(days=settings.INCIDENT_RETENTION_DAYS)

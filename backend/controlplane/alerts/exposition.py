@@ -1,4 +1,4 @@
-"""Open incidents and the outboxes, beside the other metrics of the control plane."""
+"""Metrics of open incidents and of the outboxes, shown with the other metrics of the control plane."""
 
 from __future__ import annotations
 

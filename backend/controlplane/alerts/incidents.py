@@ -1,6 +1,7 @@
-"""Telling of transitions: each incident and its timeline, the audit trail, the browsers, and messages unless silenced.
+"""Reports transitions of alerts: the incident and its timeline, the audit trail, events for browsers, and messages
+unless silenced.
 
-Everything happens in the caller's transaction, so none of it exists without the others.
+All of it is written in the caller's transaction, so that none exists without the others.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ class Told:
     threshold: float
     value: float | None
     now: float
-    why: str = ""  # of an end that is no recovery: nobody watches any more
-    detail: str = ""  # of a state: what was seen
+    why: str = ""  # why an incident ended without recovery, since nothing watches it any more
+    detail: str = ""  # what was observed, for rules on a state
 
     @property
     def at(self) -> datetime:
@@ -49,7 +50,7 @@ Pairs = list[tuple[Incident, Told]]
 
 
 def incidents_tell(told: Sequence[Told]) -> None:
-    """At so many statements, however many there are."""
+    """Reports transitions, with a fixed number of statements for any number of them."""
     pairs = _opened([each for each in told if each.transition == OPENED])
     pairs += _still_open([each for each in told if each.transition != OPENED])
     _remind([pair for pair in pairs if pair[1].transition == REMINDED])
@@ -62,12 +63,16 @@ def incidents_tell(told: Sequence[Told]) -> None:
 
 
 def rule_leave(rule: AlertRule) -> None:
-    """Before it is deleted, in the transaction of that."""
+    """Ends a rule's open incidents. Call it before the rule is deleted, in the same transaction."""
     _end_open(rule.incidents.all(), "the rule was deleted")
 
 
 def instance_leave(instance: Instance) -> None:
-    """Before it is deleted, in the transaction of that: afterwards nobody knows which silences covered it."""
+    """Ends an instance's open incidents.
+
+    Call it before the instance is deleted, in the same transaction, since afterwards its tags are gone and matching
+    silences cannot be found.
+    """
     _end_open(instance.incidents.all(), "the instance was deleted")
 
 
@@ -106,7 +111,10 @@ def _facts(told: Told) -> dict[str, Any]:
 
 
 def _still_open(told: list[Told]) -> Pairs:
-    """Without those whose rule or instance was edited away meanwhile, and which were resolved with it."""
+    """Returns the transitions with their open incidents.
+
+    Those whose incident was resolved in the meantime, because the rule or instance was edited, are left out.
+    """
     if not told:
         return []
     rules, instances = {each.rule.pk for each in told}, {each.instance.pk for each in told}
@@ -149,7 +157,7 @@ def _note(pairs: Pairs, kind: EventKind) -> None:
 
 
 def _send(pairs: Pairs) -> None:
-    """To people and channels, unless it is silenced, which the timeline tells."""
+    """Queues mails and notifications, unless a silence applies, which is recorded on the timeline."""
     if not pairs:
         return
     silences, settings = silences_in_force(pairs[0][1].at), settings_get()
@@ -157,7 +165,7 @@ def _send(pairs: Pairs) -> None:
     silenced, mails, notifications = [], [], []
     for incident, told in pairs:
         if told.transition == REMINDED and incident.acknowledged_at:
-            continue  # somebody is at it
+            continue  # a user has acknowledged the incident
         silence = next((each for each in silences if covers(each, told.rule, told.instance)), None)
         if silence is not None:
             detail = f"no messages until {silence.ends_at:%Y-%m-%d %H:%M} UTC: {silence.reason}"
@@ -180,18 +188,21 @@ def _send(pairs: Pairs) -> None:
 
 
 def _recipients(usual: list[str], channels: list[Channel]) -> list[str]:
-    """Each once, whichever ways lead to them."""
+    """Returns all recipients, each once."""
     added = [to for each in channels if each.kind == ChannelKind.MAIL for to in each.recipients]
     return list(dict.fromkeys([*usual, *added]))
 
 
 def _name(told: Told) -> str:
-    """A reminder is one of many."""
+    """Returns the name of a transition that mails and notifications are unique by.
+
+    A reminder is one of many, so it includes the time.
+    """
     return f"{REMINDED}.{int(told.now)}" if told.transition == REMINDED else _transition(told)
 
 
 def _transition(told: Told) -> str:
-    """As mails name it."""
+    """Returns the transition as mails name it."""
     return ENDED if told.why else told.transition
 
 

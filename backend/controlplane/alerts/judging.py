@@ -1,4 +1,7 @@
-"""Is a rule's condition broken by these sums? The same for what happens now and for a preview of the past day."""
+"""Judges whether a rule's condition holds for given sums.
+
+Shared by the evaluation and by the preview of the past day.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ def condition_of(rule: AlertRule, threshold: float | None) -> Condition:
 
 
 def columns_of(metric: str) -> set[str]:
-    """What judging a metric takes: its own columns and those of its traffic."""
+    """Returns the columns needed to judge a metric: its own and those of its traffic."""
     definition = METRICS[metric]
     traffic = METRICS.get(definition.traffic)
     return definition.columns | (traffic.columns if traffic else set()) | {SECONDS}

@@ -20,7 +20,7 @@ ROW = (
     '<tr><td style="padding:8px 16px 8px 0;color:#5d6675;white-space:nowrap;vertical-align:top;'
     'border-top:1px solid #e3e6eb">{name}</td><td style="padding:8px 0;border-top:1px solid #e3e6eb">{value}</td></tr>'
 )
-ENDED = "ended"  # a resolution that is no recovery: rule or instance are gone, or the one does not watch the other
+ENDED = "ended"  # resolved without recovery: rule or instance were deleted, or the rule no longer covers the instance
 COLOURS = {
     "warning": "#854d00", "critical": "#ad221b", "resolved": "#14633b", "test": "#2348b5", ENDED: "#5d6675",
 }  # fmt: skip
@@ -36,13 +36,13 @@ COMPARED = {"lt": "below", "le": "at or below", "gt": "above", "ge": "at or abov
 
 @dataclass(frozen=True)
 class Facts:
-    """What an incident's mail tells."""
+    """The facts of an incident that a mail reports."""
 
     transition: str  # opened, reminded, resolved, ended
     rule: str
     severity: str
     instance: str
-    metric: str  # its title
+    metric: str  # the metric's title
     formula: str
     unit: str
     comparison: str
@@ -52,9 +52,9 @@ class Facts:
     opened_at: datetime
     at: datetime
     link: str
-    why: str = ""  # it has ended without a recovery
-    is_state: bool = False  # it is there or is not, and its title says it: "above 0" would be a riddle
-    seen: str = ""  # of a state
+    why: str = ""  # why it ended without recovery
+    is_state: bool = False  # the metric is either there or not: its title says all, and "above 0" would be confusing
+    seen: str = ""  # what was observed, for a state
     cause: str = ""
     action: str = ""
 
@@ -68,7 +68,7 @@ class Letter:
 
 @dataclass(frozen=True)
 class Line:
-    """One incident among many that a mail tells of."""
+    """One incident in a mail about many."""
 
     instance: str
     rule: str
@@ -88,12 +88,14 @@ def subject_of(facts: Facts) -> str:
 
 
 def colour_of(transition: str, *, is_critical: bool) -> str:
-    """The console's, of its light scheme."""
+    """Returns the colour that the console's light scheme uses."""
     return COLOURS.get(transition) or COLOURS["critical" if is_critical else "warning"]
 
 
 def bundle_letter(transition: str, lines: list[Line], link: str) -> Letter:
-    """What so many mails of the same would say: the critical ones first, and of very many the number."""
+    """Returns one mail instead of many about the same transition: critical incidents first, and if there are too many
+    only their number.
+    """
     count = f"{len(lines):,} incidents"
     rules = ", ".join(f"{rule} ({number:,})" for rule, number in Counter(line.rule for line in lines).most_common())
     ordered = sorted(lines, key=lambda line: (line.severity != "critical", line.rule, line.instance))
@@ -156,7 +158,8 @@ def _columns(rows: list[tuple[str, str]]) -> list[str]:
 
 def sentence_of(facts: Facts) -> str:
     what = f"{facts.metric} on {facts.instance}"
-    open_for = _span(max(0, int((facts.at - facts.opened_at).total_seconds())))  # the clock may have been set back
+    # not negative, since the clock may have been set back
+    open_for = _span(max(0, int((facts.at - facts.opened_at).total_seconds())))
     if facts.transition == "resolved":
         return f"{what}: no longer {'so' if facts.is_state else _bound(facts)}. The alert was open for {open_for}."
     if facts.transition == ENDED:
@@ -195,7 +198,7 @@ def _rows(facts: Facts) -> list[tuple[str, str]]:
 
 
 def _explained(facts: Facts) -> list[tuple[str, str]]:
-    """While there is something to do."""
+    """Returns likely cause and next action, but only while the incident is open."""
     if facts.transition not in ("opened", "reminded"):
         return []
     return [("Seen", facts.seen), ("Likely cause", facts.cause), ("What to do", facts.action)]
@@ -212,7 +215,7 @@ def _amount(value: float | None, unit: str) -> str:
 
 
 def _number(value: float) -> str:
-    """Two places; of what is smaller, three digits."""
+    """Returns the number with two decimal places; a smaller one with three significant digits."""
     if 0 < abs(value) < 0.1:
         return f"{value:.3g}"
     shown = f"{value:,.2f}"
@@ -227,7 +230,7 @@ def _bytes(value: float) -> str:
 
 
 def _span(seconds: int) -> str:
-    """The two largest units of it."""
+    """Returns a duration in its two largest units."""
     parts = []
     for size, name in ((86400, "day"), (3600, "hour"), (60, "minute"), (1, "second")):
         count, seconds = divmod(seconds, size)
@@ -241,7 +244,7 @@ def _when(at: datetime) -> str:
 
 
 def _one_line(text: str) -> str:
-    """A header has one line; line breaks in a name must not start another header."""
+    """Removes line breaks, since a line break in a name must not start another header."""
     return " ".join(text.split())[:200]
 
 

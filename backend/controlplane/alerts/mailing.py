@@ -1,9 +1,9 @@
-"""The outbox: a mail is written with the transition it tells of, and sent by whoever claims it.
+"""The outbox of mails: a mail is written with the transition that it reports, and sent by the process that claims it.
 
-A claim is a conditional update: two senders, one mail. A sender that dies with a claim in hand leaves a mail that is
-never sent again, because it may have arrived; the incident's timeline says so. One process sends at a time, and after
-the mail server has failed none for a while: it costs one worker one wait. Where many mails would say the same to the
-same people at once, one says it for all of them.
+A claim is a conditional update, so of two senders only one sends a mail. A mail whose sender died after claiming it is
+never sent again, because it may have arrived; the incident's timeline says so. One process sends at a time, and pauses
+after the mail server was down, so an outage costs one worker one wait. Many mails that would say the same to the same
+recipients at once are sent as one.
 """
 
 from __future__ import annotations
@@ -42,12 +42,15 @@ log = structlog.get_logger(__name__)
 
 
 def incidents_page() -> str:
-    """Of the console."""
+    """Returns the address of the console's page of incidents."""
     return f"{process_settings.PUBLIC_URL}/alerts"
 
 
 def test_mail_send(*, to: list[str]) -> str:
-    """At once and without the outbox: whoever asks wants to see the server's answer."""
+    """Sends a test mail immediately, without the outbox, so that the caller sees the mail server's answer.
+
+    Returns the server's host and port.
+    """
     row = settings_get()
     if not row.smtp_host:
         raise Conflict(
@@ -72,12 +75,15 @@ def mail_of(*, incident: Incident, transition: str, letter: Letter, recipients: 
 
 
 def mails_queue(mails: list[Mail]) -> list[Mail]:
-    """Inside the transitions' transaction. A mail's `transition` is unique: telling twice fails the second one."""
+    """Adds mails to the outbox.
+
+    Call it in the transaction of the transitions. A mail's `transition` is unique: reporting twice fails.
+    """
     return Mail.objects.bulk_create(mails)
 
 
 def mails_send() -> int:
-    """Sends what is due; returns how many mails the server took."""
+    """Sends the mails that are due. Returns the number that the mail server accepted."""
     _abandon_stuck()
     row = settings_get()
     if not row.smtp_host or not turn_claim(TURN, clock.shared_time(), LEASE_SECONDS):
@@ -88,7 +94,7 @@ def mails_send() -> int:
         for bundle in list(_due_bundles()):
             sent += _send(bundle, server, row.mail_from)
     except (MailServerFailed, MailUncertain):
-        pause = PAUSE_SECONDS  # what is left waits in the outbox
+        pause = PAUSE_SECONDS  # the remaining mails wait in the outbox
     except CannotOpen as error:
         log.error("mail_password_not_opened", detail=error.detail)
         pause = PAUSE_SECONDS
@@ -98,7 +104,7 @@ def mails_send() -> int:
 
 
 def _due_bundles() -> Iterator[list[str]]:
-    """Keys of mails that are sent as one."""
+    """Yields lists of keys; the mails of one list are sent as one."""
     due = Mail.objects.filter(is_due(timezone.now()), state=MailState.QUEUED).order_by("due_at", "pk")
     alike = defaultdict(list)
     for mail in due.only("pk", "transition", "recipients"):

@@ -1,6 +1,6 @@
-"""What a channel's receiver is sent: body and headers in the form that it wants. Pure.
+"""Body and headers of a message, in the format of the channel's receiver. Pure.
 
-The facts of an incident are the same for all of them; a webhook gets them as they are.
+The facts of an incident are the same for all formats; a webhook gets them as they are.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def facts_sent(facts: Facts, *, incident_id: str, instance_id: str, metric: str,
 
 
 def facts_of_test(name: str, link: str, at: str, incident_id: str) -> FactsSent:
-    """As those of an incident, so that a receiver's template is tried as well."""
+    """Returns facts like those of an incident, so that a receiver's template is tested as well."""
     return {
         "version": VERSION,
         "event": TEST,
@@ -77,7 +77,7 @@ def facts_of_test(name: str, link: str, at: str, incident_id: str) -> FactsSent:
 
 
 def message_for(kind: str, sent: Sequence[FactsSent], secret: str, *, delivery: str, now: int) -> Message:
-    """`sent`: of one message; of Slack it may be many, which it lists."""
+    """Returns the message for a channel. `sent` has one element, except for Slack, where one message may list many."""
     if kind == ChannelKind.SLACK:
         return _message(_slack(sent), {})
     if kind == ChannelKind.PAGERDUTY:
@@ -92,7 +92,7 @@ def _message(body: Any, headers: dict[str, str]) -> Message:
 
 
 def _signature(body: bytes, secret: str, now: int) -> dict[str, str]:
-    """With the time, so that a message cannot be sent again by others later."""
+    """Signs body and time, so that a recorded message cannot be sent again later."""
     if not secret:
         return {}
     signed = hmac.new(secret.encode(), f"{now}.".encode() + body, hashlib.sha256).hexdigest()
@@ -131,7 +131,7 @@ def _colour(facts: FactsSent) -> str:
 
 
 def _escaped(text: str) -> str:
-    """The three characters that Slack reads as markup."""
+    """Escapes the three characters that Slack reads as markup."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -1,4 +1,4 @@
-"""Rules, where each stands on each instance, the incidents they opened, silences, and who is told of it and how."""
+"""Alert rules, their standing on each instance, incidents, silences, and the channels and outboxes that report them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class AlertRule(models.Model):
 
 
 class RuleOverride(models.Model):
-    """What one instance does differently under a rule."""
+    """The deviations from a rule for one instance."""
 
     rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="overrides")
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="+")
@@ -56,7 +56,7 @@ class RuleOverride(models.Model):
 
 
 class Standing(models.Model):
-    """Where a rule stands on an instance. Only rows off the `ok` phase are kept."""
+    """The phase of a rule on an instance. There is no row while the phase is `ok`."""
 
     rule = models.ForeignKey(AlertRule, on_delete=models.CASCADE, related_name="standings")
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="+")
@@ -71,7 +71,7 @@ class Standing(models.Model):
 
 
 class Incident(models.Model):
-    """Names and numbers are copied: the incident stays readable when rule and instance are gone."""
+    """An incident. It copies names and numbers, so that it stays readable when its rule and instance are deleted."""
 
     id = identity("inc")
     rule = models.ForeignKey(AlertRule, null=True, on_delete=models.SET_NULL, related_name="incidents")
@@ -114,7 +114,7 @@ class IncidentEvent(models.Model):
 
 
 class Silence(models.Model):
-    """No messages for what it covers while it lasts; incidents open and resolve all the same."""
+    """Suppresses messages for matching incidents while it lasts. The incidents themselves open and resolve as usual."""
 
     id = identity("sil")
     rule = models.ForeignKey(AlertRule, null=True, on_delete=models.CASCADE, related_name="silences")
@@ -131,7 +131,10 @@ class Silence(models.Model):
 
 
 class Mail(models.Model):
-    """The outbox: written with the transition it tells of, sent by whoever claims it first."""
+    """A mail in the outbox.
+
+    It is written in the transaction of the transition that it reports, and sent by the process that claims it first.
+    """
 
     id = identity("mail")
     incident = models.ForeignKey(Incident, null=True, on_delete=models.CASCADE, related_name="mails")
@@ -153,12 +156,12 @@ class Mail(models.Model):
 
     @property
     def kind(self) -> str:
-        """opened, reminded, resolved or ended"""
+        """Returns opened, reminded, resolved or ended."""
         return self.transition.split(".")[1]
 
 
 class Channel(models.Model):
-    """Where incidents are told, and which of them."""
+    """A receiver of incidents, and the filter for which incidents it gets."""
 
     id = identity("chn")
     name = models.CharField(max_length=100, unique=True)
@@ -197,7 +200,10 @@ class Channel(models.Model):
 
 
 class Notification(models.Model):
-    """The outbox of channels that are not mail: written with the transition it tells of, sent at least once."""
+    """A message in the outbox of a channel other than mail.
+
+    It is written in the transaction of the transition that it reports, and sent at least once.
+    """
 
     channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="notifications")
     incident = models.ForeignKey(Incident, on_delete=models.CASCADE, related_name="notifications")

@@ -1,9 +1,9 @@
-"""The outbox of channels: a notification is written with the transition it tells of, and sent at least once.
+"""The outbox of channels: a notification is written with the transition that it reports, and sent at least once.
 
-One process sends at a time; its threads speak to receivers, and it alone to the database. Channels do not wait for
-each other. Notifications of one incident reach a channel in their order: what resolves never overtakes what triggers.
-After a receiver has taken none, its channel rests. A sender that dies leaves what it claimed to the next one: a
-receiver may get it twice, under the same name.
+One process sends at a time. Its threads talk to receivers, and only its main thread to the database. Channels do not
+wait for each other. A channel gets the notifications of one incident in their order: `resolved` never overtakes
+`opened`. After a receiver has accepted none, its channel rests. The next sender takes over what a sender that died had
+claimed, so a receiver may get a notification twice, under the same name.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.post import Receiver, ReceiverDelayed, post
 from controlplane.settings.selectors import settings_get
 
-REST = timedelta(seconds=30)  # of a channel whose receiver took nothing
+REST = timedelta(seconds=30)  # for a channel whose receiver accepted nothing
 TURN, LEASE_SECONDS = "notify", 120.0
-BATCH_SECONDS = 60.0  # for all that a channel is sent at a time
+BATCH_SECONDS = 60.0  # the time limit for one channel's batch
 MOST_AT_A_TIME = 500
 AT_ONCE = 8
-LONGEST_DETAIL = 350  # beside event and name, on a timeline
+LONGEST_DETAIL = 350  # characters on a timeline, in addition to event and name
 UNSENT = (MailState.QUEUED, MailState.SENDING)
 
 log = structlog.get_logger(__name__)
@@ -48,7 +48,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Batch:
-    """What a channel is sent now, with all that sending takes."""
+    """The notifications to send to a channel now, with the receiver and its secret."""
 
     channel: Channel
     receiver: Receiver
@@ -75,30 +75,33 @@ def notification_of(
 
 
 def notifications_queue(notifications: list[Notification]) -> None:
-    """Inside the transitions' transaction. The name is unique: telling twice fails the second one."""
+    """Adds notifications to the outbox.
+
+    Call it in the transaction of the transitions. The name is unique: reporting twice fails.
+    """
     Notification.objects.bulk_create(notifications)
 
 
 def receiver_of(channel: Channel, secret: str, networks: Iterable[str]) -> Receiver:
-    """Of Slack, the address is the secret."""
+    """Returns the receiver of a channel. For Slack, the secret is the address itself."""
     url = secret if channel.kind == ChannelKind.SLACK else channel.url
     return Receiver(url, tuple(networks), is_secret=channel.kind != ChannelKind.WEBHOOK)
 
 
 def channel_test(channel: Channel) -> None:
-    """At once and without the outbox: whoever asks wants to see the receiver's answer."""
+    """Sends a test message immediately, without the outbox, so that the caller sees the receiver's answer."""
     secret, networks = channel.secret, settings_get().channel_networks
     receiver = receiver_of(channel, secret, networks)
     name, at = new_id("test"), timezone.now().isoformat()
     facts = facts_of_test(channel.name, f"{process_settings.PUBLIC_URL}/alerts", at, name)
     connection_give_back()
     _post(channel.kind, receiver, secret, [facts], name)
-    if channel.kind == ChannelKind.PAGERDUTY:  # or else somebody is called
+    if channel.kind == ChannelKind.PAGERDUTY:  # resolved at once, else PagerDuty would call the person on duty
         _post(channel.kind, receiver, secret, [{**facts, "event": "resolved"}], name)
 
 
 def notifications_send() -> int:
-    """Sends what is due; returns how many notifications receivers took."""
+    """Sends the notifications that are due. Returns the number that receivers accepted."""
     _release_stuck()
     if not turn_claim(TURN, clock.shared_time(), LEASE_SECONDS):
         return 0
@@ -151,7 +154,7 @@ def _claimed() -> list[Notification]:
 
 
 def _send(batch: Batch) -> Outcome:
-    """In a thread: speaks to the receiver, and not to the database."""
+    """Sends a batch. Runs in a thread, so it must not use the database."""
     outcome, until = Outcome(batch.channel), time.monotonic() + BATCH_SECONDS
     messages = _messages(batch)
     for position, each in enumerate(messages):
@@ -168,7 +171,8 @@ def _send(batch: Batch) -> Outcome:
                 break
         except (
             Exception
-        ) as error:  # otherwise nothing would be noted of the other channels, which would be sent all again
+            # contained, or the results of the other channels would be lost and all their notifications sent again
+        ) as error:
             log.exception("notification_broke", channel=batch.channel.pk)
             told = ReceiverDelayed(f"{type(error).__name__}: the log of the worker says more.")
             outcome.failed.append((each, told))

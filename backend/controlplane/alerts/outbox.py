@@ -1,4 +1,4 @@
-"""What the outboxes of mails and of channels have in common: what is due, what is stuck, and when it is tried again."""
+"""Rules that the outboxes of mails and of channels share: what is due, what is stuck, and when it is tried again."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.db.models import Q
 MOST_ATTEMPTS = 10
 FIRST_DELAY, LONGEST_DELAY = timedelta(seconds=30), timedelta(hours=1)
 STUCK_AFTER = timedelta(minutes=10)
-MOST_ALONE = 10  # of one kind to the same people; more than these become one
+MOST_ALONE = 10  # more mails than this of one kind to the same recipients are merged into one
 
 
 class Attempted(Protocol):
@@ -19,13 +19,13 @@ class Attempted(Protocol):
 
 
 def is_due(now: datetime) -> Q:
-    # Further ahead than any delay: the clock was set back since.
+    # A time further ahead than any delay means that the clock was set back.
     return Q(due_at__lte=now) | Q(due_at__gt=now + 2 * LONGEST_DELAY)
 
 
 def is_stuck(now: datetime) -> Q:
-    """Of what is being sent: its sender has died."""
-    # Later than now: the clock was set back.
+    """Selects messages being sent whose sender has died."""
+    # A time in the future means that the clock was set back.
     return Q(claimed_at__lt=now - STUCK_AFTER) | Q(claimed_at__gt=now + STUCK_AFTER)
 
 

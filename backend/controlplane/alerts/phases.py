@@ -1,8 +1,9 @@
-"""A rule on one instance: ok -> pending -> open -> (reminded) -> resolved. Pure.
+"""The phases of a rule on one instance: ok -> pending -> open -> (reminded) -> resolved. Pure.
 
-No data changes nothing: a server that does not answer neither breaks a rule nor mends it. Too little traffic counts as
-no breach. An open incident resolves only after the condition has been gone for a while, so a value that hovers around
-the threshold opens one incident, not twenty. No clock is asked: one that jumps makes nothing last longer or shorter.
+Missing data changes nothing: a server that does not answer neither breaks a rule nor resolves an incident. With too
+little traffic the rule is not broken. An open incident resolves only after the condition has been false for a while, so
+a value that hovers around the threshold opens one incident, not twenty. No clock is used, so a jump of the clock makes
+nothing last longer or shorter.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ class Condition:
 
 @dataclass(frozen=True)
 class Stand:
-    """How long is counted in seconds of samples that were seen, not read off a clock."""
+    """The state of a rule on an instance. Durations are seconds covered by samples, not read from a clock."""
 
     phase: str = OK
-    broken_seconds: float = 0  # in a row; once open: since it was told last
+    broken_seconds: float = 0  # in a row; while open: since the last report
     good_seconds: float | None = None  # in a row, while open
 
 
 def is_broken(condition: Condition, value: float | None, traffic: float | None) -> bool | None:
-    """None: cannot be judged."""
+    """Returns whether the condition holds; None if it cannot be judged."""
     if condition.minimum_traffic > 0 and traffic is not None and traffic < condition.minimum_traffic:
         return False
     if value is None:
@@ -49,9 +50,9 @@ def is_broken(condition: Condition, value: float | None, traffic: float | None) 
     return COMPARISONS[condition.comparison](value, condition.threshold)
 
 
-# The sample that shows a breach first, or that it is gone, says when that began, not that it lasted.
+# The first sample that shows a breach, or its end, only marks the start; its own interval does not count.
 def step(stand: Stand, condition: Condition, broken: bool | None, seen_seconds: float) -> tuple[Stand, str | None]:
-    """The next stand, and the transition to tell of, if any. `seen_seconds`: covered by samples since the last look."""
+    """Returns the next stand, and the transition to report, if any. `seen_seconds`: the time that new samples cover."""
     if broken is None:
         return stand, None
     if stand.phase == OPEN:

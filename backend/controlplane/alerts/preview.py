@@ -1,6 +1,6 @@
-"""Where a rule would have fired over the past day: the same pure steps, over the minute rollups.
+"""Preview of when a rule would have fired in the past day: the same pure steps, applied to the minute rollups.
 
-States leave no rollups: of them a preview says what holds now.
+States have no rollups, so for them a preview only shows the present state.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from controlplane.fleet.models import Instance
 from controlplane.metrics.models import MinuteRollup
 
 HOURS, MINUTE = 24, 60
-MOST_INSTANCES = 200  # a day of minutes each; more would keep the caller waiting
+MOST_INSTANCES = 200  # a day of minutes each; more would take too long
 
 
 @dataclass

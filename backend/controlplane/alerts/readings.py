@@ -1,4 +1,4 @@
-"""What the states of all instances are now: each app that knows one is asked once for all of them."""
+"""The current states of all instances. Each app that knows a state is asked once for all instances."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from controlplane.changes.alarms import change_failed
 from controlplane.fleet.alarms import Alarms, answers_unusable, drifted_parameters, engine_lost, unreachable
 from controlplane.metrics.alarms import samples_missing
 
-# The function that reads each state which `states` defines.
+# The functions that read the states defined in `states`.
 READINGS: Mapping[str, Callable[[], Alarms]] = {
     "unreachable": unreachable,
     "engine_lost": engine_lost,
@@ -22,10 +22,10 @@ READINGS: Mapping[str, Callable[[], Alarms]] = {
 
 @dataclass(frozen=True)
 class StateReading:
-    values: Mapping[str, tuple[float | None, str]]  # of instances; None: cannot be judged now
+    values: Mapping[str, tuple[float | None, str]]  # by instance; None means that it cannot be judged now
 
     def of(self, instance_id: str) -> tuple[float | None, str]:
-        """The value and what was seen. An instance that is not named is in order."""
+        """Returns the value and what was observed. An instance that is not listed is in order."""
         return self.values.get(instance_id, (0.0, ""))
 
 

@@ -72,7 +72,10 @@ def silence_in_force_filter(queryset: QuerySet[Silence], value: bool) -> QuerySe
 
 
 def _in_force(now: datetime) -> Q:
-    """One that began at once when it was made stays in force if the clock is set back behind its making."""
+    """Selects silences in force.
+
+    One that started when it was made stays in force if the clock is set back to before that.
+    """
     has_begun = Q(starts_at__lte=now) | Q(created_at__gt=now, starts_at__lte=F("created_at"))
     return has_begun & Q(ends_at__gt=now)
 

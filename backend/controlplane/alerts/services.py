@@ -49,7 +49,7 @@ def rule_update(
         rule.save()
     if overrides is not None:
         _override(rule, overrides)
-    # Standings were reached under the old condition: the new one starts afresh, open incidents stay.
+    # Pending standings were reached under the old condition, so they start again. Open incidents stay.
     rule.standings.filter(phase="pending").delete()
     audit_record("alert_rule.updated", rule, before=before, after=_facts(rule))
     return rule_get(rule.pk)
@@ -82,7 +82,7 @@ def silence_create(
 
 @transaction.atomic
 def silence_end(*, silence: Silence) -> None:
-    """Ended early, it keeps its row: history shows who silenced what."""
+    """Ends a silence early. Its row is kept, so that history shows who silenced what."""
     silence = row_held(silence)
     before = _silence_facts(silence)
     now = timezone.now()

@@ -1,7 +1,7 @@
-"""What rules watch: metrics of samples, and states that an instance is in. Definitions alone; pure.
+"""The measures that rules can watch: metrics of samples, and states of instances. Definitions only; pure.
 
-A state has no samples: at each look the app that knows it says what holds now (`readings`). Its value is a number like
-any other, so thresholds, exceptions, reminders and silences are those of metrics.
+A state has no samples: at each evaluation the app that knows it reads the present value (`readings`). Its value is a
+number, so thresholds, overrides, reminders and silences work as for metrics.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Mapping
 
 from controlplane.metrics.definitions import METRICS, MetricDefinition
 
-VALUE = "value"  # the one column of a state
+VALUE = "value"  # the only column of a state
 
 
 def _state(name: str, title: str, formula: str, description: str) -> MetricDefinition:
     return MetricDefinition(name, title, "count", "state", formula, description, {VALUE: 1})
 
 
-# Each has its reading in `readings`.
+# Each state has a reading in `readings`.
 STATES: Mapping[str, MetricDefinition] = {
     definition.name: definition
     for definition in (

@@ -1,4 +1,4 @@
-"""Celery's doors to evaluation and the outboxes. All may run twice, late or not at all."""
+"""Celery tasks of evaluation and the outboxes. Each may run twice, late or not at all without harm."""
 
 from __future__ import annotations
 

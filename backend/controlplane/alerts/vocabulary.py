@@ -1,4 +1,4 @@
-"""The words of alerting."""
+"""The enumerations of alerting."""
 
 from __future__ import annotations
 

@@ -1,1 +1,4 @@
-"""Who did what, when and from where. Written in the transaction of the change it describes."""
+"""The audit trail: who did what, when and from where.
+
+Events are written in the transaction of the change they describe.
+"""

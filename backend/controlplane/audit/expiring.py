@@ -1,4 +1,4 @@
-"""Events that are old enough go, and one new event says which and how many."""
+"""Deletes audit events past their retention. One new event records which and how many were deleted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from controlplane.core.retention import retention_now
 
 
 def audit_expire() -> int:
-    """How many went. 0 days: they stay for ever."""
+    """Deletes expired events and returns their number. With a retention of 0 days nothing is deleted."""
     days = settings.AUDIT_RETENTION_DAYS
     old = AuditEvent.objects.filter(created_at__lt=retention_now("audit") - timedelta(days=days))
     told: AuditEvent | None = None
@@ -28,11 +28,13 @@ def audit_expire() -> int:
 
 @transaction.atomic
 def _remove(batch: QuerySet[AuditEvent], told: AuditEvent | None) -> AuditEvent | None:
-    """The event of this purge says, after each batch, what is gone by then: it may be ended at any moment."""
+    """Deletes a batch and updates the event about this purge in the same transaction, since the purge may be
+    interrupted at any time.
+    """
     span = batch.aggregate(first=Min("created_at"), last=Max("created_at"))
     count = removed(batch)
     if not count:
-        return told  # another purge came first
+        return told  # another purge was first
     facts: dict[str, Any] = {"from": span["first"].isoformat(), "to": span["last"].isoformat(), "count": count}
     if told is None:
         return audit_record("audit.purged", WHOLE_TRAIL, after=facts)

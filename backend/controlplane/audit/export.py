@@ -1,4 +1,4 @@
-"""The trail of a span of time as CSV or JSON lines, oldest first. Memory holds one page of it, however long it is."""
+"""Exports the audit trail of a period as CSV or JSON lines, oldest first. Only one page is in memory at a time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from controlplane.audit.serializers import AuditEventSerializer
 
 PAGE = 500
 COLUMNS = AuditEventSerializer.Meta.fields
-FORMULA = tuple("=+-@\t\r\n")  # a spreadsheet would run a cell that begins so
+FORMULA = tuple("=+-@\t\r\n")  # a spreadsheet would execute a cell that begins with one of these
 
 Row = dict[str, Any]
 
@@ -52,7 +52,7 @@ async def export(since: datetime, until: datetime, form: str) -> AsyncIterator[s
 
 
 def _page(since: datetime, until: datetime, last: AuditEvent | None) -> list[AuditEvent]:
-    """Holds no connection between two pages: whoever reads may be slow."""
+    """Returns the next page. The database connection is closed after each page, since the client may read slowly."""
     rows = AuditEvent.objects.filter(created_at__gte=last.created_at if last else since, created_at__lt=until)
     if last:
         rows = rows.filter(Q(created_at__gt=last.created_at) | Q(id__gt=last.pk))

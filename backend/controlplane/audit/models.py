@@ -1,4 +1,4 @@
-"""The audit trail: rows are added and never changed; the product deletes none but by their age (`expiring`)."""
+"""The audit trail. Rows are added and never changed; the product only deletes them by age (`expiring`)."""
 
 from __future__ import annotations
 

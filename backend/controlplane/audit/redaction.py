@@ -1,4 +1,4 @@
-"""Secrets never reach the audit trail: values under a name that smells of one are replaced. Pure."""
+"""Keeps secrets out of the audit trail: values with a name that suggests a secret are replaced. Pure."""
 
 from __future__ import annotations
 

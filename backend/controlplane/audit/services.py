@@ -13,13 +13,16 @@ from controlplane.audit.redaction import redacted
 from controlplane.core import idempotency
 from controlplane.core.request_context import Caller, caller
 
-WHOLE_TRAIL = AuditEvent(pk="all")  # the target of what is done to the trail itself
+WHOLE_TRAIL = AuditEvent(pk="all")  # the target of actions on the trail itself
 
 
 def audit_record(
     action: str, target: Any, *, before: dict[str, Any] | None = None, after: dict[str, Any] | None = None
 ) -> AuditEvent:
-    """Must be called inside the transaction of the change, so that neither exists without the other."""
+    """Adds an audit event.
+
+    Must be called in the transaction of the change, so that neither exists without the other.
+    """
     _refuse_outside_transaction(action)
     event = _event(action, target, before, after)
     event.save(force_insert=True)
@@ -28,7 +31,7 @@ def audit_record(
 
 
 def audits_record(action: str, outcomes: Iterable[tuple[Any, dict[str, Any]]]) -> None:
-    """The same that was done to many: each target, and what is so afterwards."""
+    """Adds one audit event per target for the same action. `outcomes`: each target, with its facts afterwards."""
     _refuse_outside_transaction(action)
     events = AuditEvent.objects.bulk_create(_event(action, target, None, after) for target, after in outcomes)
     if events:
@@ -36,7 +39,7 @@ def audits_record(action: str, outcomes: Iterable[tuple[Any, dict[str, Any]]]) -
 
 
 def audit_count(who: Caller, actions: Iterable[str], since: datetime, most: int) -> int:
-    """How often the caller has done one of these; counts no further than `most`."""
+    """Returns how often the caller has done one of these, counting no further than `most`."""
     found = AuditEvent.objects.filter(actor=who.actor, actor_id=who.actor_id, action__in=actions, created_at__gte=since)
     return found[:most].count()
 

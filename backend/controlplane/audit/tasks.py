@@ -1,4 +1,4 @@
-"""Housekeeping of the trail."""
+"""Tasks that expire audit events."""
 
 from __future__ import annotations
 

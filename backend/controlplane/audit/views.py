@@ -55,7 +55,7 @@ class AuditEventViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, ApiVie
 CONTENT_TYPES = {"csv": "text/csv", "jsonl": "application/jsonl"}
 
 
-# Whose it is, says config.urls: roles are of accounts, which build on the trail.
+# config.urls sets the permission, because this app must not import accounts.
 class AuditExport(ApiView):
     content_negotiation_class = AnyAccept
 

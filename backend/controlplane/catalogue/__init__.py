@@ -1,1 +1,1 @@
-"""What a parameter of an engine line may be: type, unit, range, default, restart."""
+"""The parameters of engine lines: type, unit, range, default, and whether a change needs a restart."""

@@ -1,9 +1,9 @@
-"""Who may set a variable through this product: nobody, administrators, or operators; and why. Pure.
+"""The access class of each variable: operators may set it, only administrators, or no user; with the reason. Pure.
 
 The classes are data (`access.yaml`). Names that it does not list are judged by their type, name, default and choices,
-and refused where these leave a doubt: what an unknown text is used for cannot be seen
-(docs/adr/variables-by-class.md). Servers also take names that are no variable's: an abbreviation of an option, and a
-name behind a prefix such as `skip_`. Such a name is refused if it could reach what operators may not set.
+and refused in case of doubt: the purpose of an unknown text variable cannot be seen (docs/adr/variables-by-class.md).
+Servers also accept names that are not names of variables: abbreviations of options, and names with a prefix such as
+`skip_`. Such a name is refused if it could reach an option that operators may not set.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CHOSEN = ("enum", "set")
 @dataclass(frozen=True)
 class Access:
     who: str  # one of CLASSES
-    code: str  # of the reason; stable
+    code: str  # a stable code for the reason
     reason: str  # empty for operators
 
 
@@ -34,7 +34,7 @@ _OTHER = (
     "A server could take this name for another option: one that it abbreviates, or one behind a prefix such as skip_."
 )
 OTHER_OPTION = Access(NEVER, "other_option", _OTHER)
-# Servers take these off an option's name, one after the other, and look for what is left.
+# Servers remove these prefixes from an option's name, one after the other, and look up the rest.
 PREFIXES = ("loose_", "skip_", "enable_", "disable_", "maximum_", "autoset_")
 _NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*")
 _WORD = re.compile(r"[A-Za-z0-9_-]+")
@@ -43,7 +43,7 @@ _WORD = re.compile(r"[A-Za-z0-9_-]+")
 def access_of(
     name: str, type: str = "string", default: str | None = None, choices: Sequence[str] = (), *, is_fixed: bool = False
 ) -> Access:
-    """A name alone, without a definition, is taken for one of a text."""
+    """Returns who may set a variable. A name without a definition is judged as a text variable."""
     full = as_option(name)
     found = listed().get(full)
     if is_fixed and (found is None or found.who != NEVER):
@@ -54,12 +54,12 @@ def access_of(
 
 
 def as_option(name: str) -> str:
-    """The name as servers compare it."""
+    """Returns the name in the form that servers compare."""
     return name.lower().replace("-", "_")
 
 
 def is_other_option(name: str) -> bool:
-    """Whether a server could take an unlisted name for an option that operators may not set, or for no plain name."""
+    """Returns whether the name is not plain, or a server could take it for an option that operators may not set."""
     if not _NAME.fullmatch(name) or name.startswith(PREFIXES):
         return True
     return any(kept.startswith(name) for kept, access in listed().items() if access.who != OPERATOR)
@@ -71,7 +71,7 @@ def listed() -> Mapping[str, Access]:
 
 
 def reasons() -> Iterator[Access]:
-    """Each once, in the order of the table."""
+    """Yields each class with its reason once, in the order of the table."""
     yield from (_access(group) for group in _table()["groups"])
     yield from (each.access for each in _unlisted() if each.access.who != OPERATOR)
     yield OTHER_OPTION
@@ -94,7 +94,9 @@ class _Unlisted:
         return is_text or looks
 
     def _takes_text(self, parts: set[str], choices: Sequence[str]) -> bool:
-        """Whether a choice is one by its type alone: without choices, or where these or the name are a text's."""
+        """Returns whether a variable with choices must be judged as text: it lists no choices, or its name or its
+        choices look like text.
+        """
         if not self.text_words:
             return False
         return not choices or not self.text_words.isdisjoint(parts) or not all(map(_WORD.fullmatch, choices))

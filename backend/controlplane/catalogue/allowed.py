@@ -15,7 +15,7 @@ _RANGE = re.compile(rf"\[({_BOUND})-({_BOUND})\]")
 
 @dataclass(frozen=True)
 class Allowed:
-    """All None: anything goes."""
+    """The allowed values of a parameter. If all fields are None, any value is allowed."""
 
     notation: str = ""
     minimum: str | None = None

@@ -1,7 +1,7 @@
-"""What is known about one parameter of an engine line. Pure.
+"""The definition of one parameter of an engine line. Pure.
 
-Values are text everywhere, as servers and people write them: 18446744073709551615 and 0.1 both fit.
-A bound or a default may be an expression; whoever knows an instance class resolves it first.
+Values are text everywhere, as servers and users write them, so that both 18446744073709551615 and 0.1 are exact. A
+bound or a default may be an expression, which callers with an instance class resolve first.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ class Definition:
     access: Access
     unit: str = ""  # empty: a bare number or text, or the server did not say
     aliases: Mapping[str, str] = field(default_factory=dict)  # upper-case spelling -> choice
-    divisor: int = 1  # a value that is not a multiple is refused
-    rounds_to: tuple[int | str, ...] = ()  # the server stores multiples of this product of numbers and parameters
+    divisor: int = 1  # a value must be a multiple, else it is refused
+    # the server rounds to multiples of the product of these numbers and parameters
+    rounds_to: tuple[int | str, ...] = ()
     needs_restart: bool = False
     description: str = ""
 
@@ -43,7 +44,7 @@ class Definition:
 
 
 def definition_from(raw: Mapping[str, Any]) -> Definition:
-    """One entry of a line's file, or of a line read from a server."""
+    """Returns the definition from an entry of a line's file, or of a line read from a server."""
     rounds_to = raw.get("rounds_to", [])
     is_fixed = raw.get("readonly", False)
     allowed = parse_allowed(raw.get("allowed", ""))

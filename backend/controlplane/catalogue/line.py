@@ -20,28 +20,31 @@ FOLDER = Path(__file__).with_name("lines")
 
 @dataclass(frozen=True, eq=False)
 class Line:
-    """Equal only to itself, so that it can be a key: a line is replaced as a whole, never altered."""
+    """An engine line.
+
+    Two lines are never equal, so that a line can be a dictionary key; a line is replaced as a whole, never altered.
+    """
 
     id: str
     product: str
     version: str
-    source: str  # shipped, or server: read from a running one
+    source: str  # shipped, or server if it was read from a running one
     definitions: Mapping[str, Definition]
     server_version: str = ""
     read_at: datetime | None = None
     read_from: str = ""
-    server_name: str = ""  # of the server whose variables these are, where the line is that of an instance
+    server_name: str = ""  # the instance's name, if the line belongs to one instance
 
     @property
     def name(self) -> str:
-        """How people call the server that has these parameters."""
+        """Returns the name that users know the server by."""
         return self.server_name or f"{self.product} {self.version}"
 
     def get(self, name: str) -> Definition | None:
         return self.definitions.get(name.lower())
 
     def like(self, name: str) -> str | None:
-        """The name that may have been meant."""
+        """Returns a similar name, which may have been meant; None if there is none."""
         return next(iter(get_close_matches(name.lower(), self.definitions, 1, 0.8)), None)
 
 
@@ -52,7 +55,7 @@ def line_from(raw: Mapping[str, Any], source: str, **facts: Any) -> Line:
 
 
 def with_engine(line: Line) -> Line:
-    """As a server with the engine has it: none of the cache's parameters needs a restart there."""
+    """Returns the line for a server with the engine: none of the cache's parameters needs a restart there."""
     served = {
         name: replace(each, needs_restart=False) if name.startswith(CACHE_PREFIX) else each
         for name, each in line.definitions.items()
@@ -62,7 +65,10 @@ def with_engine(line: Line) -> Line:
 
 @cache
 def rounding_parts() -> frozenset[str]:
-    """Parameters of whose product another is a multiple: without them nobody knows which values are the same."""
+    """Returns the parameters whose values determine how another parameter is rounded.
+
+    They are needed to compare its values.
+    """
     definitions = (each for line in shipped_lines().values() for each in line.definitions.values())
     return frozenset(part for each in definitions for part in each.rounds_to if isinstance(part, str))
 

@@ -6,7 +6,10 @@ from django.db import models
 
 
 class EngineLine(models.Model):
-    """A line as one server described it. Definitions are never edited; a line that an admin forgets is read again."""
+    """A line as one server described it.
+
+    Definitions are never edited; a line that an administrator deletes is read again.
+    """
 
     id = models.CharField(primary_key=True, max_length=32)  # "mariadb-10.11"
     product = models.CharField(max_length=16)
@@ -14,7 +17,7 @@ class EngineLine(models.Model):
     server_version = models.CharField(max_length=128)
     definitions = models.JSONField()
     read_at = models.DateTimeField()
-    read_from = models.CharField(max_length=64, blank=True)  # name of the instance; empty: an older version kept none
+    read_from = models.CharField(max_length=64, blank=True)  # name of the instance; empty in rows of older versions
 
     class Meta:
         ordering = ("id",)

@@ -1,6 +1,6 @@
-"""Text to the one value it means, so that 16M, 16777216 and 0016777216 are equal, and ON, on and 1 too. Pure.
+"""Converts text to its normal form, so that 16M, 16777216 and 0016777216 are equal, and ON, on and 1 too. Pure.
 
-The normal form is text again: what a server would be sent. Raises `NotOfType` for text that has none.
+The normal form is the text that a server would be sent. Raises `NotOfType` for text without a normal form.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TRUE, _FALSE = {"1", "ON", "TRUE", "YES"}, {"0", "OFF", "FALSE", "NO"}
 
 
 class NotOfType(ValueError):
-    """``wanted`` says what the text should have been."""
+    """``wanted`` describes what the text should have been."""
 
     def __init__(self, wanted: str) -> None:
         super().__init__(wanted)
@@ -29,7 +29,7 @@ def normal(definition: Definition, text: str) -> str:
 
 
 def is_off(switch: str | None) -> bool:
-    """Of a cache's type, as a server or a person says it; nothing said is off, too."""
+    """Returns whether a value of query_cache_type means off. Empty or None is off too."""
     return not switch or switch.upper() in ("OFF", "0")
 
 
@@ -59,7 +59,10 @@ def _decimal(definition: Definition, text: str) -> str:
 
 
 def _choice(definition: Definition, text: str) -> str:
-    """Whatever the case or alias; servers also take the position of a choice that is no number itself."""
+    """Returns the choice with this name or alias, regardless of case.
+
+    A number selects a choice by position, unless choices contain digits.
+    """
     choices = definition.allowed.choices
     wanted = definition.aliases.get(text.upper(), text).upper()
     for choice in choices:
@@ -83,7 +86,7 @@ def _boolean(definition: Definition, text: str) -> str:
 
 
 def _set(definition: Definition, text: str) -> str:
-    """In the order of the definition: servers answer in theirs, whatever was written."""
+    """Returns the set in the order of the definition, which is the order that servers answer in."""
     words = {word.strip().upper() for word in text.split(",") if word.strip()}
     known = {choice.upper(): choice for choice in definition.allowed.choices}
     unknown = sorted(words - set(known))
@@ -93,7 +96,7 @@ def _set(definition: Definition, text: str) -> str:
 
 
 def _flags(definition: Definition, text: str) -> str:
-    """``a=on,b=off``: what counts is which flag is where, not the order."""
+    """Normalises flags such as ``a=on,b=off``, whose order does not matter."""
     pairs = [part.strip().lower() for part in text.split(",") if part.strip()]
     return ",".join(sorted(pairs))
 

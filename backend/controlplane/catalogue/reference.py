@@ -1,6 +1,6 @@
-"""The page of the reference that lists who may set what, written from the table. Pure.
+"""Generates the reference page of who may set which parameter from the table. Pure.
 
-`python -m controlplane.catalogue.reference` prints it; `make generate` keeps it.
+`python -m controlplane.catalogue.reference` prints the page; `make generate` writes it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Is what a server runs what was configured? Pure.
+"""Compares running with configured values. Pure.
 
 Servers round: a buffer pool to whole chunks, a query cache to 1 KiB. A running value counts as the configured one if it
-is that value rounded down or up to the server's step; without this, drift would be reported for ever.
+is that value rounded down or up to the server's step; otherwise drift would be reported for ever.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from .normal import NotOfType, integer, normal
 
 
 def is_same(definition: Definition, configured: str, running: str, variables: Mapping[str, str] | None = None) -> bool:
-    """`variables` are the server's running ones: some steps are products of them."""
+    """Returns whether `running` is `configured`, allowing for rounding.
+
+    `variables`: other running values, since some steps are products of them.
+    """
     try:
         wanted, found = normal(definition, configured), normal(definition, running)
     except NotOfType:
@@ -31,7 +34,7 @@ def is_same(definition: Definition, configured: str, running: str, variables: Ma
 
 
 def rounding_step(definition: Definition, variables: Mapping[str, str]) -> int:
-    """The product of the parts that are known and not 0; a MariaDB without chunks states a chunk size of 0."""
+    """Returns the product of the parts that are known and not 0; a MariaDB without chunks reports a chunk size of 0."""
     step = 1
     for part in definition.rounds_to:
         step *= part if isinstance(part, int) else max(_number(variables.get(part, "1")), 1)

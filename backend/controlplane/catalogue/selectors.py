@@ -14,7 +14,7 @@ from controlplane.core.errors import NotFound
 
 
 def line_get(id: str) -> Line:
-    """Cached per process; a line that was read anew has another `read_at` and is parsed anew."""
+    """Returns a line, cached per process. A line that was read again has another `read_at` and is parsed again."""
     shipped = shipped_lines().get(id)
     if shipped is not None:
         return shipped
@@ -31,7 +31,7 @@ def line_list() -> list[Line]:
 
 
 def known_server_lines(ids: Iterable[str]) -> set[str]:
-    """Ids of the lines among these that were read from a server."""
+    """Returns those of these ids whose lines were read from a server."""
     return set(EngineLine.objects.filter(id__in=set(ids)).values_list("id", flat=True))
 
 
@@ -47,7 +47,7 @@ def _read_line(id: str, read_at: datetime) -> Line:
 def parameter_search(
     line: Line, *, search: str = "", is_modifiable: bool | None = None, needs_restart: bool | None = None
 ) -> list[Definition]:
-    """Every word of `search` must occur in the name or the description."""
+    """Returns definitions in which every word of `search` occurs in the name or the description."""
     words = search.lower().split()
     return [
         definition

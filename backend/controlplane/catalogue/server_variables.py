@@ -29,13 +29,13 @@ _TYPES = {
     "DOUBLE": "decimal",
     "VARCHAR": "string",
 }
-# A setting of the engine has the unit of the one whose place it takes; these have no such other name.
+# A setting of the engine has the unit of the server's variable that it replaces. These replace none.
 _ENGINE_UNITS = {"fqc_verify_ppm": "parts per million"}
-# What the engine tells of itself. The server would take an option of that name, as for any variable of a plugin.
+# Read-only facts about the engine. The server would accept options of these names, as for any variable of a plugin.
 _ENGINE_FACTS = {"fqc_version", "fqc_minor_version", "fqc_compatibility"}
-# The engine takes it from single sessions alone, which the server's list of variables cannot say.
+# A variable that the engine accepts in single sessions only, which the server's list of variables cannot express.
 _OF_SESSIONS = {"fqc_trial"}
-# Servers refuse an empty text for them, though some say that it is the default: DEFAULT is what resets them.
+# Servers refuse an empty text for these, although some report it as the default. They must be reset with DEFAULT.
 _NOT_EMPTY = {
     "default_storage_engine", "default_tmp_storage_engine", "enforce_storage_engine", "ft_boolean_syntax",
     "innodb_ft_aux_table", "innodb_ft_server_stopword_table", "innodb_ft_user_stopword_table",
@@ -74,21 +74,21 @@ def _entry(
         "allowed": "~.+" if name in _NOT_EMPTY else _allowed(type_, minimum, maximum, choices),
         "rounds_to": _steps(name, block),
         "restart": is_static,
-        # Static and without an option, of one session only, or no setting at all: no template can set it.
+        # No template can set it: it is static without an option, exists in sessions only, or is not a setting.
         "readonly": scope == "SESSION ONLY" or (is_static and argument is None) or name in _ENGINE_FACTS | _OF_SESSIONS,
         "about": comment,
     }
 
 
 def own_default_left_out(entry: dict[str, Any]) -> dict[str, Any]:
-    """A folder or a host's name is the default of the server that was read, and of no other."""
+    """Removes a default that is a folder or a host name, since it only applies to the server that was read."""
     default = entry["default"] or ""
     return {**entry, "default": None} if default.startswith("/") or entry["name"] in _OF_MACHINES else entry
 
 
 @cache
 def _choices() -> Mapping[str, tuple[str, str]]:
-    """Name to type and choices, of what MySQL calls an enumeration or a set, or just a text."""
+    """Returns type and choices by name, of the variables that MySQL calls an enumeration, a set or just a text."""
     return {name: (type_, choices) for type_ in ("enum", "set") for name, choices in _of_mysql()[type_].items()}
 
 
@@ -99,7 +99,10 @@ def _of_mysql() -> Mapping[str, Any]:
 
 
 def _steps(name: str, block: str | None) -> list[int | str]:
-    """A server that states no block size may round all the same."""
+    """Returns the factors of the multiple that a value is rounded to.
+
+    Some servers round without stating a block size.
+    """
     size = whole(block)
     if size is not None:
         return [size] if size > 1 else []

@@ -1,4 +1,4 @@
-"""Storing a line that was read from a server, and forgetting it."""
+"""Stores lines that were read from a server, and deletes them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from controlplane.gateway.errors import NotAServer
 
 @transaction.atomic
 def engine_line_store(*, server_version: str, rows: Iterable[tuple[Any, ...]], read_from: str = "") -> EngineLine:
-    """`server_version` is `@@version`, `rows` of `gateway.variables`, `read_from` the name of an instance."""
+    """Stores a line.
+
+    `server_version` is `@@version`, `rows` come from `gateway.variables`, `read_from` is an instance's name.
+    """
     id, product, version = line_id(server_version)
     entries = _entries(rows, {"id": id, "product": product, "version": version})
     line, is_new = EngineLine.objects.update_or_create(
@@ -38,7 +41,10 @@ def engine_line_store(*, server_version: str, rows: Iterable[tuple[Any, ...]], r
 
 
 def _entries(rows: Iterable[tuple[Any, ...]], line: dict[str, Any]) -> list[dict[str, Any]]:
-    """Raises NotAServer for rows that make no line: one that was stored would be read for every server of the line."""
+    """Returns the definitions.
+
+    Raises NotAServer for rows that do not make a valid line, since a stored line is used for every server of it.
+    """
     try:
         entries = entries_from(rows)
         line_from({**line, "parameters": [own_default_left_out(entry) for entry in entries]}, "server")
@@ -52,7 +58,7 @@ def engine_line_forget(id: str) -> None:
     """Deletes a line that was read from a server. The next watch round reads it again from a trusted server."""
     line = EngineLine.objects.select_for_update().filter(id=id).first()
     if line is None:
-        line_get(id)  # says which lines there are
+        line_get(id)  # raises an error that lists the known lines
         raise Conflict(f"Engine line {id} is part of the product: it was read from no server.", code="shipped_line")
     audit_record("engine_line.deleted", line, before=_facts(line))
     line.delete()

@@ -1,6 +1,6 @@
-"""Does a literal value fit a definition? Pure. Every violation says what would fit, where something would.
+"""Checks a literal value against a definition. Pure. Violations name a value that would fit, if there is one.
 
-A value that could not be written as one line of an option file fits none: what is over would be read as another line.
+A value that could not be written as one line of an option file is never valid: the rest would be read as another line.
 Bounds that are expressions are not checked here: resolve them first (`Definition.with_bounds`).
 """
 
@@ -29,7 +29,11 @@ class Violation:
 
 
 def violations(definition: Definition, text: str, *, is_computed: bool = False) -> list[Violation]:
-    """`is_computed`: a result, which is rounded down where it is no multiple, so that sums stay in what they share."""
+    """Returns the violations.
+
+    `is_computed`: the value is a result, which is rounded down to a multiple, so that values that share memory do not
+    exceed it.
+    """
     if any(unicodedata.category(character) in BREAKS for character in text):
         return [_of_text("control_character", text, "contains a line break or another control character")]
     if len(text.encode()) + text.count("\\") + text.count('"') > MOST_LINE_BYTES:
@@ -74,7 +78,9 @@ def _bound(definition: Definition, text: str | None) -> Number | None:
 
 
 def _nearest(definition: Definition, value: Number, is_computed: bool) -> Number:
-    """Clamped into the range, then to the closest multiple in it: of a result the one below, if there is one."""
+    """Returns the closest valid value: clamped into the range, then the closest multiple, or for a computed value the
+    one below.
+    """
     minimum, maximum = bounds(definition)
     if maximum is not None:
         value = min(value, maximum)

@@ -1,1 +1,1 @@
-"""Change sets: the only way in which a managed server is altered."""
+"""Change sets, which are the only way to alter a managed server."""

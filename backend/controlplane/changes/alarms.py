@@ -16,7 +16,7 @@ WENT_WRONG = (ChangeState.FAILED, ChangeState.ROLLED_BACK)
 
 
 def change_failed() -> dict[str, tuple[float | None, str]]:
-    """Instances whose last change went wrong within a day: one that is applied afterwards ends it."""
+    """Returns instances whose last change failed within a day. A change that is applied afterwards clears this."""
     later = ChangeSet.objects.filter(
         instance=OuterRef("instance"), state=ChangeState.APPLIED, finished_at__gt=OuterRef("finished_at")
     )

@@ -1,4 +1,4 @@
-"""The enable flow: buffer pool to 90 %, size by the chosen rule, then the type. And its way back."""
+"""Plans enabling the cache: buffer pool to 90 %, size by the chosen rule, then the type; and disabling it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def preview_enable(
     **sizing: Any,
 ) -> Preview:
     checked = instance_check(instance)
-    instance.refresh_from_db()  # the check notes what it reads of the engine
+    instance.refresh_from_db()  # the check stores what it reads about the engine
     situation = situation_of(instance)
     wanted: dict[str, str | None] = {}
     too_small: list[InstanceFinding] = []
@@ -55,12 +55,15 @@ def is_cache_off(situation: Situation) -> bool:
 
 
 def _unplanned(findings: tuple[InstanceFinding, ...]) -> tuple[InstanceFinding, ...]:
-    """The plan brings the gate's findings itself, and weighs memory with the values that it sets."""
+    """Removes the gate's findings and memory advice, since the plan computes both with the values that it sets."""
     return tuple(each for each in findings if not each.is_blocking and each.code != "memory_tight")
 
 
 def _shrunk_pool(situation: Situation) -> tuple[str, list[InstanceFinding]]:
-    """An expression stays one, so that it follows the next resize. A finding: the pool may not become smaller."""
+    """Returns 90 % of the buffer pool, and a finding if that is below the minimum.
+
+    An expression stays an expression, so that it follows the next resize.
+    """
     submitted = situation.configured.get(POOL)
     if submitted and is_expression_for(situation.line, POOL, submitted):
         return reduced_expression(submitted), []
@@ -85,7 +88,10 @@ def _pool_too_small(definition: Definition, pool_bytes: int) -> InstanceFinding:
 
 
 def _has_given_way(instance: Instance, situation: Situation) -> bool:
-    """Once is enough, however often the cache is enabled. What a server had on by itself took nothing from its pool."""
+    """Returns whether the pool was shrunk for the cache already; that happens only once.
+
+    A cache that was on before took nothing from the pool.
+    """
     return not is_off(situation.configured.get(TYPE)) or _pool_before_enabling(instance) is not None
 
 
@@ -124,7 +130,9 @@ def preview_disable(instance: Instance, *, restore_buffer_pool: bool) -> Preview
 
 
 def _pool_before_enabling(instance: Instance) -> str | None:
-    """What the enabling that shrank it replaced, unless somebody has set the pool since."""
+    """Returns the pool size before it was shrunk for the cache; None if it was not, or was set to another value
+    since.
+    """
     shrinking = (
         instance.changes.filter(kind="enable", state="applied", lines__name=POOL).order_by("-created_at").first()
     )

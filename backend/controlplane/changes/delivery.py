@@ -1,4 +1,4 @@
-"""Handing a change set to a worker."""
+"""Sends a change set to a worker."""
 
 from __future__ import annotations
 

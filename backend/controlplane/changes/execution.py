@@ -1,9 +1,10 @@
-"""Running a change set: claim it, run its steps, read back, keep the outcome, or undo.
+"""Runs a change set: claims it, runs its steps, reads back, and keeps the outcome or undoes it.
 
-A claim is one conditional update, so of two workers one does nothing. Every step first renews the lease, which fails
-once somebody else has taken over: a worker that slept through its lease stops without touching the server, nor the rows
-of its steps. That a step is done is noted with the beginning of the next: until then it is one to undo. A change for
-the maintenance window that comes late, or after the clock was set forward, waits for the next window.
+A claim is one conditional update, so of two workers only one runs the change. Every step first renews the lease, which
+fails once another worker has taken over: a worker that paused longer than its lease stops without touching the server
+or the rows of its steps. A finished step is recorded together with the start of the next one; until then it is a step
+to undo. A change for the maintenance window that comes late, or after the clock was set forward, waits for the next
+window.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ log = structlog.get_logger(__name__)
 
 
 class LeaseLost(Exception):
-    """Somebody else has taken the change over."""
+    """Another worker has taken over the change."""
 
 
 class Aborted(Exception):
-    """Aborted on request."""
+    """A user requested the abort."""
 
 
 def worker_name() -> str:
@@ -51,7 +52,7 @@ def lease_end(now: datetime | None = None) -> datetime:
 
 
 def claim(change: ChangeSet, now: datetime) -> bool:
-    """Whether it was due, nobody else had it, and no other change is at work on its instance."""
+    """Claims the change. False if it was not due, another worker has it, or another change runs on its instance."""
     due = ChangeSet.objects.filter(is_due(now), pk=change.pk)
     facts = {"state": ChangeState.APPLYING, "claimed_by": worker_name(), "lease_until": lease_end(now)}
     try:
@@ -62,7 +63,7 @@ def claim(change: ChangeSet, now: datetime) -> bool:
                     setattr(change, name, value)
                 outcome.begin(change)
     except IntegrityError:
-        return False  # the sweep tries again when the other one has ended
+        return False  # the sweep tries again when the other change has ended
     return bool(won)
 
 
@@ -89,7 +90,7 @@ def _held(change: ChangeSet) -> QuerySet[ChangeSet]:
 
 
 def change_run(change_id: str) -> ChangeSet | None:
-    """The change as it ended, if this worker had it to its end."""
+    """Runs the change and returns it as it ended. None if this worker did not claim it or lost it."""
     now = clock.shared_now()
     found = ChangeSet.objects.filter(is_due(now), pk=change_id)
     change = found.select_related("instance__instance_class", "template").prefetch_related("lines", "steps").first()
@@ -144,7 +145,7 @@ def _advance(run: Run, done: ChangeStep | None) -> None:
 
 
 def _do(run: Run, step: ChangeStep, done: ChangeStep | None) -> None:
-    """`done`: the step before, which is noted with this one."""
+    """Runs a step. `done`: the step before, which is recorded in the same transaction."""
     with transaction.atomic():
         run.renew()
         _keep_done(done)
@@ -180,8 +181,8 @@ def _mark(step: ChangeStep, state: StepState, **facts: object) -> None:
 
 
 def undo(run: Run, code: str, detail: str) -> None:
-    """Take back every step that was begun, whatever became of it. What cannot be taken back is said."""
-    run.close()  # the connection may be what broke
+    """Undoes every step that was started, whatever its result. The outcome names the steps that could not be undone."""
+    run.close()  # the connection may be what failed
     failures = []
     for step in undo_order(list(run.change.steps.all())):
         try:
@@ -189,8 +190,9 @@ def undo(run: Run, code: str, detail: str) -> None:
             undo_step(run, step)
             _mark_undone(run, step, StepState.UNDONE)
         except (LeaseLost, DatabaseError):
-            raise  # nothing can be said any more: whoever takes over says it
-        except Exception as error:  # a full disk, say: one step that cannot be undone must not hide the others
+            raise  # nothing can be recorded any more; the worker that takes over will do it
+        # such as a full disk: a step that cannot be undone must not keep the others from being undone
+        except Exception as error:
             log.warning(
                 "step_not_undone", change=run.change.pk, step=step.kind, exc_info=not isinstance(error, Problem)
             )
@@ -198,7 +200,7 @@ def undo(run: Run, code: str, detail: str) -> None:
             _mark_undone(
                 run, step, StepState.FAILED, detail=f"could not be undone: {error}", finished_at=timezone.now()
             )
-    with suppress(GatewayError):  # then the next watch looks again
+    with suppress(GatewayError):  # the next watch reads it again
         run.look()
     outcome.undone(run, code, detail, failures)
 
@@ -210,7 +212,10 @@ def _mark_undone(run: Run, step: ChangeStep, state: StepState, **facts: object) 
 
 
 def undo_order(steps: list[ChangeStep]) -> list[ChangeStep]:
-    """Backwards; but if a restart was begun, the old configuration and a restart come first: the server may be down."""
+    """Returns the steps to undo, in reverse order.
+
+    If a restart was started, the old configuration and a restart come first, since the server may be down.
+    """
     begun = [step for step in reversed(steps) if step.state != StepState.PENDING]
     if not any(step.kind == "restart" for step in begun):
         return begun

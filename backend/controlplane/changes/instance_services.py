@@ -22,7 +22,7 @@ from controlplane.fleet.selectors import DEFAULT_LINE, class_get
 from controlplane.fleet.states import Provider
 from controlplane.prerequisites.gate import engine_obstacle
 
-# What a new local server is configured with; what it is not told, it takes from its own defaults.
+# The configuration of a new local server; all other parameters have the server's defaults.
 LOCAL_PARAMETERS = {
     "innodb_buffer_pool_size": "{DBInstanceClassMemory*7/10}",
     "max_connections": "{DBInstanceClassConnections}",

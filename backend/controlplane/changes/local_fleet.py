@@ -1,4 +1,4 @@
-"""Local servers in bulk, run in this process: no worker is needed to start a fleet."""
+"""Starts and stops all local servers in this process, so that a fleet can be started without a worker."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _all() -> list[Instance]:
 
 
 def start(count: int, product: str) -> None:
-    """Every local server runs, and there are at least `count` of the product."""
+    """Starts every local server, and makes servers of the product until there are `count`."""
     for instance in _all():
         _start_again(instance)
     for number in range(1, count + 1):
@@ -44,7 +44,7 @@ def _make(name: str, product: str) -> None:
     deadline = time.monotonic() + MAKE_SECONDS
     while instance.state == State.CREATING and time.monotonic() < deadline:
         for change in instance.changes.filter(state=ChangeState.APPROVED):
-            change_run(change.pk)  # unless a worker has it already: then wait for the worker
+            change_run(change.pk)  # if a worker has claimed it, wait for the worker
         instance.refresh_from_db()
         time.sleep(0.05)
     if instance.state != State.RUNNING:
@@ -52,7 +52,10 @@ def _make(name: str, product: str) -> None:
 
 
 def _start_again(instance: Instance) -> None:
-    """A server that was stopped with its fleet; one that never came to be is forgotten and made anew."""
+    """Starts a server that was stopped with its fleet.
+
+    One whose creation or deletion was interrupted is forgotten and made again.
+    """
     server = local_server(instance)
     if not server.is_made or instance.state in (State.CREATING, State.DELETING):
         server.remove()
@@ -69,7 +72,7 @@ def _start_again(instance: Instance) -> None:
 
 
 def stop() -> None:
-    """All of them; those that could not be stopped are told of when the others are."""
+    """Stops all local servers. Raises LocalServerError in the end if some could not be stopped."""
     failures = []
     for instance in _all():
         try:

@@ -1,4 +1,4 @@
-"""Change sets: what was asked, what it means, the steps that do it, and how it ended. Rows are the truth."""
+"""Change sets: the request, its lines, the steps that carry it out, and the result. The rows are authoritative."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from controlplane.parameters.models import Template
 
 class ChangeSet(models.Model):
     id = models.CharField(primary_key=True, max_length=ID_LENGTH, default=partial(new_id, "chg"), editable=False)
-    # An instance that is deleted leaves its history behind.
+    # A deleted instance leaves its history behind.
     instance = models.ForeignKey(Instance, on_delete=models.SET_NULL, null=True, related_name="changes")
     instance_name = models.CharField(max_length=64)
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.PARAMETERS)
@@ -35,7 +35,7 @@ class ChangeSet(models.Model):
     created_by_id = models.CharField(max_length=ID_LENGTH, blank=True)
     approved_by = models.CharField(max_length=150, blank=True)
     reverts = models.ForeignKey("self", on_delete=models.SET_NULL, null=True, related_name="reverted_by")
-    # The worker that holds it, until when; another may take over afterwards.
+    # The worker that runs the change, and until when. After that another worker may take over.
     claimed_by = models.CharField(max_length=100, blank=True)
     lease_until = models.DateTimeField(null=True)
     is_abort_requested = models.BooleanField(default=False)
@@ -61,7 +61,7 @@ class ChangeSet(models.Model):
 
     @property
     def name(self) -> str:
-        """For people: the audit trail shows it in place of the id."""
+        """The name for users: the audit trail shows it instead of the id."""
         return f"{self.get_kind_display()}: {self.instance_name}"
 
     @property
@@ -71,7 +71,7 @@ class ChangeSet(models.Model):
 
 
 class ChangeLine(models.Model):
-    """One parameter of a change: what was configured and what runs, before and after."""
+    """One parameter of a change: configured and running values, before and after."""
 
     change = models.ForeignKey(ChangeSet, on_delete=models.CASCADE, related_name="lines")
     name = models.CharField(max_length=64)

@@ -1,7 +1,7 @@
-"""Observing: the engine counts what the cache would do while it is off. A change set begins it, and one ends it.
+"""Observing: the engine counts what the cache would do while it is off. One change set begins it, another ends it.
 
-Nothing is observed at a query_cache_size of 0. So one of 0 is raised meanwhile; that takes no memory, as nothing is
-stored.
+Nothing is observed at a query_cache_size of 0. So a size of 0 is raised while observing; this takes no memory, since
+nothing is stored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from controlplane.prerequisites.status import cache_curve
 
 log = structlog.get_logger(__name__)
 MOST_BYTES = 64 * 1024**2
-TRY_AGAIN = timedelta(minutes=5)  # longer than an end takes
+TRY_AGAIN = timedelta(minutes=5)  # longer than ending an observation takes
 
 
 def observation_begin(instance: Instance, *, hours: int) -> ChangeSet:
@@ -72,7 +72,7 @@ def _size(situation: Situation) -> str:
 
 
 def observation_end(instance: Instance) -> ChangeSet | None:
-    """None: nothing was set that would have to be taken back."""
+    """Ends an observation. Returns its change set; None if nothing was set that has to be restored."""
     found = Observation.objects.filter(instance=instance, is_running=True).first()
     if found is None:
         raise Conflict(f"{instance.name} is not being observed.", code="not_observed")
@@ -107,11 +107,14 @@ def _is_off(instance: Instance) -> bool:
 
 
 def observations_end_due() -> None:
-    """Those whose time is over. One whose server does not answer, or is being changed, is tried again later."""
+    """Ends observations whose time is over.
+
+    If a server does not answer or is being changed, it is tried again later.
+    """
     now = timezone.now()
     with isolated(Duty.OBSERVATIONS) as work, acting_as("system"):
         for found in Observation.objects.filter(is_running=True, ends_at__lte=now).select_related("instance"):
-            # Postponed first, so that no other worker tries the same one and the others have their turn.
+            # Postponed first, so that no other worker tries the same one and failures do not hold up the others.
             Observation.objects.filter(pk=found.pk).update(ends_at=now + TRY_AGAIN)
             with work.on(found.pk):
                 try:

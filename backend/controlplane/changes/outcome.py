@@ -1,6 +1,6 @@
-"""How a change set ends: the rows of the change, its instance and the audit trail move in one transaction.
+"""How a change set ends: the rows of the change, its instance and the audit trail are written in one transaction.
 
-Whoever reads the instance after the end sees what the change did: nothing is left for the next watch to notice.
+A reader of the instance then sees the effect of the change at once; the next watch has nothing left to notice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,10 @@ MEANWHILE = {Kind.CREATE: State.CREATING, Kind.DELETE: State.DELETING}
 
 
 def tell(change: ChangeSet) -> None:
-    """Its state, and once it was started how far it is: whoever tells at every step has its steps at hand."""
+    """Publishes the change's state and, once it has started, its progress.
+
+    Callers at every step should have the steps prefetched.
+    """
     facts: dict[str, Any] = {"state": change.state, "instance": change.instance_id, "kind": change.kind}
     if change.state not in WAITING:
         at_work = next((step for step in change.steps.all() if step.state == StepState.RUNNING), None)
@@ -69,7 +72,7 @@ def _keep_template(change: ChangeSet, instance: Instance) -> None:
 
 
 def _keep_parameters(run: Run) -> None:
-    """What is configured from now on, and what runs of it."""
+    """Stores the configured parameters and the values that run."""
     gone = [line.name for line in run.lines if line.new_submitted is None]
     if gone:
         run.instance.parameters.filter(name__in=gone).delete()
@@ -101,7 +104,7 @@ def _configured(run: Run, line: ChangeLine) -> InstanceParameter:
 
 @transaction.atomic
 def undone(run: Run, code: str, detail: str, failures: list[str]) -> None:
-    """Rolled back if every step could be; failed, with what is left, if not."""
+    """Ends the change as rolled back if every step was undone, else as failed with what is left."""
     change = run.change
     state = ChangeState.FAILED if failures else ChangeState.ROLLED_BACK
     left = f" Could not be undone: {'; '.join(failures)}. Look at the server." if failures else ""
@@ -111,7 +114,10 @@ def undone(run: Run, code: str, detail: str, failures: list[str]) -> None:
 
 
 def _leave_instance(change: ChangeSet, instance: Instance, *, is_lost: bool) -> None:
-    """A change moves the version also when it fails: what was planned beside it must be planned anew."""
+    """Sets the instance's state after a change that did not succeed.
+
+    This moves its version too: plans that were made in the meantime must be made again.
+    """
     state = State.UNREACHABLE if is_lost else State.RUNNING
     if change.kind == Kind.CREATE:
         state = State.FAILED
@@ -121,12 +127,12 @@ def _leave_instance(change: ChangeSet, instance: Instance, *, is_lost: bool) -> 
 
 @transaction.atomic
 def instance_gone(change: ChangeSet) -> None:
-    """It was deleted while the change waited: there is nothing left to do, and nothing to undo it on."""
+    """Ends a change whose instance was deleted while it waited. There is nothing to do or undo."""
     _end(change, ChangeState.FAILED, "instance_gone", f"{change.instance_name} was deleted. Nothing was changed.")
 
 
 def _end(change: ChangeSet, state: ChangeState, code: str = "", detail: str = "") -> bool:
-    """Only who still holds the change may end it."""
+    """Ends the change if this worker still holds it; returns whether it did."""
     facts: dict[str, Any] = {"state": state, "outcome_code": code, "outcome_detail": detail}
     held = ChangeSet.objects.filter(pk=change.pk, claimed_by=change.claimed_by, finished_at=None)
     if not held.update(finished_at=timezone.now(), lease_until=None, version=F("version") + 1, **facts):

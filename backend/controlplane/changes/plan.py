@@ -1,11 +1,12 @@
-"""What a change of parameters means, as lines, findings and ordered steps. Pure.
+"""Plans a change of parameters as lines, findings and ordered steps. Pure.
 
-Steps are ordered so that memory is never over-committed in the middle: the cache is switched off first and on last,
-what shrinks goes before what grows. A value that already runs needs no step.
+The order of the steps keeps memory from being over-committed in between: the cache is switched off first and on last,
+and parameters that shrink come before those that grow. A value that already runs needs no step.
 
-This is the one place that knows who may set what (`catalogue.access`): every change of parameters is planned here. What
-an administrator has configured may be applied again as it is by anybody, such as after a restart. What is never set is
-taken off an instance that has it configured from before, and nothing of it is sent to the server.
+Only this module decides who may set what (`catalogue.access`): every change of parameters is planned here. Values that
+an administrator has configured may be applied again unchanged by anybody, for example after a restart. A parameter that
+may never be set is removed from an instance's configuration if it is there from before, and nothing is sent to the
+server for it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ class PlannedLine:
     new_submitted: str | None
     old_value: str | None
     new_value: str | None
-    needs_restart: bool  # to take effect: not where the server runs the new value already
+    needs_restart: bool  # false if the server runs the new value already
     is_running: bool  # the server runs the new value already
     needs_admin: bool = False
 
@@ -48,16 +49,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Situation:
-    """What is known about an instance when a change is planned."""
+    """The state of an instance when a change is planned."""
 
     line: Line
     variables: Mapping[str, int]
-    configured: Mapping[str, str]  # name -> submitted
+    configured: Mapping[str, str]  # name to submitted text
     running: Mapping[str, str]
-    is_live: bool  # running values were read from the server just now
+    is_live: bool  # the running values were read from the server just now
     is_local: bool
-    is_silent: bool = False  # the server was asked and did not answer; a plan for many servers asks none
-    keeps_dynamic: bool = False  # the server itself keeps values beyond its next start, and lets this account say which
+    is_silent: bool = False  # the server was asked and did not answer; plans for many servers ask none
+    keeps_dynamic: bool = False  # the server persists values over a restart, and this account may do that
     keeps_static: bool = False
 
 
@@ -80,7 +81,10 @@ def plan(
     by_admin: bool,
     restored: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
-    """`wanted`: name to submitted text; None configures nothing, with the value in `restored` or else the default."""
+    """`wanted` maps names to submitted texts.
+
+    None removes the configuration and sets the value in `restored`, or else the default.
+    """
     set_ = {name: text for name, text in wanted.items() if text is not None or not is_never(situation.line, name)}
     texts = {name: restored.get(name, _text(situation.line, name, text)) for name, text in set_.items()}
     given = {name: text for name, text in texts.items() if text is not None}
@@ -101,7 +105,9 @@ def is_never(line: Line, name: str) -> bool:
 
 
 def is_taken_off(situation: Situation, line: PlannedLine) -> bool:
-    """Whether the line is only removed from the configuration: it is never set, or the server has no such variable."""
+    """Returns whether the line is only removed from the configuration: it may never be set, or the server has no such
+    variable.
+    """
     if line.new_submitted is not None:
         return False
     return is_never(situation.line, line.name) or (situation.is_live and line.old_value is None)
@@ -131,7 +137,8 @@ def _line(
 ) -> PlannedLine:
     running = situation.running.get(definition.name)
     if new is None and (not definition.is_modifiable or (situation.is_live and running is None)):
-        waits = situation.is_local  # the server's option file is written without it, and read at the next start
+        # the server's option file is written without it, which takes effect at the next start
+        waits = situation.is_local
         found = shown(definition, running)
         return PlannedLine(definition.name, definition.unit, old, None, found, None, waits, is_running=not waits)
     same = value is not None and running is not None and is_same(definition, value, running, situation.running)
@@ -150,7 +157,10 @@ def shown(definition: Definition, running: str | None) -> str | None:
 
 
 def _not_on_server(situation: Situation, lines: list[PlannedLine]) -> list[Finding]:
-    """Names that the server had earlier do not count: it may be another server now, or have lost the variable."""
+    """Returns findings for variables that the server does not have.
+
+    Variables that it had earlier are ignored: it may be another server now.
+    """
     to_set = [line for line in lines if not is_never(situation.line, line.name)]
     if situation.is_live:
         return [_not_there(line.name) for line in to_set if line.old_value is None and line.new_submitted is not None]
@@ -210,7 +220,10 @@ def steps_of(lines: list[PlannedLine], situation: Situation, *, allow_restart: b
 
 
 def _kept(lines: list[PlannedLine], situation: Situation) -> list[Step]:
-    """After all else was set, so that nothing is kept that does not run; None: the server's own value again."""
+    """Returns steps that persist values on the server.
+
+    They come last, so that nothing is persisted that does not run. None removes a persisted value.
+    """
     return [
         Step("persist", line.name, new=None if line.new_submitted is None else line.new_value)
         for line in lines

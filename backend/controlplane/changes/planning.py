@@ -1,4 +1,7 @@
-"""Previews: what is asked, the situation it meets, and the plan that follows. Nothing is stored or altered here."""
+"""Previews of changes: the request, the instance's situation and the resulting plan.
+
+Nothing is stored or altered here.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,10 @@ def wanted_values(
     template: TemplateVersion | None = None,
     replace: bool = False,
 ) -> dict[str, str | None]:
-    """The template's values, then the parameters given; `replace` resets what neither names."""
+    """Returns the template's values, overridden by `parameters`.
+
+    With `replace`, configured parameters that neither names are reset.
+    """
     wanted: dict[str, str | None] = {}
     if replace:
         wanted |= dict.fromkeys(instance.parameters.values_list("name", flat=True))
@@ -117,7 +123,7 @@ def preview_wanted(
 ) -> Preview:
     found = plan(situation, wanted, allow_restart=allow_restart, by_admin=is_by_admin(), restored=restored)
     gate = _cache_gate(instance, found)
-    # A server without the engine may lack the cache's parameters, too: what is missing is the engine.
+    # A server without the engine may lack the cache's parameters too, but the finding to show is the missing engine.
     others = [
         each for each in found.findings if not (gate and each.code == "not_on_server" and is_of_cache(each.parameter))
     ]
@@ -146,7 +152,9 @@ def build(
 
 
 def _cache_gate(instance: Instance, found: Plan) -> list[InstanceFinding]:
-    """Whoever turns the cache on must pass the same gate, also by a template."""
+    """Returns the blocking findings if the plan turns the cache on, also by a template: it must pass the same gate as
+    enabling.
+    """
     turned_on = [line for line in found.lines if line.name in TURNS_CACHE_ON and line.new_value not in (None, "0")]
     if not turned_on:
         return []
@@ -159,7 +167,10 @@ def is_of_cache(name: str) -> bool:
 
 
 def _waiting(situation: Situation, found: Plan) -> list[PlannedLine]:
-    """A server does not start with a line in its option file that it does not know."""
+    """Returns the lines that take effect only with a restart.
+
+    Variables that a live server does not have are left out.
+    """
     is_known = [line for line in found.lines if not (situation.is_live and line.old_value is None)]
     return [line for line in is_known if line.needs_restart]
 
@@ -186,18 +197,21 @@ def _pending(
 
 
 def _not_allowed(instance: Instance, situation: Situation, found: Plan) -> list[InstanceFinding]:
-    """What the account may not set is known before anything is: nothing then fails halfway."""
+    """Returns findings for variables that the account may not set.
+
+    They are checked in advance, so that no change fails halfway.
+    """
     names = names_set(found)
     return privileges_to_set(instance, names) if situation.is_live and names else []
 
 
 def names_set(found: Plan) -> list[str]:
-    """What it would set on the running server."""
+    """Returns the variables that the plan sets on the running server."""
     return [step.name for step in found.steps if step.kind == "set_global"]
 
 
 def _wrong_rules(found: Plan) -> list[InstanceFinding]:
-    """The engine would refuse them in the middle of the change."""
+    """Returns findings for wrong rules, which the engine would refuse in the middle of the change."""
     texts = [line.new_value or "" for line in found.lines if line.name == "fqc_rules"]
     errors = [error for text in texts for error in rule_list.parse(text)[1]]
     return [
@@ -216,7 +230,10 @@ def _place(error: rule_list.RuleError) -> str:
 
 
 def _empties_cache(situation: Situation, found: Plan) -> list[InstanceFinding]:
-    """Setting rules drops all results, another size may; a restart does. Switching it off is meant to."""
+    """Returns a finding if the plan drops cached results: setting rules does, another size may, a restart does.
+
+    Switching the cache off is expected to.
+    """
     is_on = not is_off(situation.running.get("query_cache_type")) and situation.running.get("query_cache_size") != "0"
     names = [line.name for line in found.lines if not line.is_running and line.name in EMPTIES_CACHE]
     restarts = ["a restart"] if any(step.kind == "restart" for step in found.steps) else []

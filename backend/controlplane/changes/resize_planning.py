@@ -1,4 +1,6 @@
-"""Another class: every configured expression is resolved anew; a literal query_cache_size does not follow by itself."""
+"""Plans a move to another class: every configured expression is resolved again; a literal query_cache_size must be
+decided on.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def preview_resize(
 
 
 def _size(situation: Situation) -> str | None:
-    """What is configured; or what a cache runs with that was set by others, such as the server's own option file."""
+    """Returns the configured size of the cache, or the size of a running cache that was not configured here; None if
+    there is none.
+    """
     running = situation.running
     return situation.configured.get(SIZE, None if is_off(running.get(CACHE_TYPE)) else running.get(SIZE))
 

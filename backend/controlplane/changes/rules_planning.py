@@ -1,4 +1,4 @@
-"""The rules of an instance, and what others would do. They are applied as a change of `fqc_rules` like any other."""
+"""The rules of an instance, and previews of other rules. Rules are applied by a change of the parameter `fqc_rules`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLES = 5
 
 
 def rules_get(instance: Instance) -> dict[str, Any]:
-    """As the server has them now."""
+    """Returns the rules that the server has now."""
     text, subjects, note = _read(instance)
     rules, _ = rule_list.parse(text)
     return {"text": text, "rules": [rule.written() for rule in rules], **_explained(rules, subjects, note)}
@@ -46,7 +46,7 @@ def _read(instance: Instance) -> tuple[str, list[rule_list.Subject], str]:
 
 
 def _is_shape(row: Mapping[str, str | None]) -> bool:
-    """The row of all other statements has no digest of its own."""
+    """Returns whether the row is about one statement: the row for all other statements has no digest."""
     return bool((row.get(reports.DIGEST) or "").strip("0"))
 
 

@@ -11,7 +11,10 @@ from controlplane.fleet.models import Instance
 
 
 def is_due(now: datetime) -> Q:
-    """What is to run now does not wait for a clock that was set back."""
+    """Selects approved changes that are due.
+
+    A change to run now does not depend on the clock, which may have been set back.
+    """
     return Q(state=ChangeState.APPROVED) & (Q(when=When.NOW) | Q(not_before__lte=now))
 
 
@@ -20,7 +23,7 @@ def change_list() -> QuerySet[ChangeSet]:
 
 
 def change_list_of(found: QuerySet[ChangeSet], instance: str) -> QuerySet[ChangeSet]:
-    """Of an instance by id or by name, as everywhere; one that was deleted left its name behind."""
+    """Selects the changes of an instance given by id or name. A deleted instance is found by its name only."""
     known = Instance.objects.filter(Q(pk=instance) | Q(name=instance)).values_list("pk", flat=True).first()
     return found.filter(instance=known) if known else found.filter(instance=None, instance_name=instance)
 
@@ -34,7 +37,7 @@ def change_get(pk: str) -> ChangeSet:
 
 
 def line_list(instance: Instance, name: str) -> QuerySet[ChangeLine]:
-    """The history of an instance's parameters: lines of changes that have ended, newest first."""
+    """Returns the lines of ended changes, newest first: the history of an instance's parameters."""
     lines = (
         ChangeLine.objects.select_related("change").filter(change__instance=instance).exclude(change__finished_at=None)
     )

@@ -1,4 +1,4 @@
-"""Making change sets and deciding about them. Running them is `execution`."""
+"""Makes change sets and decides about them. `execution` runs them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def change_make(
     template: TemplateVersion | None = None,
     is_replacement: bool = False,
 ) -> ChangeSet:
-    """Keep a preview as a change set; a blocked one is refused."""
+    """Keeps a preview as a change set. Raises an error if the preview is blocked."""
     preview.refuse_if_blocked()
     who = caller()
     change = ChangeSet.objects.create(
@@ -90,7 +90,7 @@ def change_make(
 
 
 def _is_grave(instance: Instance, kind: Kind, preview: Preview) -> bool:
-    """It stops a server, or destroys its data."""
+    """Returns whether the change stops a server or destroys its data."""
     return preview.needs_restart or (kind == Kind.DELETE and instance.provider == Provider.LOCAL)
 
 
@@ -103,7 +103,10 @@ def _facts(change: ChangeSet, lines: list[ChangeLine]) -> dict[str, Any]:
 def change_request(
     instance: Instance, kind: Kind, preview: Preview, *, apply: bool, when: str, at: datetime | None, **facts: Any
 ) -> ChangeSet:
-    """Made, and approved unless it takes a second person; if it cannot be approved, nothing is kept of it."""
+    """Makes a change set, and approves it unless a second person must.
+
+    If the approval fails, the change set is not kept.
+    """
     change = change_make(instance, kind, preview, **facts)
     if apply and not change.needs_second_person:
         return change_approve(change, when, at)
@@ -121,7 +124,7 @@ def change_approve(change: ChangeSet, when: str = When.NOW, at: datetime | None 
 
 
 def change_approve_held(change: ChangeSet, when: str = When.NOW, at: datetime | None = None) -> None:
-    """For a transaction in which nobody else can decide about the change: it holds its row, or has just made it."""
+    """Approves a change. The caller's transaction must have made the change or hold a lock on its row."""
     if change.state != ChangeState.PREVIEWED:
         raise Conflict(f"{change.pk} is {change.state}: only a previewed one can be approved.", code="wrong_state")
     if change.needs_second_person and caller().actor_id == change.created_by_id:
@@ -146,7 +149,10 @@ def refuse_unless_admin(change: ChangeSet) -> None:
 
 
 def _unmoved(change: ChangeSet) -> Instance:
-    """Its instance as the preview met it. Nobody else approves anything for it until this transaction ends."""
+    """Returns the change's instance with a lock, so that nothing else is approved for it until the transaction ends.
+
+    Raises Conflict if it changed since the preview.
+    """
     instance = Instance.objects.select_for_update(no_key=True).filter(pk=change.instance_id).first()
     if instance is None or instance.version != change.instance_version:
         raise Conflict("The instance has changed since the preview: preview it again.", code="instance_moved")
@@ -154,7 +160,9 @@ def _unmoved(change: ChangeSet) -> Instance:
 
 
 def _refuse_if_busy(change: ChangeSet, now: datetime) -> None:
-    """Of two that are to run at once the second would find the instance changed, and undo itself."""
+    """Raises Conflict if another change is due or running on the instance: the later one would find the instance
+    changed and undo itself.
+    """
     if change.when != When.NOW and change.not_before > now:
         return
     others = ChangeSet.objects.filter(is_due(now) | Q(state__in=AT_WORK), instance=change.instance_id)
@@ -262,7 +270,7 @@ def change_resize(
 
 
 def change_of_steps(instance: Instance, kind: Kind, steps: list[Step], note: str, timing: dict[str, Any]) -> ChangeSet:
-    """A change set without parameters."""
+    """Makes a change set that changes no parameters."""
     preview = planning.build(instance, steps, is_live=False)
     return change_request(instance, kind, preview, note=note, **timing)
 
@@ -293,7 +301,10 @@ def change_proxy(instance: Instance, *, enabled: bool, note: str, **timing: Any)
 
 
 def change_revert(change: ChangeSet) -> ChangeSet:
-    """A new, applied-at-once change set with what the given one replaced."""
+    """Makes and approves a change set that restores the values that `change` replaced.
+
+    It stays unapproved if it needs a second person.
+    """
     preview = revert_preview(change)
     with transaction.atomic():
         made = revert_make(change, preview)
@@ -319,13 +330,13 @@ def revert_preview(change: ChangeSet) -> Preview:
 @transaction.atomic
 def revert_make(change: ChangeSet, preview: Preview) -> ChangeSet:
     _refuse_if_reverted(row_held(change))
-    assert change.instance is not None  # noqa: S101 - its preview was of it
+    assert change.instance is not None  # noqa: S101 - the preview needed it
     note = f"restores what {change.pk} replaced"
     return change_make(change.instance, Kind.REVERT, preview, note=note, reverts=change)
 
 
 def _refuse_if_reverted(change: ChangeSet) -> None:
-    """Of two requests that come at once the second finds what the first made."""
+    """Raises Conflict if the change is being rolled back already, for example by a second request at the same time."""
     in_vain = (ChangeState.ROLLED_BACK, ChangeState.FAILED, ChangeState.ABORTED)
     made = change.reverted_by.exclude(state__in=in_vain).first()
     if made is not None:

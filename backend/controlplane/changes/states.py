@@ -1,4 +1,4 @@
-"""The life of a change set and of its steps.
+"""The states of a change set and of its steps.
 
 previewed -> approved -> applying -> verifying -> applied | rolled_back | failed; before applying it may be aborted.
 """

@@ -1,4 +1,4 @@
-"""What each kind of step does to a server, how it is taken back, and how the whole is verified.
+"""How each kind of step alters a server, how it is undone, and how the whole change is verified.
 
 Nothing else in the control plane alters a server.
 """
@@ -44,9 +44,9 @@ class NotVerified(Problem):
 
 
 class Run:
-    """One execution: the change, its instance, one connection, and the lease to renew during long waits.
+    """One execution: the change, its instance, one connection, and the lease that is renewed during long waits.
 
-    The server is spoken to only as long as the lease lasts: nobody sets anything on it after another took over.
+    The connection only lasts as long as the lease, so that this worker sets nothing after another one took over.
     """
 
     def __init__(self, change: ChangeSet, renew: Callable[[], None]) -> None:
@@ -57,9 +57,9 @@ class Run:
         self.instance: Instance = change.instance
         self.lines: list[ChangeLine] = list(change.lines.all())
         self.has_restarted = False
-        self.running: dict[str, str] | None = None  # by name, as it was at the end; None: the server was not asked
+        self.running: dict[str, str] | None = None  # values by name at the end; None if the server was not asked
         self._server: Server | None = None
-        self._line: Line | None = None  # of the server as it was noted last
+        self._line: Line | None = None  # the line of the server as it was last read
 
     @property
     def server(self) -> Server:
@@ -81,7 +81,7 @@ class Run:
         self._server = None
 
     def look(self) -> None:
-        """Read what runs in the end, of a server that this change has dealt with."""
+        """Reads the values that run in the end, if this change has connected to the server."""
         if self._server is not None:
             self.running = self._server.variables()
 
@@ -101,7 +101,9 @@ class Run:
         return found
 
     def check_unmoved(self) -> None:
-        """What was previewed is what is applied: the instance and the old values must still be the same."""
+        """Raises Conflict if the instance or an old value has changed since the preview, so that only what was
+        previewed is applied.
+        """
         if self.instance.version != self.change.instance_version:
             raise Conflict("The instance has changed since the preview: preview it again.", code="instance_moved")
         for step in self.change.steps.all():
@@ -109,7 +111,7 @@ class Run:
                 self._check_old(step)
 
     def check_allowed(self) -> None:
-        """Checks each line again by today's definitions and classes: they may have changed since the preview."""
+        """Checks each line again by today's definitions and classes, which may have changed since the preview."""
         for line in self.lines:
             if line.new_value is not None:
                 self._check_line(line)
@@ -126,23 +128,26 @@ class Run:
     def _check_old(self, step: ChangeStep) -> None:
         running = self.server.variable(step.name)
         if step.old is None:
-            step.old = running  # the preview could not read it; what is taken back is what is found now
+            step.old = running  # the preview could not read the value; undoing restores what is found now
             step.save(update_fields=["old"])
         elif not self._is(step.name, step.old, running):
             raise Conflict(f"{step.name} was {step.old} at the preview and is {running} now.", code="instance_moved")
 
     def reads(self, name: str, value: str) -> bool:
-        """Whether the server runs `value`, give or take its rounding."""
+        """Returns whether the server runs `value`, allowing for rounding."""
         return self._is(name, value, self.server.variable(name))
 
     def _is(self, name: str, value: str, found: str | None, running: Mapping[str, str] | None = None) -> bool:
-        """`running`: what else runs, if that is known already."""
+        """Returns whether `found` is `value`, allowing for rounding.
+
+        `running`: other running values, if they are known already.
+        """
         if found is None:
             return False
         return is_same(self.definition(name), value, found, self._rounding(name) if running is None else running)
 
     def verify(self) -> None:
-        """Every line once more, after all steps, in one look: what waits for a restart is left out."""
+        """Checks every line once more after all steps. Lines that wait for a restart are left out."""
         lines = [line for line in self.lines if line.new_value is not None]
         lines = [line for line in lines if self.has_restarted or not line.needs_restart]
         if lines or self._server is not None:
@@ -158,7 +163,10 @@ class Run:
 
 
 def _lease_end() -> float:
-    """By the clock that only counts. A lease that is too short for one statement is its operator's choice."""
+    """Returns the end of the lease by the monotonic clock, but not before a statement can end.
+
+    An operator may set a lease shorter than that.
+    """
     return time.monotonic() + max(settings.CHANGE_LEASE_SECONDS, settings.STATEMENT_TIMEOUT_SECONDS)
 
 
@@ -171,7 +179,8 @@ def undo_step(run: Run, step: ChangeStep) -> None:
 
 
 def _set_global(run: Run, step: ChangeStep) -> None:
-    # Only names of the catalogue reach a statement; and a change may have been approved by an older version of this.
+    # Only names of the catalogue reach a statement. The check is repeated, since an older version may have approved the
+    # change.
     if not run.definition(step.name).is_modifiable:
         raise StepFailed(f"{step.name} is not set through this product.")
     _assign(run, step.name, step.new)
@@ -186,7 +195,7 @@ def _assign(run: Run, name: str, value: str | None) -> None:
 
 
 def _await_value(run: Run, name: str, value: str) -> None:
-    """Some servers resize the buffer pool behind the statement's back: the next step waits for the end of it."""
+    """Waits until the server runs the value: some servers resize the buffer pool after the statement has returned."""
     deadline = time.monotonic() + RESIZE_SECONDS
     while not run.reads(name, value):
         if name != "innodb_buffer_pool_size" or time.monotonic() > deadline:
@@ -201,7 +210,7 @@ def _restore_global(run: Run, step: ChangeStep) -> None:
 
 
 def _persist(run: Run, step: ChangeStep) -> None:
-    step.old = run.server.kept(step.name)  # what is taken back is what the server kept until now
+    step.old = run.server.kept(step.name)  # undoing restores what the server had persisted until now
     step.save(update_fields=["old"])
     _keep(run, step.name, step.new)
 
@@ -248,7 +257,7 @@ def _restart(run: Run, step: ChangeStep) -> None:
 
 
 def _nothing(run: Run, step: ChangeStep) -> None:
-    """Recorded with the outcome: class and proxy are facts of the control plane, not of the server."""
+    """Does nothing on the server: class and proxy are facts of the control plane, stored with the outcome."""
 
 
 def _provision(run: Run, step: ChangeStep) -> None:
@@ -270,7 +279,7 @@ def _install_engine(run: Run, step: ChangeStep) -> None:
     try:
         install_engine(server, run.server, settings.ENGINE_LIBRARY)
     except RefusedStatement as error:
-        # The library is made for the product, and refuses this version of it: the server works without.
+        # The library is made for the product but refuses this server version. The new server works without the engine.
         if run.change.kind != Kind.CREATE or server.product is DEFAULT_PRODUCT:
             raise
         log.warning("engine_refused", instance=run.instance.pk, detail=error.detail)
@@ -285,7 +294,7 @@ def _connect(run: Run, step: ChangeStep) -> None:
 
 
 def _leave(run: Run, step: ChangeStep) -> None:
-    """An installed engine stays: it serves nothing until it is switched on."""
+    """Leaves an installed engine in place: it serves nothing until it is switched on."""
 
 
 def _cannot(run: Run, step: ChangeStep) -> None:

@@ -1,4 +1,4 @@
-"""Delivery of change sets to workers. A task that runs twice, late or not at all loses nothing."""
+"""Tasks that deliver change sets to workers. A task may run twice, late or not at all without harm."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def change_apply(change_id: str) -> None:
 
 @shared_task(name="changes.sweep")
 def changes_sweep() -> None:
-    """Changes that are due and undelivered, and those whose worker is gone."""
+    """Delivers changes that are due, and ends those whose worker has died."""
     upkeep.sweep()

@@ -1,8 +1,8 @@
-"""What keeps change sets moving without trusting anybody's memory: due ones are delivered again, orphans end.
+"""Keeps change sets moving: due ones are delivered again, and those that lost their worker are ended.
 
-An orphan is a change whose lease ran out: its worker was killed, or hangs. It is taken over by one conditional update
-and undone; a server that cannot be reached leaves it failed, and says so. A lease that ends later than any lease can
-was given before the clock was set back: it is cut to a whole one, which a living worker renews.
+A change whose lease has expired has lost its worker, which was killed or hangs. It is claimed by one conditional update
+and undone; if the server cannot be reached it ends as failed and says so. A lease that ends later than any lease can
+was given before the clock was set back: it is cut to the usual length, which a living worker renews.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def sweep() -> None:
     for change_id in orphans():
         try:
             take_over(change_id)
-        except Exception:  # one that cannot be ended now must not hold up the others
+        except Exception:  # a change that cannot be ended now must not hold up the others
             log.exception("orphan_not_ended", change=change_id)
     for change_id in due():
         deliver(change_id)
-    observations_end_due()  # last: it asks servers
+    observations_end_due()  # last, since it connects to servers
 
 
 def due() -> list[str]:

@@ -1,11 +1,11 @@
-"""Drift, restarts and silence: every running instance is compared with what is configured for it.
+"""Detects drift, restarts and silence: every running instance is compared with its configuration.
 
-Those that do not run are asked whether they are back, in a lane of their own: each may take seconds to say nothing, and
-many of them must not hold up the others.
+Instances that do not run are checked in a lane of their own: each may take seconds to time out, and many of them must
+not hold up the others.
 
-A server that was restarted gets its dynamic parameters again, as a change set of its own; drift by anybody's hand is
-only noted. Instances that a change set is at work on are left alone, and what was seen while a change began or ended is
-not noted: the change knows better. What did not change is not written.
+After a restart a server gets its dynamic parameters again, by a change set. Drift that somebody caused is only stored.
+Instances with a change set at work are skipped, and observations made while a change began or ended are dropped, since
+the change stores the facts itself. Unchanged facts are not written.
 """
 
 from __future__ import annotations
@@ -59,17 +59,17 @@ log = structlog.get_logger(__name__)
 TURN, SILENT_TURN = "watch", "watch_silent"
 EVERY_SECONDS, LEASE_SECONDS = 15.0, 120.0
 CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5
-LEARN_SECONDS = 10.0  # the others wait behind it
+LEARN_SECONDS = 10.0  # per server, since the others wait for it
 WRITE_BATCH = 5000
 MOST_ASKED = 3  # servers that are asked for the definitions of one line in a round
-SILENT_BATCH = 640  # asked well within the lease, though each of them waits for its time to be over
-# An external instance that could not be reached when it was registered may answer by now.
+SILENT_BATCH = 640  # a batch that ends well within the lease even if every server times out
+# An external instance that could not be reached when it was registered may answer later.
 SILENT = Q(state__in=(State.UNREACHABLE, State.STOPPED)) | Q(state=State.FAILED, provider=Provider.EXTERNAL)
 
 
 @dataclass(frozen=True)
 class Sighting:
-    """What one server said of itself."""
+    """The observation of one server."""
 
     identity: Identity
     running: dict[str, str]
@@ -112,9 +112,9 @@ def _ensure_accounts(instance: Instance, work: Work) -> None:
 def watch_silent() -> None:
     waiting = list(Instance.objects.filter(SILENT).values_list("pk", flat=True))
     for first in range(0, len(waiting), SILENT_BATCH):
-        turn_end(SILENT_TURN, clock.shared_time() + LEASE_SECONDS)  # the lease begins anew with each batch
+        turn_end(SILENT_TURN, clock.shared_time() + LEASE_SECONDS)  # each batch renews the lease
         connections = Connections()
-        # Asked for again: some may run by now.
+        # Queried again, since some may be running by now.
         instances = list(instance_list().filter(SILENT, pk__in=waiting[first : first + SILENT_BATCH]))
         with isolated(Duty.WATCH) as work:
             _look(instances, connections, work)
@@ -129,7 +129,7 @@ def _look(instances: list[Instance], connections: Connections, work: Work) -> No
     found = connections.ask_all(instances, limits, _statements)
     answered = [instance_id for instance_id, outcome in found.items() if not isinstance(outcome, GatewayError)]
     _seen(answered)
-    lines = instance_lines(instances)  # at the cost of one query
+    lines = instance_lines(instances)  # one query for all
     with acting_as("system"):
         for instance in instances:
             outcome = found[instance.pk]
@@ -186,7 +186,10 @@ def _note(instance: Instance, sighting: Sighting, line: Line) -> None:
 
 
 def _answer_restart(instance: Instance, identity: Identity) -> None:
-    """The new start is noted last: whoever dies before leaves the restart to the next look."""
+    """Sets the parameters again that the server lost.
+
+    The new start is stored last, so that a crash before leaves the restart to the next watch.
+    """
     drifted = [row.name for row in instance.parameters.all() if row.is_drifted]
     if drifted and not repush(instance, drifted):
         return
@@ -204,13 +207,16 @@ def _note_silence(instance: Instance, error: GatewayError) -> None:
 
 
 def _is_as_loaded(instance: Instance) -> bool:
-    """No change began or ended since; and none does until this transaction has ended."""
+    """Returns whether no change began or ended since the instance was read.
+
+    Locks the row, so that none does until the transaction ends.
+    """
     same = Instance.objects.select_for_update().filter(pk=instance.pk, version=instance.version, state=instance.state)
     return same.values_list("pk", flat=True).first() is not None
 
 
 def _learn_lines(instances: list[Instance], work: Work) -> None:
-    """Reads each unknown or forgotten line from the first trusted server of the line that describes it."""
+    """Reads each unknown or forgotten line from the first trusted server of that line that can describe it."""
     sources = [each for each in instances if each.describes_line and each.state == State.RUNNING]
     by_line: dict[str, list[Instance]] = {}
     for each in sources:
@@ -226,9 +232,9 @@ def _learn(instance: Instance, work: Work) -> bool:
 
 
 def repush(instance: Instance, names: list[str]) -> bool:
-    """What the server forgot with its restart is set again. What it cannot take is left as drift, and logged.
+    """Sets parameters again that the server lost by its restart. Those that it refuses are left as drift, and logged.
 
-    False if another change comes first: then the next look tries again.
+    Returns false if another change is at work; the next watch then tries again.
     """
     if instance.changes.filter(kind=Kind.REPUSH).exclude(state__in=ENDED).exists():
         return True

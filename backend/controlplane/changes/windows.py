@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 
 
 def window_opening(now: datetime, weekday: int | None, start: time, minutes: int) -> datetime:
-    """Now, inside the window; else the start of the next one."""
+    """Returns `now` inside the window; otherwise the start of the next window."""
     length = timedelta(minutes=minutes)
     for days in range(-1, 8):
         opens = datetime.combine(now.date(), start, tzinfo=now.tzinfo) + timedelta(days=days)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 
-HOST_BITS = 64  # of an IPv6 address: one host may use all the addresses that share the other bits
+HOST_BITS = 64  # of an IPv6 address: a host may use all addresses that share the other bits
 
 
 def counted_as(address: str) -> str:
-    """The network of an IPv6 address, since its host has 2^64 addresses to choose from; any other address as it is."""
+    """Returns the network of an IPv6 address, since its host can choose from 2^64 addresses; any other address
+    unchanged.
+    """
     try:
         found = ipaddress.ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Django's TextChoices, told to the type checker: Django has no types, and its members would pass for tuples."""
+"""Django's TextChoices with types: Django has none, so the type checker would take its members for tuples."""
 
 from __future__ import annotations
 

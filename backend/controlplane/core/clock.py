@@ -1,7 +1,7 @@
-"""The one clock that all processes share: the database's. Leases and due times are set and judged by it.
+"""The clock that all processes share: the database's. Leases and due times are set and compared by it.
 
-A clock may be set back or forward at any moment. Whoever waits for a time that no working clock could have set treats
-it as come, or sets it anew; see those who call. Call these as `clock.shared_now()`: tests make the clock jump.
+A clock may be set back or forward at any moment. Code that waits for a time treats a time that no working clock could
+have set as reached, or sets it again; see the callers. Call these as `clock.shared_now()`: tests make the clock jump.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from django.utils import timezone
 
 def shared_now() -> datetime:
     if connection.vendor != "postgresql":
-        return timezone.now()  # SQLite lives on the machine of its processes
+        return timezone.now()  # SQLite is on the machine of its processes
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         now: datetime = cursor.fetchone()[0]
@@ -22,5 +22,5 @@ def shared_now() -> datetime:
 
 
 def shared_time() -> float:
-    """The same in epoch seconds."""
+    """Returns the shared time in epoch seconds."""
     return shared_now().timestamp()

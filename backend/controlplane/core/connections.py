@@ -1,4 +1,4 @@
-"""Connections to the database, where they are shared by everything a web process does."""
+"""Database connections, which are shared by everything in a web process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from controlplane.core.places import PLACE
 
 
 def connection_give_back() -> None:
-    """Before a wait for something other than the database: who waits keeps no connection and no place from others."""
+    """Returns this thread's connection and place.
+
+    Call it before waiting for anything other than the database, so that others can use them.
+    """
     if place := PLACE.get():
         place.give_back()
     if connection.settings_dict["OPTIONS"].get("pool") and not connection.in_atomic_block:

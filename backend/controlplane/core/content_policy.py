@@ -1,4 +1,4 @@
-"""What a browser may load and do on pages of this origin: only what this origin serves."""
+"""The content security policy: pages of this origin may only load and use what this origin serves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-# Mantine sets style attributes at run time; scripts stay strict.
+# Mantine sets style attributes at run time, so inline styles are allowed; scripts stay strict.
 POLICY = "; ".join(
     [
         "default-src 'self'",

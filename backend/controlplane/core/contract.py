@@ -1,4 +1,6 @@
-"""What the API says of itself beyond its serializers: problem details, Idempotency-Key, If-Match, closed bodies."""
+"""Additions to the API contract that serializers cannot express: problem details, Idempotency-Key, If-Match, closed
+bodies.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ IF_MATCH_WELCOME = OpenApiParameter(
 
 
 class ContractSchema(AutoSchema):
-    """A view lists the methods that demand If-Match in `if_match_methods`, and those that heed it in the other."""
+    """A view lists the methods that require If-Match in `if_match_methods`, and those where it is optional in
+    `if_match_welcome_methods`.
+    """
 
     def get_override_parameters(self) -> list[Any]:
         parameters = list(super().get_override_parameters())
@@ -81,7 +85,7 @@ def add_problem_responses(result: dict[str, Any], **_: Any) -> dict[str, Any]:
 
 
 def close_bodies(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """A body has the fields that are named and no others, at any depth: `known_names` keeps to it."""
+    """Marks bodies as closed: they have the named fields and no others, at any depth. `known_names` enforces this."""
     components = result["components"]["schemas"]
     to_do: list[Any] = [
         operation["requestBody"]

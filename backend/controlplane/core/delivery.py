@@ -1,4 +1,4 @@
-"""Handing work to workers, by the name of its task. A broker that is away loses nothing: a sweep finds the row."""
+"""Sends work to workers by the name of its task. If the broker is down nothing is lost: a sweep finds the row."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ SLOW_SECONDS, PAUSE_SECONDS = 1.0, 30.0
 
 
 class Broker:
-    """As this process knows it. One that fails slowly is left alone for a while: who has many to tell waits once."""
+    """The state of the broker in this process.
+
+    After a slow failure it is not used for a while, so that many messages cost only one wait.
+    """
 
     def __init__(self) -> None:
-        self._again_at = 0.0  # by the clock that only counts
+        self._again_at = 0.0  # on the monotonic clock
 
     def tell(self, name: str, subject: str | int) -> None:
         started = time.monotonic()

@@ -24,7 +24,7 @@ def busy(error: Busy) -> JsonResponse:
         told, headers = problems.rendered(error)
         headers |= {"X-Request-ID": caller().request_id, "Cache-Control": "no-store"}
     response = JsonResponse(told, status=error.status, content_type=problems.CONTENT_TYPE, headers=headers)
-    response.headers["Content-Length"] = str(len(response.content))  # which a middleware adds to other answers
+    response.headers["Content-Length"] = str(len(response.content))  # a middleware adds this to other answers
     return response
 
 
@@ -41,7 +41,7 @@ def not_found(request: HttpRequest, exception: Any = None) -> JsonResponse:
 
 
 def server_error(request: HttpRequest) -> JsonResponse:
-    if isinstance(sys.exc_info()[1], DatabaseError):  # outside of the views: of a session, mostly
+    if isinstance(sys.exc_info()[1], DatabaseError):  # an error outside of the views, mostly of the session
         told = problems.body(503, "The control plane's database failed. Try again; the log has the details.")
         return JsonResponse(told, status=503, content_type=problems.CONTENT_TYPE, headers=problems.RETRY)
     return _problem(500, "An unexpected error occurred. The log has the details under this request ID.")

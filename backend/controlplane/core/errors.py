@@ -1,7 +1,7 @@
-"""What can go wrong, as values with a stable code. Pure: no Django.
+"""Errors as values with a stable code. Pure: no Django.
 
-A `Problem` carries everything an answer needs: HTTP status, code, a sentence that says what failed, on what and what
-to do next, and the fields at fault. Codes are stable, sentences are not.
+A `Problem` contains everything for the answer: HTTP status, code, a sentence that says what failed, on what and what to
+do next, and the fields at fault. Codes are stable, sentences are not.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ class Problem(Exception):
     status = 500
     code = "internal"
     title = "Internal error"
-    retry_after_seconds = 0  # more: the answer says when to try again
+    retry_after_seconds = 0  # if not 0, the answer says when to try again
 
     def __init__(self, detail: str, *, code: str = "", errors: list[FieldError] | None = None) -> None:
         super().__init__(detail)
         self.detail = detail
         self.code = code or self.code
         self.errors = errors or []
-        self.statements: list[str] = []  # for a person to run on the server
+        self.statements: list[str] = []  # statements for a person to run on the server
 
 
 class Invalid(Problem):
@@ -40,7 +40,9 @@ class Invalid(Problem):
 
 
 class PasswordRequired(Invalid):
-    """A stored password goes to nobody but whom it was given for."""
+    """A stored password is only sent to the server that it was given for, so a change of that requires the password
+    again.
+    """
 
     code, title = "password_required", "The password is needed again"
 
@@ -74,7 +76,7 @@ class PreconditionFailed(Problem):
 
 
 class Refused(Problem):
-    """A check said no: the answer names the findings that block."""
+    """A check refused the request. The answer names the blocking findings."""
 
     status, code, title = 422, "refused", "Refused by a check"
 

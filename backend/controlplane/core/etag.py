@@ -1,7 +1,7 @@
-"""Optimistic concurrency: `ETag` on what is read, `If-Match` demanded by what writes (428 without, 412 when stale).
+"""Optimistic concurrency: reading returns an `ETag`, writing requires `If-Match` (428 without, 412 if stale).
 
-A view reads the header; the service compares it with the row that it holds (`row_held`). A comparison before the lock
-would let through everybody who read the same version.
+A view reads the header; the service compares it with the locked row (`row_held`). A comparison before the lock would
+accept several writers that read the same version.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Row = TypeVar("Row", bound=models.Model)
 
 @dataclass(frozen=True)
 class IfMatch:
-    """The versions that the caller may write over."""
+    """The versions that the caller may overwrite."""
 
     tags: frozenset[str]
 
@@ -46,13 +46,16 @@ def if_match(request: Request) -> IfMatch:
 
 
 def if_match_given(request: Request) -> IfMatch:
-    """For requests that plan on what was read: the header is welcome, not demanded."""
+    """Returns the If-Match of a request that plans on what was read. The header is optional there."""
     return if_match(request) if request.headers.get("If-Match") else ANY_VERSION
 
 
 def row_held(row: Row, expected: IfMatch | None = None) -> Row:
-    """The row as it is now. Nobody else writes it until the caller's transaction ends."""
-    model: Any = row._meta.model  # a request's user is a stand-in, whose type says nothing
+    """Returns the current row with a lock until the caller's transaction ends.
+
+    Raises NotFound if it was deleted, and an error if its version is not expected.
+    """
+    model: Any = row._meta.model  # type(row) is wrong for a request's user, which is a lazy stand-in
     now: Row | None = model._default_manager.select_for_update().filter(pk=row.pk).first()
     if now is None:
         raise NotFound(f"{row.pk} has been deleted in the meantime.")

@@ -1,8 +1,8 @@
-"""One look at the database for all event streams of a process: what is new, and who may no longer be told.
+"""One periodic query for all event streams of a process: new events, and readers who have lost their access.
 
-A stream waits here without a thread and without a connection; the looks have one of each, for as long as there are
-streams. It is not of the pool, so that looks wait for nobody. What streams have to look up for
-themselves, few do at a time.
+A waiting stream needs no thread and no connection. The queries have one thread and one connection, as long as there are
+streams. The connection is not part of the pool, so the queries never wait for others. Streams that must query the
+database themselves do so a few at a time.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ log = structlog.get_logger(__name__)
 T = TypeVar("T")
 LOOK_EVERY_SECONDS = 0.5
 LOOKING_UP_AT_ONCE = 4
-MOST_UNTOLD = 2 * AT_ONCE  # of one stream whose reader is slow; then it looks for itself
-FAILING_SECONDS = 30  # then the streams end: nobody knows whom they may tell
+MOST_UNTOLD = 2 * AT_ONCE  # events waiting for one slow stream; beyond that the stream queries the database itself
+FAILING_SECONDS = 30  # then all streams end, because it is unknown who may still receive events
 
 
 @dataclass(frozen=True)
 class News:
     event: Event
-    data: str  # what it says to a reader who named no instances
+    data: str  # the JSON for a reader who named no instances
 
 
 class Reader:
-    """One stream, and what it has not been told yet."""
+    """One stream and the events that it has not sent yet."""
 
     def __init__(self, holder: Holder) -> None:
         self.holder = holder
@@ -62,7 +62,7 @@ class Reader:
         self._woken.set()
 
     async def wait(self, seconds: float) -> list[News]:
-        """What came, maybe nothing."""
+        """Waits up to `seconds` and returns the new events, maybe none."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
@@ -80,7 +80,10 @@ class Hub:
 
     @asynccontextmanager
     async def reading(self, holder: Holder) -> AsyncIterator[Reader]:
-        """What is committed from here on the reader is told of; what was before it looks up."""
+        """Registers a reader, who then receives all events committed from now on.
+
+        The caller must query earlier ones itself.
+        """
         reader = Reader(holder)
         self._readers.add(reader)
         if self._looking is None:
@@ -96,7 +99,7 @@ class Hub:
                 self._looking = None
 
     async def looked_up(self, function: Callable[..., T], *arguments: Any) -> T:
-        """In a thread of its own, which ends with it."""
+        """Calls `function` in a thread that ends with the call; only a few run at a time."""
         async with self._places, ThreadSensitiveContext():
             return await sync_to_async(function)(*arguments)
 
@@ -108,7 +111,7 @@ class Hub:
             thread.submit(connection.close)
             thread.shutdown(wait=False)
             has_begun.set()
-            if self._looking is asyncio.current_task():  # it failed
+            if self._looking is asyncio.current_task():  # this task failed, it was not cancelled
                 self._looking = None
                 self._end(self._readers)
 
@@ -147,7 +150,7 @@ def look(seen: Seen, holders: set[Holder]) -> tuple[list[News], set[Holder]]:
 
 
 def _own_connection() -> None:
-    """Of this thread alone, and not of the pool."""
+    """Replaces this thread's database connection by one that is not from the pool."""
     facts = copy.deepcopy(connections.settings["default"])
     facts["OPTIONS"].pop("pool", None)
     connections["default"] = load_backend(facts["ENGINE"]).DatabaseWrapper(facts, "default")
@@ -157,5 +160,5 @@ _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
 
 
 def hub() -> Hub:
-    """Of the running loop: a web process has one."""
+    """Returns the hub of the running event loop. A web process has one loop."""
     return _hubs.setdefault(asyncio.get_running_loop(), Hub())

@@ -1,4 +1,4 @@
-"""Which events a reader has, whatever the order in which they were committed."""
+"""Keeps track of the events that a reader has seen, independent of the order in which they were committed."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from dataclasses import dataclass, field
 from controlplane.core.models import Event
 
 AT_ONCE = 500
-LATE = 50  # how far below the newest id one may still come
+LATE = 50  # how far below the newest id a late event may have its id
 WRITTEN = re.compile(rf"[0-9]{{1,18}}(\.[0-9]{{1,2}}){{0,{LATE}}}")
 
 
 @dataclass
 class Seen:
-    """Which events a reader has: all up to `newest`, but `missing`, which may be on their way or of nobody.
+    """The events that a reader has seen: all up to `newest` except `missing`, which may not be committed yet or never
+    exist.
 
-    A transaction that began early may commit late: its event has a lower id than those that were told before it. So
-    what a reader brings back has to say what it has not seen, or such an event would be lost, or others come twice.
+    A transaction that began early may commit late; its event has a lower id than events that were sent before it. So a
+    reader that reconnects must report which ids it has not seen. Otherwise such an event would be lost, or others sent
+    twice.
     """
 
     newest: int
@@ -51,6 +53,6 @@ def up_to_now() -> Seen:
 
 
 def unseen(seen: Seen) -> list[Event]:
-    """So many at once, oldest first."""
+    """Returns the next events that the reader has not seen, oldest first. Their number is limited, so call it again."""
     found = Event.objects.filter(id__gt=seen.newest - LATE - 1).order_by("id")[: LATE + AT_ONCE]
     return [event for event in found if event.pk not in seen]

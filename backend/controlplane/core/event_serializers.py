@@ -1,4 +1,4 @@
-"""What the data of an event says, by its topic: the contract's word on the stream."""
+"""The data of events by topic, as the contract describes the stream."""
 
 from __future__ import annotations
 

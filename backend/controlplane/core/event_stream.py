@@ -1,4 +1,4 @@
-"""Server-sent events: what happens, as it happens. A browser that reconnects goes on after what it saw."""
+"""Server-sent events. A browser that reconnects continues after the last event that it received."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from controlplane.core.standing import Holder, holder_of
 from controlplane.core.views import AnyAccept, ApiView
 
 KEEP_ALIVE_SECONDS = 15
-LONGEST_SECONDS = 600  # then the browser reconnects, and is authenticated anew
+LONGEST_SECONDS = 600  # then the browser reconnects and is authenticated again
 MOST_INSTANCES = 200
 
 
@@ -41,7 +41,7 @@ def begin(request: Request) -> Seen:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a reader asked for. Empty: all."""
+    """A reader's filters. Empty: everything."""
 
     topics: frozenset[str] = frozenset()
     instances: frozenset[str] = frozenset()
@@ -79,7 +79,7 @@ class WantedSerializer(serializers.Serializer[Any]):
 
 
 def fetch(seen: Seen, wanted: Wanted) -> list[tuple[Event, str | None]]:
-    """What the reader has not seen, and what to say of it if it asked for that."""
+    """Returns the events that the reader has not seen, each with its text, or None if the reader did not ask for it."""
     try:
         return tell(unseen(seen), wanted)
     finally:
@@ -94,7 +94,10 @@ def tell(events: list[Event], wanted: Wanted) -> list[tuple[Event, str | None]]:
 
 
 def frames(events: Iterable[tuple[Event, str | None]], seen: Seen) -> Iterator[str]:
-    """Each with the id of what its reader has seen then; what it did not ask for counts as seen."""
+    """Yields the events, each with the id of what the reader has seen so far.
+
+    Events that it did not ask for count as seen.
+    """
     for event, data in events:
         seen.add(event.pk)
         if data is not None:
@@ -105,7 +108,7 @@ EVERYTHING = Wanted()
 
 
 async def stream(seen: Seen, wanted: Wanted = EVERYTHING, holder: Holder = None) -> AsyncIterator[str]:
-    # An id without data: a reader that loses its connection before the first event comes back with it.
+    # An id without data: a reader that loses its connection before the first event comes back with this id.
     yield f"retry: 2000\nid: {seen}\n\n"
     told = time.monotonic()
     ends = told + wanted.seconds
@@ -114,14 +117,14 @@ async def stream(seen: Seen, wanted: Wanted = EVERYTHING, holder: Holder = None)
             yield text
         return
     async with hub().reading(holder) as reader:
-        reader.is_behind = True  # of what happened before
+        reader.is_behind = True  # the reader must first get the earlier events from the database
         while not reader.is_over and (left := ends - time.monotonic()) > 0:
             if reader.is_behind:
                 reader.is_behind = False
                 async for text in missed(seen, wanted):
                     yield text
             news = await reader.wait(min(left, told + KEEP_ALIVE_SECONDS - time.monotonic()))
-            if reader.is_over:  # what came with the end is not told any more
+            if reader.is_over:  # events that arrive with the end are not sent any more
                 return
             if text := "".join(frames(await said([each for each in news if each.event.pk not in seen], wanted), seen)):
                 told = time.monotonic()
@@ -132,7 +135,7 @@ async def stream(seen: Seen, wanted: Wanted = EVERYTHING, holder: Holder = None)
 
 
 async def missed(seen: Seen, wanted: Wanted) -> AsyncIterator[str]:
-    """All that there is."""
+    """Yields all stored events that the reader has not seen."""
     while events := await hub().looked_up(fetch, seen, wanted):
         if text := "".join(frames(events, seen)):
             yield text
@@ -141,7 +144,7 @@ async def missed(seen: Seen, wanted: Wanted) -> AsyncIterator[str]:
 
 
 async def said(news: list[News], wanted: Wanted) -> list[tuple[Event, str | None]]:
-    """What each says to this reader; only values of the instances that it named have to be looked up."""
+    """Returns each event with its text for this reader. Only values of instances that it named are queried."""
     if wanted.instances and any(has_teller(each.event.topic) for each in news):
         return await hub().looked_up(tell_apart, [each.event for each in news], wanted)
     return [(each.event, each.data if each.event in wanted else None) for each in news]

@@ -1,4 +1,4 @@
-"""Something happened: rows written in the transaction of what happened, told to browsers as server-sent events."""
+"""Events: rows written in the transaction of what happened, and sent to browsers as server-sent events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from controlplane.core.hooks import Hook
 from controlplane.core.models import Event
 
 TOPICS = ("change", "fleet_apply", "incident", "instance", "samples")
-# Facts of events by topic and id, for a reader who named some instances: too much to keep with each event.
+# Returns facts of events by topic and id for a reader who named some instances. They would be too much to store with
+# each event.
 Teller = Callable[[Sequence[Event], Collection[str]], dict[int, dict[str, Any]]]
 TELLERS: Hook[Teller] = Hook("core.events.TELLERS")
 
@@ -19,7 +20,7 @@ def event_publish(topic: str, subject: str, facts: dict[str, Any]) -> None:
 
 
 def events_publish(topic: str, told: Iterable[tuple[str, dict[str, Any]]]) -> None:
-    """Subject and facts of many."""
+    """Publishes many events; each has a subject and facts."""
     Event.objects.bulk_create(Event(topic=topic, subject=subject, facts=facts) for subject, facts in told)
 
 
@@ -28,7 +29,7 @@ def has_teller(topic: str) -> bool:
 
 
 def events_told(events: Sequence[Event], instances: Collection[str]) -> list[dict[str, Any]]:
-    """What each of them says to a reader who named these instances (maybe none)."""
+    """Returns the data of each event for a reader who named these instances (maybe none)."""
     more: dict[int, dict[str, Any]] = {}
     for topic, teller in TELLERS.parts.items():
         if theirs := [event for event in events if event.topic == topic]:
@@ -41,6 +42,6 @@ def events_told(events: Sequence[Event], instances: Collection[str]) -> list[dic
 
 
 def is_about(event: Event, instances: Collection[str]) -> bool:
-    """Whether it concerns any of these instances, or none in particular."""
+    """Returns whether the event is about any of these instances, or about none in particular."""
     about = event.subject if event.topic == "instance" else event.facts.get("instance", event.facts.get("instance_id"))
     return not instances or about is None or about in instances

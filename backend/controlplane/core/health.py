@@ -1,7 +1,7 @@
-"""Whether this process can do its work: liveness is an answer at all, readiness tries what requests need.
+"""Health of this process: any answer proves liveness; readiness tries what requests need.
 
-Anybody may ask, and often: the database is read every time, but written to only if it has not been for some seconds.
-What fails is tried anew every time.
+Anybody may ask, and often: the database is read every time, but written to only if the last write is some seconds ago.
+What has failed is tried again every time.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ WRITTEN_FOR_SECONDS = 5.0
 MIB = 1024**2
 READ_ONLY, FULL, REFUSED = "read-only", "full", "refuses writes"
 DISK = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EROFS: READ_ONLY}
-# Of PostgreSQL by its SQLSTATE, of SQLite by its name.
+# States by error: PostgreSQL's SQLSTATE, and the names of SQLite's errors.
 DATABASE = {"25006": READ_ONLY, "53100": FULL, "SQLITE_READONLY": READ_ONLY, "SQLITE_FULL": FULL}
 
 
 class Written:
-    """When something was last written to with success."""
+    """The time of the last successful write."""
 
     def __init__(self) -> None:
         self._at = -WRITTEN_FOR_SECONDS
@@ -77,7 +77,7 @@ def database_state() -> str:
 
 
 def disk_state() -> str:
-    """Where keys, local servers and SQLite are written."""
+    """Returns whether the folders for keys, local servers and SQLite can be written to and have enough space."""
     for folder in folders():
         free = os.statvfs(folder)
         if free.f_bavail * free.f_frsize < settings.LEAST_FREE_MIB * MIB:

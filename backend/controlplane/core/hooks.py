@@ -1,8 +1,8 @@
-"""Typed hooks for calls of the apps above, which an app may not import.
+"""Typed hooks for calls of higher apps, which an app must not import.
 
-The app that calls declares a hook in the module of the call, with the type of what it needs. Each app above imports
-that hook and fills it in its `AppConfig.ready`, so both ends are imports that import-linter sees. `declared` is the
-graph of all hooks; `core/tests/test_hooks.py` compares it with the edges that are allowed.
+The calling app declares a hook in the module of the call, with the type of the function or class it needs. Each higher
+app imports that hook and fills it in its `AppConfig.ready`, so that import-linter sees both ends as imports. `declared`
+is the graph of all hooks; `core/tests/test_hooks.py` compares it with the allowed edges.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Part = TypeVar("Part")
 
 
 class Hook(Generic[Part]):
-    """Named parts: functions, or classes. No app may fill a name that is taken."""
+    """Named parts: functions or classes. Filling a name twice is an error."""
 
     def __init__(self, path: str) -> None:
         """`path` is where this hook is declared: its module without `controlplane.`, and its name there."""
@@ -33,7 +33,7 @@ class Hook(Generic[Part]):
 
     @property
     def part(self) -> Part:
-        """The part of a hook that one app alone fills."""
+        """The only part of a hook that exactly one app fills."""
         (only,) = self._parts.values()
         return only
 
@@ -42,5 +42,5 @@ _DECLARED: dict[str, Hook[Any]] = {}
 
 
 def declared() -> Mapping[str, Hook[Any]]:
-    """Every hook by its path."""
+    """Returns every hook by its path."""
     return MappingProxyType(_DECLARED)

@@ -1,12 +1,12 @@
-"""Idempotency-Key: a POST that is sent twice acts once, and is answered alike both times.
+"""Idempotency-Key: a POST that is sent twice acts once and gets the same answer both times.
 
-Alike: status, body, content type and headers. The key belongs to one token, session or access key and the role that it
-gave: under another one of the same user it is a new key. The same key with another request is refused, and while the
-first is still at work the second is told so. A server error frees the key, since a repeat is then the right thing to
-do; unless the request has acted before it failed, which is noted in the transaction of the act: then a repeat is told
-what was made. A secret is in its first answer alone, and is not kept: a repeat is told what was made, too. Answers are
-kept for a day. Of requests that changed nothing, such as previews, only the newest are kept, and no large answer: a
-repeat may then do the same again, and nobody fills the database with them.
+The answer is status, body, content type and headers. The key belongs to one token, session or access key and its role:
+with another one of the same user it is a new key. The same key with another request is refused, and so is a second
+request while the first is at work. A server error frees the key, since repeating is then right, unless the request has
+acted before it failed. That is recorded in the transaction of the act, and a repeat is told what was made. A secret is
+only in the first answer and is not kept: a repeat is told what was made, too. Answers are kept for a day. Of requests
+that changed nothing, such as previews, only the newest are kept, and no large answers: a repeat may then be executed
+again, and nobody can fill the database with them.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from rest_framework.response import Response
 
 KEEP = timedelta(days=1)
-STUCK_AFTER = timedelta(minutes=10)  # a process died with the key in hand
+STUCK_AFTER = timedelta(minutes=10)  # then the process has died while it handled the request
 ANSWER_LOST = 500
-MOST_IDLE, MOST_IDLE_CHARACTERS = 1000, 64 * 1024  # of one actor, and in one answer, where nothing was changed
+# the limits per actor and per answer, for requests that changed nothing
+MOST_IDLE, MOST_IDLE_CHARACTERS = 1000, 64 * 1024
 KEY = re.compile(r"[\x21-\x7e]{1,128}")
 
 
@@ -69,7 +70,7 @@ def _fingerprint(request: Request) -> str:
 
 def begin(request: Request) -> KeptAnswer | None:
     key = request.headers.get("Idempotency-Key")
-    if key is None or request.method != "POST" or not caller().actor_id:  # a log-in is never answered from what is kept
+    if key is None or request.method != "POST" or not caller().actor_id:  # a log-in is never answered from kept answers
         return None
     if not KEY.fullmatch(key):
         raise Invalid.field("Idempotency-Key", "write 1 to 128 visible ASCII characters")
@@ -90,7 +91,7 @@ def _claimed(who: Caller, key: str, fingerprint: str) -> KeptAnswer:
             return KeptAnswer.objects.create(**mine, fingerprint=fingerprint)
     except IntegrityError:
         kept = KeptAnswer.objects.filter(**mine).first()
-        # None: the first has failed meanwhile, and freed the key.
+        # None: the first request has failed in the meantime and freed the key.
         return _claimed(who, key, fingerprint) if kept is None else _take_up(kept, fingerprint)
 
 
@@ -101,8 +102,8 @@ def _take_up(kept: KeptAnswer, fingerprint: str) -> KeptAnswer:
     if kept.status is not None:
         raise Replay(kept)
     now = timezone.now()
-    is_stuck = abs(now - kept.created_at) > STUCK_AFTER  # or ahead, since the clock was set back
-    # Of two that find it so one gets through.
+    is_stuck = abs(now - kept.created_at) > STUCK_AFTER  # in either direction, since the clock may have been set back
+    # If two requests find it stuck, only one of the updates succeeds.
     mine = KeptAnswer.objects.filter(pk=kept.pk, created_at=kept.created_at, status=None)
     if is_stuck and kept.made:
         mine.update(status=ANSWER_LOST)
@@ -116,7 +117,9 @@ def _take_up(kept: KeptAnswer, fingerprint: str) -> KeptAnswer:
 
 
 def act(made: str) -> None:
-    """In the transaction of what a request does: whatever becomes of its answer, a repeat does not do it again."""
+    """Records what a request made, in the transaction of the act, so that a repeat does not act again even if the
+    answer is lost.
+    """
     if (kept := caller().kept_answer) is not None:
         KeptAnswer.objects.filter(pk=kept, made="").update(made=made)
 
@@ -140,7 +143,10 @@ def _is_idle(kept: KeptAnswer) -> bool:
 
 
 def _keep_idle(kept: KeptAnswer, told: str) -> bool:
-    """Makes room for this answer by forgetting older ones; False: it is too long, and its key is free again."""
+    """Keeps this answer and deletes older ones to make room.
+
+    Returns false and frees the key if the answer is too long.
+    """
     mine = KeptAnswer.objects.filter(actor_id=kept.actor_id, made="")
     older = mine.exclude(pk=kept.pk).exclude(status=None).order_by("-pk").values_list("pk", flat=True)
     KeptAnswer.objects.filter(pk__in=list(older[MOST_IDLE - 1 :])).delete()
@@ -151,7 +157,7 @@ def _keep_idle(kept: KeptAnswer, told: str) -> bool:
 
 
 def fail(kept: KeptAnswer) -> None:
-    """The key is free again, unless something was made before the failure."""
+    """Frees the key, unless something was made before the failure."""
     mine = KeptAnswer.objects.filter(pk=kept.pk)
     mine.filter(made="").delete()
     mine.update(status=ANSWER_LOST)

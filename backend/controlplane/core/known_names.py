@@ -1,8 +1,8 @@
-"""What the contract does not name is refused: query parameters, their choices, and fields of the body at any depth.
+"""Refuses names that the contract does not have: query parameters, their choices, and fields of the body at any depth.
 
-A limit or a filter that is misspelt must not be taken for one that was not asked for. What there is, is read from the
-contract as it is made from the code, for every view alike: no serializer and no view has a part in it, and none can
-forget it. What the contract leaves out on purpose (`/metrics`) is not judged.
+A misspelt limit or filter must not be ignored. The known names are read from the contract that is generated from the
+code, for all views alike: serializers and views need no code for this and cannot forget it. Paths that the contract
+leaves out on purpose (`/metrics`) are not checked.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from rest_framework.request import Request
 
 from controlplane.core.errors import FieldError, Invalid
 
-_making = threading.Lock()  # the generator fails where two threads are in it: the first requests of a process
+_making = threading.Lock()  # the generator is not thread-safe, and the first requests of a process may come at once
 
 
 def _contract() -> tuple[dict[tuple[str, str], Any], dict[str, Any]]:
-    """Its operations by method and path, and its components."""
+    """Returns the contract's operations by method and path, and its components."""
     with _making:
         return _contract_made()
 
 
 @cache
 def _contract_made() -> tuple[dict[tuple[str, str], Any], dict[str, Any]]:
-    """Half a second, once in a process."""
+    """Generates the contract, which takes half a second, once in a process."""
     made = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     operations = {
         (method.upper(), _nameless(path)): operation
@@ -40,7 +40,7 @@ def _contract_made() -> tuple[dict[tuple[str, str], Any], dict[str, Any]]:
 
 
 def _nameless(path: str) -> str:
-    """A view calls it `pk` where the contract calls it `id`."""
+    """Replaces the names of path parameters, since a view may call `pk` what the contract calls `id`."""
     return re.sub(r"{[^}]*}", "{}", path)
 
 
@@ -56,7 +56,7 @@ def _operation(request: Request) -> Any:
 
 
 def check_names(request: Request) -> None:
-    """Refuses a request that says what its operation does not know."""
+    """Raises a problem if the request contains names that its operation does not know."""
     operation = _operation(request)
     if operation is None:
         return
@@ -78,13 +78,13 @@ def _errors(names: Iterable[str], known: Iterable[str], code: str, path: str = "
 
 
 def _unstorable(name: str, values: list[str]) -> Iterator[FieldError]:
-    """PostgreSQL has no NUL in text: refused here once instead of in every filter."""
+    """PostgreSQL has no NUL in text. It is refused here once instead of in every filter."""
     if any("\x00" in value for value in values):
         yield FieldError(name, "null_characters_not_allowed", "leave out the NUL character")
 
 
 def _unknown_choices(name: str, values: list[str], schema: dict[str, Any]) -> Iterator[FieldError]:
-    """A filter would take `is_drifted=yes` for no filter at all."""
+    """Yields errors for unknown choices: a filter would ignore `is_drifted=yes`."""
     schema = _resolved(schema)
     schema = _resolved(schema.get("items", schema))
     choices = (
@@ -101,7 +101,10 @@ def _body(operation: Any) -> dict[str, Any]:
 
 
 def _unknown_fields(value: Any, schema: dict[str, Any], path: str = "") -> Iterator[FieldError]:
-    """What has another shape than the schema's is the serializer's to refuse."""
+    """Yields errors for unknown fields.
+
+    A value of another type than the schema's is left to the serializer to refuse.
+    """
     schema = _resolved(schema)
     if isinstance(value, list):
         for position, each in enumerate(value):
@@ -116,7 +119,7 @@ def _unknown_fields(value: Any, schema: dict[str, Any], path: str = "") -> Itera
 
 
 def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
-    """A reference followed, also one that stands alone beside null or a default."""
+    """Follows a reference, also one that is the only alternative apart from null or a default."""
     for several in ("allOf", "oneOf", "anyOf"):
         objects = [each for each in schema.get(several, ()) if "$ref" in each]
         if len(objects) == 1:

@@ -1,4 +1,6 @@
-"""What core keeps: answers for Idempotency-Key, events for browsers, counts for rate limits, turns of periodic work."""
+"""Rows of core: answers kept for Idempotency-Key, events for browsers, counts for rate limits, due times of periodic
+work.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,16 @@ from django.db import models
 
 
 class KeptAnswer(models.Model):
-    """What was answered to a request with an Idempotency-Key. No status yet: the first one is still at work."""
+    """The answer to a request with an Idempotency-Key. The status is null while the first request is still at work."""
 
     actor_id = models.CharField(max_length=64)
-    authority = models.CharField(max_length=128)  # see request_context.Caller
+    authority = models.CharField(max_length=128)  # the token, access key or session, see request_context.Caller
     key = models.CharField(max_length=128)
     fingerprint = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField(null=True)
-    made = models.CharField(max_length=100, blank=True)  # the first thing on record, such as "changeset chg-1"
-    answer_sealed = models.TextField(blank=True)  # an answer may tell what not everybody may read
+    # the first object that the request changed, such as "changeset chg-1"
+    made = models.CharField(max_length=100, blank=True)
+    answer_sealed = models.TextField(blank=True)  # sealed, since an answer may contain what not everybody may read
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     class Meta:
@@ -26,7 +29,10 @@ class KeptAnswer(models.Model):
 
 
 class Event(models.Model):
-    """Kept for an hour, so that a browser that was away catches up by the last id it saw."""
+    """An event for browsers.
+
+    It is kept for an hour, so that a browser that was away can continue from the last id it saw.
+    """
 
     id = models.BigAutoField(primary_key=True)
     topic = models.CharField(max_length=32)  # one of events.TOPICS
@@ -36,7 +42,7 @@ class Event(models.Model):
 
 
 class RateCount(models.Model):
-    """How often somebody did something in one window of time."""
+    """The number of times a caller did something in one time window."""
 
     name = models.CharField(max_length=128)
     window = models.BigIntegerField()
@@ -48,10 +54,13 @@ class RateCount(models.Model):
 
 
 class Clock(models.Model):
-    """When periodic work is due next. Whoever moves it forward does the work; the others find nothing due."""
+    """The next due time of periodic work.
+
+    The process that moves it forward does the work; the others find nothing due.
+    """
 
     name = models.CharField(primary_key=True, max_length=32)
     due_at = models.FloatField(default=0)
 
     class Meta:
-        db_table = "metrics_clock"  # it began among the metrics
+        db_table = "metrics_clock"  # the old name, since the model was once part of the metrics app

@@ -1,7 +1,8 @@
-"""For rules over many rows, or over none: whoever decides under a name waits until the last one has committed.
+"""A lock for rules over many rows or none: a transaction that takes a name waits until the last one with it has
+committed.
 
-PostgreSQL releases the lock with the transaction. SQLite needs none: a transaction there begins as the only writer
-(`transaction_mode` in config/environment.py). Take it before any row's lock, so that two never wait for each other.
+PostgreSQL releases the lock with the transaction. SQLite needs no lock: a transaction there starts as the only writer
+(`transaction_mode` in config/environment.py). Take it before any row's lock, so that there are no deadlocks.
 """
 
 from __future__ import annotations

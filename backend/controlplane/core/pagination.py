@@ -41,7 +41,8 @@ class CursorPages(pagination.CursorPagination):
         except (NotFound, ValidationError, ValueError, OverflowError, DataError) as error:
             if not request.query_params.get(self.cursor_query_param):
                 raise
-            # What stands in it is compared with a column: anything may be written into it, also what no column takes.
+            # The cursor's content is compared with a column. A client may write anything into it, also values that no
+            # column accepts.
             raise Invalid.field("cursor", "this is not a cursor of this list: start again without one") from error
 
     def get_paginated_response(self, data: Any) -> Response:
@@ -59,5 +60,5 @@ class CursorPages(pagination.CursorPagination):
 
 
 def _cursor(link: str | None) -> str | None:
-    """The cursor inside DRF's link: clients add it to the address they already have. Empty: that of the first page."""
+    """Returns the cursor in DRF's link, since clients add it to their own address. Empty for the first page."""
     return parse_qs(urlsplit(link).query, keep_blank_values=True)["cursor"][0] if link else None

@@ -29,7 +29,7 @@ def _has_nul(value: Any) -> bool:
 
 
 def _body(stream: Any, parser_context: Any) -> bytes:
-    """By Django's own way to it, which alone has a limit."""
+    """Reads the body through Django, because only that has a size limit."""
     body: bytes = parser_context["request"].body if parser_context else stream.read()
     return body
 

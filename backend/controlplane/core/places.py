@@ -18,7 +18,7 @@ WAIT_SECONDS = 1.0
 
 
 class Place:
-    """A request's. It may be given back early, and from any thread."""
+    """A request's place. It may be given back early, and from any thread."""
 
     def __init__(self, release: Callable[[], None]) -> None:
         self._release, self._loop = release, asyncio.get_running_loop()
@@ -43,5 +43,5 @@ class Places:
         return Place(self._free.release)
 
 
-# The place that the running request holds. It is None in workers and commands, and for health checks.
+# The place of the running request. None in workers and commands, and for health checks.
 PLACE: ContextVar[Place | None] = ContextVar("place", default=None)

@@ -1,4 +1,4 @@
-"""RFC 9457 problem details: every error leaves the API in one envelope."""
+"""RFC 9457 problem details: all errors of the API have this format."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from controlplane.core.request_context import caller
 
 log = structlog.get_logger(__name__)
 CONTENT_TYPE = "application/problem+json"
-# Checked before and true then: a constraint of the database has seen what another request wrote meanwhile.
+# A check passed, but then a constraint of the database failed because of what another request wrote in the meantime.
 CHANGED_BESIDE = "Something that this depends on was changed at the same moment: read it again and repeat."
-RETRY = {"Retry-After": "2"}  # where nothing else is known
+RETRY = {"Retry-After": "2"}  # the default if nothing better is known
 CODES = {
     400: ("invalid", "The request is not valid"),
     401: ("not_authenticated", "Log in first"),
@@ -61,7 +61,7 @@ def too_large() -> dict[str, Any]:
 
 
 def _flatten(detail: Any, path: str = "") -> Iterator[FieldError]:
-    """DRF's nested error detail as a flat list with dotted paths."""
+    """Yields DRF's nested error details as a flat list with dotted paths."""
     if isinstance(detail, dict):
         for name, inner in detail.items():
             step = "" if name == "non_field_errors" else str(name)
@@ -89,7 +89,7 @@ def _from_api(error: exceptions.APIException) -> dict[str, Any]:
 
 
 def rendered(error: Problem) -> tuple[dict[str, Any], dict[str, str]]:
-    """Body and headers of its answer."""
+    """Returns body and headers of the answer."""
     headers = {"Retry-After": str(error.retry_after_seconds)} if error.retry_after_seconds else {}
     named: dict[str, Any] = {
         "code": error.code, "title": error.title, "errors": error.errors, "statements": error.statements,
@@ -120,7 +120,7 @@ def _render(error: Exception) -> tuple[dict[str, Any], dict[str, str]]:
 
 
 def log_failure(event: str, error: Exception) -> None:
-    """A database that is away, full or locked says so in its own words: one line for each request, not a traceback."""
+    """Logs a failure. A database that is down, full or locked gets one line per request, not a traceback."""
     if isinstance(error, OperationalError):
         log.error(event, error=str(error).partition("\n")[0])
     else:

@@ -1,6 +1,7 @@
-"""Removes what has had its time: oldest first, in batches, each in a transaction of its own that is over at once.
+"""Deletes old rows: oldest first, in batches, each in a short transaction of its own.
 
-Nobody waits for long behind a purge, and one that is ended in the middle goes on where it was. `by` has an index.
+Other transactions do not wait for long, and an interrupted purge can simply be started again. `by` must be an indexed
+column.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ def purge(rows: QuerySet[Any], by: str) -> int:
 
 
 def batches(rows: QuerySet[Any], by: str) -> Iterator[QuerySet[Any]]:
-    """Whoever asks for the next one has removed the one before."""
+    """Yields batches of the oldest rows. The caller must delete a batch before it takes the next one."""
     while keys := list(rows.order_by(by).values_list("pk", flat=True)[:BATCH]):
-        yield rows.filter(pk__in=keys)  # again with its conditions: a row may have been used meanwhile
+        yield rows.filter(pk__in=keys)  # with the conditions again, since a row may have been used in the meantime
 
 
 def removed(rows: QuerySet[Any]) -> int:
-    """How many, without what went with them."""
+    """Deletes rows and returns their number, without rows deleted by cascade."""
     return rows.delete()[1].get(rows.model._meta.label, 0)

@@ -1,8 +1,8 @@
-"""How often somebody did something in the last minute, counted by all web processes together.
+"""Counts what callers did in the last minute, over all web processes.
 
-The counts are rows; a process adds to them in batches and learns there what the others counted. Most callers never
-fill a batch, and cost no query. A limit may be passed by one batch per process, which is a hundredth of it. What the
-minute before counts fades as this one goes on, so that nobody gets twice the limit around the full minute.
+The counts are rows. A process adds to them in batches, and reads then what the others counted. Most callers never fill
+a batch and cost no query. A limit may be exceeded by one batch per process, which is a hundredth of it. The count of
+the previous minute fades as the present one passes, so that no caller gets twice the limit around a full minute.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOST_NAMES = 10_000
 @dataclass
 class Tally:
     window: int
-    before: float = 0  # in the window before
+    before: float = 0  # the count of the previous window
     shared: int = 0  # of all processes, as last read
     unsent: int = 0
 
@@ -38,7 +38,7 @@ class RateCounts:
         self._tallies: dict[str, Tally] = {}
 
     def is_within(self, name: str, limit: int, now: float) -> bool:
-        """Count one more, unless that is too many. What is refused does not count."""
+        """Counts one more and returns true, or returns false if the limit is reached. Refused calls do not count."""
         batch = max(1, limit // BATCHES_PER_LIMIT)
         with self._lock:
             tally = self._tally(name, int(now // WINDOW_SECONDS))
@@ -68,7 +68,7 @@ class RateCounts:
 
 
 def _exchanged(name: str, window: int, count: int) -> tuple[int, int]:
-    """Add to the row of this window; what all processes counted in the one before and in this one."""
+    """Adds to this window's row. Returns the counts of all processes in the previous window and in this one."""
     count_add(name, window, count)
     rows = RateCount.objects.filter(name=name, window__in=(window - 1, window))
     found = dict(rows.values_list("window", "count"))
@@ -82,7 +82,7 @@ def count_add(name: str, window: int, count: int) -> None:
     try:
         with transaction.atomic():
             RateCount.objects.create(name=name, window=window, count=count)
-    except IntegrityError:  # another process came first
+    except IntegrityError:  # another process made the row first
         row.update(count=F("count") + count)
 
 

@@ -1,4 +1,4 @@
-"""Who is asking: the request id, the actor and the address, known to logs and audit without being passed along."""
+"""The context of a request: request id, actor and address, available to logs and audit without being passed along."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Caller:
     request_id: str = ""
     actor: str = "system"
     actor_id: str = ""
-    role: str = ""  # in force; empty: none
+    role: str = ""  # the effective role; empty if none
     token_prefix: str = ""
-    authority: str = ""  # which token, key or session speaks for the actor, and the role that gives
+    authority: str = ""  # the token, key or session that acts for the actor, with its role
     address: str = ""
-    kept_answer: int | None = None  # of the request's Idempotency-Key
+    kept_answer: int | None = None  # id of the row for the request's Idempotency-Key
 
 
 NOBODY = Caller()
@@ -31,7 +31,7 @@ def caller() -> Caller:
 
 
 def caller_is(actor: str, actor_id: str, role: str, token_prefix: str = "", authority: str = "") -> None:
-    """Called once the request has been authenticated."""
+    """Sets the caller, once the request has been authenticated."""
     now = _caller.get()
     _caller.set(replace(now, actor=actor, actor_id=actor_id, role=role, token_prefix=token_prefix, authority=authority))
 
@@ -51,6 +51,9 @@ def called_by(who: Caller) -> Iterator[None]:
 
 @contextmanager
 def acting_as(actor: str, actor_id: str = "", request_id: str = "", *, role: str = "") -> Iterator[None]:
-    """For work done later on behalf of someone: tasks and commands. `role`: if it decides anything, as whom."""
+    """Sets the caller for work on behalf of someone, in tasks and commands.
+
+    `role`: the effective role, if decisions depend on it.
+    """
     with called_by(Caller(request_id=request_id or new_id("req"), actor=actor, actor_id=actor_id, role=role)):
         yield

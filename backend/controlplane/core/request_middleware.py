@@ -1,6 +1,6 @@
-"""Every request gets its context: an id, which the answer carries too, and the address it came from.
+"""Gives every request its context: an id, which the answer contains too, and the caller's address.
 
-A caller may bring its own X-Request-ID; anything that is not a short plain word is replaced.
+A caller may send its own X-Request-ID; anything but a short plain word is replaced.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class RequestContextMiddleware:
             return response
 
     def _answer(self, request: HttpRequest) -> HttpResponse | HttpResponseBase:
-        # PostgreSQL has no NUL in text: refused here once instead of in every view; parameters by `known_names`.
+        # PostgreSQL has no NUL in text. Paths are refused here instead of in every view, parameters by `known_names`.
         if "\x00" in request.path:
             return error_views.bad_request(request)
         return self.get_response(request)

@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 from controlplane.core import clock
 from controlplane.core.turns import moment_note, moment_of
 
-MOST_FORWARD_SECONDS = 2 * 3600.0  # purges are an hour apart
+MOST_FORWARD_SECONDS = 2 * 3600.0  # purges run every hour
 
 
 def retention_now(purge: str) -> datetime:
-    """For one purge, which is named by its app."""
+    """Returns the time for one purge, which is named after its app."""
     name, now = f"retention {purge}", clock.shared_time()
     before = moment_of(name)
     at = now if before is None else min(now, before + MOST_FORWARD_SECONDS)

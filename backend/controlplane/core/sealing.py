@@ -32,7 +32,7 @@ def _key(secret: str) -> bytes:
 
 
 def key_name(secret: str) -> str:
-    """A short public name of a sealing key, kept with what it sealed."""
+    """Returns a short public name of a sealing key, stored with what it sealed."""
     return hashlib.sha256(b"fqc key name " + secret.encode()).hexdigest()[:8]
 
 
@@ -77,6 +77,6 @@ def open_sealed(sealed: str, keys: Sequence[str], context: str) -> str:
 
 
 def rewrap(sealed: str, keys: Sequence[str], context: str) -> str:
-    """The same secret, its data key wrapped by the newest sealing key."""
+    """Returns the same secret with its data key encrypted by the newest sealing key."""
     data_key, body = _unwrap(sealed, keys, context)
     return ".".join([VERSION, key_name(keys[0]), _encrypt(_key(keys[0]), data_key, context), body])

@@ -1,4 +1,4 @@
-"""The answer that shows a secret. A repeat of its request is answered with what was made, and never with the secret."""
+"""An answer that shows a secret. A repeat of the request is told what was made, but never gets the secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether those who are being told of events still may be. The app that knows them says so: this one does not."""
+"""Whether readers of events are still allowed to get them. The accounts app implements this through the hooks below."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from controlplane.core.hooks import Hook
 if TYPE_CHECKING:
     from rest_framework.request import Request
 
-Holder = Hashable  # by what somebody was let in, and what he might do then
+Holder = Hashable  # the credential of a reader and the role that it gave
 HOLDER_OF: Hook[Callable[[Request], Holder]] = Hook("core.standing.HOLDER_OF")
 STILL_STANDING: Hook[Callable[[Collection[Any]], set[Any]]] = Hook("core.standing.STILL_STANDING")
 
@@ -20,5 +20,5 @@ def holder_of(request: Request) -> Holder:
 
 
 def still_standing(holders: Collection[Holder]) -> set[Holder]:
-    """Those of them that nothing has changed for."""
+    """Returns the holders whose access has not ended or changed."""
     return STILL_STANDING.part(holders)

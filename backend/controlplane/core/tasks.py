@@ -1,4 +1,4 @@
-"""Housekeeping of what core keeps."""
+"""Tasks that expire rows of core."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from controlplane.core.request_context import caller
 
 
 class SharedThrottle(BaseThrottle):
-    """`rate` is `<number>/min`; a subclass says which, and who is counted."""
+    """`rate` is `<number>/min`. A subclass sets the rate and what is counted."""
 
     scope = ""
 

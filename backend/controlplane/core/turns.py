@@ -1,8 +1,8 @@
-"""Whose turn it is: periodic work is done once however many beats and workers there are.
+"""Claims of periodic work, so that it is done once for any number of beats and workers.
 
-A turn is claimed by moving its due time forward in one conditional update. The claim is a lease: whoever dies with it
-delays the next turn, never doubles one. A due time further ahead than any claim reaches was set by a clock that has
-been set back since: it is due.
+A turn is claimed by moving its due time forward in one conditional update. The claim is a lease: a process that dies
+with it delays the next turn, but never doubles one. A due time further ahead than any claim reaches was set before the
+clock was set back: it is due.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def turn_claim(name: str, now: float, lease_seconds: float, every_seconds: float
 
 
 def turn_renew(name: str, due_at: float, next_due_at: float) -> bool:
-    """Only by who claimed it last."""
+    """Extends a claim. False if another process has claimed the turn since."""
     return bool(Clock.objects.filter(name=name, due_at=due_at).update(due_at=next_due_at))
 
 
@@ -31,7 +31,7 @@ def turn_end(name: str, due_at: float) -> None:
 
 
 def moment_note(name: str, at: float) -> None:
-    """When something was done last."""
+    """Stores when something was last done."""
     Clock.objects.update_or_create(name=name, defaults={"due_at": at})
 
 

@@ -1,4 +1,4 @@
-"""A name that is taken is told as such, also when two ask for it at the same moment: the constraint decides."""
+"""Reports a name that is taken as such, also if two requests use it at the same moment: the constraint decides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from controlplane.core.errors import NameTaken
 
 @contextmanager
 def name_claimed(others: QuerySet[Any], kind: str, name: str, *, field: str = "name") -> Iterator[None]:
-    """Around the write of a row; `others`: those that must not have the name."""
+    """Wraps the write of a row. Raises NameTaken if a row in `others` has the name."""
     having = others.filter(**{field: name})
     if having.exists():
         raise NameTaken(kind, name, field=field)

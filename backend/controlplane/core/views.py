@@ -26,9 +26,9 @@ class AnyAccept(DefaultContentNegotiation):
         return JSONRenderer(), "application/json"
 
 
-# Comments, not docstrings: those would describe operations in the contract.
+# Documented by comments, since docstrings of views appear in the contract.
 class ApiView(APIView):
-    # The answer to a POST with a key, kept after rendering data and before it leaves.
+    # The row for a POST with a key, stored after the answer is rendered and before it is sent.
     kept: KeptAnswer | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

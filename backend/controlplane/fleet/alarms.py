@@ -1,6 +1,6 @@
-"""States of instances that alert rules may watch: of all instances at once, those that are not in order.
+"""States of instances that alert rules may watch. Each function returns all instances that are not in order.
 
-A value of None says that the state cannot be told at the moment, so nothing opens and nothing is resolved.
+A value of None means that the state is unknown at the moment, so no incident opens or resolves.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ Alarms = dict[str, tuple[float | None, str]]
 
 
 def unreachable() -> Alarms:
-    """A server that somebody stopped, or that has never been reached, is no alarm."""
-    unsure = (State.CREATING, State.CHANGING, State.DELETING)  # a change may restart it
+    """Returns unreachable instances. A server that a user stopped, or that has never been reached, does not count."""
+    unsure = (State.CREATING, State.CHANGING, State.DELETING)  # a change may restart the server
     found = Instance.objects.filter(state__in=(State.UNREACHABLE, *unsure))
     return {
         pk: (1.0, reason) if state == State.UNREACHABLE else (None, "")

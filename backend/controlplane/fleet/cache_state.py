@@ -1,4 +1,4 @@
-"""What the cache of an instance is doing, as the last look and the newest sample found it."""
+"""The state of an instance's cache, from the last look and the newest sample."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def cache_state(instance: Instance) -> dict[str, Any]:
 
 
 def _state(instance: Instance) -> str:
-    # Before the first look, while it is being created, nobody knows that the engine is missing.
+    # Before the first look, while it is being created, it is unknown whether the engine is missing.
     if instance.minor_version is None and instance.last_seen_at is not None:
         return "no_engine"
     if is_server_cache_off(instance):

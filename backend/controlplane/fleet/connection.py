@@ -1,4 +1,4 @@
-"""How an instance is reached: the gateway's connection, within the networks that an admin allows."""
+"""Connects to an instance through the gateway, within the networks that an administrator allows."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from controlplane.gateway.local_accounts import Use, account
 from controlplane.gateway.server import Limits, Server, open_server
 from controlplane.settings.selectors import settings_get
 
-CONVERSATION_STATEMENTS = 4  # a look at a server is a few statements: it takes no longer than so many slow ones
+CONVERSATION_STATEMENTS = 4  # the time limit of a conversation, in statements: most conversations are a few statements
 
 
 @dataclass(frozen=True)
 class Address:
-    """What the gateway needs of an instance, with the password opened."""
+    """The facts that the gateway needs to connect to an instance, with the password decrypted."""
 
     host: str
     port: int
@@ -50,9 +50,9 @@ def address_of(instance: Instance, use: Use = Use.WATCH) -> Address:
 
 
 def opened(instance: Instance, use: Use = Use.WATCH, *, is_counted: bool = False, seconds: float = math.inf) -> Server:
-    """A connection that the caller closes. What it reads is counted by the cache only if that is what it is for.
+    """Opens a connection that the caller must close. The cache counts its reads only if `is_counted` is true.
 
-    `seconds`: after which the conversation ends, however far it is.
+    `seconds`: the time after which the conversation ends, wherever it is.
     """
     address = address_of(instance, use)
     accounts_ensure(instance)

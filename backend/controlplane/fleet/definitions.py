@@ -1,7 +1,7 @@
-"""Which definitions hold for an instance, as one line.
+"""Combines the definitions that apply to an instance into one line.
 
-The line read from such a server knows every variable it has and which need a restart; the instance's own line (5.7)
-knows the managed service's bounds. The cache's parameters follow the engine: with it, none of them needs a restart.
+The line read from such a server knows all its variables and which need a restart; the instance's own line (5.7) knows
+the managed service's bounds. The cache's parameters depend on the engine: with it, none of them needs a restart.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def instance_line(instance: Instance) -> Line:
 
 
 def instance_lines(instances: Iterable[Instance]) -> dict[str, Line]:
-    """For many instances at the cost of one query."""
+    """Returns the lines of many instances with one query."""
     wanted = list(instances)
     servers = _server_lines({server_line_id(each.engine_version) for each in wanted})
     return {
@@ -38,13 +38,16 @@ def instance_lines(instances: Iterable[Instance]) -> dict[str, Line]:
 
 
 def _server_name(instance: Instance) -> str:
-    """MariaDB 10.11; empty until it was reached."""
+    """Returns a name such as MariaDB 10.11; empty until the server was reached."""
     release = server_line_id(instance.engine_version).rpartition("-")[2]
     return f"{instance.product} {release}" if instance.product and release else ""
 
 
 def _own_line(id: str) -> Line:
-    """A line that was forgotten since must not keep its instances from being looked at."""
+    """Returns the instance's own line.
+
+    If it was deleted, a default is used, so that its instances can still be watched.
+    """
     try:
         return line_get(id)
     except NotFound:
@@ -56,13 +59,15 @@ def _server_lines(ids: set[str]) -> dict[str, _ById]:
 
 
 def unknown_line(instance: Instance) -> str:
-    """Id of the server's line if no trusted server has described it yet; empty if it is known or has no release."""
+    """Returns the id of the server's line if no trusted server has described it yet; empty if it is known or has no
+    release.
+    """
     id = server_line_id(instance.engine_version)
     return "" if not id or known_server_lines([id]) else id
 
 
 class _ById:
-    """A line as a key: lines are replaced as a whole, so the object stands for its content."""
+    """A dictionary key for a line: lines are replaced as a whole, so the object's identity stands for its content."""
 
     def __init__(self, line: Line) -> None:
         self.line = line

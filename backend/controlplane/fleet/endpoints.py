@@ -1,7 +1,8 @@
-"""A look at a server before it is registered: whether it answers, what it is, and who else is registered there.
+"""Checks a server before it is registered: whether it answers, what it is, and which instances have the same address.
 
-It connects wherever somebody says, so it is within the allowed networks, seldom, and on record before it is done. What
-answers there is told only if it is a server of the kind that can be registered: else it would find any service.
+The check connects to any address that a user gives. So it is limited to the allowed networks, rate-limited, and audited
+before it is made. Details are shown only if the server is of a kind that can be registered; otherwise the check could
+be used to probe any service.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def endpoint_look(*, host: str, port: int, **account: Any) -> dict[str, Any]:
         sizes = dict(server.rows("SHOW GLOBAL VARIABLES WHERE Variable_name IN %s", [SIZES]))
     finally:
         server.close()
-    # MariaDB sets as many groups of threads as the machine has processors, unless it is told another number.
+    # MariaDB's default is as many thread groups as the machine has processors.
     return {
         **identity.facts,
         "cpu_count": whole(sizes.get("thread_pool_size")),
@@ -54,7 +55,10 @@ def endpoint_look(*, host: str, port: int, **account: Any) -> dict[str, Any]:
 
 @transaction.atomic
 def _note(host: str, port: int, username: str) -> None:
-    """It alters nothing, but goes where somebody says. Before it does."""
+    """Writes the audit event before the check.
+
+    The check alters nothing, but connects to an address that a user gave.
+    """
     target = Instance(pk="unregistered", name=f"{host}:{port}"[:200])
     audit_record("endpoint.checked", target, after={"host": host, "port": port, "username": username})
 
@@ -63,7 +67,7 @@ def _opened(address: Address, within: Limits) -> Server:
     try:
         server = open_server(address, within)
     except (Unreachable, NotAServer, AnswerTooLong) as error:
-        # A server said it: it is shutting down, has too many connections, or has another certificate.
+        # A server answered: it is shutting down, has too many connections, or has another certificate.
         if error.number or isinstance(error, NoTls):
             raise
         place = f"{address.host}:{address.port}"

@@ -1,4 +1,4 @@
-"""What lists of instances may be narrowed by. `tag=name:value`, repeatable."""
+"""Filters of lists of instances, such as `tag=name:value`, which may be repeated."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Work on many instances in which one may fail alone.
+"""Isolates work on many instances, so that one failure does not affect the others.
 
-Servers are foreign: whatever one of them answers, asking it, understanding it and noting what it said must cost the
-others nothing. Every duty that goes through many instances does its work on each of them in here. What fails is logged,
-and noted on the instance (`LookFault`); it stays noted until the same duty succeeds on the instance. A database that is
-away is no instance's fault, and ends the round as before.
+Servers may answer anything: connecting to one, parsing its answers and storing them must not disturb the others. Every
+duty that goes through many instances works on each of them in here. A failure is logged and stored on the instance
+(`LookFault`) until the same duty succeeds there. If the database is down, that is no instance's fault, and ends the
+round.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from controlplane.fleet.states import Duty
 from controlplane.gateway.errors import AnswerTooLong, GatewayError, NotAServer, NotUsable
 
 DATABASE_AWAY = (OperationalError, InterfaceError)
-NOT_UNDERSTOOD = (AnswerTooLong, NotAServer, NotUsable)  # what else may go wrong with a server is expected
+NOT_UNDERSTOOD = (AnswerTooLong, NotAServer, NotUsable)  # other errors of a server are expected
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -56,7 +56,7 @@ class Work:
             self._failed[instance_id] = error.detail[:DETAIL_LENGTH]
 
     def together(self, found: Mapping[str, T], write: Callable[[Mapping[str, T]], None]) -> None:
-        """Writes what was found of all instances in one transaction; if that fails, of each in its own."""
+        """Writes what was found of all instances in one transaction; if that fails, each instance's in its own."""
         try:
             with transaction.atomic():
                 write(found)
@@ -71,7 +71,7 @@ class Work:
             self._done |= found.keys()
 
     def note(self) -> None:
-        """What did not change is not written."""
+        """Stores the faults that have changed."""
         noted = {fault.instance_id: fault for fault in LookFault.objects.filter(duty=self.duty)}
         over = [fault.pk for pk, fault in noted.items() if pk in self._done and pk not in self._failed]
         if over:
@@ -83,7 +83,7 @@ class Work:
 
 
 def _keep(faults: Iterator[LookFault]) -> None:
-    """Leaves out instances that were deleted during the round."""
+    """Stores faults, without those of instances that were deleted during the round."""
     wanted = list(faults)
     there = set(Instance.objects.filter(pk__in=[each.instance_id for each in wanted]).values_list("pk", flat=True))
     LookFault.objects.bulk_create(

@@ -1,8 +1,8 @@
-"""Open connections to polled servers, kept between rounds: connecting costs ten times as much as asking.
+"""Open connections to polled servers, kept between rounds: connecting costs ten times as much as a query.
 
-One set per process. A connection is opened again when the instance's address or account changed, and dropped after any
-failure.
-Connections that are open are asked all at once on this thread; opening one, which waits for the server, takes a thread.
+There is one set per process. A connection is opened again if the instance's address or account changed, and closed
+after any failure. Open connections are queried together on this thread; opening one blocks until the server answers, so
+it takes a thread.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Key = tuple[str, int, str, str, bool, str, str]
 Outcome = bulk.Answer | GatewayError
 T = TypeVar("T")
 Rows = list[dict[str, str | None]]
-MOST_THREADS = 256  # they wait, for servers that say nothing above all
-ANSWER_BYTES = 4 * 1024**2  # in memory, of names and values; so many servers may answer at once
+MOST_THREADS = 256  # most of them wait for servers that do not answer
+ANSWER_BYTES = 4 * 1024**2  # memory for one answer of names and values; many servers may answer at once
 
 log = structlog.get_logger(__name__)
 
 
 class Connections:
-    """Safe for threads as long as no two work on one instance at a time."""
+    """Thread-safe as long as no two threads work on the same instance."""
 
     def __init__(self) -> None:
         self._open: dict[str, tuple[Key, Server]] = {}
@@ -55,7 +55,7 @@ class Connections:
     def ask_all(
         self, instances: Sequence[Instance], limits: Limits, statements_of: Callable[[Instance], list[str]]
     ) -> dict[str, Outcome]:
-        """Per instance the name-value rows of each statement, or why there are none."""
+        """Returns by instance the name-value rows of each statement, or the error."""
         found: dict[str, Outcome] = {}
         questions = {}
         for each in instances:
@@ -73,7 +73,10 @@ class Connections:
         return found | self._each(left, lambda each: self._answer(each, limits, statements_of(each)))
 
     def rows_all(self, instances: Sequence[Instance], limits: Limits, statement: str) -> dict[str, Rows | GatewayError]:
-        """Per instance the rows of a statement that answers with more than names and values: for few of many."""
+        """Returns by instance the rows of a statement with more columns than name and value.
+
+        Meant for a few instances.
+        """
         return self._each(instances, lambda each: self._rows(each, limits, statement))
 
     def _each(self, instances: Sequence[Instance], ask: Callable[[Instance], T]) -> dict[str, T | GatewayError]:
@@ -94,7 +97,7 @@ class Connections:
                 self.latecomers.note(instance.pk)
             return error
         except Exception as error:
-            # Whatever listens there: one instance must not spoil the round.
+            # Anything may listen at that address. One instance must not break the round.
             log.exception("ask_failed", instance=instance.pk)
             self.drop(instance.pk)
             return NotUsable(f"{instance.host}:{instance.port}: {type(error).__name__}; the log says more.")
@@ -111,7 +114,10 @@ class Connections:
             return server.named_rows(statement)
 
     def ask(self, instance: Instance, limits: Limits, statements: list[str]) -> list[Values]:
-        """The name-value rows of each statement. A connection that the server closed meanwhile is opened once more."""
+        """Returns the name-value rows of each statement.
+
+        If the server has closed the kept connection, it is opened again once.
+        """
         was_kept = instance.pk in self._open
         try:
             return self._ask(instance, limits, statements)
@@ -126,7 +132,10 @@ class Connections:
 
     @contextmanager
     def _conversation(self, instance: Instance, limits: Limits) -> Iterator[Server]:
-        """All of it ends in time, with what opening the connection takes: many wait behind this one."""
+        """Yields the connection.
+
+        The time limit includes opening it, because many other instances wait for this thread.
+        """
         opening = 0 if instance.pk in self._open else limits.connect_seconds
         until = time.monotonic() + opening + limits.statement_seconds
         try:
@@ -143,7 +152,7 @@ class Connections:
             server.close()
 
     def in_time(self, instances: Iterable[Instance]) -> list[Instance]:
-        """Without those that are left out because they were late."""
+        """Returns the instances without those that are skipped because they were late."""
         return [each for each in instances if not self.latecomers.is_out(each.pk)]
 
     def keep_only(self, instance_ids: Collection[str]) -> None:
@@ -154,7 +163,7 @@ class Connections:
         return len(self._open)
 
 
-PROCESS = Connections()  # polls and watches use the same, in the one process that looks at the servers
+PROCESS = Connections()  # shared by polls and watches, in the one process that looks at the servers
 
 
 def answered(outcome: T | GatewayError) -> T:

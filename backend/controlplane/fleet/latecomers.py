@@ -1,7 +1,7 @@
 """Instances whose answers come too late.
 
 A round waits for its slowest instance, so one that is always late would hold up the whole fleet. Each time that it is
-late it is left out of rounds for a while, and each while is twice as long as the one before.
+late it is skipped for a while, twice as long as the time before.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from threading import Lock
 
 FIRST_SECONDS, MOST_SECONDS = 15.0, 3600.0
-FORGIVEN_SECONDS = 3600.0  # after it was last left out
+FORGIVEN_SECONDS = 3600.0  # after its last skipped period
 
 
 @dataclass(frozen=True)
 class _Pause:
     seconds: float
-    until: float  # by the clock that only counts
+    until: float  # on the monotonic clock
 
 
 class Latecomers:
-    """Remembers by id which instances are left out, and until when. It is safe for threads."""
+    """The skipped instances by id, and until when. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -23,18 +23,19 @@ def local_server(instance: Instance) -> LocalServer:
 
 
 def public_key_of(instance: Instance) -> str:
-    """A local server's is in its own folder."""
+    """Returns the public key: a local server's is read from its own folder."""
     return local_server(instance).public_key if instance.provider == Provider.LOCAL else instance.public_key
 
 
 def accounts_ensure(instance: Instance) -> None:
-    """A local server that an earlier version made or started has the accounts that this one connects with."""
+    """Gives a local server that an earlier version made or started the accounts that this version uses."""
     if instance.provider == Provider.LOCAL:
         local_server(instance).accounts_ensure()
 
 
 def configure(instance: Instance, values: Mapping[str, str]) -> None:
-    """For the next start: what may be set, of what the server itself says that it has.
+    """Writes the configuration for the next start: the values that may be set, of variables that the server itself
+    reports.
 
     Any other name could be an abbreviation of an option. A variable that is left out gets the server's own value.
     """
@@ -44,7 +45,10 @@ def configure(instance: Instance, values: Mapping[str, str]) -> None:
 
 
 def may_set(instance: Instance, values: Mapping[str, str]) -> dict[str, str]:
-    """Without what is never set: a server that has such a value from before runs its own at the next start."""
+    """Returns the values without those that are never set.
+
+    A server that has such a value from before loses it at the next start.
+    """
     line = instance_line(instance)
     known = {name: line.get(name) for name in values}
     access = {name: found.access if found else access_of(name) for name, found in known.items()}
@@ -52,7 +56,10 @@ def may_set(instance: Instance, values: Mapping[str, str]) -> dict[str, str]:
 
 
 def known_to_server(instance: Instance, names: Iterable[str]) -> set[str]:
-    """The names of variables that the server has; of one that has never answered, the names that the product ships."""
+    """Returns the names of variables that the server has.
+
+    For one that has never answered these are the shipped names.
+    """
     told = local_server(instance).variable_names()
     if not told:
         return set(names) & shipped_names()
@@ -60,5 +67,7 @@ def known_to_server(instance: Instance, names: Iterable[str]) -> set[str]:
 
 
 def configure_anew(instance: Instance) -> None:
-    """Before a start without a change set: the file may have been written by an older version of the product."""
+    """Writes the configuration before a start without a change set, since an older version may have written the
+    file.
+    """
     configure(instance, dict(instance.parameters.values_list("name", "resolved")))

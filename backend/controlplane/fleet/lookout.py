@@ -1,10 +1,10 @@
-"""Who looks at the servers: one process of all workers, so that a server at rest has one connection from here.
+"""Runs the looks at the servers in one process of all workers, so that an idle server has one connection from here.
 
-Whichever process is knocked at first takes a lease and stays: a thread does what is due, again and again, until the
-lease is another's or cannot be renewed; then it closes every connection it kept. The lease is renewed while a round is
-at work. A process that dies leaves its lease to run out, and the next knock, wherever it arrives, starts anew.
+The first process that gets the task takes a lease and keeps it: a thread does what is due, again and again, until
+another process has the lease or it cannot be renewed; then it closes all its connections. The lease is renewed while a
+round is at work. If a process dies, its lease expires, and the process that gets the next task takes over.
 
-Duties of one lane are done one after the other; lanes do not wait for each other.
+Duties in one lane run one after the other; lanes do not wait for each other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAME = "lookout"
 LEASE_SECONDS = 20.0
 TICK_SECONDS = 1.0
 
-Duty = Callable[[], object]  # asks itself whether it is due
+Duty = Callable[[], object]  # each duty checks itself whether it is due
 
 log = structlog.get_logger(__name__)
 
@@ -38,7 +38,10 @@ class Lookout:
         self._thread: threading.Thread | None = None
 
     def knock(self) -> None:
-        """Tasks of a process come one after the other, and they alone knock."""
+        """Starts looking, unless a process does already.
+
+        It needs no lock, since a process runs its tasks one after the other.
+        """
         if self._thread is not None and self._thread.is_alive():
             return
         now = clock.shared_time()
@@ -51,7 +54,7 @@ class Lookout:
         try:
             with ThreadPoolExecutor(len(self.lanes), "round") as threads:
                 self._look(threads, lease)
-        except (DatabaseError, RuntimeError) as error:  # the latter: the process ends
+        except (DatabaseError, RuntimeError) as error:  # RuntimeError: the process is ending
             log.warning("lookout_failed", error=str(error))
         finally:
             self.connections.keep_only(())
@@ -74,7 +77,7 @@ class Lookout:
         for duty in self.lanes[lane]:
             try:
                 duty()
-            except Exception:  # whatever it was, the next round tries again
+            except Exception:  # the next round tries again, whatever the error was
                 log.exception("lookout_duty_failed", duty=duty.__name__)
                 connection.close()
 

@@ -41,7 +41,7 @@ class InstanceClass(models.Model):
 
     @property
     def variables(self) -> dict[str, int]:
-        """Variables of expressions. AllocatedStorage is missing while the storage is unknown."""
+        """The variables of expressions. AllocatedStorage is missing while the storage is unknown."""
         storage = {} if self.storage_bytes is None else {"AllocatedStorage": self.storage_bytes}
         return {
             **storage,
@@ -67,10 +67,11 @@ class Instance(models.Model):
         blank=True, help_text="PEM; of the server, to encrypt the password with, without TLS."
     )
     instance_class = models.ForeignKey(InstanceClass, on_delete=models.PROTECT, related_name="instances")
-    engine_line = models.CharField(max_length=16, default="5.7")  # catalogue to check against
-    product = models.CharField(max_length=16, blank=True)  # by its version; of a local one, what is to be made
-    edition = models.CharField(max_length=32, blank=True)  # empty: none that is known
-    engine_version = models.CharField(max_length=100, blank=True)  # as the server says it
+    engine_line = models.CharField(max_length=16, default="5.7")  # the catalogue line to check values against
+    # from the server's version; for a local server, the product to make
+    product = models.CharField(max_length=16, blank=True)
+    edition = models.CharField(max_length=32, blank=True)  # empty if unknown
+    engine_version = models.CharField(max_length=100, blank=True)  # the server's own version string
     compatibility = models.CharField(max_length=16, blank=True)  # @@fqc_compatibility; empty without the engine
     fqc_version = models.CharField(max_length=FQC_VERSION_LENGTH, blank=True)  # @@fqc_version; empty without the engine
     minor_version = models.PositiveIntegerField(null=True)  # @@fqc_minor_version; none without the engine
@@ -82,10 +83,10 @@ class Instance(models.Model):
     untested_server = models.CharField(  # @@Fqc_untested_server; empty of a tested one, and without the engine
         max_length=UNTESTED_SERVER_LENGTH, blank=True
     )
-    engine_lost_at = models.DateTimeField(null=True)  # the server had the engine, and now answers without it
-    is_catalogue_source = models.BooleanField(  # an admin registered or approved this server as it is reached now
-        default=False
-    )
+    # when the server, which had the engine before, first answered without it
+    engine_lost_at = models.DateTimeField(null=True)
+    # an administrator registered or approved this server at its present address
+    is_catalogue_source = models.BooleanField(default=False)
     proxy_enabled = models.BooleanField(default=False)
     tags = models.JSONField(default=dict, blank=True)
     state = models.CharField(max_length=12, choices=State.choices, default=State.CREATING)
@@ -112,12 +113,15 @@ class Instance(models.Model):
 
     @property
     def describes_line(self) -> bool:
-        """Whether definitions of variables may be read from it: what an operator registered may be no server at all."""
+        """Returns whether the catalogue may read variable definitions from it.
+
+        Only trusted servers count: what an operator registered may not be a real server.
+        """
         return self.provider == Provider.LOCAL or self.is_catalogue_source
 
     @property
     def takes_engine(self) -> bool:
-        """Whether the engine that there is to install can be loaded into such a server."""
+        """Returns whether the installable engine can be loaded into this server."""
         product = local_product(self.product)
         return is_loaded_by(product, settings.ENGINE_LIBRARY) and not is_refused(product, self.engine_version)
 
@@ -150,11 +154,11 @@ class Instance(models.Model):
 
 
 class LookFault(models.Model):
-    """That a duty could make nothing of what an instance's server answers: see `isolation`."""
+    """A duty failed on the answers of an instance's server, see `isolation`."""
 
     RENEWED, LASTS = timedelta(hours=1), timedelta(days=1)
 
-    # No constraint: an instance deleted in the middle of a round must not spoil the round.
+    # No constraint: an instance that is deleted during a round must not make the round fail.
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="look_faults", db_constraint=False)
     duty = models.CharField(max_length=16, choices=Duty.choices)
     detail = models.CharField(max_length=DETAIL_LENGTH)
@@ -172,7 +176,7 @@ class LookFault(models.Model):
 
 
 class Observation(models.Model):
-    """The newest time that what the cache would do was observed while it was off."""
+    """The most recent period in which the engine observed what the cache would do while it was off."""
 
     instance = models.OneToOneField(Instance, on_delete=models.CASCADE, primary_key=True, related_name="observation")
     started_at = models.DateTimeField()
@@ -185,7 +189,7 @@ class Observation(models.Model):
 
 
 class PrivilegeLook(models.Model):
-    """What the account of an instance may not set, as its server said when it was last asked."""
+    """The variables that an instance's account may not set, as last read from its server."""
 
     instance = models.OneToOneField(Instance, on_delete=models.CASCADE, primary_key=True, related_name="privilege_look")
     tried_at = models.DateTimeField(db_index=True)
@@ -197,7 +201,7 @@ class PrivilegeLook(models.Model):
 
 
 class InstanceParameter(models.Model):
-    """A parameter that somebody configured. What is not here runs with the server's own value."""
+    """A parameter that a user configured. Parameters without a row run with the server's own value."""
 
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="parameters")
     name = models.CharField(max_length=64)
@@ -218,7 +222,7 @@ class InstanceParameter(models.Model):
 
 
 class TemplateUse(models.Model):
-    """The version of a template that was last applied to an instance. An instance may use several templates."""
+    """The template version that was last applied to an instance. An instance may use several templates."""
 
     template = models.ForeignKey(Template, on_delete=models.CASCADE, related_name="uses")
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="template_uses")

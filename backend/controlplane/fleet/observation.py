@@ -1,7 +1,7 @@
-"""What the server says about itself, noted on the instance. Observing moves no version and alters no server.
+"""Stores on the instance what its server reports about itself. Observing moves no version and alters no server.
 
-Since when a server runs is told by its own clock, as now less uptime: that stays the same however any clock jumps. Only
-whoever answers a restart, by setting again what the server forgot, may note a new start.
+A server's start time is computed by its own clock, as now less uptime: the result stays the same if another clock
+jumps. Only code that reacts to a restart, by setting again what the server forgot, may store a new start.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from controlplane.gateway.server import Server, printable
 from controlplane.gateway.variables import variable_rows
 
 STATUS_NAMES = ("Uptime", "Fqc_obstacle", "Fqc_untested_server")
-START_SLACK = timedelta(seconds=10)  # clock and uptime are whole seconds, read one after the other
+START_SLACK = timedelta(seconds=10)  # clock and uptime are whole seconds and are read one after the other
 MOST_MINOR_VERSION = 2**31 - 1
-MOST_CLOCK = 2**32  # the year 2106
+MOST_CLOCK = 2**32  # seconds since 1970; the year 2106
 IDENTITY_NAMES = (
     "version", "fqc_version", "fqc_minor_version", "fqc_compatibility", "fqc_type", "fqc_size",
     *sorted({each.variable for each in EDITIONS} - {"version"}),
@@ -37,7 +37,7 @@ IDENTITY_NAMES = (
 
 @dataclass(frozen=True)
 class Identity:
-    """What the server is, what its engine can do there, and since when it runs."""
+    """The server's product and version, the state of its engine, and when it started."""
 
     product: str
     edition: str
@@ -93,7 +93,7 @@ def identity_of(variables: Mapping[str, str], status: Mapping[str, str], clock: 
 
 
 def clock_of(text: str | None) -> int:
-    """A server's clock in epoch seconds. Raises NotAServer for what is no time."""
+    """Parses a server's clock to epoch seconds. Raises NotAServer if `text` is not a time."""
     found = whole(text, MOST_CLOCK)
     if found is None:
         raise NotAServer("the server does not say what time it is: what it answers is not what it was asked.")
@@ -101,18 +101,18 @@ def clock_of(text: str | None) -> int:
 
 
 def _told(text: str, column: str) -> str:
-    """Cuts and cleans what a server said so that the column of the instance takes it."""
+    """Shortens and cleans a server's text so that it fits the column of the instance."""
     return printable(text)[: Instance._meta.get_field(column).max_length]
 
 
 def has_restarted(instance: Instance, identity: Identity) -> bool:
-    """Whether the server is another process than the one whose start was noted."""
+    """Returns whether the server process is another one than the one whose start was stored."""
     noted = instance.server_started_at
     return noted is not None and abs(identity.started_at - noted) > START_SLACK
 
 
 def note_identity(instance: Instance, identity: Identity, *, is_new_start: bool = False) -> None:
-    """Keep what was read, if it is new."""
+    """Stores the identity if it differs from the stored one."""
     facts = identity.facts
     if is_new_start or instance.server_started_at is None:
         facts["server_started_at"] = identity.started_at
@@ -127,7 +127,7 @@ def note_identity(instance: Instance, identity: Identity, *, is_new_start: bool 
 
 
 def learn_line(instance: Instance, server: Server, version: str) -> bool:
-    """The first trusted server of a line gives the catalogue all of its variables, if it can describe them.
+    """Stores all variables of the server's line in the catalogue, from the first trusted server that can describe them.
 
     Returns whether the catalogue now has the line from this server.
     """
@@ -142,7 +142,10 @@ def learn_line(instance: Instance, server: Server, version: str) -> bool:
 def moved_parameters(
     instance: Instance, line: Line, running: Mapping[str, str], *, has_restarted: bool = False
 ) -> list[InstanceParameter]:
-    """Of what is configured, the rows that no longer say what runs; set in memory, not yet kept."""
+    """Returns the configured parameters whose rows differ from the running values.
+
+    The rows are updated in memory only.
+    """
     return moved_of(instance.parameters.all(), line, running, has_restarted=has_restarted)
 
 
@@ -153,12 +156,12 @@ def moved_of(
 
 
 def note_running(instance: Instance, line: Line, running: Mapping[str, str], *, has_restarted: bool = False) -> None:
-    """Keep the running values of what is configured, where they moved."""
+    """Stores the running values of configured parameters that have changed."""
     parameters_keep(moved_parameters(instance, line, running, has_restarted=has_restarted))
 
 
 def parameters_store(configured: list[InstanceParameter]) -> None:
-    """What was configured last is what is configured, in one statement however many there are."""
+    """Stores all rows in one statement. Of two writers the last one counts."""
     InstanceParameter.objects.bulk_create(
         configured,
         update_conflicts=True,
@@ -172,12 +175,12 @@ def parameters_keep(moved: list[InstanceParameter]) -> None:
 
 
 def _compare(row: InstanceParameter, line: Line, running: Mapping[str, str], *, has_restarted: bool) -> bool:
-    """Whether the row moved."""
+    """Updates the row in memory. Returns whether it changed."""
     before = (row.running, row.is_drifted, row.is_pending_restart)
     definition, value = line.get(row.name), running.get(row.name)
     same = definition is not None and value is not None and is_same(definition, row.resolved, value, running)
     row.running = value
-    # What waits for a restart differs as it should; after one, it drifted like anything else.
+    # A value that waits for a restart is expected to differ. After the restart a difference is drift.
     row.is_pending_restart = row.is_pending_restart and not same and not has_restarted
     row.is_drifted = not same and not row.is_pending_restart
     return before != (row.running, row.is_drifted, row.is_pending_restart)

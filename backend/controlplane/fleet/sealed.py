@@ -1,4 +1,4 @@
-"""Every column with a secret: what a rotation seals anew, and which sealing keys the rows need."""
+"""All columns with encrypted secrets: what a key rotation must encrypt again, and which sealing keys the rows need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from controlplane.fleet.models import Instance
 from controlplane.settings.models import Settings
 from controlplane.settings.selectors import SMTP_CONTEXT
 
-# With the context that a row's secret is sealed with.
+# Model, column, and the context that a row's secret is sealed with.
 Column = tuple[type[models.Model], str, Callable[[Any], str]]
 COLUMNS: list[Column] = [
     (Instance, "password_sealed", attrgetter("secret_context")),
@@ -25,18 +25,18 @@ COLUMNS: list[Column] = [
     (KeptAnswer, "answer_sealed", attrgetter("secret_context")),
     (Settings, "smtp_password_sealed", lambda _: SMTP_CONTEXT),
 ]
-# Models of the apps above with a secret in `secret_sealed`.
+# Models of higher apps with a secret in `secret_sealed`.
 SEALED_ABOVE: Hook[type[models.Model]] = Hook("fleet.sealed.SEALED_ABOVE")
 
 
 def columns() -> list[Column]:
-    """With those of the apps above, which are not imported here."""
+    """Returns all columns, including those of higher apps, which must not be imported here."""
     above = SEALED_ABOVE.parts.values()
     return [*COLUMNS, *((model, "secret_sealed", attrgetter("secret_context")) for model in above)]
 
 
 def keys_needed() -> set[str]:
-    """The names of the keys that the rows are sealed with."""
+    """Returns the names of the keys that the rows are sealed with."""
     names: set[str] = set()
     for model, column, _ in columns():
         texts = model._default_manager.exclude(**{column: ""}).values_list(column, flat=True)

@@ -27,7 +27,7 @@ def instance_list() -> QuerySet[Instance]:
 
 
 def instance_list_counted() -> QuerySet[Instance]:
-    """With how many parameters drifted and how many wait for a restart."""
+    """Returns all instances, with the numbers of parameters that drifted and that wait for a restart."""
     return (
         instance_list()
         .select_related("instance_class", "latest")
@@ -40,13 +40,13 @@ def instance_list_counted() -> QuerySet[Instance]:
 
 
 def look_faults() -> QuerySet[LookFault]:
-    """Faults of the last day, of instances that answer. Of the others it is known that they do not answer."""
+    """Returns faults of the last day, of instances that answer."""
     fresh = timezone.now() - LookFault.LASTS
     return LookFault.objects.filter(at__gt=fresh, instance__state__in=ANSWERING).order_by("instance_id", "duty")
 
 
 def answers_unusable(instance: Instance) -> str:
-    """Describes the faults of one instance in words; empty if there are none."""
+    """Returns the faults of one instance as text; empty if there are none."""
     if instance.state not in ANSWERING:
         return ""
     fresh = timezone.now() - LookFault.LASTS
@@ -54,12 +54,12 @@ def answers_unusable(instance: Instance) -> str:
 
 
 def instance_polled() -> QuerySet[Instance]:
-    """The instances that should answer a poll."""
+    """Returns the instances that should answer a poll."""
     return instance_list().filter(state__in=POLLED)
 
 
 def endpoint_list() -> QuerySet[Instance]:
-    """Those of them that answered last time, with nothing but what connecting to them takes."""
+    """Returns the instances that answered last time, with only the columns that connecting to them needs."""
     return Instance.objects.filter(state__in=ANSWERING).only(*CONNECTED_BY)
 
 
@@ -68,14 +68,14 @@ def instance_tagged(tags: dict[str, str]) -> QuerySet[Instance]:
 
 
 def tagged(found: QuerySet[Instance], tags: Iterable[tuple[str, str]]) -> QuerySet[Instance]:
-    """By transforms and not by names in keywords: a tag may be called `contains`."""
+    """Filters by tags. It uses transforms instead of keywords, since a tag may be called `contains`."""
     pairs = list(tags)
     columns = {f"tag_{position}": KeyTransform(name, "tags") for position, (name, _) in enumerate(pairs)}
     return found.alias(**columns).filter(**{f"tag_{position}": value for position, (_, value) in enumerate(pairs)})
 
 
 def instance_get(pk: str, *, counted: bool = False) -> Instance:
-    """By id or by name."""
+    """Returns an instance by id or name."""
     every = instance_list_counted() if counted else instance_list()
     found = every.filter(Q(pk=pk) | Q(name=pk)).order_by("created_at").first()
     if found is None:
@@ -84,7 +84,7 @@ def instance_get(pk: str, *, counted: bool = False) -> Instance:
 
 
 def fleet_line() -> str:
-    """The line whose parameters most instances have, as far as it is known; that of the managed service for none."""
+    """Returns the line of the parameters that most instances have; the managed service's line if there are none."""
     versions = Instance.objects.exclude(engine_version="").values_list("engine_version").annotate(count=Count("id"))
     counts: Counter[str] = Counter()
     for version, count in versions.order_by():
@@ -94,7 +94,7 @@ def fleet_line() -> str:
 
 
 def server_line_id(version: str) -> str:
-    """Empty: it does not say a release."""
+    """Returns the id of a version's line; empty if the version does not name a release."""
     try:
         return line_id(version)[0]
     except ValueError:

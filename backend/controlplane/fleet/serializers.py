@@ -40,7 +40,7 @@ PRODUCT_NAMES = " or ".join(each.name for each in LOCAL_PRODUCTS)
 
 STORAGE_HELP = "null: not known. Expressions that name AllocatedStorage have no value then."
 
-MAX_BYTES = 2**53 - 1  # what every JSON reader keeps exactly
+MAX_BYTES = 2**53 - 1  # the largest integer that every JSON reader keeps exact
 
 
 def rsa_key(pem: str) -> None:
@@ -98,7 +98,7 @@ class CustomSizeSerializer(serializers.Serializer[InstanceClass]):
     )
 
 
-# Without seconds and offset, which the format `time` of the contract would promise.
+# Without seconds and offset, which the contract's format `time` would require.
 @extend_schema_field({"type": "string", "pattern": r"^([01][0-9]|2[0-3]):[0-5][0-9]$"})
 class MinuteField(serializers.TimeField):
     pass

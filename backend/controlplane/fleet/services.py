@@ -1,4 +1,4 @@
-"""Changes to what is recorded about instances and classes. None of them alters a server: change sets do."""
+"""Changes to the records of instances and classes. Nothing here alters a server: change sets do that."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from controlplane.gateway.errors import RefusedEndpoint, Unreachable
 from controlplane.gateway.local import is_free
 from controlplane.settings.selectors import settings_get
 
-# What ends with an instance, in the transaction that deletes it.
+# Functions that remove what belongs to an instance, called in the transaction that deletes it.
 ENDS_WITH_INSTANCE: Hook[Callable[[Instance], None]] = Hook("fleet.services.ENDS_WITH_INSTANCE")
 LOCAL_HOST = "127.0.0.1"
-CUSTOM = "custom-"  # what names of classes begin with that were made for one size
-MOST_CUSTOM = 500  # operators make them, and cannot delete them
+CUSTOM = "custom-"  # prefix of the names of classes that were made for one size
+MOST_CUSTOM = 500  # operators can make custom classes but not delete them
 CLASS_FACTS = ("name", "cpu_count", "memory_bytes", "memory_reserve_bytes", "max_connections", "storage_bytes")
 INSTANCE_FACTS = (
     "name", "provider", "host", "port", "username", "trial_username", "is_tls_required", "product", "proxy_enabled",
     "tags", "state", "window_weekday", "window_minutes", "is_catalogue_source",
 )  # fmt: skip
 OWN_OF_LOCAL = {"password", "trial_username", "trial_password"}
-# Who gets the stored password, and how.
+# The facts that decide which server receives the stored password, and how. A change of one requires the password again.
 RECEIVER = ("host", "port", "username", "is_tls_required", "tls_ca", "public_key")
 
 
@@ -62,7 +62,7 @@ def class_create(**facts: Any) -> InstanceClass:
 def class_of_size(
     *, cpu_count: int, memory_bytes: int, max_connections: int, storage_bytes: int | None
 ) -> InstanceClass:
-    """One of these very numbers, or a new one, whose name says them."""
+    """Returns the class of exactly this size; makes a custom one, named after its size, if there is none."""
     size: dict[str, int | None] = {"cpu_count": cpu_count, "memory_bytes": memory_bytes}
     size |= {"max_connections": max_connections, "storage_bytes": storage_bytes}
     found = (
@@ -81,7 +81,7 @@ def class_of_size(
 
 
 def _short(size_bytes: int) -> str:
-    """16GiB; what is no whole number of a unit is told in the next smaller one."""
+    """Returns a size such as 16GiB. The unit is the largest one that gives a whole number."""
     for unit, name in ((1024**3, "GiB"), (1024**2, "MiB"), (1024, "KiB")):
         if size_bytes % unit == 0:
             return f"{size_bytes // unit}{name}"
@@ -98,7 +98,10 @@ def class_delete(row: InstanceClass) -> None:
 
 
 def endpoint_check(host: str) -> None:
-    """Before it is kept; every connection checks again. Outside transactions: a resolver takes its time."""
+    """Checks the host before it is stored; every connection checks again.
+
+    Call it outside transactions, since resolving a name may be slow.
+    """
     try:
         checked_addresses(host, settings_get().endpoint_networks, settings.CONNECT_TIMEOUT_SECONDS)
     except Unreachable as error:
@@ -110,8 +113,8 @@ def endpoint_check(host: str) -> None:
 
 @transaction.atomic
 def instance_record(*, password: str = "", trial_password: str = "", **facts: Any) -> Instance:
-    """A new row, its endpoint checked before; its server is made or reached by a change set."""
-    row_held(facts["instance_class"])  # it must not be deleted meanwhile
+    """Adds an instance whose endpoint was checked before. A change set then makes or connects to its server."""
+    row_held(facts["instance_class"])  # locked, so that the class is not deleted in the meantime
     instance = Instance(**facts)
     instance.password, instance.trial_password = password, trial_password
     with name_claimed(Instance.objects.all(), "an instance", facts["name"]):
@@ -142,7 +145,10 @@ def _moved(instance: Instance, changes: dict[str, Any]) -> list[str]:
 
 
 def _settle_trial_account(instance: Instance, changes: dict[str, Any]) -> None:
-    """Its password, too, goes to nobody but whom it was given for; but the instance works without the account."""
+    """Ensures that the trial account's password is only sent to the server that it was given for.
+
+    Without a new password the trial account is removed, since the instance works without it.
+    """
     if "trial_password" in changes:
         return
     if changes.get("trial_username", instance.trial_username) != instance.trial_username:
@@ -174,7 +180,7 @@ def _instance_update(instance: Instance, changes: dict[str, Any], expected: IfMa
 
 @transaction.atomic(savepoint=False)
 def instance_state_set(instance: Instance, state: State, reason: str = "", *, is_version_moved: bool = False) -> None:
-    """Where a change set or a poll finds the instance. `is_version_moved`: plans made before no longer hold."""
+    """Stores the state that a change set or a poll found. `is_version_moved` invalidates plans made before."""
     before = {"state": instance.state, "reason": instance.state_reason}
     moved = {"version": F("version") + 1} if is_version_moved else {}
     Instance.objects.filter(pk=instance.pk).update(state=state, state_reason=reason[:500], **moved)
@@ -185,13 +191,13 @@ def instance_state_set(instance: Instance, state: State, reason: str = "", *, is
 
 
 def instance_tell(instance: Instance) -> None:
-    """Whoever shows it asks again."""
+    """Publishes the state, so that pages that show the instance refresh."""
     event_publish("instance", instance.pk, {"state": instance.state, "name": instance.name})
 
 
 @transaction.atomic
 def instance_forget(instance: Instance) -> None:
-    # Locked first: nothing new is written about it meanwhile that would keep it from being deleted.
+    # The lock keeps other transactions from adding rows about the instance, which would prevent its deletion.
     Instance.objects.select_for_update().get(pk=instance.pk)
     for end in ENDS_WITH_INSTANCE.parts.values():
         end(instance)
@@ -201,7 +207,7 @@ def instance_forget(instance: Instance) -> None:
 
 
 def local_endpoint(name: str) -> dict[str, Any]:
-    """Where a local server of this name will listen, and its account. For the transaction that keeps it."""
+    """Returns a free port and a new account for a local server. Call it in the transaction that stores them."""
     one_at_a_time("ports of local servers")
     used = set(Instance.objects.filter(provider="local").values_list("port", flat=True))
     port = next(port for port in range(settings.LOCAL_PORT_BASE, 65536) if port not in used and is_free(port))

@@ -1,4 +1,4 @@
-"""An instance's parameters as a list: what may be, what is configured, what runs."""
+"""An instance's parameters as a list: allowed, configured and running values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from controlplane.parameters.resolution import bounded
 
 
 def running_values(instance: Instance) -> dict[str, str] | None:
-    """None if the server does not answer."""
+    """Returns all running values, or None if the server does not answer."""
     try:
         with connected(instance) as server:
             return server.variables()
@@ -29,7 +29,10 @@ def running_values(instance: Instance) -> dict[str, str] | None:
 
 
 def obstacle_look_again(instance: Instance) -> None:
-    """What was in the engine's way may have gone since it was seen; its self-test takes a moment after the load."""
+    """Reads again whether the engine still reports an obstacle.
+
+    Its self-test, for example, takes a moment after the load.
+    """
     if not instance.engine_obstacle:
         return
     with suppress(GatewayError), connected(instance) as server:
@@ -37,9 +40,9 @@ def obstacle_look_again(instance: Instance) -> None:
 
 
 def kept_by_server(instance: Instance, running: Mapping[str, str]) -> tuple[bool, bool]:
-    """Whether the server keeps values beyond its next start for who sets them: dynamic ones, and static ones.
+    """Returns whether the server persists values that are set, dynamic ones and static ones.
 
-    A local server is told in its option file, and a managed one by its provider.
+    Local servers use their option file instead, and managed ones their provider's configuration.
     """
     switch = product_of(running.get("version", "")).keeping_switch
     is_own = instance.provider == Provider.EXTERNAL and not is_managed(instance.edition)
@@ -53,7 +56,7 @@ def kept_by_server(instance: Instance, running: Mapping[str, str]) -> tuple[bool
 
 
 def place_of(instance_id: str) -> Place:
-    """Returns what a value for this instance is judged by: the same as in a preview."""
+    """Returns the data that a value for this instance is checked against, the same as in a preview."""
     instance = instance_get(instance_id)
     rows = list(instance.parameters.all())
     known = {row.name: row.running for row in rows if row.running is not None}

@@ -1,4 +1,4 @@
-"""Where an instance comes from and what it is doing."""
+"""The providers of instances and the states that they are in."""
 
 from controlplane.core.choices import TextChoices
 

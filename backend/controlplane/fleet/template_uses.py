@@ -1,6 +1,6 @@
-"""Which instances use a template, and whether they still have its newest values.
+"""The instances that use a template, and whether they still have its newest values.
 
-Parameters that an instance has beside the template's are its own affair; another spelling of an expression is no
+Parameters that an instance has in addition to the template's are ignored; another spelling of an expression is not a
 difference.
 """
 
@@ -20,7 +20,10 @@ DIFFERENT = ("added", "changed")
 
 
 def template_use_note(instance: Instance, template: Template, version: int, *, is_replacement: bool = False) -> None:
-    """The caller's transaction has the change itself. A replacement leaves no other template in use."""
+    """Stores that an instance uses a template, in the transaction of the change.
+
+    A replacement ends the use of all others.
+    """
     if is_replacement:
         template_uses_end(instance)
     facts = {"version": version, "applied_at": timezone.now(), "applied_by": caller().actor}
@@ -35,12 +38,12 @@ def template_uses_end(instance: Instance) -> None:
 
 
 def template_use_list(template: Template) -> QuerySet[TemplateUse]:
-    """With everything that comparing them takes, at a constant number of queries."""
+    """Returns the uses with everything needed to compare them, in a constant number of queries."""
     uses = TemplateUse.objects.filter(template=template)
     return uses.select_related("instance").prefetch_related("instance__parameters")
 
 
 def use_differences(use: TemplateUse, values: Mapping[str, str]) -> list[Difference]:
-    """From what is configured on the instance to the template's values."""
+    """Returns the differences between the instance's configuration and the template's values."""
     configured = {row.name: row.submitted for row in use.instance.parameters.all() if row.name in values}
     return [each for each in differences(configured, values) if each.kind in DIFFERENT]

@@ -1,15 +1,15 @@
-"""PyMySQL's connection with an end, a limit to what is read, and a refusal to give the password away.
+"""PyMySQL's connection with a time limit, a limit on what is read, and protection of the password.
 
-A socket's timeout begins anew with every byte that arrives, so it bounds one wait and not the whole. Here each wait
-gets what is left until `until`, which whoever asks sets before. Writing, and the handshake of TLS, are bounded as a
-whole by Python itself, if their timeout is what was left when they began.
+A socket's timeout starts again with every byte that arrives, so it limits one wait, not the whole. Here each wait may
+only take the time left until `until`, which the caller sets before. Python itself limits writing and the TLS handshake
+as a whole, if their timeout is the time left when they started.
 
-What is read is counted before it is read, and by what it takes in memory: a value of one byte takes a hundred. Beyond
-the limit that whoever asks has set the connection is closed.
+Data is counted before it is read, by the memory that it takes: a value of one byte takes a hundred. The connection is
+closed beyond the caller's limit.
 
-Which way the account is authenticated is the server's choice, and whoever listens in its place chooses too. The
-password itself, or something that its receiver can turn into it, goes to a server that has proved by TLS who it is,
-or to whoever holds the private key of a public key that was given with the instance, and to nobody else.
+The server chooses how the account is authenticated, and so can an attacker in its place. The password, or anything from
+which the receiver can compute it, is only sent to a server that has proved its identity by TLS, or encrypted with a
+public key that was given with the instance.
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from pymysql.constants import CR
 from pymysql.err import InternalError, MySQLError, OperationalError
 
 CHUNK_BYTES = 65536
-MOST_COLUMNS = 4096  # of a table, on every server there is
-PACKET_COST, ROW_COST, VALUE_COST, COLUMN_COST = 64, 64, 128, 2048  # bytes in memory, beside what arrived
+MOST_COLUMNS = 4096  # the limit for a table on every server
+PACKET_COST, ROW_COST, VALUE_COST, COLUMN_COST = 64, 64, 128, 2048  # bytes in memory, in addition to what arrived
 HASHED = {b"mysql_native_password", b"client_ed25519", b"caching_sha2_password"}
-RSA = b"sha256_password"  # encrypted, where there is a key
+RSA = b"sha256_password"  # the password is sent encrypted with a key, if there is one
 IN_CLEAR = {b"mysql_clear_password", b"dialog", RSA}
 
 
 class Withheld(OperationalError):
-    """The server asked for the password in a way that would give it away."""
+    """The server asked for the password in a way that would reveal it."""
 
 
 class TooMuch(OperationalError):
-    """The server says more than anybody wants to hear."""
+    """The server sent more than the limit."""
 
 
 class NotUnderstood(InternalError):
-    """What the server says is no answer."""
+    """The server sent something that is not a valid answer."""
 
 
 class BoundedConnection(Connection):
-    until = 0.0  # by the clock that only counts
+    until = 0.0  # on the monotonic clock
     most_bytes = bytes_left = 0
-    trusted_key = b""  # PEM; given with the instance, and not by whoever answers
+    trusted_key = b""  # PEM; given with the instance, not by the server
 
     def end_by(self, until: float, most_bytes: int) -> None:
-        """Nothing that is asked from here on is waited for longer, and no more is read of the answer."""
+        """Sets the time at which all further waiting ends, and the limit on what is read."""
         self.until = until
         self.most_bytes = self.bytes_left = most_bytes
         self._read_timeout = self._write_timeout = max(until - time.monotonic(), 0.001)
@@ -61,14 +61,14 @@ class BoundedConnection(Connection):
             raise TooMuch(CR.CR_SERVER_LOST, f"answered more than the {self.most_bytes:,} bytes that are read of it")
 
     def skip(self, statement: str) -> None:
-        """Runs it, and reads its answer without keeping a row."""
+        """Runs a statement and reads its result without keeping a row."""
         self.query(statement, unbuffered=True)
         result = self._result
         try:
             while result.unbuffered_active and not result._check_packet_is_eof(self._read_packet()):
                 pass
         finally:
-            result.unbuffered_active = False  # or else PyMySQL reads on when it is thrown away
+            result.unbuffered_active = False  # or else PyMySQL reads on when the result is discarded
 
     def _read_bytes(self, num_bytes: int) -> bytes:
         self.count(num_bytes + PACKET_COST)
@@ -76,7 +76,7 @@ class BoundedConnection(Connection):
         try:
             while missing := num_bytes - len(read):
                 self._sock.settimeout(self._left())
-                piece = self._rfile.read1(min(missing, CHUNK_BYTES))  # of what is there already, or else one wait
+                piece = self._rfile.read1(min(missing, CHUNK_BYTES))  # data that has arrived, or else one wait
                 if not piece:
                     raise ConnectionError("the server closed the connection")
                 read += piece
@@ -84,7 +84,7 @@ class BoundedConnection(Connection):
             self._force_close()
             raise OperationalError(CR.CR_SERVER_LOST, f"the answer did not arrive ({error})") from error
         finally:
-            self._current_timeout = None  # what PyMySQL takes for set is not
+            self._current_timeout = None  # PyMySQL's record of the timeout is outdated
         return bytes(read)
 
     def _left(self) -> float:
@@ -94,7 +94,7 @@ class BoundedConnection(Connection):
         return left
 
     def _read_query_result(self, unbuffered: bool = False) -> Any:
-        """As PyMySQL's, with an answer that counts."""
+        """Like PyMySQL's, but counts the answer."""
         self._result = None
         result = _Answer(self)
         with self._understanding():
@@ -106,7 +106,7 @@ class BoundedConnection(Connection):
 
     @contextmanager
     def _understanding(self) -> Iterator[None]:
-        """PyMySQL takes an answer apart without asking whether it is one."""
+        """Turns any exception into NotUnderstood: PyMySQL parses answers without checking that they are valid."""
         try:
             yield
         except MySQLError:
@@ -125,7 +125,7 @@ class BoundedConnection(Connection):
 
     @property
     def server_public_key(self) -> bytes:
-        """PyMySQL asks for it when it is about to encrypt the password, and without it takes one from who answers."""
+        """The trusted key. PyMySQL reads it to encrypt the password, and would otherwise ask the server for a key."""
         if self.trusted_key:
             return self.trusted_key
         raise Withheld(
@@ -134,7 +134,7 @@ class BoundedConnection(Connection):
 
     @server_public_key.setter
     def server_public_key(self, key: bytes | None) -> None:
-        """None is believed that came over the connection itself."""
+        """Ignores keys that came over the connection itself."""
 
 
 class _Answer(MySQLResult):

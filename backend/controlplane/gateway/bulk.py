@@ -1,9 +1,10 @@
-"""Questions to many open connections at once, on one thread: it decides what a round over ten thousand servers costs.
+"""Sends statements to many open connections at once, on one thread: this determines the cost of a round over ten
+thousand servers.
 
-PyMySQL waits for one server at a time, and builds much that a round throws away. Here statements that answer with
-names and values (SHOW VARIABLES, SHOW STATUS) are written to PyMySQL's sockets and read from them directly. Between two
-rounds the connections are PyMySQL's again. Who does not answer as expected is simply not in the result, and who is late
-is there without an answer: such a connection is in no known state and must be closed.
+PyMySQL waits for one server at a time, and builds objects that a round does not need. Here statements that answer with
+names and values (SHOW VARIABLES, SHOW STATUS) are written to PyMySQL's sockets and read from them directly. Between
+rounds the connections are used by PyMySQL again. A server with an unexpected answer is missing in the result, and one
+that is late has None: such a connection is in an unknown state and must be closed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from controlplane.gateway.name_values import AnswerReader, NotNameValues, Values
 
 AT_ONCE = 512
 CHUNK_BYTES = 65536
-LOOK_EVERY_SECONDS = 0.5  # for those that are overdue
+LOOK_EVERY_SECONDS = 0.5  # interval of the check for overdue answers
 
 log = structlog.get_logger(__name__)
 
@@ -35,24 +36,24 @@ class Question:
 @dataclass(frozen=True)
 class Answer:
     at: float  # epoch seconds
-    values: Sequence[Values]  # of each statement
+    values: Sequence[Values]  # one per statement
 
 
 def ask_all(asked: Mapping[str, Question], seconds: float) -> dict[str, Answer | None]:
-    """The values of each statement. None: all of them together took longer than `seconds`."""
+    """Returns the values of each statement. None if a server's answers together took longer than `seconds`."""
     with selectors.DefaultSelector() as selector:
         return _Round(asked, seconds, selector).run()
 
 
 @dataclass(eq=False)
 class _Talk:
-    """One connection's way through its statements."""
+    """The progress of one connection through its statements."""
 
     key: str
     sock: socket.socket
     statements: Sequence[str]
-    timeout: float | None  # to be given back
-    deadline: float  # for all of them
+    timeout: float | None  # restored at the end
+    deadline: float  # for all statements together
     reader: AnswerReader = field(default_factory=AnswerReader)
     answers: list[Values] = field(default_factory=list)
 
@@ -100,14 +101,16 @@ class _Round:
             self.found[talk.key] = Answer(time.time(), talk.answers)
         except BlockingIOError:
             return
-        except (OSError, NotNameValues, IndexError):  # the last: what arrives is no MySQL
+        except (OSError, NotNameValues, IndexError):  # IndexError: the data is not MySQL's protocol
             pass
-        except Exception:  # one that nobody thought of must not cost the others their answers
+        except Exception:  # an unforeseen error must not cost the others their answers
             log.exception("answer_not_read", instance=talk.key)
         self._end(talk)
 
     def _give_up_overdue(self) -> None:
-        """After the answers that are here already: this process may be what was slow."""
+        """Gives up overdue servers after reading all answers that have arrived, since this process may have been the
+        slow one.
+        """
         now = time.monotonic()
         if now - self.looked_at >= LOOK_EVERY_SECONDS:
             self.looked_at = now

@@ -10,7 +10,10 @@ from threading import Timer
 
 
 def dial(addresses: Sequence[str], port: int, until: float) -> socket.socket:
-    """To the first that takes it; raises what the last one failed with. `until`: by the clock that only counts."""
+    """Connects to the first address that accepts.
+
+    Raises the last one's error. `until` is a time on the monotonic clock.
+    """
     failure = OSError("no address")
     for position, address in enumerate(addresses):
         left = max(until - time.monotonic(), 0.001)
@@ -23,8 +26,11 @@ def dial(addresses: Sequence[str], port: int, until: float) -> socket.socket:
 
 @contextmanager
 def ended_by(until: float, sock: socket.socket) -> Iterator[None]:
-    """A socket's timeout begins anew with every byte that arrives: this ends the whole, whoever waits for more."""
-    line = sock.dup()  # TLS takes the socket itself away
+    """Shuts the socket down at `until`.
+
+    A socket's own timeout starts again with every byte that arrives, so it cannot limit the whole.
+    """
+    line = sock.dup()  # a duplicate, since TLS takes over the socket itself
     timer = Timer(max(until - time.monotonic(), 0), _hang_up, [line])
     timer.daemon = True
     timer.start()
@@ -36,5 +42,5 @@ def ended_by(until: float, sock: socket.socket) -> Iterator[None]:
 
 
 def _hang_up(line: socket.socket) -> None:
-    with suppress(OSError):  # it was closed at this moment
+    with suppress(OSError):  # the socket was closed at the same moment
         line.shutdown(socket.SHUT_RDWR)

@@ -1,7 +1,8 @@
-"""Which addresses may be connected to.
+"""The addresses that may be connected to.
 
-A name is resolved here, every address it has is checked against the operator's networks, and the connection goes to a
-checked address: a name that resolves differently a moment later changes nothing. Checked again at every connection.
+A name is resolved here, each of its addresses is checked against the operator's networks, and the connection goes to a
+checked address: if the name resolves differently a moment later, that has no effect. The check is repeated for every
+connection.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterable
 from controlplane.gateway.errors import RefusedEndpoint, Unreachable
 from controlplane.gateway.look_up import look_up
 
-HOST_SYNTAX = r"\A[A-Za-z0-9]([A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?\Z|\A::1?\Z"  # a name, or an address
+HOST_SYNTAX = r"\A[A-Za-z0-9]([A-Za-z0-9._:-]{0,251}[A-Za-z0-9])?\Z|\A::1?\Z"  # a host name or an address
 
 
 def resolve(host: str, seconds: float) -> list[str]:
@@ -29,7 +30,7 @@ def is_allowed(address: str, networks: Iterable[str]) -> bool:
 
 
 def checked_addresses(host: str, networks: Iterable[str], seconds: float) -> list[str]:
-    """The addresses to connect to; refuses if any address of the name is outside the networks."""
+    """Returns the addresses to connect to. Raises an error if any address of the name is outside the networks."""
     allowed = list(networks)
     addresses = resolve(host, seconds)
     for address in addresses:

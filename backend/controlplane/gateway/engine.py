@@ -1,6 +1,6 @@
-"""The engine in a local server: which one there is to install, its library in place, and loaded.
+"""The engine in a local server: the library to install, copying it, and loading it.
 
-Into which products it can be loaded, the library says itself, by the symbols that their servers look for.
+The library itself says which products can load it, by the symbols that their servers look for.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HELP_SECONDS = 30
 
 
 def install_engine(local: LocalServer, server: Server, library: Path) -> None:
-    """A server that has loaded an older library keeps it until its next start."""
+    """Copies the library and loads it. A server that has loaded an older library keeps that until its next start."""
     local.install_engine_file(library)
     for statement in local.product.install_engine:
         try:
@@ -29,11 +29,11 @@ def install_engine(local: LocalServer, server: Server, library: Path) -> None:
         except RefusedStatement as error:
             if error.number not in local.product.engine_installed_errors:
                 raise
-    server.__dict__.pop("has_engine", None)  # it was asked before there was one
+    server.__dict__.pop("has_engine", None)  # cached before the engine was loaded
 
 
 def is_loaded_by(product: Product, library: Path) -> bool:
-    """No library is taken for the first one, that of the default product."""
+    """If there is no library, it is assumed to be for the default product."""
     try:
         return product.engine_symbol in _symbols(library, library.stat().st_mtime_ns)
     except OSError:
@@ -47,7 +47,7 @@ def _symbols(library: Path, changed_at: int) -> frozenset[bytes]:
 
 
 def library_digest(library: Path) -> str:
-    """Tells one build from another; empty where there is none."""
+    """Returns a digest that tells builds apart; empty if there is no library."""
     try:
         return _digest(library, library.stat().st_mtime_ns)
     except OSError:
@@ -60,7 +60,9 @@ def _digest(library: Path, changed_at: int) -> str:
 
 
 def library_minor_version(library: Path) -> int | None:
-    """What an upgrade of a local instance leads to; None where no server can be started, or there is no library."""
+    """Returns the minor version that an upgrade of a local instance installs; None if there is no library or no server
+    to ask.
+    """
     try:
         return _minor_version(library, library.stat().st_mtime_ns)
     except (OSError, LocalServerError, subprocess.TimeoutExpired):
@@ -69,7 +71,7 @@ def library_minor_version(library: Path) -> int | None:
 
 @lru_cache(maxsize=4)
 def _minor_version(library: Path, changed_at: int) -> int | None:
-    """The server itself says, in its help: it loads the library for that, and starts nothing."""
+    """Reads the version from the server's help, for which the server loads the library without starting."""
     folder = library.parent
     words = [server_program(), "--no-defaults", "--user=root", f"--datadir={folder}", f"--plugin-dir={folder}"]
     words += [f"--plugin-load-add={library.name}", "--verbose", "--help"]

@@ -1,4 +1,4 @@
-"""What can go wrong outside. `is_permanent` says whether trying again can help without someone doing something."""
+"""Errors of external systems. `is_permanent`: trying again cannot help before someone fixes the cause."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ class GatewayError(Problem):
 
     def __init__(self, detail: str, number: int = 0) -> None:
         super().__init__(detail)
-        self.number = number  # as the server names the error; 0: it named none
+        self.number = number  # the server's error number; 0 if there is none
 
     @property
     def is_late(self) -> bool:
-        """The time ran out, at whatever depth."""
+        """True if a time limit was exceeded, here or in a cause."""
         cause: BaseException | None = self
         while cause is not None and not isinstance(cause, TimeoutError):
             cause = cause.__cause__
@@ -30,7 +30,7 @@ class Unreachable(GatewayError):
 
 
 class NoTls(Unreachable):
-    """It answers, but without TLS, or with a certificate that is not the one that this instance demands."""
+    """The server has no TLS, or a certificate other than the one that this instance requires."""
 
     code, title, is_permanent = "tls_failed", "There is no TLS connection to the server", True
 
@@ -48,7 +48,7 @@ class NotAServer(GatewayError):
 
 
 class NotUsable(GatewayError):
-    """It answered, and this program could make nothing of it: the log has the reason."""
+    """The server's answer could not be used; the log has the reason."""
 
     status, code, title = 502, "answer_not_usable", "The server's answer could not be used"
 
@@ -58,28 +58,29 @@ class PasswordNotOpened(GatewayError):
 
 
 class RefusedStatement(GatewayError):
-    """The server understood and said no: an unknown variable, a wrong value, a missing privilege.
+    """The server understood the statement and refused it: an unknown variable, a wrong value, a missing privilege.
 
-    Its text is part of the detail, and may quote data: who runs somebody else's statement tells the number alone.
+    The server's text is part of the detail and may quote data. Code that runs a user's statement must only show the
+    number.
     """
 
     status, code, title, is_permanent = 422, "server_refused", "The server refused the statement", True
 
 
 class PrivilegeMissing(RefusedStatement):
-    """The account was not granted what the statement takes."""
+    """The account lacks the privilege that the statement requires."""
 
     code, title = "privilege_missing", "The account lacks a privilege"
-    privilege = ""  # the narrowest that would do, as far as the server names one
+    privilege = ""  # the narrowest sufficient privilege, if the server names one
 
 
 class PasswordWithheld(GatewayError):
-    """The server asked for it in a way that would give it away."""
+    """The server asked for the password in a way that would reveal it."""
 
     status, code, title, is_permanent = 422, "password_withheld", "The password was not sent", True
 
 
 class AnswerTooLong(GatewayError):
-    """Read no further: neither memory nor anybody's patience is the server's to use up."""
+    """The answer is longer than the limit, which protects memory and time."""
 
     status, code, title, is_permanent = 422, "answer_too_long", "The server's answer is too large", True

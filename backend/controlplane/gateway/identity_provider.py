@@ -1,8 +1,8 @@
-"""The client of the identity provider, over OpenID Connect.
+"""The client of the identity provider, by OpenID Connect.
 
-Authlib does what the protocol asks of a client: PKCE, state and nonce, the token's signature, issuer and audience, and
-the provider's keys, also new ones. Here is only what the control plane wants to know, as values. Nothing that a token
-claims is believed to be of a type that it is not.
+Authlib implements what the protocol requires of a client: PKCE, state and nonce, the token's signature, issuer and
+audience, and the provider's keys, also new ones. This module returns the facts that the control plane needs, as values.
+The type of every claim is checked.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from controlplane.core.connections import connection_give_back
 from controlplane.core.errors import Problem
 
 log = structlog.get_logger(__name__)
-KEPT_SECONDS = 600  # after this, addresses and keys are asked for again: a key that was taken back is trusted no longer
+KEPT_SECONDS = 600  # then addresses and keys are read again, so that a revoked key is no longer trusted
 LEEWAY_SECONDS = 60
 LONGEST_SUBJECT = 255  # by the standard
-# Signed by a key that the provider alone has. The library takes what the provider lists, which may be `none`.
+# Only algorithms with a private key of the provider. The library accepts what the provider lists, which may be `none`.
 SIGNED_BY_ITS_KEY = {f"{kind}{bits}" for kind in ("RS", "PS", "ES") for bits in (256, 384, 512)} | {"EdDSA", "Ed25519"}
 LOGGED_OUT = "http://schemas.openid.net/event/backchannel-logout"
 
@@ -51,7 +51,7 @@ class SignInExpired(Problem):
 
 
 class NoLonger(Problem):
-    """The provider does not renew what it gave: the session there is over, or the person is."""
+    """The provider does not renew its tokens: the session there has ended, or the person's account has."""
 
     status, code, title = 403, "provider_ended", "The identity provider has ended the session"
 
@@ -59,13 +59,13 @@ class NoLonger(Problem):
 @dataclass(frozen=True)
 class Proof:
     subject: str
-    session_id: str  # the provider's; empty: it told none
+    session_id: str  # the provider's session; empty if it sent none
     username: str
     email: str
     groups: frozenset[str]
-    refresh_token: str  # empty: it gave none
-    is_offline: bool  # whether that outlives the provider's session
-    good_until: datetime | None  # None: the provider did not say
+    refresh_token: str  # empty if the provider sent none
+    is_offline: bool  # whether the token outlives the provider's session
+    good_until: datetime | None  # None if the provider sent no time
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,10 @@ class _LogoutToken(JWTClaims):
 
 
 def sign_in_url(request: HttpRequest, back: str) -> str:
-    """Where the browser goes. What its return is compared with is kept in the browser's session."""
+    """Returns the address to send the browser to.
+
+    The values to compare on return are stored in the browser's session.
+    """
     with _asking():
         app = _app()
         begun = app.create_authorization_url(back)
@@ -119,7 +122,9 @@ def logged_out(logout_token: str) -> LoggedOut:
 
 
 def log_out_url(back: str) -> str:
-    """Where the browser ends its session at the provider, which asks the person; `back` if it has no such place."""
+    """Returns the address where the browser ends its session at the provider, which asks the person; `back` if there is
+    none.
+    """
     with _asking():
         app = _app()
         if "end_session_endpoint" not in app.load_server_metadata():
@@ -132,7 +137,7 @@ def _tells_log_out(_: Any, events: Any) -> bool:
 
 
 def _required() -> dict[str, Any]:
-    """Each call returns a new value, since the library removes the functions from it."""
+    """Returns the required claims. Each call returns a new value, since the library removes the functions from it."""
     provider = settings.IDENTITY_PROVIDER
     return {
         "iss": {"essential": True, "value": provider.issuer},
@@ -177,7 +182,7 @@ def _session() -> OAuth2Session:
 
 @contextmanager
 def _asking() -> Iterator[None]:
-    """Every failure in words that may be shown. What the provider said is in the log alone."""
+    """Turns every failure into a message that may be shown. The provider's own text is only logged."""
     connection_give_back()
     try:
         yield
@@ -221,7 +226,9 @@ def _renewable_until(token: dict[str, Any]) -> datetime | None:
 
 
 def _groups(claims: dict[str, Any]) -> frozenset[str]:
-    """A list of texts, or nothing: a text alone would be searched letter by letter, or for a part of a group's name."""
+    """Returns the groups if the claim is a list of texts, else none: a single text would be searched for parts of group
+    names.
+    """
     claim = settings.IDENTITY_PROVIDER.groups_claim
     groups = claims.get(claim, [])
     if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):

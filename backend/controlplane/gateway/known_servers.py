@@ -1,4 +1,7 @@
-"""What `engine/servers.tsv` says of each line of servers, as far as the control plane needs it. Pure once read."""
+"""The lines of servers in `engine/servers.tsv`, as far as the control plane needs them.
+
+Pure after the file was read.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,9 @@ class KnownLine:
     engine: Admission
 
     def fits(self, version: str) -> int:
-        """How specific the row is for a version; 0 for the row of other series, -1 if it is of another series."""
+        """Returns how specific the row is for a version: 0 for the row of other series, -1 if it is of another
+        series.
+        """
         if self.series == OTHER:
             return 0
         return len(self.series) if version.startswith(f"{self.series}.") else -1
@@ -48,7 +53,7 @@ def admission(product: Product, version: str) -> Admission:
 
 
 def tested_lines(product: Product) -> list[str]:
-    """On which the engine is tested."""
+    """Returns the series of a product that the engine is tested with."""
     return [known.series for known in KNOWN if known.product == product.name and known.engine is Admission.TESTED]
 
 
@@ -57,5 +62,8 @@ def is_tested(product: Product, version: str) -> bool:
 
 
 def is_refused(product: Product, version: str) -> bool:
-    """The engine does not load by itself into a server of this version; without a version that is unknown."""
+    """Returns whether the engine does not load by itself into a server of this version.
+
+    False if the version is unknown.
+    """
     return bool(version) and admission(product, version) in (Admission.ASKED, Admission.NEVER)

@@ -1,13 +1,13 @@
 """Servers on this control plane's own machine: one folder each, loopback only, own accounts.
 
-<root>/<name>/my.cnf          what the control plane needs of the server
-              configured.cnf  what people configured; rewritten by change sets
-              accounts        which accounts the server has been given
-              variables       the process that answered last, and the names of its variables
+<root>/<name>/my.cnf          settings that the control plane needs
+              configured.cnf  the user's configuration; rewritten by change sets
+              accounts        a digest of the accounts that the server has been given
+              variables       pid of the process that answered last, and the names of its variables
               data/ plugins/ tmp/ files/ error.log server.pid server.sock
 
-All of it is its owner's alone, whom the server lets in through its socket with every right (`LocalProduct.owner`).
-`files` stays empty: it is the one place where a statement could read or write a file.
+Only the owner may read all of this. The owner can log in through the socket with all privileges
+(`LocalProduct.owner`). `files` stays empty: it is the only folder where a statement could read or write a file.
 """
 
 from __future__ import annotations
@@ -36,14 +36,15 @@ from controlplane.gateway.local_accounts import owner_password, owner_statement,
 from controlplane.gateway.names import ENGINE_NAMES
 from controlplane.gateway.product import DEFAULT_PRODUCT, LocalProduct
 
-READY_SECONDS = 120  # less than the lease of a change
+READY_SECONDS = 120  # must be less than the lease of a change
 LOOK_EVERY_SECONDS = 0.05
-OTHERS = 0o077  # what a mode allows other users of the machine
+OTHERS = 0o077  # the permission bits for other users of the machine
 ANSWER_SECONDS = 5
-MOST_LINE_BYTES = 4000  # the server reads 4096 at a time, and takes what is left for a line of its own
+MOST_LINE_BYTES = 4000  # the server reads 4096 bytes at a time and takes the rest for another line
 ENGINE_FILE = "fqc.so"
 PLAIN_NAME = re.compile(r"[a-z0-9_.]+")
-QUOTED = re.compile(r"""(?<!\w)['"`](.*?)(['"`][^'"`]*)?$""")  # to the last quote: what is quoted may hold quotes
+# up to the last quote, since the quoted text may contain quotes
+QUOTED = re.compile(r"""(?<!\w)['"`](.*?)(['"`][^'"`]*)?$""")
 
 
 class LocalServerError(GatewayError):
@@ -68,13 +69,13 @@ def _program(name: str, package: str) -> str:
 
 
 def server_program(product: LocalProduct = DEFAULT_PRODUCT, program: str = "") -> str:
-    """`program`: where it is, if it is not among the programs of the machine."""
+    """Returns the path of the server program. `program` overrides the one found on the machine."""
     return program or _program(product.program, product.package)
 
 
 @dataclass(frozen=True)
 class LocalServer:
-    """An endpoint that the gateway connects to, too."""
+    """A local server. It is also an endpoint that the gateway can connect to."""
 
     host: ClassVar = "127.0.0.1"
     is_tls_required: ClassVar = False
@@ -89,7 +90,7 @@ class LocalServer:
 
     @property
     def public_key(self) -> str:
-        """With which passwords are encrypted for this server, read from its own folder."""
+        """The public key that encrypts passwords for this server, read from its data folder; empty if there is none."""
         file = self.folder / "data" / self.product.public_key_file
         has_key = self.product.public_key_file and file.is_file()
         return file.read_text().rstrip("\0\n") if has_key else ""  # the server ends the file with a zero
@@ -108,7 +109,7 @@ class LocalServer:
 
     @property
     def _marked(self) -> str:
-        """The argument by which its process is known."""
+        """The command-line argument that identifies the server's process."""
         return f"--defaults-file={self.defaults}"
 
     @property
@@ -116,7 +117,7 @@ class LocalServer:
         return (self.folder / "data" / "mysql").is_dir()
 
     def make(self, configured: Mapping[str, str] = MappingProxyType({})) -> None:
-        """Folder, configuration, empty databases. Safe to repeat after a failure in the middle."""
+        """Makes the folders, the configuration and empty databases. Safe to repeat after a failure in the middle."""
         self._make_folders()
         self.configure(configured)
         if not self.is_made:
@@ -128,11 +129,11 @@ class LocalServer:
             (self.folder / name).mkdir(mode=0o700, exist_ok=True)
 
     def _make_private(self) -> None:
-        """A server that an earlier version made left its folder open to other users of the machine."""
+        """Removes the access of other users from the folder, which servers made by an earlier version left open."""
         if self.folder.stat().st_mode & OTHERS:
             self.folder.chmod(0o700)
             for path in (path for path in self.folder.rglob("*") if not path.is_symlink()):
-                with suppress(FileNotFoundError):  # the server removes files as it likes
+                with suppress(FileNotFoundError):  # the server may remove files at any time
                     path.chmod(path.stat().st_mode & ~OTHERS)
 
     def _base_configuration(self) -> str:
@@ -141,7 +142,7 @@ class LocalServer:
             *self.product.options,
             *self._pool_limit(),
             f"!include {self.folder / 'configured.cnf'}",
-            # After what people configured: the last one counts.
+            # These follow the user's configuration, because the last value of an option counts.
             f"[{self.product.section}]",
             f"user={_user()}",
             f"datadir={self.folder / 'data'}",
@@ -149,7 +150,7 @@ class LocalServer:
             f"pid-file={self.folder / 'server.pid'}",
             f"log-error={self.log}",
             f"plugin-dir={self.folder / 'plugins'}",
-            # A server that starts removes what it takes for leftovers of its own from a shared folder.
+            # A starting server deletes files in a shared tmpdir that it takes for its own leftovers.
             f"tmpdir={self.folder / 'tmp'}",
             f"port={self.port}",
             "bind-address=127.0.0.1",
@@ -158,26 +159,31 @@ class LocalServer:
         return "\n".join(lines) + "\n"
 
     def _pool_limit(self) -> list[str]:
-        """Address space only: without it the pool cannot grow beyond its size at the start.
+        """Returns the option that reserves address space for the buffer pool; without it the pool cannot grow beyond
+        its size at start.
 
-        The server asks for up to 8 MiB more, to align it, and Linux refuses what is more than the machine's memory.
+        The server reserves up to 8 MiB more for alignment, and Linux refuses to reserve more than the machine's memory.
         """
         machine_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         option = self.product.pool_limit_option
         return [f"{option}={machine_bytes * 3 // 4 // 1024**2}M"] if option else []
 
     def configure(self, configured: Mapping[str, str]) -> None:
-        """What people configured, for the next start. The caller sees to it that the server has these variables."""
+        """Writes the user's configuration for the next start.
+
+        The caller ensures that the server has these variables.
+        """
         lines = [f"[{self.product.section}]"]
         for name, value in sorted(configured.items()):
-            # Some variables have no option: the server starts without them, and is given them afterwards.
+            # Some variables have no option. The prefix `loose-` lets the server start; the value is set afterwards.
             lines.append(_line(ENGINE_NAMES.get(name, name), value))
         _replace(self.folder / "configured.cnf", lines)
 
     def variable_names(self) -> frozenset[str]:
-        """Names of the running server's variables, asked now; while it is stopped, those of its last run.
+        """Returns the names of the running server's variables. For a stopped server they are those of its last run.
 
-        Empty if the server has never answered. A hung server may need a restart, so its answer since its start counts.
+        Returns an empty set if the server has never answered. If a running server does not answer, the names that it
+        gave since its start are returned, because a hung server may need a restart.
         """
         pid = self.pid
         noted_pid, noted = self._noted_names()
@@ -234,7 +240,10 @@ class LocalServer:
             raise LocalServerError(f"{name} failed in {self.folder}: {done.stdout.strip()[-1000:]}")
 
     def start(self) -> None:
-        """Returns when its accounts can log in; says what the server's log says if that does not happen."""
+        """Starts the server and returns when its accounts can log in.
+
+        Raises LocalServerError with lines of its log if it does not start.
+        """
         before = self.log.stat().st_size if self.log.exists() else 0
         pid = self.pid or self._start()
         deadline = time.monotonic() + READY_SECONDS
@@ -253,7 +262,7 @@ class LocalServer:
         self._make_folders()
         self._make_private()
         _write(self.defaults, self._base_configuration())
-        self._given.unlink(missing_ok=True)  # a restart mends accounts that somebody altered
+        self._given.unlink(missing_ok=True)  # a restart also repairs accounts that were altered
         return process.start_detached([self._server_program, self._marked], self.log)
 
     @property
@@ -269,12 +278,12 @@ class LocalServer:
 
     @property
     def owner(self) -> tuple[str, str]:
-        """Name and password, for its socket; see `LocalProduct.owner`."""
+        """Name and password of the account for the socket; see `LocalProduct.owner`."""
         name = self.product.owner
         return (name, owner_password(self.password)) if name else (_user(), "")
 
     def as_owner(self) -> pymysql.Connection[Cursor]:
-        """Every right, for who owns the server's process: through its socket, which lets nobody else in."""
+        """Connects with all privileges through the socket, which only the owner of the server's process can open."""
         user, password = self.owner
         return pymysql.connect(
             unix_socket=str(self.folder / "server.sock"), user=user, password=password, autocommit=True,
@@ -287,7 +296,7 @@ class LocalServer:
         return self.folder / "accounts"
 
     def accounts_ensure(self) -> None:
-        """A server that runs since before its accounts were what they are is given them now; else a look at a file."""
+        """Gives a running server its accounts if their definition has changed. Otherwise this only reads a file."""
         wanted = list(statements(self.username, self.password, self.product))
         mark = hashlib.sha256("\n".join(wanted).encode()).hexdigest()
         if not self.is_made or (self._given.exists() and self._given.read_text() == mark) or self.pid is None:
@@ -305,13 +314,15 @@ class LocalServer:
     def _failure(self, before: int) -> str:
         said = self.log.read_bytes()[before:] if self.log.exists() else b""
         lines = said.decode(errors="replace").splitlines()
-        # The first errors are the cause, the last their consequences; and the log may be gone before it is read.
+        # The first errors are the cause, later ones their consequences. The log may be gone before anybody reads it.
         telling = [self._without_data(line) for line in lines if "[ERROR]" in line][:4]
         return f"the server in {self.folder} did not start: " + (" | ".join(telling) or "its error.log says more.")
 
     def _without_data(self, line: str) -> str:
-        """What the log quotes may come from any file that the server was told to read: it is told if it was
-        configured."""
+        """Hides quoted text in a line of the log unless it appears in the configuration.
+
+        The log may quote any file that the server was configured to read.
+        """
         configured = (self.folder / "configured.cnf").read_text() + self._base_configuration()
         return QUOTED.sub(lambda quote: quote[0] if quote[1] in configured else "'...'", line)
 
@@ -325,7 +336,7 @@ class LocalServer:
         self.start()
 
     def install_engine_file(self, library: Path) -> None:
-        """Beside the old file first, then in its place: a running server keeps the old one mapped."""
+        """Copies the engine to a new file and renames it over the old one, which a running server keeps mapped."""
         if not library.is_file():
             raise LocalServerError(f"{library} does not exist: build the engine, or set FQC_ENGINE_LIBRARY.")
         draft = self.folder / "plugins" / f"{ENGINE_FILE}.new"
@@ -348,7 +359,7 @@ def _user() -> str:
 
 
 def _replace(file: Path, lines: Iterable[str]) -> None:
-    """In one move: a reader sees the old file or the new."""
+    """Replaces the file atomically: a reader sees the old lines or the new ones."""
     draft = file.with_name(f"{file.name}.new")
     _write(draft, "\n".join(lines) + "\n")
     draft.replace(file)

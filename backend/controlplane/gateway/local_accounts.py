@@ -1,10 +1,12 @@
-"""The accounts of a local server: one for each use, with the least that the use takes; and what others need. Pure.
+"""The accounts of a local server, one for each use with the least privileges that it needs, and the privileges that
+accounts of other servers need. Pure.
 
-`watch` looks, `change` sets and installs, `trial` runs what operators write. None has FILE. The latter two follow from
-the first one's name and password: what they keep apart is what a statement may do, not who knows a secret.
+`watch` reads, `change` sets variables and installs, `trial` runs statements of operators. None has FILE. The passwords
+of the latter two are derived from the first one's: the separation limits what a statement may do, not who knows a
+secret.
 
-Where a grant on `%` (every schema) meets one on a schema's own name, the server goes by the latter alone. So a right of
-no consequence on the system schemas keeps their tables from an account that may read all others.
+If both a grant on `%` (every schema) and a grant on a schema's own name apply, the server only uses the latter. So a
+harmless privilege on the system schemas keeps their tables from an account that may read all other schemas.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from enum import StrEnum
 from controlplane.gateway.product import MARIADB, MYSQL, LocalProduct
 
 HOST = "127.0.0.1"
-# What a trial's session is lent while it counts its hits, and not while it runs the statement.
+# The role that a trial's session enables while it counts its hits, but not while it runs the statement.
 COUNTING_ROLE = "fqc_counts"
-# A grant on performance_schema under its plain name is refused.
+# A grant on performance_schema is refused unless the underscore is escaped.
 SYSTEM_SCHEMAS = ("mysql", "sys", r"performance\_schema")
 READ_USER_SCHEMAS = [
     ("SELECT", "`%`.*"),
@@ -36,7 +38,7 @@ class Use(StrEnum):
 Grants = list[tuple[str, str]]
 
 INSTALL_GRANTS: Grants = [("INSERT, DELETE", "`mysql`.`plugin`")]
-# Variables take SUPER, and some a right of their own, which SUPER does not include any more.
+# Setting variables needs SUPER, and some variables need a privilege of their own that SUPER no longer includes.
 CHANGE_GRANTS: dict[str, Grants] = {
     MARIADB.name: [
         (
@@ -53,12 +55,14 @@ CHANGE_GRANTS: dict[str, Grants] = {
         *INSTALL_GRANTS,
     ],
 }
-# Reads per table are counted for those alone who may read the table, or in a table that must be named.
+# MariaDB shows the reads per table only for tables that the account may read; MySQL has them in a table that needs a
+# grant.
 COUNTS_GRANTS: dict[str, Grants] = {
     MARIADB.name: [],
     MYSQL.name: [("SELECT", "`performance_schema`.`table_io_waits_summary_by_table`")],
 }
-# The last statements of each connection. MySQL keeps them; MariaDB only if its option file says so.
+# The history of each connection's last statements. MySQL grants it here; MariaDB only has it if its option file enables
+# it.
 HISTORY_GRANTS: dict[str, Grants] = {
     MARIADB.name: [],
     MYSQL.name: [("SELECT", "`performance_schema`.`events_statements_history`")],
@@ -66,7 +70,7 @@ HISTORY_GRANTS: dict[str, Grants] = {
 
 
 class Need(StrEnum):
-    """What the account of a server takes that somebody else set up."""
+    """A use of a server by the control plane, for which a user's own server account needs privileges."""
 
     MONITOR = "monitoring"
     CHANGE = "changing parameters"
@@ -98,7 +102,7 @@ def grants(use: Use, product: LocalProduct) -> Grants:
 
 
 def account(use: Use, username: str, password: str) -> tuple[str, str]:
-    """Name and password, from those of the account that watches."""
+    """Returns name and password of the account for a use, derived from those of the `watch` account."""
     if use is Use.WATCH:
         return username, password
     name = f"{username}_{use}"
@@ -106,7 +110,7 @@ def account(use: Use, username: str, password: str) -> tuple[str, str]:
 
 
 def owner_statement(product: LocalProduct, password: str) -> str:
-    """What a server that is made runs, before anybody can reach it."""
+    """Returns the statement that sets the owner's password, run while the server is made and not reachable yet."""
     return f"ALTER USER '{product.owner}'@'localhost' IDENTIFIED BY '{owner_password(password)}';"
 
 
@@ -115,7 +119,7 @@ def owner_password(password: str) -> str:
 
 
 def statements(username: str, password: str, product: LocalProduct) -> Iterator[str]:
-    """They make every account what it is to be, whatever it was."""
+    """Yields the statements that create every account and role again, whatever exists."""
     yield from _made_anew(product, "ROLE", f"`{COUNTING_ROLE}`")
     yield f"GRANT PROCESS ON *.* TO `{COUNTING_ROLE}`"
     for use in Use:

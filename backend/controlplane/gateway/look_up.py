@@ -1,7 +1,7 @@
-"""The addresses of a name, within a time.
+"""Resolves a name within a time limit.
 
-The system's own look-up takes as long as its resolver likes, and nothing ends it. So each has a thread, which is left
-to itself once nobody waits any more; while too many of those are at it, a new one waits its turn.
+The system's resolver has no time limit and cannot be interrupted. So each lookup has a thread, which is abandoned when
+the time is over. The number of abandoned threads is limited; if there are too many, a new lookup waits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _turns = threading.BoundedSemaphore(MOST_AT_ONCE)
 
 
 def look_up(host: str, seconds: float) -> list[str]:
-    """Raises OSError. What is an address already is not looked up."""
+    """Returns the addresses. Raises OSError. An address is not looked up."""
     if _is_address(host):
         return [host]
     until = time.monotonic() + seconds
@@ -30,7 +30,7 @@ def look_up(host: str, seconds: float) -> list[str]:
         return found.result(max(until - time.monotonic(), 0))
     except TimeoutError as error:
         if found.done():
-            raise  # the system's own
+            raise  # the resolver's own error
         raise TimeoutError(f"no answer within {seconds:g} s") from error
 
 
@@ -48,7 +48,7 @@ def _ask(host: str, found: Future[list[str]]) -> None:
         found.set_result(list(dict.fromkeys(str(entry[4][0]) for entry in entries)))
     except UnicodeError as error:
         found.set_exception(OSError(f"it cannot be a name: {error}"))
-    except Exception as error:  # whatever it is, it belongs to who asked
+    except Exception as error:  # any error is passed on to the caller
         found.set_exception(error)
     finally:
         _turns.release()

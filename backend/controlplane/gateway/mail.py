@@ -1,11 +1,11 @@
-"""Handing one message to an SMTP server, within a time.
+"""Hands one message to an SMTP server, within a time limit.
 
-It goes to a checked address, as connections to managed servers do. The password goes over verified TLS alone, except
-to this machine itself, and a server's words are read to a limit.
+It connects to a checked address, like connections to managed servers. The password is only sent over verified TLS,
+except to this machine itself, and the server's replies are limited in length.
 
-Ways to fail, since a mail must never arrive twice: refused for good; not taken now (a repeat is right), by a server
-that says so or by one that says nothing; and lost after the text was sent, when nobody can say whether it will arrive
-(a repeat would be wrong).
+Since a mail must never arrive twice, there are three kinds of failure: refused for good; not accepted now, so that a
+repeat is right; and lost after the text was sent, when it is unknown whether the mail will arrive, so that a repeat
+would be wrong.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from controlplane.gateway.dial import dial, ended_by
 from controlplane.gateway.endpoint import checked_addresses
 from controlplane.gateway.errors import GatewayError, PasswordWithheld, RefusedEndpoint, Unreachable
 
-TIMEOUT_SECONDS = 30.0  # from looking up the server's name to its last word
-MOST_SAID_BYTES = 64 * 1024  # by the server, in a whole session
+TIMEOUT_SECONDS = 30.0  # for the whole session, including the lookup of the server's name
+MOST_SAID_BYTES = 64 * 1024  # received in a whole session
 ENCRYPTED = {"starttls", "tls"}
-# As servers answer to such an address.
+# The reply with which servers refuse such an address.
 NOT_CARRIED = (553, b"the address has letters that SMTP cannot carry")
 
 
@@ -40,7 +40,7 @@ class MailServer:
     security: str = "none"
     username: str = ""
     password: str = ""
-    networks: tuple[str, ...] = ()  # that it may be in
+    networks: tuple[str, ...] = ()  # the networks that the server may be in
     timeout_seconds: float = TIMEOUT_SECONDS
 
     @property
@@ -57,11 +57,14 @@ class MailDelayed(GatewayError):
 
 
 class MailServerFailed(MailDelayed):
-    """It cannot be reached, says nothing or does not want to talk: another message would fare no better."""
+    """The server cannot be reached, does not answer or refuses to talk: another message would fail in the same way."""
 
 
 class MailServerForbidden(MailServerFailed):
-    """Mails wait: an admin may allow its network, or the name may be that of another address by mistake."""
+    """The server's address is not allowed.
+
+    Mails wait, since an administrator may allow its network, or the name may be wrong.
+    """
 
     status, code, title = (
         RefusedEndpoint.status,
@@ -79,7 +82,7 @@ class MailUncertain(GatewayError):
 
 
 def deliver(message: EmailMessage, recipients: Sequence[str], server: MailServer) -> list[str]:
-    """Returns once the server has taken responsibility for the message: the recipients it did not take it for."""
+    """Returns once the server has accepted the message. The result is the recipients that it refused."""
     with _session(server) as session:
         _expect(session.mail(message["From"]), "MAIL FROM", server)
         answers = {recipient: _answer_to_recipient(session, recipient) for recipient in recipients}
@@ -91,7 +94,10 @@ def deliver(message: EmailMessage, recipients: Sequence[str], server: MailServer
 
 
 def _answer_to_recipient(session: smtplib.SMTP, recipient: str) -> tuple[int, bytes]:
-    """An address that SMTP cannot carry counts as refused, so that the others get the message."""
+    """Returns the server's reply.
+
+    An address that SMTP cannot carry counts as refused, so that the others get the message.
+    """
     try:
         return session.rcpt(recipient)
     except UnicodeError:
@@ -111,7 +117,7 @@ def _answer_to_text(session: smtplib.SMTP, message: EmailMessage, server: MailSe
 
 
 def mail_addresses(server: MailServer) -> list[str]:
-    """Where it may be connected to, before anything is."""
+    """Returns the addresses to connect to, after checking them."""
     try:
         addresses = checked_addresses(server.host, server.networks, server.timeout_seconds)
     except RefusedEndpoint as error:
@@ -149,7 +155,7 @@ def _session(server: MailServer) -> Iterator[smtplib.SMTP]:
 
 
 class _Session(smtplib.SMTP):
-    """On a connection that is there already."""
+    """An SMTP session on an open connection."""
 
     def __init__(self, sock: socket.socket, server: MailServer) -> None:
         self._given = sock
@@ -159,14 +165,14 @@ class _Session(smtplib.SMTP):
         return self._given
 
     def getreply(self) -> tuple[int, bytes]:
-        """smtplib limits a line, and not how many there are."""
+        """Limits the number of lines: smtplib only limits the length of each."""
         if self.file is None and self.sock is not None:
             self.file = _Words(self.sock.makefile("rb"))
         return super().getreply()
 
 
 class _Words:
-    """What the server says, to its limit."""
+    """The server's replies, up to the limit."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self._left = file, MOST_SAID_BYTES
@@ -183,7 +189,7 @@ class _Words:
 
 
 def _own_name(sock: socket.socket) -> str:
-    """Without asking a resolver, as smtplib would."""
+    """Returns the name for EHLO without asking a resolver, as smtplib would."""
     name, address = socket.gethostname(), sock.getsockname()[0]
     if "." in name:
         return name
@@ -207,7 +213,7 @@ def _opened(sock: socket.socket, server: MailServer) -> smtplib.SMTP:
 
 
 def _log_in(session: smtplib.SMTP, server: MailServer) -> None:
-    """Errors leave out the server's words: it may repeat what it was sent, and that is the password."""
+    """Logs in. Errors leave out the server's text, since it may repeat what it was sent, including the password."""
     account = f"the account {server.username!r}"
     try:
         session.login(server.username, server.password)
@@ -231,7 +237,7 @@ def _quit(session: smtplib.SMTP) -> None:
 
 
 def _is_code(code: int) -> bool:
-    """To smtplib an answer that breaks off is one, too: of fewer digits, or -1."""
+    """Returns whether it is a real reply code. For a truncated reply smtplib returns fewer digits, or -1."""
     return 200 <= code < 600
 
 

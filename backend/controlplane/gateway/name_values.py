@@ -1,7 +1,8 @@
-"""Rows of names and values in the MySQL protocol: the one kind of answer that a round over many servers reads. Pure.
+"""Parses rows of names and values in the MySQL protocol, the only kind of answer that rounds over many servers read.
+Pure.
 
-A reader is fed what arrives, in whatever pieces, and gives the values once the answer is complete. What is no such
-answer, an error among others, it refuses; whoever asked closes the connection then.
+A reader is given the data in pieces as it arrives, and returns the values once the answer is complete. It refuses
+anything else, including errors; the caller then closes the connection.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ COM_QUERY = b"\x03"
 HEADER_BYTES, COLUMNS = 4, 2
 ERROR, END, NULL, TWO_BYTES = 0xFF, 0xFE, 0xFB, 0xFC
 MOST_BYTES, MOST_PACKETS = 1024**2, 10_000  # of one answer; all variables of a server are 100 KB and 1300 rows
-SHOWN = 500  # of what is refused
-END_BYTES = 9  # what is longer is a row
+SHOWN = 500  # bytes shown of a refused answer
+END_BYTES = 9  # a longer packet is a row
 
 
 class NotNameValues(ValueError):
-    """The server says something else, or nothing more."""
+    """The server sent something else, or more than expected."""
 
 
 def query_packet(statement: str) -> bytes:
@@ -25,7 +26,7 @@ def query_packet(statement: str) -> bytes:
 
 
 class AnswerReader:
-    """For one connection, one answer after the other. Each byte is looked at once, however it arrives."""
+    """Reads the answers of one connection, one after the other. Each byte is examined once, however it arrives."""
 
     def __init__(self) -> None:
         self._begin()
@@ -36,7 +37,7 @@ class AnswerReader:
         self._values: Values = {}
 
     def read(self, data: bytes) -> Values | None:
-        """None as long as something is missing."""
+        """Returns the values, or None as long as data is missing."""
         if not data:
             raise NotNameValues("the server closed the connection")
         self._arrived += len(data)
@@ -48,7 +49,7 @@ class AnswerReader:
         return values
 
     def _take(self, data: bytes) -> Values | None:
-        """Of the packets that are whole; what is left stays unread."""
+        """Parses the complete packets; the rest stays unread. Returns the values once the answer ends."""
         at, packets, arrived, values = 0, self._packets, len(data), self._values
         while at + HEADER_BYTES < arrived:
             start = at + HEADER_BYTES
@@ -59,7 +60,7 @@ class AnswerReader:
             lead = data[start]
             if lead == ERROR or (packets == 0 and lead != COLUMNS):
                 raise NotNameValues(data[start : min(end, start + SHOWN)].decode(errors="replace"))
-            if packets > COLUMNS + 1:  # their number, each of them, and their end came before
+            if packets > COLUMNS + 1:  # packets before: the number of columns, each column, and their end
                 if lead == END and end - start < END_BYTES:
                     return values
                 end_of_name = start + 1 + lead

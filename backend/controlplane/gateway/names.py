@@ -1,7 +1,7 @@
-"""The cache's names: what every tool calls them, and what the engine registers. Pure.
+"""Names of the cache's variables: those that tools use, and those that the engine registers. Pure.
 
-On a server with the engine the control plane uses the engine's own names: under the old ones a server whose aliases
-are not in force would configure its own cache instead.
+On a server with the engine the control plane uses the engine's own names. If the engine's aliases are not active there,
+the usual names would configure the server's own cache instead.
 """
 
 ENGINE_NAMES = {

@@ -1,7 +1,7 @@
-"""Numbers as servers write them. Pure.
+"""Parses numbers as servers write them. Pure.
 
-A server may answer anything. What is not a plain number within the given limit is None, so that nothing that is
-computed or stored afterwards can overflow.
+A server may answer anything. Text that is not a plain number within the limit becomes None, so that later computations
+and columns cannot overflow.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _DECIMAL = re.compile(r"[0-9]{1,20}(\.[0-9]{1,20})?")
 
 
 def whole(text: str | None, most: int = MOST_STORED) -> int | None:
-    """The number from 0 to `most` that the text is, else None."""
+    """Returns the number from 0 to `most`, else None."""
     if text is None or not _DIGITS.fullmatch(text):
         return None
     number = int(text)
@@ -23,5 +23,5 @@ def whole(text: str | None, most: int = MOST_STORED) -> int | None:
 
 
 def decimal(text: str | None) -> float | None:
-    """The number without a sign or an exponent that the text is, else None."""
+    """Returns the number if it has no sign or exponent, else None."""
     return float(text) if text is not None and _DECIMAL.fullmatch(text) else None

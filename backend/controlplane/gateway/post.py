@@ -1,11 +1,11 @@
-"""Handing one message to an HTTP receiver, within a time.
+"""Hands one message to an HTTP receiver, within a time limit.
 
-It goes to a checked address: a public one over HTTPS, or one in a network that an administrator allowed. Redirects are
-not followed, proxies are not asked, certificates are verified, and what the receiver says is read to a limit. A message
-whose address or body is a secret goes over TLS alone, except to this machine itself.
+It connects to a checked address: a public one over HTTPS, or one in a network that an administrator allowed. Redirects
+are not followed, proxies are not used, certificates are verified, and the length of the answer is limited. A message
+whose address or body is secret is only sent over TLS, except to this machine itself.
 
-Ways to fail: refused for good, or not taken now. A message that may have arrived is sent again, under the same name:
-receivers tell by it that they have it already.
+There are two kinds of failure: refused for good, or not accepted now. A message that may have arrived is sent again
+under the same name, by which receivers recognise that they have it already.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from controlplane.gateway.errors import GatewayError, PasswordWithheld, RefusedE
 from controlplane.gateway.numbers import whole
 from controlplane.gateway.public import is_public
 
-TIMEOUT_SECONDS = 10.0  # from looking up the receiver's name to its last word
+TIMEOUT_SECONDS = 10.0  # for everything, including the lookup of the receiver's name
 MOST_SAID_BYTES = 4096
 MOST_QUOTED = 200
 LONGEST_RETRY_SECONDS = 3600
@@ -35,8 +35,8 @@ PORTS = {"http": 80, "https": 443}
 @dataclass(frozen=True)
 class Receiver:
     url: str
-    networks: tuple[str, ...] = ()  # that it may be in, beside public addresses over HTTPS
-    is_secret: bool = False  # what is sent to it, or where, must not be read on the way
+    networks: tuple[str, ...] = ()  # networks that it may be in, in addition to public addresses over HTTPS
+    is_secret: bool = False  # the message or its address must not be readable on the network
     timeout_seconds: float = TIMEOUT_SECONDS
 
     @property
@@ -53,7 +53,7 @@ class Receiver:
 
     @property
     def place(self) -> str:
-        """Without the path, which may be a secret."""
+        """The receiver's host without the path, which may be a secret."""
         return f"{self.parts.scheme}://{self.parts.netloc}"
 
 
@@ -63,11 +63,11 @@ class ReceiverRefused(GatewayError):
 
 class ReceiverDelayed(GatewayError):
     status, code, title = 503, "receiver_delayed", "The receiver did not accept the message"
-    again_after_seconds = 0  # as the receiver said
+    again_after_seconds = 0  # from the receiver's answer
 
 
 class ReceiverForbidden(ReceiverDelayed):
-    """Messages wait: an administrator may allow its network."""
+    """The receiver's address is not allowed. Messages wait, since an administrator may allow its network."""
 
     status, code, title = RefusedEndpoint.status, RefusedEndpoint.code, "The receiver is outside the allowed networks"
 
@@ -77,7 +77,7 @@ class ReceiverInClear(ReceiverDelayed):
 
 
 def post(receiver: Receiver, body: bytes, headers: Mapping[str, str]) -> None:
-    """Returns once the receiver has said that it has the message."""
+    """Returns once the receiver has confirmed the message."""
     until = time.monotonic() + receiver.timeout_seconds
     addresses = receiver_addresses(receiver)
     try:
@@ -95,7 +95,7 @@ def post(receiver: Receiver, body: bytes, headers: Mapping[str, str]) -> None:
 
 
 def receiver_addresses(receiver: Receiver) -> list[str]:
-    """Where it may be connected to, before anything is."""
+    """Returns the addresses to connect to, after checking them."""
     try:
         addresses = resolve(receiver.host, receiver.timeout_seconds)
     except Unreachable as error:
@@ -125,7 +125,7 @@ def _target(parts: SplitResult) -> str:
 
 
 def _begin_of_body(answer: http.client.HTTPResponse) -> bytes:
-    """Reads only the first part of a chunked body: to http.client, a chunk of negative length has no end."""
+    """Reads only the first part of a chunked body, because to http.client a chunk of negative length has no end."""
     if not answer.chunked:
         return answer.read(MOST_SAID_BYTES)
     return answer.fp.read1(MOST_SAID_BYTES).partition(b"\r\n")[2]

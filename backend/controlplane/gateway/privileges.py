@@ -1,7 +1,7 @@
-"""Which privileges each use of a server takes, and which of them an account lacks.
+"""The privileges that each use of a server requires, and those that an account lacks.
 
-What parameters take is asked of the server, by a statement that can only fail: the last variable that it would set can
-never be set so. A server looks at all of it before it sets any, so the error is that of a privilege, or of the last.
+Setting variables is tested with a statement that always fails: its last assignment is one that can never succeed. A
+server checks all assignments before it makes any, so the error tells of a missing privilege or of the last assignment.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ def grant_statements(grants: Grants, account: str) -> tuple[str, ...]:
 
 
 def granted(server: Server) -> Iterator[tuple[set[str], str]]:
-    """What the account was granted, without its roles that are not in force."""
+    """Yields the account's grants as privileges and object, without those of roles that are not enabled."""
     for line, *_ in server.rows("SHOW GRANTS"):
         if found := GRANT.match(str(line)):
             yield set(COLUMNS.sub("", found["rights"]).split(", ")), found["place"]
 
 
 def lacking(server: Server, needed: Grants) -> Grants:
-    """Of these grants, those that the account does not have."""
+    """Returns those of the needed grants that the account does not have."""
     held = list(granted(server))
     return [(rights, place) for rights, place in needed if not _has(held, set(rights.split(", ")), place)]
 
@@ -43,7 +43,7 @@ def _has(held: Iterable[tuple[set[str], str]], rights: set[str], place: str) -> 
 
 
 def missing_to_set(server: Server, names: Iterable[str]) -> dict[str, str]:
-    """By variable, the privilege that setting it takes and the account lacks."""
+    """Returns the missing privilege by variable. Variables that the account may set are left out."""
     wanted = list(names)
     never = product_of(server.variable("version") or "").never_assigned
     if not wanted or _may_set(server, wanted, never):
@@ -53,7 +53,10 @@ def missing_to_set(server: Server, names: Iterable[str]) -> dict[str, str]:
 
 
 def _may_set(server: Server, names: Iterable[str], never: str) -> bool:
-    """Whether the account may set all of them, in one statement: the error is that of the last assignment."""
+    """Returns whether the account may set all these variables.
+
+    One statement tests them all: then the error is that of the last assignment.
+    """
     try:
         _try(server, names, never)
     except RefusedStatement as error:

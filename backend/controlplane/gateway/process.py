@@ -1,7 +1,7 @@
-"""One server process of this machine: started detached, recognised by its command line, stopped by its own pid.
+"""A server process on this machine: started detached, recognised by its command line, stopped by its own pid.
 
-Invariant: nothing is signalled unless /proc says that it runs with this instance's defaults file, and nothing that runs
-with it goes unseen: not before the server has written its pid file, and not after somebody removed that.
+Invariant: a process is only signalled if /proc shows that it runs with this instance's defaults file. Every process
+with that file is found, also before the server has written its pid file and after that was removed.
 """
 
 from __future__ import annotations
@@ -16,19 +16,21 @@ from pathlib import Path
 from controlplane.gateway.errors import GatewayError
 
 STOP_SECONDS = 60
-PRIVATE = {"UMASK": "0600", "UMASK_DIR": "0700"}  # for a server, which chooses the modes of what it makes itself
-# What names of settings begin with that hold keys or passwords.
+PRIVATE = {"UMASK": "0600", "UMASK_DIR": "0700"}  # umasks for a server, which sets the modes of its files itself
+# Prefixes of the names of settings that contain keys or passwords.
 SECRETS = ("FQC_SECRET_KEY", "FQC_SEALING_KEYS", "FQC_DATABASE_URL", "FQC_BROKER_URL", "OTEL_EXPORTER_OTLP")
 
 
 def environment() -> dict[str, str]:
-    """For a server, which needs none of the control plane's own keys and passwords."""
+    """Returns the environment for a server, without the control plane's own keys and passwords."""
     others = {name: value for name, value in os.environ.items() if not name.startswith(SECRETS)}
     return others | PRIVATE
 
 
 def running_pid(pid_file: Path, program: str, argument: str) -> int | None:
-    """The process of `program` with this first argument: the one that `pid_file` names, or whichever there is."""
+    """Returns the pid of `program` with this first argument: from `pid_file`, or else by searching; None if there is
+    none.
+    """
     words = f"{program}\0{argument}\0".encode()
     with suppress(OSError, ValueError):
         pid = int(pid_file.read_text())
@@ -46,7 +48,7 @@ def _command_line(pid: int) -> bytes:
 
 
 def _is_process(pid: int) -> bool:
-    """The number in an old file may be a thread's by now, even one of the server that was started since."""
+    """Returns false for a thread's id: the number in an old pid file may since belong to a thread."""
     try:
         return f"\nTgid:\t{pid}\n" in Path(f"/proc/{pid}/status").read_text(errors="replace")
     except OSError:
@@ -54,9 +56,10 @@ def _is_process(pid: int) -> bool:
 
 
 def start_detached(command: list[str], log: Path) -> int:
-    """Its pid. In a session of its own, without a parent that must reap it: it outlives the worker that starts it.
+    """Starts a process and returns its pid. It has a session of its own and no parent that must reap it, so it outlives
+    the worker.
 
-    What it writes is its user's alone.
+    Only its user can read what it writes.
     """
     words = ["/bin/sh", "-c", 'umask 077; setsid "$@" >&2 & echo $!', "sh", *command]
     log.touch(0o600)
@@ -73,7 +76,7 @@ def start_detached(command: list[str], log: Path) -> int:
 
 
 def has_ended(pid: int, seconds: float) -> bool:
-    """Whether it ends within that time; true as soon as it does."""
+    """Returns whether the process ends within that time; returns as soon as it does."""
     handle = _opened(pid)
     if handle is None:
         return True
@@ -84,7 +87,7 @@ def has_ended(pid: int, seconds: float) -> bool:
 
 
 def _opened(pid: int) -> int | None:
-    """A handle of the process; None if there is none of that number."""
+    """Returns a pidfd of the process; None if there is no such process."""
     try:
         return os.pidfd_open(pid)
     except OSError:
@@ -94,7 +97,7 @@ def _opened(pid: int) -> int | None:
 
 
 def stop(pid: int, *, force: bool = False) -> None:
-    """Ask it to end and wait until it has; a process that is deaf for a minute is killed."""
+    """Asks the process to end and waits until it has. It is killed if it does not end within a minute."""
     handle = _opened(pid)
     if handle is None:
         return

@@ -1,7 +1,8 @@
-"""What differs from one server product to another, as data: a `Product` says it once, and its users ask it. Pure.
+"""Differences between server products, as data: each `Product` states its own, and callers ask the product. Pure.
 
-An instance may be a server of any of them. Servers of a `LocalProduct` can also be made on this machine, and the engine
-can be loaded into those whose door its library has (`engine`). The accounts of local servers are in `local_accounts`.
+An instance may be a server of any product. Servers of a `LocalProduct` can also be made on this machine. The engine
+loads into a product if its library exports the symbol that the product looks for (`engine_symbol`). The accounts of
+local servers are in `local_accounts`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class TimeLimit:
-    """The variable of a session that ends its statements on the server."""
+    """The session variable that limits how long a statement may run; the server then ends the statement."""
 
     name: str
     is_in_milliseconds: bool
@@ -21,45 +22,51 @@ class TimeLimit:
 
 @dataclass(frozen=True)
 class TableStatistics:
-    """How often the rows of each table were read and changed."""
+    """How to read the number of rows read and changed per table."""
 
-    switch: str  # the variable that must be on
-    is_switched_at_start: bool  # by the option file alone
-    query: str  # given the schemas to leave out, and a pattern of tables to leave out
+    switch: str  # the variable that must be on for the server to count
+    is_switched_at_start: bool  # true if only the option file can turn the switch on
+    query: str  # its parameters: the schemas to leave out, then a pattern of tables to leave out
 
 
 @dataclass(frozen=True)
 class Edition:
-    """Who built a server, or runs it: the first whose pattern is found in what one of its variables says."""
+    """The builder or provider of a server.
+
+    It matches if `pattern` is found in the value of `variable`; the first match counts.
+    """
 
     name: str
     variable: str
     pattern: str
-    is_managed: bool = False  # nobody but its provider reaches its machine
+    is_managed: bool = False  # true if only the provider has access to the server's machine
 
 
 @dataclass(frozen=True)
 class Product:
-    name: str  # of its lines in the catalogue, too: MariaDB, mariadb-10.11
-    version_mark: str  # in lower case, what every version text of it has
-    # Each gives the rows that `catalogue.server_variables` reads; the first that a server understands counts. One that
-    # understands none does not describe its variables.
+    name: str  # also the prefix of its engine lines in the catalogue: MariaDB, mariadb-10.11
+    version_mark: str  # a lower-case text that every version string of this product contains; empty matches all
+    # Queries whose rows `catalogue.server_variables` reads. The first query that the server understands is used. A
+    # server that understands none cannot describe its variables.
     variables_queries: tuple[str, ...]
-    # A variable that no server of it lets anybody set. With it, a server that does not list which of its variables can
-    # be set is asked, see `variables`. Empty: it lists them.
+    # A variable that no server of this product allows anybody to set. `variables` uses it to find out which variables
+    # can be set on servers that do not list this. Empty: servers list it themselves.
     never_set: str
-    # An assignment to a global variable that every server of it refuses, whoever asks, before any is made.
+    # An assignment to a global variable that every server of this product refuses, whatever the account's privileges,
+    # before it makes any other assignment of the same statement.
     never_assigned: str
-    # Keeps values itself, beyond its next start, where this variable is ON. Empty: it cannot.
+    # The server persists SET PERSIST values over a restart if this variable is ON. Empty: the product cannot persist
+    # values.
     keeping_switch: str
-    engine_symbol: bytes  # which a library has that can be loaded into it
+    engine_symbol: bytes  # the symbol that a library exports if this product can load it
     install_engine: tuple[str, ...]
     statistics: TableStatistics
-    not_tables: str  # a pattern of tables that hold nothing, though they are counted like others; empty: there are none
-    account_tables: tuple[str, ...]  # where it keeps what its accounts log in with
-    start_empties_tmpdir: bool  # a server that starts removes temporary tables there, also those of other servers
+    not_tables: str  # a pattern of tables that are counted but hold no data; empty if there are none
+    account_tables: tuple[str, ...]  # the tables that store the accounts and their passwords
+    # true if a starting server deletes temporary tables in tmpdir, even those of other servers
+    start_empties_tmpdir: bool
     time_limit: TimeLimit
-    # Numbers of errors that it alone has, by what they mean: the connection was killed, the statement took too long.
+    # Error numbers that only this product uses: the connection was killed, and the statement took too long.
     killed_errors: frozenset[int]
     timeout_errors: frozenset[int]
 
@@ -67,17 +74,19 @@ class Product:
 @dataclass(frozen=True)
 class LocalProduct(Product):
     program: str
-    package: str  # that brings its programs
-    # A command, where {data}, {tmp}, {user} and {init} stand for what they are; {init} is a file of statements.
+    package: str  # the package that contains its programs
+    # A command that creates empty databases. {data}, {tmp} and {user} are replaced by the folders and the system user,
+    # {init} by a file of SQL statements.
     make_databases: tuple[str, ...]
-    section: str  # of an option file
-    options: tuple[str, ...]  # that people may configure otherwise
-    pool_limit_option: str  # how far the buffer pool may grow while the server runs; empty: it is not limited
-    public_key_file: str  # in its databases: the key that passwords are encrypted with; empty: it has none
-    # As whom the owner of the server's process has every right, through its socket: by a password that the server is
-    # given when it is made. Empty: by the name of the process's own account.
+    section: str  # the section of the option file that the server reads
+    options: tuple[str, ...]  # defaults that users may override in the configuration
+    # the option that limits how far the buffer pool may grow while the server runs; empty if there is no limit
+    pool_limit_option: str
+    public_key_file: str  # the file in the data folder with the key that encrypts passwords; empty if there is none
+    # The account with all privileges that the control plane uses through the server's socket. Its password is set when
+    # the server is made. Empty: socket authentication with the name of the system user that runs the server.
     owner: str
-    engine_installed_errors: frozenset[int]  # it is already there
+    engine_installed_errors: frozenset[int]  # the engine is installed already
 
 
 MARIADB = LocalProduct(
@@ -98,7 +107,7 @@ MARIADB = LocalProduct(
         " WHERE TABLE_SCHEMA NOT IN %s AND TABLE_NAME NOT REGEXP %s"
         " ORDER BY ROWS_READ + ROWS_CHANGED DESC LIMIT 200",
     ),
-    not_tables="^seq_[0-9]+_to_[0-9]+(_step_[0-9]+)?$",  # of the SEQUENCE engine
+    not_tables="^seq_[0-9]+_to_[0-9]+(_step_[0-9]+)?$",  # virtual tables of the SEQUENCE engine
     account_tables=("mysql.global_priv", "mysql.user"),
     start_empties_tmpdir=True,
     time_limit=TimeLimit("max_statement_time", is_in_milliseconds=False),
@@ -108,7 +117,7 @@ MARIADB = LocalProduct(
     package="mariadb-server-core",
     make_databases=(
         "mariadb-install-db",
-        # The first of its arguments. What the machine's own server is configured with has no place here.
+        # This must be the first argument. The option files of the machine's own server must not be read.
         "--no-defaults",
         "--datadir={data}",
         "--tmpdir={tmp}",
@@ -116,16 +125,16 @@ MARIADB = LocalProduct(
         "--auth-root-authentication-method=socket",
         "--skip-test-db",
         "--skip-name-resolve",
-        # It looks up the machine's name, which nothing here goes by, and gives up where that is unknown.
+        # Without this the program looks up the machine's host name, which we do not use, and fails if it is unknown.
         "--force",
     ),
     section="mariadbd",
     options=(
-        "loose-getopt-prefix-matching=OFF",  # before all others, none of which may be an abbreviation from here on
+        "loose-getopt-prefix-matching=OFF",  # first, so that no later option may be abbreviated
         "skip-name-resolve",
         "skip-log-bin",
         "innodb-log-file-size=32M",
-        # Of the server's default of 128 MB, which only MyISAM tables use, a small class would lose a quarter.
+        # The default of 128 MB is only used by MyISAM tables and would be a quarter of a small class's memory.
         "key-buffer-size=16M",
         "userstat=1",
         "query-cache-type=0",
@@ -136,10 +145,10 @@ MARIADB = LocalProduct(
     owner="",
     engine_symbol=b"_maria_plugin_declarations_",
     install_engine=("INSTALL SONAME 'fqc'",),
-    engine_installed_errors=frozenset({1968, 1125}),  # the plugin, or its function
+    engine_installed_errors=frozenset({1968, 1125}),  # the plugin is installed; its function exists
 )
 
-# What the two tables have that every version since 8.0 has. A value that nobody gave is the default.
+# The columns that both tables have in every version since 8.0. A value whose source is COMPILED is the default.
 _MYSQL_VALUES = (
     " FROM performance_schema.variables_info i"
     " LEFT JOIN performance_schema.global_variables g ON g.VARIABLE_NAME = i.VARIABLE_NAME"
@@ -163,22 +172,22 @@ MYSQL = LocalProduct(
     name="MySQL",
     version_mark="",
     variables_queries=(
-        # Since 9.1 a server describes them.
+        # Servers since 9.1 describe their variables in variables_metadata.
         "SELECT LOWER(m.VARIABLE_NAME), CASE m.DATA_TYPE WHEN 'Boolean' THEN 'BOOLEAN' WHEN 'Enumeration' THEN 'ENUM'"
         f" WHEN 'Set' THEN IF({_MYSQL_FLAGS}, 'FLAGSET', 'SET') WHEN 'Numeric' THEN 'DOUBLE'"
         f" WHEN 'Integer' THEN 'BIGINT' ELSE 'VARCHAR' END, {_MYSQL_DEFAULT},"
         " REPLACE(m.VARIABLE_SCOPE, '_', ' '), m.DOCUMENTATION, " + _MYSQL_RANGE.replace("%s", "m") + _MYSQL_VALUES + ""
         " JOIN performance_schema.variables_metadata m ON m.VARIABLE_NAME = i.VARIABLE_NAME",
-        # 8.0 and 8.4 do not. What a value looks like tells its type; where it can be a text, it is one.
+        # 8.0 and 8.4 have no metadata. The type is guessed from the value's form; a value that could be a text is one.
         f"SELECT LOWER(i.VARIABLE_NAME), {_MYSQL_GUESSED}, {_MYSQL_DEFAULT},"
         " IF(g.VARIABLE_NAME IS NULL, 'SESSION ONLY', 'GLOBAL'), '',"
         " IF(i.MAX_VALUE = '0', NULL, i.MIN_VALUE), IF(i.MAX_VALUE = '0', NULL, i.MAX_VALUE), NULL, NULL, NULL, NULL"
         + _MYSQL_VALUES,
-        # 5.7 says nothing but values.
+        # 5.7 only gives values.
         "SELECT LOWER(g.VARIABLE_NAME), " + _MYSQL_GUESSED + _MYSQL_VALUES_OF_5_7,
     ),
     never_set="datadir",
-    # It looks at rights before values, but only after it has looked at what can be set.
+    # MySQL checks privileges before values, but after it has checked whether a variable can be set at all.
     never_assigned="`sql_mode` = 'no such mode'",
     keeping_switch="persisted_globals_load",
     statistics=TableStatistics(
@@ -200,7 +209,7 @@ MYSQL = LocalProduct(
     make_databases=(
         "mysqld",
         "--no-defaults",
-        "--initialize-insecure",  # its account is given a password before the server can be reached
+        "--initialize-insecure",  # the account gets its password before the server can be reached
         "--init-file={init}",
         "--datadir={data}",
         "--tmpdir={tmp}",
@@ -209,14 +218,14 @@ MYSQL = LocalProduct(
         "--loose-innodb-redo-log-capacity=32M",
     ),
     section="mysqld",
-    # Older lines do not know all of these.
+    # Older versions do not know all of these, hence the prefix `loose-`.
     options=(
         "skip-name-resolve",
         "skip-log-bin",
-        "loose-mysqlx=OFF",  # it would listen on a port of its own
+        "loose-mysqlx=OFF",  # the X plugin would listen on a port of its own
         "loose-innodb-redo-log-capacity=32M",
         "key-buffer-size=16M",
-        # What is configured is in one place, which people see.
+        # Persisted values would override the option file. All configuration is in that file, where users see it.
         "loose-persisted-globals-load=OFF",
     ),
     pool_limit_option="",
@@ -227,7 +236,7 @@ MYSQL = LocalProduct(
     engine_installed_errors=frozenset({1125}),
 )
 
-# Of a version's text the first part says the product; these are known by what else the server says.
+# Editions are recognised by these variables. The version string alone only identifies the product.
 EDITIONS: tuple[Edition, ...] = (
     Edition("Amazon Aurora", "aurora_version", ".", is_managed=True),
     Edition("Amazon RDS", "basedir", "^/rdsdbbin/", is_managed=True),
@@ -242,15 +251,18 @@ EDITIONS: tuple[Edition, ...] = (
     Edition("Ubuntu", "version_comment", "ubuntu"),
 )
 
-NO_PRIVILEGE_ERRORS = frozenset({1142, 1143})  # of every product: on the table, on a column of it
-LACKS_PRIVILEGE_ERRORS = NO_PRIVILEGE_ERRORS | {1227, 1370}  # for what a statement does, on a routine
-DEFAULT_PRODUCT = MARIADB  # of a local server for which none was named, and of the first engine
+NO_PRIVILEGE_ERRORS = frozenset({1142, 1143})  # in every product: on a table, on a column
+LACKS_PRIVILEGE_ERRORS = NO_PRIVILEGE_ERRORS | {1227, 1370}  # for the operation itself, on a routine
+DEFAULT_PRODUCT = MARIADB  # used for local servers without a stored product, and the product of the first engine
 LOCAL_PRODUCTS: tuple[LocalProduct, ...] = (MARIADB, MYSQL)
-PRODUCTS: tuple[Product, ...] = LOCAL_PRODUCTS  # the last one is whatever no other is
+PRODUCTS: tuple[Product, ...] = LOCAL_PRODUCTS  # the last one matches every version that the others do not
 
 
 def edition_of(variables: Mapping[str, str]) -> str:
-    """By what a server's variables say, as far as it has them; empty: none that is known."""
+    """Returns the edition, recognised by the server's variables; empty if it is unknown.
+
+    Missing variables are skipped.
+    """
     found = (
         each.name for each in EDITIONS if re.search(each.pattern, variables.get(each.variable) or "", re.IGNORECASE)
     )
@@ -262,10 +274,13 @@ def is_managed(edition: str) -> bool:
 
 
 def local_product(name: str) -> LocalProduct:
-    """By its name; empty: of a server from before there were several."""
+    """Returns the local product of this name.
+
+    Servers from before there were several products have no name: they are MariaDB.
+    """
     return next((each for each in LOCAL_PRODUCTS if each.name == name), DEFAULT_PRODUCT)
 
 
 def product_of(version: str) -> Product:
-    """Of a server, by its `@@version`."""
+    """Returns the product that an `@@version` string belongs to."""
     return next(product for product in PRODUCTS if product.version_mark in version.lower())

@@ -1,6 +1,6 @@
-"""Whether an address is one of the public internet: globally reachable unicast, by the registries of IANA. Pure.
+"""Checks whether an address is on the public internet: globally reachable unicast, by IANA's registries. Pure.
 
-The blocks are listed here and not asked of `ipaddress`, whose answers differ between versions of Python and which
+The blocks are listed here instead of using `ipaddress`, whose results differ between versions of Python and which
 counts addresses as public that routers or this machine translate to others.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 
-# The special-purpose address registry of IPv4, and multicast; without blocks that are reachable from everywhere.
+# IANA's special-purpose registry of IPv4, and multicast, without blocks that are reachable from everywhere.
 NOT_PUBLIC_V4 = tuple(
     map(
         ipaddress.IPv4Network,
@@ -19,8 +19,8 @@ NOT_PUBLIC_V4 = tuple(
         ),
     )
 )  # fmt: skip
-# IANA gives global unicast addresses of IPv6 from this block alone. What is special in it: protocol assignments with
-# Teredo, documentation, 6to4. All else is local, multicast, reserved, or stands for an address of IPv4.
+# IANA assigns global unicast addresses of IPv6 only in this block. Exceptions in it: protocol assignments with Teredo,
+# documentation, 6to4. All else is local, multicast, reserved, or stands for an IPv4 address.
 GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 NOT_PUBLIC_V6 = tuple(map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")))
 

@@ -1,6 +1,6 @@
-"""What the engine's reports (``SHOW FQC ...``) are called, and what the control plane reads in them. Pure.
+"""Names of the engine's reports (``SHOW FQC ...``) and of the columns that the control plane reads. Pure.
 
-The engine's tests and ours hold both sides to docs/reference/engine.json.
+Tests on both sides compare them with docs/reference/engine.json.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ OWN_COUNTS = {
 WHY_NOT_CACHED = "Why its last read was not cached"
 
 REASON, MEANING = "Reason", "Meaning"
-# Reasons that time alone takes away.
+# Reasons for not caching that disappear with time.
 PASSING_REASONS = {"table_unknown", "view_unknown", "changed", "no_memory", "session_settings", "not_reused"}
 
 DIGEST, QUERY, EXECUTIONS, HITS, TABLES_READ = "Digest", "Query", "Executions", "Hits", "Tables"
 OBSERVED_REQUESTS, OBSERVED_HITS, OBSERVED_RATIO = "Observed_requests", "Observed_hits", "Observed_hit_ratio"
 REASONS_TOLD = "Reasons"  # `changed=3, table_unknown=1`
-# Those that only grow.
+# Counters that only grow.
 QUERY_COUNTERS = (
     EXECUTIONS, HITS, "Inserts", "Not_cached", "Outdated", "Wasted", "Time_saved_us", "Bytes_saved", "Bytes_stored",
     "Stale_hits", OBSERVED_REQUESTS, OBSERVED_HITS, "Observed_time_saved_us",
@@ -38,7 +38,7 @@ DIGEST_FIGURES = (
     "Repeated_ratio",
 )
 SERVER_TIME, ROWS_SENT, ROWS_EXAMINED, MEAN_TIME, SAMPLED, REPEATED_RATIO = DIGEST_FIGURES
-DIGEST_COUNTERS = (SERVER_TIME, ROWS_SENT, ROWS_EXAMINED)  # those that only grow
+DIGEST_COUNTERS = (SERVER_TIME, ROWS_SENT, ROWS_EXAMINED)  # counters that only grow
 DIGESTS = """
 SELECT DIGEST AS Digest, MIN(DIGEST_TEXT) AS Query, SUM(COUNT_STAR) AS Executions,
 CAST(SUM(SUM_TIMER_WAIT) / 1000000 AS UNSIGNED) AS Server_time_us,

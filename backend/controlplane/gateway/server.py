@@ -1,9 +1,9 @@
-"""Conversation with one MySQL-compatible server over PyMySQL.
+"""A conversation with one MySQL-compatible server over PyMySQL.
 
-Values travel as parameters; names of variables are matched against a strict pattern and quoted, and callers take them
-from the catalogue. Opening a connection, every statement and a conversation as a whole have a limit, however slowly the
-server spells its answers, and so has the length of an answer. Errors are GatewayErrors and say whether they are
-permanent.
+Values are passed as parameters. Variable names are matched against a strict pattern and quoted, and callers take them
+from the catalogue. There is a time limit for opening a connection, for each statement and for the whole conversation,
+also if a server sends its answers byte by byte, and a limit on the length of an answer. Errors are GatewayErrors, which
+say whether they are permanent.
 """
 
 from __future__ import annotations
@@ -44,21 +44,22 @@ from controlplane.gateway.product import LACKS_PRIVILEGE_ERRORS, PRODUCTS
 
 IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,63}(\.[a-z][a-z0-9_]{0,63})?")
 CONNECTION_LOST = {CR.CR_SERVER_GONE_ERROR, CR.CR_SERVER_LOST, CR.CR_CONN_HOST_ERROR, CR.CR_CONNECTION_ERROR}
-# Of every product: an error may come before a server has said what it is, and no two give a number two meanings.
+# Error numbers of all products, since an error may arrive before the server's product is known. No number has two
+# meanings.
 SHUTTING_DOWN = {ER.SERVER_SHUTDOWN, ER.CON_COUNT_ERROR}.union(*(product.killed_errors for product in PRODUCTS))
-# Several would do: the last one that a server names is the narrowest.
+# A server may list several privileges, and each of them is enough. The last one listed is the narrowest.
 PRIVILEGES = re.compile(r"\(at least one of\) the (.+?) privilege")
-SHOWN = 500  # of what a server says
+SHOWN = 500  # characters of a server's message that are shown
 CONNECT_BYTES = 64 * 1024
-ANSWER_BYTES = 32 * 1024**2  # in memory; all variables of a server take one
+ANSWER_BYTES = 32 * 1024**2  # held in memory; all variables of a server take about 1 MiB
 SKIPPED_BYTES = 64 * 1024**2
-NO_PASSWORD_DENIED = 1698  # how MariaDB 11.8 answers who names an account that is not there
+NO_PASSWORD_DENIED = 1698  # MariaDB 11.8 sends this for an account that does not exist
 DENIED = {ER.ACCESS_DENIED_ERROR, ER.DBACCESS_DENIED_ERROR, ER.HOST_NOT_PRIVILEGED, ER.MUST_CHANGE_PASSWORD}
 DENIED |= {NO_PASSWORD_DENIED}
 
 
 class Endpoint(Protocol):
-    """What an instance must offer to be connected to."""
+    """The properties of an instance that a connection needs."""
 
     @property
     def host(self) -> str: ...
@@ -88,7 +89,9 @@ LONGEST_ACCOUNT = 128 + 1 + 255  # MariaDB's longest name and host, in letters
 
 
 def printable(said: str) -> str:
-    """Text of a server without what no database or terminal takes, such as NUL."""
+    """Returns the server's text with unprintable characters, such as NUL, replaced: databases and terminals reject
+    them.
+    """
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in said)
 
 
@@ -114,12 +117,12 @@ def translate(error: Exception, place: str) -> GatewayError:
         if code in LACKS_PRIVILEGE_ERRORS:
             return _privilege_missing(place, said, code)
         return RefusedStatement(f"{place}: the server answered {code}: {said}.", code)
-    # What it said instead is nobody's business: it may be any service of the network.
+    # The answer itself must not be shown: it may come from any service on the network.
     return NotAServer(f"{place}: what answers there does not speak MySQL's protocol. Check host and port.")
 
 
 def _is_of_tls(error: Exception) -> bool:
-    """A connection that ended in the middle says nothing about certificates."""
+    """Returns true if the error is about certificates or the handshake, not if the connection just ended."""
     cause = getattr(error, "original_exception", error)
     return isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError | ssl.SSLZeroReturnError)
 
@@ -134,14 +137,17 @@ def _privilege_missing(place: str, said: str, code: int) -> PrivilegeMissing:
 
 
 def quoted(name: str) -> str:
-    """A variable's name, quoted; anything but a plain name is a mistake of the caller."""
+    """Returns a variable's name quoted.
+
+    Raises an error for anything but a plain name, which is a mistake of the caller.
+    """
     if not IDENTIFIER.fullmatch(name):
         raise RefusedStatement(f"{name!r} is not a variable's name.")
     return ".".join(f"`{part}`" for part in name.split("."))
 
 
 class Server:
-    """One open connection. `until`: when its owner ends the conversation, by the clock that only counts."""
+    """One open connection. `until`: the time on the monotonic clock at which the conversation must end."""
 
     until = math.inf
 
@@ -157,21 +163,21 @@ class Server:
             return list(cursor.fetchall())
 
     def name_values(self, statement: str, arguments: Iterable[Any] | None = None) -> Values:
-        """Rows of two columns: names and values, as text. What has no value is left out."""
+        """Returns rows of two columns, names and values, as text. Rows without a value are left out."""
         rows = self.rows(statement, arguments)
         if any(len(row) != len(("name", "value")) for row in rows):
             raise NotAServer(f"{self.place}: the answer has no names and values. Check host and port.")
         return {_text(name) or "": text for name, value in rows if (text := _text(value)) is not None}
 
     def named_rows(self, statement: str) -> list[dict[str, str | None]]:
-        """Rows by column name, every value as text."""
+        """Returns each row as a mapping from column name to value as text."""
         with self._asking() as cursor:
             cursor.execute(statement)
             names = [column[0] for column in cursor.description or ()]
             return [dict(zip(names, map(_text, row), strict=True)) for row in cursor.fetchall()]
 
     def skip(self, statement: str) -> None:
-        """Runs it and reads its answer, of which nothing is kept."""
+        """Runs a statement and discards its result after reading it."""
         with self._asking(SKIPPED_BYTES):
             self.connection.skip(statement)
 
@@ -206,12 +212,18 @@ class Server:
         return ENGINE_NAMES.get(name, name) if self.has_engine else name
 
     def variables(self) -> dict[str, str]:
-        """Every global variable, by its lower-case name; the cache's are the engine's where there is one."""
+        """Returns every global variable by its lower-case name.
+
+        If the engine is loaded, its variables replace those of the server's own cache.
+        """
         found = {name.lower(): value for name, value in self.name_values("SHOW GLOBAL VARIABLES").items()}
         return found | {name: found[own] for name, own in ENGINE_NAMES.items() if own in found}
 
     def variable(self, name: str) -> str | None:
-        """One global variable, or None if the server has none of this name; its NULL is empty, as in `variables`."""
+        """Returns a global variable, or None if the server has no variable of this name.
+
+        NULL becomes "", as in `variables`.
+        """
         try:
             return _text(self.value(f"SELECT @@GLOBAL.{quoted(self.engine_name(name))}")) or ""
         except RefusedStatement as error:
@@ -229,8 +241,11 @@ class Server:
         self.run(f"SET SESSION {quoted(self.engine_name(name))} = %s", [_typed(value)])
 
     def stay_uncounted(self) -> None:
-        """What this session reads is no work of the cache's. And one that was begun with the cache on would want it for
-        as long as it lives, so that the engine never rests."""
+        """Switches the query cache off for this session.
+
+        Its reads must not be counted as work of the cache, and a session that has the cache on would keep the engine
+        from suspending as long as the session lives.
+        """
         with suppress(RefusedStatement):
             self.run("SET SESSION query_cache_type = OFF")
 
@@ -238,7 +253,10 @@ class Server:
         self.run(f"SET GLOBAL {quoted(self.engine_name(name))} = DEFAULT")
 
     def may_keep(self) -> tuple[bool, bool]:
-        """Whether this account may have dynamic and static values kept. Rights of a role are not looked for."""
+        """Returns whether this account may persist dynamic and static variables.
+
+        Privileges of its roles are not considered.
+        """
         rows = self.rows(
             "SELECT PRIVILEGE_TYPE FROM information_schema.USER_PRIVILEGES WHERE GRANTEE = %s", [self.account]
         )
@@ -248,18 +266,18 @@ class Server:
 
     @property
     def account(self) -> str:
-        """Whom the server takes this connection for, as a GRANT names it."""
+        """The account that the server authenticated this connection as, written as in a GRANT."""
         told = printable(str(self.value("SELECT CURRENT_USER()")))[:LONGEST_ACCOUNT]
         name, _, host = told.rpartition("@")
         return f"'{name}'@'{host}'"
 
     def kept(self, name: str) -> str | None:
-        """What the server starts with, if it was told to keep that."""
+        """Returns the persisted value that the server uses at its next start, or None if there is none."""
         told = "SELECT VARIABLE_VALUE FROM performance_schema.persisted_variables WHERE VARIABLE_NAME = %s"
         return _text(self.value(told, [self.engine_name(name)]))
 
     def keep(self, name: str, value: str | None, *, is_static: bool) -> None:
-        """None: the server's own value at its next start."""
+        """Persists a value for the server's next start; None removes the persisted value."""
         own = quoted(self.engine_name(name))
         if value is None:
             self.run(f"RESET PERSIST IF EXISTS {own}")
@@ -268,7 +286,7 @@ class Server:
 
     @property
     def plain_socket(self) -> socket.socket | None:
-        """For `bulk`; None where the connection is closed, or encrypted and PyMySQL's alone to read."""
+        """The socket for `bulk`. None if the connection is closed, or is encrypted so that only PyMySQL can read it."""
         sock: socket.socket | None = self.connection._sock
         return None if isinstance(sock, ssl.SSLSocket) else sock
 
@@ -286,7 +304,7 @@ def _text(value: Any) -> str | None:
 
 
 def _typed(value: str | int) -> str | int | float:
-    """Numbers go unquoted: the server refuses '8' for a numeric variable."""
+    """Converts numbers, so that they are sent unquoted: the server refuses '8' for a numeric variable."""
     text = str(value)
     if re.fullmatch(r"-?\d+", text):
         return int(text)
@@ -300,7 +318,10 @@ def _tls(endpoint: Endpoint) -> ssl.SSLContext | None:
 
 
 def authorities(pem: str) -> ssl.SSLContext:
-    """Who is believed; empty: whom the system believes. Raises ssl.SSLError for what is no certificate."""
+    """Returns a TLS context that trusts these authorities, or the system's if `pem` is empty.
+
+    Raises ssl.SSLError if `pem` is not a certificate.
+    """
     try:
         return ssl.create_default_context(cadata=pem or None)
     except TypeError as error:
@@ -308,24 +329,24 @@ def authorities(pem: str) -> ssl.SSLContext:
 
 
 def public_key_check(pem: str) -> None:
-    """Raises ValueError for what is no RSA key of a server."""
+    """Raises ValueError unless `pem` is an RSA public key."""
     if not isinstance(load_pem_public_key(pem.encode()), RSAPublicKey):
         raise ValueError("it is no RSA key")
 
 
 def open_server(endpoint: Endpoint, limits: Limits) -> Server:
-    """A connection that the caller closes; the poller keeps its own open."""
+    """Opens a connection, which the caller must close. Raises GatewayError."""
     place = f"{endpoint.host}:{endpoint.port}"
     until = time.monotonic() + limits.connect_seconds
     addresses = checked_addresses(endpoint.host, limits.networks, limits.connect_seconds)
     try:
         return Server(_connection(endpoint, addresses, until), place, limits)
-    except Exception as error:  # PyMySQL takes a greeting apart without asking whether it is one
+    except Exception as error:  # PyMySQL may raise anything while it parses bytes that are not a MySQL greeting
         raise translate(error, place) from error
 
 
 def _connection(endpoint: Endpoint, addresses: list[str], until: float) -> BoundedConnection:
-    """To a checked address, under the endpoint's name: TLS verifies the name, and nothing resolves it again."""
+    """Connects to a checked address. TLS verifies the endpoint's name, and the name is not resolved again."""
     tls = _tls(endpoint)
     connection = BoundedConnection(
         host=endpoint.host,

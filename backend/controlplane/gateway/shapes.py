@@ -1,13 +1,14 @@
-"""A statement without its literals, and its digest, as the engine makes them (engine/crates/sql/src/shape.rs). Pure.
+"""A statement without its literals, and its digest, computed like the engine does (engine/crates/sql/src/shape.rs).
+Pure.
 
-Of texts that the engine takes apart by other means (with comments or parameters, say), none is made here.
+Some texts, for example with comments or parameters, are handled differently by the engine. They get no shape here.
 """
 
 from __future__ import annotations
 
 import re
 
-# In this order: what comes first, wins. A text that none of them fits has no shape here.
+# Alternatives in order of precedence. A text with a piece that matches none of them has no shape here.
 _PIECES = re.compile(
     r"""
     (?P<number>[0-9]+(?:\.[0-9]*)?(?![\w$.\x80-\U0010ffff]))
@@ -17,7 +18,7 @@ _PIECES = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_PREFIXES = {"x", "b", "n"}  # of literals such as x'0f'
+_PREFIXES = {"x", "b", "n"}  # prefixes of literals such as x'0f'
 _BASIS, _PRIME, _MASK = 0x6C62272E07BB014262B821756295C58D, (1 << 88) + 0x13B, (1 << 128) - 1
 
 
@@ -40,7 +41,7 @@ def shape_of(text: str) -> str | None:
 
 
 def digest_of(text: str) -> str | None:
-    """As `SHOW FQC QUERIES` shows it."""
+    """Returns the digest that `SHOW FQC QUERIES` shows; None if the text has no shape here."""
     shape = shape_of(text)
     if shape is None:
         return None

@@ -1,8 +1,9 @@
-"""All variables of a server, as rows that `catalogue.server_variables` reads.
+"""Reads all variables of a server, as rows for `catalogue.server_variables`.
 
-A product that does not list which of its variables can be set is asked by statements that can only fail: each would set
-two, of which the second can never be set, and a server sets none before it has looked at all. Which one it names says
-whether the first can be set. The first would get the value that it has, and rights are looked at later still.
+If a product does not list which variables can be set, this is tested with statements that always fail. Each would set
+two variables, and the second can never be set; a server makes no assignment before it has checked all. The error names
+one of them, which tells whether the first can be set. The first would get its present value, and privileges are checked
+later still.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from controlplane.gateway.server import Server, quoted
 
 Row = tuple[Any, ...]
 NAME, SCOPE = 0, 3
-NOT_SET = {ER.INCORRECT_GLOBAL_LOCAL_VAR}  # it is read-only
+NOT_SET = {ER.INCORRECT_GLOBAL_LOCAL_VAR}  # the variable is read-only
 
 
 def variable_rows(server: Server, product: Product) -> list[Row]:
-    """Empty: this server does not describe its variables."""
+    """Returns the rows; empty if the server cannot describe its variables."""
     for query in product.variables_queries:
         try:
             rows = server.rows(query)
-        except RefusedStatement:  # of another version
+        except RefusedStatement:  # a query for another version
             continue
         return [_asked(server, product, row) for row in rows] if product.never_set else rows
     return []
 
 
 def _asked(server: Server, product: Product, row: Row) -> Row:
-    """With whether it is read-only, and whether the server takes a value for its next start."""
+    """Completes a row: whether the variable is read-only, and whether the server accepts a value for its next start."""
     name, is_of_session = str(row[NAME]), row[SCOPE] == "SESSION ONLY"
     is_static = not is_of_session and _is_refused(server, "GLOBAL", name, product.never_set)
     is_kept = is_static and not _is_refused(server, "PERSIST_ONLY", name, product.never_set)

@@ -14,7 +14,7 @@ from controlplane.fleet.states import State
 from controlplane.metrics.polling import ROUND_ENDED
 from controlplane.settings.selectors import settings_get
 
-SILENT_AFTER_SECONDS, SILENT_ROUNDS = 120, 3  # whichever is longer
+SILENT_AFTER_SECONDS, SILENT_ROUNDS = 120, 3  # the longer of the two
 
 
 def silence_seconds() -> int:
@@ -22,7 +22,7 @@ def silence_seconds() -> int:
 
 
 def samples_missing() -> dict[str, tuple[float | None, str]]:
-    """Instances that should answer polls and have no sample of the last rounds: one, or all if no round ends."""
+    """Returns instances that should answer polls and have no recent sample: single ones, or all if no round ends."""
     now = clock.shared_time()
     since = now - silence_seconds()
     asked = Instance.objects.filter(state__in=ANSWERING, created_at__lt=datetime.fromtimestamp(since, UTC))
@@ -30,7 +30,7 @@ def samples_missing() -> dict[str, tuple[float | None, str]]:
     found = list(silent.values_list("pk", "state", "sampled_at"))
     why = _no_round(since) if found else ""
     return {
-        pk: (1.0, why or _newest(at)) if state == State.RUNNING else (None, "")  # a change may restart it
+        pk: (1.0, why or _newest(at)) if state == State.RUNNING else (None, "")  # a change may restart the server
         for pk, state, at in found
     }
 

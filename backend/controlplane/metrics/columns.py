@@ -1,13 +1,13 @@
-"""What one sample holds, and where on the server it comes from. Pure.
+"""The columns of a sample, and the variables of the server that they come from. Pure.
 
-A counter is stored as what it grew by since the sample before, a gauge as it was. With that, any span of time and any
-set of instances adds up: rates and ratios are quotients of sums, never averages of quotients.
+A counter is stored as its growth since the previous sample, a gauge as its value. So any period and any set of
+instances can be added up: rates and ratios are quotients of sums, never averages of quotients.
 """
 
 from __future__ import annotations
 
 COUNTERS: dict[str, tuple[str, ...]] = {
-    # column: status variables that are added up
+    # column: the status variables that are added up
     "questions": ("Questions",),
     "selects": ("Com_select",),
     "writes": ("Com_insert", "Com_update", "Com_delete", "Com_replace", "Com_update_multi", "Com_delete_multi"),
@@ -46,7 +46,7 @@ COUNTERS: dict[str, tuple[str, ...]] = {
 }
 
 ANSWERED_WITHIN: dict[int, str] = {
-    # microseconds: the status variable with the number of statements that took no longer
+    # microseconds: the status variable that counts statements that took no longer
     100: "Fqc_answered_in_100us",
     200: "Fqc_answered_in_200us",
     500: "Fqc_answered_in_500us",
@@ -80,14 +80,14 @@ GAUGES: dict[str, str] = {
 }
 
 VARIABLES: dict[str, tuple[str, ...]] = {
-    # gauge: global variables, the first one that the server has; the engine's own name comes first
+    # gauge: global variables, of which the first one that the server has is used; the engine's own name comes first
     "cache_size_bytes": ("fqc_size", "query_cache_size"),
     "pool_size_bytes": ("innodb_buffer_pool_size",),
     "most_connections": ("max_connections",),
 }
 
-# Counters made of others: see `intervals`. The second is the p95 of each interval times the statements in it, so that
-# sums of it and of those weigh every interval by its statements.
+# Counters computed from others, see `intervals`. The second is the p95 of each interval times its number of statements,
+# so that sums weigh every interval by its statements.
 LOOKUPS, P95_SUM = "lookups", "p95_sum_microseconds"
 COUNTER_COLUMNS = (*COUNTERS, LOOKUPS, P95_SUM)
 GAUGE_COLUMNS = (*GAUGES, *VARIABLES)

@@ -24,7 +24,7 @@ class MetricDefinition:
     formula: str
     description: str
     numerator: Terms
-    denominator: Terms = field(default_factory=dict)  # empty: 1
+    denominator: Terms = field(default_factory=dict)  # empty means 1
     scale: int = 1
     traffic: str = ""  # the metric by which an alert rule's minimum traffic is judged
 
@@ -33,7 +33,7 @@ class MetricDefinition:
         return set(self.numerator) | set(self.denominator)
 
     def value(self, sums: Mapping[str, float | None]) -> float | None:
-        """None where a column is missing or there was nothing to divide by."""
+        """Returns the metric's value. None if a column is missing or the denominator is 0."""
         top, bottom = _total(self.numerator, sums), _total(self.denominator, sums) if self.denominator else 1.0
         return None if top is None or not bottom else self.scale * top / bottom
 
@@ -236,12 +236,12 @@ _ALL = (
 
 METRICS: Mapping[str, MetricDefinition] = {definition.name: definition for definition in _ALL}
 
-# These figures judge an instance and the fleet at a glance. The console's tiles and lists, the CLI, the advice and the
-# API all take them from here, over the same time.
+# These figures summarise an instance or the fleet. The console's tiles and lists, the CLI, the advice and the API all
+# use them, for the same period.
 HEADLINES = ("select_hit_ratio", "served_per_second", "saved_time", "statements_per_second", "buffer_pool_hit_ratio")
 HEADLINE_SECONDS = 3600
 
 
 def aggregate_of(column: str) -> str:
-    """How a column of many rows becomes one number: what grew adds up, what stands is averaged."""
+    """Returns the SQL that combines a column of many rows: growth is added up, gauges are averaged."""
     return "SUM" if column in COUNTER_COLUMNS or column == SECONDS else "AVG"

@@ -1,4 +1,7 @@
-"""The control plane itself in Prometheus' text format. From the database, so that any web process may answer."""
+"""Metrics of the control plane itself in Prometheus' text format.
+
+They are read from the database, so that any web process may answer.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,15 @@ from controlplane.metrics.models import Latest
 from controlplane.metrics.rollups import MARK
 from controlplane.settings.selectors import settings_get
 
-# The apps above add their own collectors here.
+# Higher apps add their own collectors here.
 COLLECTORS: Hook[Callable[[], Collector]] = Hook("metrics.exposition.COLLECTORS")
 
 
 def counted(name: str, told: str, rows: QuerySet[Any], field: str, choices: type[TextChoices]) -> Metric:
-    """Rows by one of their fields, also where there are none: Prometheus sees no growth of what it did not know."""
+    """Counts rows by the values of a field.
+
+    Values without rows count 0, since Prometheus cannot see growth of a metric that did not exist.
+    """
     found = dict(rows.order_by().values_list(field).annotate(Count("pk")))
     family = GaugeMetricFamily(name, told, labels=[field])
     for value in choices.values:
@@ -58,13 +64,13 @@ class FleetCollector(Collector):
             yield GaugeMetricFamily("fqc_rolled_until_timestamp_seconds", "Up to where rollups are complete.", rolled)
 
     def describe(self) -> list[Metric]:
-        """Nothing is collected while registering: there is no database yet."""
+        """Returns no metrics while registering, since there is no database yet."""
         return []
 
 
 @cache
 def registry() -> CollectorRegistry:
-    """With the collectors of all apps."""
+    """Returns a registry with the collectors of all apps."""
     made = CollectorRegistry()
     for collector in (FleetCollector, *COLLECTORS.parts.values()):
         made.register(collector())

@@ -1,4 +1,4 @@
-"""These figures judge an instance and the fleet at a glance. Each is of the past hour."""
+"""The figures that summarise an instance or the fleet, each for the past hour."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def instance_headlines(instance_id: str) -> Headlines:
 
 
 def fleet_headlines() -> Headlines:
-    """The fleet as a whole is kept by the minute only."""
+    """Returns the fleet's figures. The fleet as a whole is only stored by the minute."""
     span = _past_hour(MINUTE)
     return Headlines(span, fleet_series(DEFINITIONS, span))
 

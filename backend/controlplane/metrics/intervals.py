@@ -1,11 +1,11 @@
-"""Two readings of a server to what happened between them. Pure.
+"""Computes the growth between two readings of a server. Pure.
 
-A counter that went down was reset: what it shows now has grown since then. A restart resets all of them, and the time
-they cover is the server's uptime. If more time has passed here than on the server, the clock here has jumped ahead, and
-the server's is believed. An interval that is too long says little about any moment in it: it is not counted.
+A counter that went down was reset: its present value has grown since then. A restart resets all counters, and they then
+cover the server's uptime. If more time has passed here than on the server, our clock has jumped ahead, and the server's
+uptime is used. A very long interval says little about any moment in it and is not counted.
 
 A server may answer anything. Readings are bounded where they are parsed, and growth is bounded so that the sums of
-rollups fit their columns: what no server can reach in an interval is not counted.
+rollups fit their columns: growth that no server can reach in an interval is not counted.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from .definitions import SECONDS
 from .quantiles import quantile
 
 LONGEST_SECONDS = 900.0
-JUMP_SECONDS = 5.0  # uptimes are whole seconds, and answers take their time
+JUMP_SECONDS = 5.0  # uptimes are whole seconds, and answers take time
 UPTIME = "uptime_seconds"
-# A minute of a fleet of 10 000, polled every 5 s, adds up 120 000 samples.
+# One minute of a fleet of 10 000 instances, polled every 5 s, adds up 120 000 samples.
 MOST_GROWN = 2**63 // 120_000
 Numbers = dict[str, float | None]
 
@@ -30,7 +30,7 @@ Numbers = dict[str, float | None]
 @dataclass(frozen=True)
 class Reading:
     at: float  # epoch seconds by the control plane's clock
-    numbers: Mapping[str, float | None]  # by column; None: this server has no such variable
+    numbers: Mapping[str, float | None]  # by column; None if this server has no such variable
 
 
 def reading_of(at: float, status: Mapping[str, str], variables: Mapping[str, str]) -> Reading:
@@ -44,7 +44,7 @@ def reading_of(at: float, status: Mapping[str, str], variables: Mapping[str, str
 
 
 def growth(before: Reading | None, now: Reading, longest_seconds: float = LONGEST_SECONDS) -> Numbers:
-    """Columns of a sample: `seconds`, what the counters grew by in them, and the gauges as they are."""
+    """Returns the columns of a sample: `seconds`, the growth of the counters in that time, and the present gauges."""
     gauges = {column: now.numbers.get(column) for column in (*GAUGES, *VARIABLES)}
     seconds = _covered(before, now, longest_seconds)
     if before is None or seconds == 0:
@@ -62,13 +62,18 @@ def growth(before: Reading | None, now: Reading, longest_seconds: float = LONGES
 
 
 def _run(grown: Numbers, *, has_engine: bool) -> float:
-    """Statements that no cache answered. A server counts Questions before its own cache, and behind the engine."""
+    """Returns the statements that no cache answered.
+
+    A server's own cache counts them in Questions; with the engine, Questions does not include its hits.
+    """
     questions = grown["questions"] or 0
     return questions if has_engine else max(0, questions - (grown["hits"] or 0))
 
 
 def _covered(before: Reading | None, now: Reading, longest_seconds: float) -> float:
-    """0: nothing can be said, since this is the first reading, the clock went back or it was too long ago."""
+    """Returns the seconds that the counters cover. 0 if this is the first reading, the clock went back or the last
+    reading is too old.
+    """
     if before is None:
         return 0.0
     elapsed = now.at - before.at
@@ -91,7 +96,7 @@ def _grown(before: Reading, now: Reading, column: str, has_restarted: bool) -> f
     was, is_ = before.numbers.get(column), now.numbers.get(column)
     if is_ is None:
         return 0
-    # A counter that appears was installed meanwhile, with its engine: it started at 0.
+    # A counter that appears came with an engine that was installed in the meantime: it started at 0.
     if was is None or has_restarted or is_ < was:
         return is_
     return is_ - was
@@ -103,5 +108,5 @@ def _sum(status: Mapping[str, str], names: tuple[str, ...]) -> float | None:
 
 
 def _counter(text: str | None) -> int | None:
-    """Counters may need 64 bits, since only their growth is stored in columns."""
+    """Parses a counter. It may need 64 bits, since only its growth is stored in columns."""
     return whole(text, MOST_COUNTED)

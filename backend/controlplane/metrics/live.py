@@ -1,4 +1,4 @@
-"""What a round of polls tells those who watch: the whole fleet's figures, and those of the instances that they name."""
+"""Live figures of a round of polls for readers of events: of the whole fleet, and of instances that they name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLUMNS = sorted({column for definition in METRICS.values() for column in defini
 
 
 def fleet_values(at: int) -> Values:
-    """Of all instances that answered in the round, added up as for the fleet's charts."""
+    """Returns the sums over all instances that answered in the round, computed as for the fleet's charts."""
     sums = ", ".join(f"{'MAX' if column == SECONDS else 'SUM'}({column})" for column in COLUMNS)
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {sums} FROM {Sample._meta.db_table} WHERE at = %s", [at])  # noqa: S608 - own names
@@ -24,7 +24,7 @@ def fleet_values(at: int) -> Values:
 
 
 def sample_facts(events: Sequence[Event], instances: Collection[str]) -> dict[int, dict[str, Any]]:
-    """By event: the values of each of these instances that answered in its round."""
+    """Returns, by event, the values of those of these instances that answered in its round."""
     if not instances:
         return {}
     times = {event.pk: int(event.facts["sampled_at"]) for event in events}

@@ -14,9 +14,9 @@ from controlplane.metrics.columns import COUNTER_COLUMNS, GAUGE_COLUMNS
 
 
 class Measures(models.Model):
-    """One bucket of time. A counter a server does not have is 0; a gauge it does not have is null."""
+    """One time bucket. A counter that a server does not have is 0; a gauge that it does not have is null."""
 
-    at = models.BigIntegerField()  # start of the bucket; of a sample: when it was taken
+    at = models.BigIntegerField()  # start of the bucket; for a sample, the time it was taken
     seconds = models.FloatField(help_text="How much time the counters cover.")
 
     class Meta:
@@ -50,19 +50,21 @@ class HourRollup(InstanceMeasures):
 
 
 class SixHourRollup(InstanceMeasures):
-    """For a month of many instances side by side: rows lie in the order of time, so each that is read is a page."""
+    """For a month of many instances side by side. Rows are in order of time, so each row that is read costs a page."""
 
 
 class FleetMinute(Measures):
-    """All instances together: counters and gauges added up, `seconds` averaged so that rates are those of the fleet."""
+    """All instances together: counters and gauges are added up, `seconds` is averaged so that rates are those of the
+    fleet.
+    """
 
     at = models.BigIntegerField(primary_key=True)
 
 
 class Latest(models.Model):
-    """The newest raw reading of an instance, from which the next sample's growth is computed."""
+    """The newest raw reading of an instance. The next sample's growth is computed from it."""
 
-    # No constraint: an instance deleted in the middle of a round must not spoil the round.
+    # No constraint: an instance that is deleted during a round must not make the round fail.
     instance = models.OneToOneField(
         Instance, on_delete=models.CASCADE, primary_key=True, related_name="latest", db_constraint=False
     )

@@ -1,10 +1,11 @@
-"""Tables partitioned by time, on PostgreSQL; elsewhere plain tables with the same columns.
+"""Tables partitioned by time on PostgreSQL; on other databases plain tables with the same columns.
 
-A row outside every partition is refused by the database, so partitions are made ahead, and again before rows of another
+The database refuses a row outside all partitions. So partitions are made in advance, and also before rows of another
 time (a clock that jumped, history that is loaded) are written.
 
-Who reads a table for long, as a dump does, must not hold up who writes to it. So a partition is made beside the table
-and attached, which takes no lock that a reader holds; and one that cannot be dropped soon stays until the next time.
+A long reader of a table, such as a dump, must not block writers. So a partition is made as a separate table and
+attached, which takes no lock that conflicts with readers; a partition that cannot be dropped quickly stays until the
+next time.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from controlplane.metrics.models import MinuteRollup, Sample
 DAY = 86400
 SPANS: dict[type[models.Model], int] = {Sample: DAY, MinuteRollup: 7 * DAY}
 AHEAD = 2  # partitions beyond the newest row
-DROP_WAITS_SECONDS = 2  # for readers; meanwhile writers wait for it
+DROP_WAITS_SECONDS = 2  # for readers; writers wait during that time
 
 log = structlog.get_logger(__name__)
 
 
 class CreatePartitionedModel(migrations.CreateModel):
-    """CreateModel whose table is partitioned by range of `at` where the database can."""
+    """CreateModel with a table that is partitioned by range of `at` if the database supports it."""
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         if schema_editor.connection.vendor != "postgresql":
@@ -37,21 +38,21 @@ class CreatePartitionedModel(migrations.CreateModel):
 
 
 def partitions_ensure(model: type[models.Model], first_at: int, last_at: int) -> None:
-    """Every row from `first_at` to `last_at`, and of some time after, has a partition to go to."""
+    """Makes partitions for every row from `first_at` to `last_at`, and for some time after."""
     if connection.vendor != "postgresql":
         return
     span, table = SPANS[model], model._meta.db_table
     with connection.cursor() as cursor:
         wanted = range(first_at // span * span, last_at + (AHEAD + 1) * span, span)
         for start in sorted({*wanted} - {start for _, start in _partitions(cursor, table)}):
-            # Numbers of our own making: DDL takes no parameters.
+            # The numbers are computed here: DDL takes no parameters.
             name, values = f'"{table}_p{start}"', f"FROM ({start}) TO ({start + span})"
             cursor.execute(f'CREATE TABLE IF NOT EXISTS {name} (LIKE "{table}" INCLUDING ALL)')
             cursor.execute(f'ALTER TABLE "{table}" ATTACH PARTITION {name} FOR VALUES {values}')
 
 
 def rows_expire(model: type[models.Model], before_at: int) -> None:
-    """Drop what is older: whole partitions where there are any, rows elsewhere."""
+    """Deletes older rows: whole partitions if there are any, otherwise rows."""
     if connection.vendor != "postgresql" or model not in SPANS:
         model._default_manager.filter(at__lt=before_at).delete()
         return

@@ -1,8 +1,7 @@
-"""One round: every instance is asked once, and its sample and newest reading are written in bulk.
+"""One round of polls: every instance is queried once, and its sample and newest reading are written in bulk.
 
-The caller's thread alone speaks to the database.
-A server that fails leaves no sample: a gap in the plot is the truth. One that was late is left out of some rounds.
-If all samples cannot be written at once, each is written by itself.
+Only the caller's thread uses the database. A server that fails leaves no sample, which is a gap in the chart. One that
+was late is left out of some rounds. If the samples cannot be written together, each is written by itself.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ TURN = "poll"
 ROUND_ENDED = "poll_ended"
 LEASE_SECONDS = 120.0
 CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5  # a slow server must not hold up the round
-LONGEST_ROUNDS = 3  # missed in a row before growth is not counted, however long the interval
+LONGEST_ROUNDS = 3  # after so many missed rounds growth is not counted, however long the interval
 
 # Names are constants of this product, never input.
 _names = {"STATUS": STATUS_NAMES, "VARIABLES": VARIABLE_NAMES}
@@ -60,7 +59,7 @@ class Round:
 
 
 def poll_if_due(now: float | None = None) -> Round | None:
-    """None: not due, or somebody else is at it."""
+    """Runs a round if it is due. None if it is not due or another process runs it."""
     now = clock.shared_time() if now is None else now
     interval = settings_get().poll_interval_seconds
     if not turn_claim(TURN, now, LEASE_SECONDS, interval):
@@ -108,7 +107,10 @@ def _read_all(instances: Sequence[Instance], connections: Connections, work: Wor
 def _near_caches(
     instances: Sequence[Instance], readings: Mapping[str, Reading], connections: Connections, work: Work
 ) -> dict[str, Listed]:
-    """Of each instance that answered. Only those that count any are asked for the list."""
+    """Returns the list of near caches of each instance that answered.
+
+    Instances that count no near caches are not queried.
+    """
     listed = {pk: Listed(reading.at) for pk, reading in readings.items() if not reading.numbers.get("near_caches")}
     having = [each for each in instances if each.pk in readings and each.pk not in listed]
     for pk, rows in connections.rows_all(having, _limits(), f"SHOW FQC {NEAR}").items():
@@ -118,7 +120,7 @@ def _near_caches(
 
 
 def _write(at: int, readings: Mapping[str, Reading]) -> None:
-    """In the caller's transaction."""
+    """Writes samples and readings. Call it in a transaction."""
     before = _readings_before(readings)
     reported = reported_take(at, readings)
     longest = max(LONGEST_SECONDS, LONGEST_ROUNDS * settings_get().poll_interval_seconds)
@@ -129,12 +131,15 @@ def _write(at: int, readings: Mapping[str, Reading]) -> None:
 
 
 def _add_reported(grown: Numbers, reported: Reported) -> None:
-    """To what the server counts of those that are attached. Where an interval is not counted, no counter grows."""
+    """Adds what near caches reported to the counts of the attached ones.
+
+    If an interval is not counted, no counter grows.
+    """
     counted = bool(grown[SECONDS])
     told = {
         "near_hits": reported.hits * counted,
         "near_misses": reported.misses * counted,
-        # A server whose cache is off counts no reads: those that near caches passed on to it were not cached.
+        # A server whose cache is off counts no reads. Reads that near caches passed on to it count as not cached.
         "not_cached": 0 if _counts_reads(grown) else reported.misses * counted,
         "near_caches": reported.reporting,
         "near_caches_detached": reported.detached,

@@ -1,4 +1,4 @@
-"""A quantile from counts of what lay within some bounds. Pure."""
+"""Computes a quantile from the numbers of values within some bounds. Pure."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 
 def quantile(share: float, total: float, within: Iterable[tuple[int, float]]) -> float:
-    """`within`: each bound, rising, with how many lay within it. Evenly spread between two bounds is what is assumed.
+    """`within`: each bound in rising order, with the number of values within it. Values are assumed to be evenly spread
+    between two bounds.
 
-    Never less than the first bound or more than the last, since nothing is known beyond them.
+    The result is never less than the first bound or more than the last, since nothing is known beyond them.
     """
     wanted, lower, below = share * total, 0, 0.0
     for bound, count in within:

@@ -1,7 +1,7 @@
-"""Samples to minutes, to hours, to six hours, and to the fleet as a whole: sums of what grew, averages of what stands.
+"""Rolls samples up to minutes, hours, six hours and the whole fleet: counters are added up, gauges averaged.
 
-Every statement replaces what it finds, so a rollup that runs twice or late changes nothing. The mark says up to where
-minutes are complete; a little before it is rolled again for samples that came late.
+Every statement replaces existing rows, so a rollup that runs twice or late does no harm. The mark says up to where
+minutes are complete; a little before the mark is rolled up again for late samples.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from controlplane.settings.selectors import settings_get
 MARK = "rolled_until"
 MINUTE, HOUR, SIX_HOURS, DAY = 60, 3600, 6 * 3600, 86400
 LATE_SECONDS = 2 * MINUTE
-HOURS_EVERY_SECONDS = 5 * MINUTE  # the running hour is refreshed this often
+HOURS_EVERY_SECONDS = 5 * MINUTE  # the present hour is refreshed this often
 
 
 @transaction.atomic
@@ -69,7 +69,7 @@ def _roll_fleet(since: int, until: int) -> None:
 
 
 def _replace(target: type[models.Model], key: tuple[str, ...], select: str, arguments: list[int]) -> None:
-    """Columns come from the models, never from input."""
+    """Replaces rows of `target`. Column names come from the models, never from input."""
     columns = (SECONDS, *COUNTER_COLUMNS, *GAUGE_COLUMNS)
     changes = ", ".join(f"{column} = excluded.{column}" for column in columns)
     with connection.cursor() as cursor:

@@ -12,7 +12,7 @@ from controlplane.metrics.series import MOST_SPARKLINES
 
 
 def metrics_named(names: str) -> list[MetricDefinition]:
-    """A comma-separated list, in its order and without repeats."""
+    """Returns the metrics of a comma-separated list, in its order and without repeats."""
     wanted = list(dict.fromkeys(name.strip() for name in names.split(",") if name.strip()))
     unknown = [name for name in wanted if name not in METRICS]
     if unknown or not wanted:
@@ -23,7 +23,7 @@ def metrics_named(names: str) -> list[MetricDefinition]:
 
 
 def instances_named(ids: str) -> list[str]:
-    """A comma-separated list of ids, in its order and without repeats. One that is deleted by now is left out."""
+    """Returns the ids of a comma-separated list, in its order and without repeats. Deleted instances are left out."""
     wanted = list(dict.fromkeys(each.strip() for each in ids.split(",") if each.strip()))
     if not 1 <= len(wanted) <= MOST_SPARKLINES:
         raise Invalid.field("instances", f"write 1 to {MOST_SPARKLINES} ids, separated by commas")

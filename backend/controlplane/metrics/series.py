@@ -17,9 +17,10 @@ MOST_SPARKLINES, MOST_SPARKLINE_POINTS = 200, 60
 MINUTE, HOUR, DAY = 60, 3600, 86400
 Tables = Sequence[tuple[str, float]]  # resolution, and the longest span that is read at it
 CHART: Tables = (("raw", 6 * HOUR), ("minute", 4 * DAY), ("hour", inf))
-# Of many instances some hundred rows each at most, as each that is read is a page: rather fewer points than a wait.
+# For many instances at most some hundred rows each, since rows are spread over the disk and each costs a page. Fewer
+# points are better than waiting.
 SPARKLINES: Tables = (("raw", HOUR / 6), ("minute", 2 * HOUR), ("hour", 5 * DAY), ("six_hours", inf))
-UNITS = {"minute": MINUTE, "hour": HOUR, "six_hours": 6 * HOUR}  # raw: the interval of polling
+UNITS = {"minute": MINUTE, "hour": HOUR, "six_hours": 6 * HOUR}  # for raw the unit is the polling interval
 MODELS: dict[str, type[models.Model]] = {
     "raw": Sample, "minute": MinuteRollup, "hour": HourRollup, "six_hours": SixHourRollup
 }  # fmt: skip
@@ -31,7 +32,7 @@ Sums = Mapping[str, float | None]
 @dataclass(frozen=True)
 class Span:
     first_at: int
-    last_at: int  # exclusive
+    last_at: int  # the span ends before this second
     step_seconds: int
     resolution: str  # one of MODELS
 
@@ -40,16 +41,18 @@ class Span:
 class Series:
     definition: MetricDefinition
     values: list[float | None]
-    whole: float | None  # of the whole span: a quotient of sums, not the mean of `values`
+    whole: float | None  # the value for the whole span: a quotient of sums, not the mean of `values`
 
 
 def span_of(first_at: int, last_at: int, points: int, poll_seconds: int, tables: Tables = CHART) -> Span:
-    """The finest table that may be read for so long, and a step that is a multiple of its own."""
+    """Returns the finest table that may be read for a span of this length, and a step that is a multiple of the table's
+    own.
+    """
     length = last_at - first_at
     resolution = next(name for name, longest in tables if length <= longest)
     unit = UNITS.get(resolution, poll_seconds)
-    unit *= -(-poll_seconds // unit)  # polled less often than that: buckets in between would be empty
-    # Buckets start on multiples of the step, so the span may touch one more than its length says.
+    unit *= -(-poll_seconds // unit)  # if polls are less frequent than the unit, buckets in between would be empty
+    # Buckets start on multiples of the step, so the span may touch one bucket more than its length requires.
     steps = max(1, -(-length // ((min(points, MOST_POINTS) - 1) * unit)))
     step = steps * unit
     first = first_at // step * step
@@ -63,7 +66,7 @@ def instance_series(instance_id: str, definitions: Sequence[MetricDefinition], s
 def instances_series(
     instance_ids: Sequence[str], definitions: Sequence[MetricDefinition], span: Span
 ) -> dict[str, list[Series]]:
-    """Of each instance; one that has no samples has gaps alone."""
+    """Returns the series of each instance. An instance without samples has gaps only."""
     if not instance_ids:
         return {}
     found = _instances_buckets(instance_ids, definitions, span)
@@ -71,7 +74,7 @@ def instances_series(
 
 
 def instance_sums(instance_id: str, definitions: Sequence[MetricDefinition], span: Span) -> Sums:
-    """The columns of these metrics over the whole span; empty without samples."""
+    """Returns the columns of these metrics summed over the whole span; empty without samples."""
     found = _instances_buckets([instance_id], definitions, span)
     return added_up(found.get(instance_id, {}).values())
 
@@ -124,7 +127,10 @@ def _buckets(
     where: str = "",
     arguments: Sequence[Any] = (),
 ) -> dict[str, dict[int, Sums]]:
-    """By `whose`, then by start. Column names come from the definitions, never from input."""
+    """Returns sums by the value of `whose`, then by the bucket's start.
+
+    Column names come from the definitions, never from input.
+    """
     columns = sorted({column for definition in definitions for column in definition.columns} | {SECONDS})
     aggregates = ", ".join(f"{aggregate_of(column)}({column})" for column in columns)
     statement = (

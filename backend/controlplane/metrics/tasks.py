@@ -1,4 +1,4 @@
-"""Celery's doors to polling and rollups. Each may run twice or late: the services see to it that it does not matter."""
+"""Celery tasks of polling and rollups. Each may run twice or late; the services ensure that this does no harm."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOOKOUT.lanes["living"].append(polling.poll_if_due)
 
 @shared_task(name="metrics.look")
 def look() -> None:
-    """A knock: whoever looks at the servers goes on, or somebody begins."""
+    """Starts the looks at the servers in this process, unless a process does them already."""
     LOOKOUT.knock()
 
 

@@ -147,7 +147,7 @@ def _span(query: dict[str, Any], tables: Tables = CHART, is_fleet: bool = False)
         raise Invalid.field("from", "must be before `to`, and after 1970")
     if last - first > LONGEST_SECONDS:
         raise Invalid.field("from", "at most 400 days before `to`")
-    # The fleet as a whole is kept by the minute only.
+    # The fleet as a whole is only stored by the minute.
     poll_seconds = 60 if is_fleet else settings_get().poll_interval_seconds
     return span_of(first, last, query["points"], poll_seconds, tables)
 

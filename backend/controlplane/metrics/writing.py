@@ -1,9 +1,9 @@
-"""What a round found, into its tables in one go: the sample, and the newest reading with what was computed from it.
+"""Writes the results of a round in bulk: the sample, and the newest reading with the figures computed from it.
 
-Rows come as tuples and go past the ORM, whose preparing of thirty columns cost more than asking the server. On
-PostgreSQL they are copied into a table of the session's own, and from there into place; elsewhere each statement is
-prepared once for all rows. A slot that was sampled already keeps its sample, unless the clock has been set back since:
-then the server's uptime tells that it was another time. The newest reading is replaced.
+Rows are tuples and bypass the ORM, whose preparation of thirty columns cost more than querying the server. On
+PostgreSQL they are copied into a temporary table and from there inserted; elsewhere each statement is prepared once for
+all rows. A slot with a sample keeps it, unless the clock has been set back since, which the server's uptime shows. The
+newest reading is replaced.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ LATEST_TYPES = {
     "instance_id": "text", "at": "float8", "readings": "jsonb", "growth": "jsonb", "hit_ratio": "float8",
     "lookups_per_second": "float8",
 }  # fmt: skip
-# In the staging table both have their own time.
+# In the staging table sample and reading have a time each.
 STAGED_LATEST = {("latest_at" if name == "at" else name): kind for name, kind in LATEST_TYPES.items()}
-SAME_TIME_SECONDS = 60  # two rounds in one slot are no further apart
+SAME_TIME_SECONDS = 60  # two rounds for the same slot are no further apart
 
 
 def _replaced(columns: Collection[str], key: Collection[str]) -> str:
@@ -45,7 +45,7 @@ class Found:
 
 
 def round_write(at: int, found: Mapping[str, Found]) -> None:
-    """In the caller's transaction."""
+    """Writes the results. Call it in a transaction."""
     if connection.vendor == "postgresql":
         _copy(at, found)
     else:
@@ -57,7 +57,7 @@ def _sample(instance_id: str, at: int, grown: Numbers) -> tuple[Any, ...]:
 
 
 def _latest(found: Found) -> tuple[Any, ...]:
-    """All but the instance."""
+    """Returns all columns but the instance."""
     values = (METRICS[name].value(found.growth) for name in ("hit_ratio", "lookups_per_second"))
     return (found.reading.at, json.dumps(found.reading.numbers), json.dumps(found.growth), *values)
 
@@ -92,7 +92,10 @@ def _given(columns: Collection[str]) -> str:
 
 
 def _statements(samples: str, latest: str) -> tuple[str, str]:
-    """From where the rows of either come, to how they are inserted. Names are those of the models, never input."""
+    """Returns two SQL statements, which insert samples and readings from these sources.
+
+    Names are those of the models, never input.
+    """
     return (
         f"INSERT INTO {Sample._meta.db_table} ({', '.join(SAMPLE_TYPES)}) {samples}"
         f" ON CONFLICT (instance_id, at) DO UPDATE SET {_replaced(SAMPLE_TYPES, ('instance_id', 'at'))}"

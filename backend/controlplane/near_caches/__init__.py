@@ -1,1 +1,3 @@
-"""The near caches of each instance: those that its server lists, and those that report themselves, where none can."""
+"""The near caches of each instance: those that its server lists, and those that report themselves if the server cannot
+list them.
+"""

@@ -1,7 +1,7 @@
-"""Whether this machine's stack is building `fqc-near`, to start it before an instance.
+"""Finds out whether this machine's stack is building `fqc-near` for an instance.
 
-`backend/stack/near_build.py` writes the file, and holds its lock while the build is at work. A lock ends with its
-process, so a build that was killed is not taken for one that is at work.
+`backend/stack/near_build.py` writes the file, and holds its lock during the build. A lock ends with its process, so a
+build that was killed does not count as running.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NAME = "near-build.json"
 
 
 def near_build(instance_name: str) -> Literal["building", "failed"] | None:
-    """None: nothing is being built for this instance, or it was built."""
+    """Returns the state of the build. None if nothing is being built for this instance, or the build has succeeded."""
     try:
         with (settings.RUN_DIR / NAME).open() as file:
             told = json.load(file)

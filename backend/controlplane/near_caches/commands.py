@@ -1,4 +1,4 @@
-"""How `fqc-near` is started before an instance: by hand, as a service of the machine, or in a container. Pure."""
+"""The commands that start `fqc-near` for an instance: by hand, as a service of the machine, or in a container. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 LISTEN = "127.0.0.1:3307"
 CONFIG_FILE = "/etc/fqc-near.toml"
 REPORTS = "--control-plane {url} --control-plane-token-file /etc/fqc-near/token"
-# systemd lets the unit read a password that only root may read otherwise.
+# systemd gives the unit access to a password that otherwise only root may read.
 CREDENTIAL = "/run/credentials/fqc-near.service/password"
 PLACEHOLDER = "'choose a password'"
 PASSWORD_OPTIONS = ("feed-password-file", "binlog-password-file")
@@ -31,7 +31,9 @@ def config_lines(host: str, port: int, options: Mapping[str, str]) -> tuple[str,
 
 
 def service_lines(options: Mapping[str, str]) -> tuple[str, ...]:
-    """For root on the application's machine, once the package is installed and the file is there."""
+    """Returns commands for root on the application's machine, after the package and the configuration file are
+    installed.
+    """
     start = "systemctl enable --now fqc-near"
     password = next((options[name] for name in PASSWORD_OPTIONS if name in options), None)
     if password is None:
@@ -45,7 +47,7 @@ def service_lines(options: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def docker_command(host: str, port: int, options: Mapping[str, str]) -> str:
-    """With the image that engine/Dockerfile.near makes. Files are those of the machine."""
+    """Returns the command for the image that engine/Dockerfile.near makes. Paths are those of the machine."""
     values = {"server": _address(host, port), "listen": LISTEN, **options}
     if values.pop("feed-password-file", None):
         values["password"] = PLACEHOLDER

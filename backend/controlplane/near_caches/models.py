@@ -1,6 +1,6 @@
-"""What was said last of each near cache: by its server if it is attached there, else by itself.
+"""The last known state of each near cache, reported by the server that it is attached to, or else by itself.
 
-How many hits there were when, samples of the instance tell.
+The history of hits is in the samples of the instance.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ VERSION_LENGTH, SERVER_LENGTH, OBSTACLE_LENGTH = 32, 255, 500
 
 
 class Source(TextChoices):
-    """Who tells of it."""
+    """The reporter of a near cache: the server that it is attached to, or the near cache itself."""
 
     ATTACHED = "attached", "attached"
     REPORTING = "reporting", "reporting"
@@ -29,7 +29,7 @@ class Mode(TextChoices):
 
 
 class NearCache(models.Model):
-    # No constraint: an instance deleted in the middle of a round must not spoil the round.
+    # No constraint: an instance that is deleted during a round must not make the round fail.
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="near_caches", db_constraint=False)
     source = models.CharField(
         max_length=9,
@@ -37,7 +37,8 @@ class NearCache(models.Model):
         default=Source.ATTACHED,
         help_text="attached: its server's plugin tells of it. reporting: it reports here itself.",
     )
-    # The server's own number, from 1 in each of its lives; or the one that a reporting near cache drew when it started.
+    # The server's number for the attachment, which restarts at 1 with the server; or the number that a reporting near
+    # cache drew at its start.
     attachment = models.BigIntegerField()
     name = models.CharField(max_length=NAME_LENGTH)
     address = models.CharField(max_length=ADDRESS_LENGTH, blank=True)
@@ -57,7 +58,7 @@ class NearCache(models.Model):
     staleness_ms = models.FloatField(null=True, help_text="How old its answers could be. Told by bounded ones alone.")
     protocol = models.PositiveIntegerField(default=0, help_text="Of its attachment; 0: it reports.")
     is_attached = models.BooleanField(default=True)
-    has_left = models.BooleanField(default=False)  # it said that it stops
+    has_left = models.BooleanField(default=False)  # it announced that it stops
     attached_at = models.DateTimeField(help_text="Of the first poll that found it, or of its first report.")
     seen_at = models.DateTimeField(help_text="Of the newest poll that found it, or of its newest report.")
     lease_ms = models.FloatField(default=0, help_text="What was left of its lease.")
@@ -80,7 +81,7 @@ class NearCache(models.Model):
     misses_per_second = models.FloatField(null=True)
     writers_waited = models.BigIntegerField(default=0, help_text="Writers that have waited for it.")
     waited_ms = models.FloatField(default=0, help_text="How long they waited together.")
-    # What it has reported since the newest sample of its instance.
+    # Hits and misses reported since the newest sample of the instance.
     unsampled_hits = models.BigIntegerField(default=0)
     unsampled_misses = models.BigIntegerField(default=0)
 

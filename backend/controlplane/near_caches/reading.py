@@ -1,4 +1,4 @@
-"""One row of ``SHOW FQC NEAR``, as numbers. Pure. A server may answer anything: what is no row of it is left out."""
+"""Parses the rows of ``SHOW FQC NEAR``. Pure. A server may answer anything, so invalid rows are left out."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from controlplane.gateway.numbers import MOST_STORED, decimal, whole
 
 NAME = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 ADDRESS = re.compile(r"[!-~]{0,80}")
-MOST_ROWS = 1000  # of one server
+MOST_ROWS = 1000  # per server
 MOST_PROTOCOL = 2**31 - 1
 
-Row = Mapping[str, str | None]  # as the server wrote it, by column
+Row = Mapping[str, str | None]  # the server's text by column
 
 
 def near_rows(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Fields of near caches, one for each attachment."""
+    """Returns the fields of near caches, one mapping per attachment."""
     read = (_fields(row) for row in list(rows)[:MOST_ROWS])
     return list({(each["name"], each["attachment"]): each for each in read if each is not None}.values())
 

@@ -1,8 +1,9 @@
-"""What near caches say of themselves, where no plugin is there to ask.
+"""Reports of near caches about themselves, for servers without the plugin.
 
-A report is noted when it comes. What it adds to the instance's counters waits for the next sample, so that charts and
-alerts have it with all else of that round. Whoever is silent for three rounds is detached, and missed for an hour, as
-by a server; whoever says that it stops is not missed.
+A report is stored when it arrives. Its hits and misses are added to the instance's counters with the next sample, so
+that charts and alerts have them together with the rest of that round. A near cache that is silent for three rounds is
+marked detached and counted as missed for an hour, like one that a server lists; one that announces its stop is not
+missed.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ from controlplane.settings.selectors import settings_get
 
 SILENT_ROUNDS = 3
 MISSED = timedelta(hours=1)
-# More than any program answers. Without a limit, what is told could outgrow the columns that add it up.
+# More than any program answers. Without this limit, reported values could overflow the columns that add them up.
 MOST_PER_SECOND = 10_000_000
 
 
 @dataclass
 class Reported:
-    """By the near caches of one instance since its newest sample."""
+    """The reports of one instance's near caches since its newest sample."""
 
     hits: int = 0
     misses: int = 0
@@ -41,7 +42,7 @@ class Reported:
 
 @transaction.atomic
 def near_report(instance: Instance, report: Mapping[str, Any], address: str) -> float:
-    """After how many seconds the next one is wanted."""
+    """Stores a report. Returns the number of seconds until the next one is expected."""
     now = clock.shared_now()
     told = {**report, "address": address, "seen_at": now}
     has_left = told.pop("is_leaving")
@@ -69,7 +70,7 @@ def _make_room(instance: Instance) -> None:
 def _add(near: NearCache, told: Mapping[str, Any]) -> None:
     seconds = (told["seen_at"] - near.seen_at).total_seconds()
     hits, misses = (_grown(getattr(near, name), told[name], seconds) for name in ("hits", "misses"))
-    # The ratio of the instance is that of what is served.
+    # Observed hits are not served, so they must not count in the instance's hit ratio.
     if told["observed_hits"] is None:
         near.unsampled_hits += hits
         near.unsampled_misses += misses
@@ -81,12 +82,19 @@ def _add(near: NearCache, told: Mapping[str, Any]) -> None:
 
 
 def _grown(before: int, now: int, seconds: float) -> int:
-    """A clock that was set back, or a report that was overtaken: nothing."""
+    """Returns the growth of a counter, bounded by the elapsed seconds.
+
+    It is 0 if the clock was set back or a later report arrived first.
+    """
     return int(max(0, min(now - before, seconds * MOST_PER_SECOND)))
 
 
 def reported_take(at: float, sampled: Collection[str]) -> dict[str, Reported]:
-    """For a round of polls, in its transaction: by instance. What those in `sampled` are told of is not told again."""
+    """Returns the reported growth by instance.
+
+    Call it in the transaction of a round of polls. For the instances in `sampled` the growth is reset, so that it is
+    counted only once.
+    """
     silence = timedelta(seconds=SILENT_ROUNDS * settings_get().poll_interval_seconds)
     _reporting().filter(is_attached=True, seen_at__lt=moment(at) - silence).update(is_attached=False)
     rows = list(_reporting().select_for_update())

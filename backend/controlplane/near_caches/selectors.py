@@ -13,17 +13,17 @@ from controlplane.near_caches.ways import EXACT, RULED, modes_of, offers_tls, op
 
 
 def near_cache_list(instance: Instance) -> QuerySet[NearCache]:
-    """Each row knows this instance, without a query of its own."""
+    """Returns the near caches of an instance. Each row refers to this object, without a query of its own."""
     return instance.near_caches.all()
 
 
 def reporting_near_caches(instance: Instance) -> QuerySet[NearCache]:
-    """Those that go on reporting."""
+    """Returns the near caches that still report."""
     return NearCache.objects.filter(instance=instance, source=Source.REPORTING, is_attached=True)
 
 
 def near_modes(instance: Instance) -> list[str]:
-    """The modes in which a near cache can serve before this instance, the best one first."""
+    """Returns the modes in which a near cache can serve for this instance, the best one first."""
     return modes_of(
         local_product(instance.product).name,
         instance.engine_version,
@@ -34,11 +34,11 @@ def near_modes(instance: Instance) -> list[str]:
 
 
 def near_options(instance: Instance, mode: str, variables: Mapping[str, str]) -> dict[str, str]:
-    """`variables`: of the server, as far as they are known."""
+    """`variables`: those of the server that are known."""
     product = local_product(instance.product).name
     return options(mode, has_tls=offers_tls(product, instance.engine_version, variables))
 
 
 def near_mode_to_report(instance: Instance) -> str:
-    """The mode of a near cache that reports with a token. The server lists one in exact mode."""
+    """Returns the mode of a near cache that reports with a token. In exact mode the server lists near caches itself."""
     return next(mode for mode in [*near_modes(instance), RULED] if mode != EXACT)

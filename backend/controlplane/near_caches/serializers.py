@@ -20,13 +20,13 @@ from controlplane.near_caches.models import (
 )
 from controlplane.near_caches.reading import NAME
 
-# An attached near cache says these of itself, too (engine/crates/near-core/src/obstacle.rs).
+# An attached near cache reports these itself, too (engine/crates/near-core/src/obstacle.rs).
 SERVER_CACHE_OFF = "the server's cache is off"
 SERVER_SILENT = "its server does not respond"
 NO_LEASE = "it has no lease: its last message to the server is too old"
 STATES = ("serving", "waiting", "detached")
 REPORTED_MODES = [choice for choice in Mode.choices if choice[0] != Mode.EXACT]
-MOST_COUNTED = 2**53 - 1  # what every reader of JSON takes as it is
+MOST_COUNTED = 2**53 - 1  # the largest integer that every JSON reader keeps exact
 
 
 class NearCacheSerializer(serializers.ModelSerializer[NearCache]):

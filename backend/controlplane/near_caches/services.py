@@ -1,4 +1,7 @@
-"""What a round of polls found of near caches, noted. One that is gone stays in the list for a day: it may be missed."""
+"""Stores the near caches that a round of polls found.
+
+One that is gone stays in the list for a day, so that it can be missed.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,14 @@ Key = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class Listed:
-    """By one server; `at`: when, in epoch seconds."""
+    """The near caches that one server lists. `at`: when it was asked, in epoch seconds."""
 
     at: float
     rows: Sequence[Row] = ()
 
 
 def near_caches_note(found: Mapping[str, Listed]) -> None:
-    """`found`: of each instance that answered, by its id. In the caller's transaction."""
+    """Stores the lists by instance id, of the instances that answered. Call it in a transaction."""
     if not found:
         return
     kept = {_key(near): near for near in NearCache.objects.filter(source=Source.ATTACHED, is_attached=True)}
@@ -56,7 +59,10 @@ def _read(found: Mapping[str, Listed], kept: Mapping[Key, NearCache]) -> Iterabl
 
 
 def _is_same(near: NearCache, before: NearCache) -> bool:
-    """A server that was started again counts its attachments from 1: the same number may be another one."""
+    """Returns whether the row is the same attachment.
+
+    A restarted server counts attachments from 1 again, so the number alone is not enough.
+    """
     return before.hits <= near.hits and before.writers_waited <= near.writers_waited
 
 
@@ -69,7 +75,7 @@ def _compare(near: NearCache, before: NearCache) -> None:
 
 
 def forget_returned() -> None:
-    """Those that came back by the same name."""
+    """Deletes rows of detached near caches that are attached again under the same name."""
     back = NearCache.objects.filter(is_attached=True, instance=OuterRef("instance"), name=OuterRef("name"))
     NearCache.objects.filter(Exists(back), is_attached=False).delete()
 

@@ -1,4 +1,4 @@
-"""The ways in which `fqc-near` can serve before a server, by its product, line and edition. Pure.
+"""The modes in which `fqc-near` can serve for a server, by its product, line and edition. Pure.
 
 This table agrees with what the program itself accepts (`engine/crates/near/src/binlog/product.rs`): advice that the
 program refuses would be wrong. Tests run every statement and start servers with every option line.
@@ -25,18 +25,18 @@ OWN_OPTIONS = {
     BOUNDED: {"binlog-user": READER_USER, "binlog-password-file": PASSWORD_FILE},
     RULED: {"rules": RULES_FILE},
 }
-# Clients take the TLS that a server offers, and pass a near cache unread that speaks none to the server. MySQL also
-# takes the password of such an account over TLS alone.
+# Clients use TLS if a server offers it, and a near cache without TLS to the server passes their connections through
+# unread. MySQL also accepts the password of such an account only over TLS.
 TLS_OPTIONS = {"server-tls": "ca", "server-ca": CA_FILE}
-# From this MariaDB on a server without a certificate makes one in memory, another one at each start.
+# Since this version a MariaDB server without a certificate makes one in memory, another one at each start.
 OWN_CERTIFICATE = (11, 4)
 READER_RIGHTS = {
     MARIADB.name: "REPLICATION SLAVE, BINLOG MONITOR, PROCESS",
     MYSQL.name: "REPLICATION SLAVE, REPLICATION CLIENT",
 }
-# Whether its log has a change before other sessions see that change is not documented.
+# It is not documented whether its log has a change before other sessions see that change.
 EDITIONS_WITHOUT_A_LOG_TO_FOLLOW = ("Amazon Aurora",)
-OLDEST_MYSQL_LOG = 8  # the first major version whose log is followed
+OLDEST_MYSQL_LOG = 8  # the first major version whose log can be followed
 NODE_OF_A_CLUSTER = "wsrep_on"
 
 
@@ -44,9 +44,9 @@ NODE_OF_A_CLUSTER = "wsrep_on"
 class LogSetting:
     """A variable that must have one of these values so that the log has every change, with the option lines for it."""
 
-    names: tuple[str, ...]  # of any version; the first that the server has counts
+    names: tuple[str, ...]  # in any version; the first one that the server has counts
     fit: tuple[str, ...]
-    lines: tuple[str, ...]  # of the option file
+    lines: tuple[str, ...]  # for the option file
 
     def value(self, variables: Mapping[str, str]) -> str:
         return next((variables[name] for name in self.names if name in variables), "")
@@ -81,19 +81,22 @@ LOG_SETTINGS: dict[str, tuple[LogSetting, ...]] = {
 SERVED_FOR_A_WHILE = ('cache = "always"', "ttl = 5")
 LONGEST_SHAPE = 160
 MOST_RULES = 5
-ONE_STATEMENT = re.compile(r"(?!0+$)[0-9a-f]{32}")  # all others together have a digest of zeros
+ONE_STATEMENT = re.compile(r"(?!0+$)[0-9a-f]{32}")  # the row for all other statements has a digest of zeros
 
 
 @dataclass(frozen=True)
 class Repeated:
-    """A shape of statement that was run more than once."""
+    """A statement shape that was run more than once."""
 
     digest: str
     shape: str
 
 
 def modes_of(product: str, version: str, edition: str, *, has_engine: bool, takes_engine: bool) -> list[str]:
-    """The best one first. Where MariaDB runs the engine there is no other: answers in exact mode are never stale."""
+    """Returns the modes, the best one first.
+
+    If MariaDB has the engine there is only exact mode, whose answers are never stale.
+    """
     exact = [EXACT] if product == MARIADB.name and (has_engine or takes_engine) else []
     if exact and has_engine:
         return exact
@@ -113,7 +116,7 @@ def settings_missing(product: str, variables: Mapping[str, str]) -> list[LogSett
 
 
 def has_own_cache_on(variables: Mapping[str, str]) -> bool:
-    """A cache in the server may lag behind its log."""
+    """Returns whether the server's own cache is on, since its answers may lag behind the log."""
     return not is_off(variables.get("query_cache_type"))
 
 
@@ -122,7 +125,7 @@ def is_cluster_node(variables: Mapping[str, str]) -> bool:
 
 
 def statements(mode: str, product: str) -> tuple[str, ...]:
-    """For a person to run on the server: the account of the near cache. By rules it needs none."""
+    """Returns statements to run on the server: they make the near cache's account. The mode with rules needs none."""
     if mode == RULED:
         return ()
     if mode == EXACT:
@@ -140,7 +143,9 @@ def _account(user: str) -> str:
 
 
 def file_lines(mode: str, repeated: Sequence[Repeated] = ()) -> tuple[str, ...]:
-    """Content for the file of rules that this mode takes: the statements that repeat most, or else an example."""
+    """Returns the content of the rules file that this mode needs: the statements that repeat most, or else an
+    example.
+    """
     if mode != RULED:
         return ()
     if not repeated:
@@ -162,7 +167,10 @@ def repeated_of(rows: Iterable[Mapping[str, str | None]]) -> list[Repeated]:
 
 
 def offers_tls(product: str, version: str, variables: Mapping[str, str]) -> bool:
-    """Not every server says so. MySQL offers it from its first start, MariaDB since it makes a certificate."""
+    """Returns whether the server offers TLS.
+
+    Not every server reports it: MySQL offers it from its first start, MariaDB since it makes a certificate.
+    """
     told = variables.get("have_ssl")
     return told == "YES" if told else product == MYSQL.name or makes_its_certificate(version, variables)
 

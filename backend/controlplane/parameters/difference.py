@@ -1,4 +1,4 @@
-"""What two sets of values differ in. Pure. Two spellings of one expression are equivalent, and said to be."""
+"""Compares two sets of values. Pure. Two spellings of one expression are equivalent and reported as such."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a check noticed: how grave, what was seen, what is needed, and what mends it. Pure."""
+"""Findings of a check: severity, what was seen, what is needed, and how to fix it. Pure."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    BLOCKING = "blocking"  # refused until mended
+    BLOCKING = "blocking"  # refused until fixed
     ADVICE = "advice"  # allowed, probably unwise
-    NOTICE = "notice"  # something to know, such as a restart
+    NOTICE = "notice"  # information, such as that a restart is needed
 
 
 @dataclass(frozen=True)
 class Finding:
     severity: Severity
-    code: str  # stable
-    parameter: str  # empty: about several
+    code: str  # a stable code
+    parameter: str  # empty if the finding is about several
     seen: str
     needed: str
     remedy: str
     nearest: str | None = None  # a value that would fit
-    facts: Mapping[str, str] = field(default_factory=dict)  # of which `seen` and `needed` speak, by name
+    facts: Mapping[str, str] = field(default_factory=dict)  # values that `seen` and `needed` mention, by name

@@ -1,6 +1,6 @@
-"""Values of a template for one instance class: every expression becomes a number, every doubt a finding. Pure.
+"""Resolves a template's values for one instance class: expressions become numbers, problems become findings. Pure.
 
-A result that is not a multiple of the divisor is rounded down and says so; a result outside its range blocks, unless
+A result that is not a multiple of the divisor is rounded down with a finding. A result outside its range blocks, unless
 the caller asks to clamp. The submitted text is never altered.
 """
 
@@ -27,8 +27,8 @@ NUMERIC = ("integer", "decimal", "boolean", "enum")
 class Resolved:
     name: str
     submitted: str
-    resolved: str | None  # None: the findings say why
-    canonical: str | None  # of an expression
+    resolved: str | None  # None if the findings say why there is no value
+    canonical: str | None  # the normal form of an expression
     needs_restart: bool
 
 
@@ -50,7 +50,10 @@ def resolve(
     is_clamped: bool = False,
     running: Mapping[str, str] | None = None,
 ) -> Resolution:
-    """`running`: what a server has where nothing is submitted. It weighs in its memory before any default."""
+    """`running`: the server's values of parameters that are not submitted.
+
+    They count before defaults in the computation of memory.
+    """
     key = tuple(sorted(variables.items()))
     found = [_resolve_one(line, name, submitted, key, is_clamped) for name, submitted in sorted(values.items())]
     resolved = [value for value, _ in found]
@@ -67,7 +70,7 @@ def takes_expression(definition: Definition, submitted: str) -> bool:
 
 
 def bounded(definition: Definition, variables: Mapping[str, int]) -> Definition:
-    """With bounds that are expressions turned into numbers."""
+    """Returns the definition with bounds that are expressions turned into numbers."""
     allowed = definition.allowed
     return definition.with_bounds(_number(allowed.minimum, variables), _number(allowed.maximum, variables))
 
@@ -82,12 +85,15 @@ def _number(bound: str | None, variables: Mapping[str, int]) -> str | None:
 def _resolve_one(
     line: Line, name: str, submitted: str, key: tuple[tuple[str, int], ...], is_clamped: bool
 ) -> tuple[Resolved, tuple[Finding, ...]]:
-    """Remembered: a template previewed for a thousand instances meets a handful of classes."""
+    """Resolves one value.
+
+    Cached, since a template previewed for a thousand instances meets only a handful of classes.
+    """
     variables = dict(key)
     definition = line.get(name)
     if definition is None:
         return Resolved(name, submitted, None, None, False), (unknown_parameter(line, name),)
-    if not definition.is_modifiable:  # whatever the value
+    if not definition.is_modifiable:  # refused, whatever the value
         return Resolved(name, submitted, None, None, definition.needs_restart), tuple(notices(definition))
     is_computed = takes_expression(definition, submitted)
     try:
@@ -121,7 +127,7 @@ def _normal(definition: Definition, text: str) -> str | None:
 
 
 def _class_defaults(line: Line, given: Mapping[str, str], variables: Mapping[str, int]) -> dict[str, str]:
-    """What the budgeted parameters that the template leaves alone will have."""
+    """Returns the values of budgeted parameters that the template does not set."""
     definitions = (line.get(name) for name in BUDGETED if name not in given)
     return {each.name: _default(each, variables) for each in definitions if each is not None}
 
@@ -130,4 +136,4 @@ def _default(definition: Definition, variables: Mapping[str, int]) -> str:
     try:
         return _number(definition.default, variables) or "0"
     except ExpressionError:
-        return "0"  # a variable was not given: what is not known does not count
+        return "0"  # a variable is missing; an unknown value does not count

@@ -1,1 +1,1 @@
-"""Whether the fast query cache may be enabled on an instance, and what mends a no."""
+"""Checks whether the fast query cache may be enabled on an instance, and says how to fix what is missing."""

@@ -57,12 +57,14 @@ def is_observing(readings: Readings) -> bool:
 
 
 def observed(instance: Instance, readings: Readings, curve: Curve) -> Observed | None:
-    """What was seen since it began, or in all once it has ended."""
+    """Returns what a running observation has counted so far, or the result of an ended one; None if there is
+    neither.
+    """
     found = Observation.objects.filter(instance=instance).first()
     if found is None:
         return None
     size = _knee(curve)
-    if found.result is not None:  # its size goes by the curve beside it, as long as the engine has one
+    if found.result is not None:  # the size is read from the curve shown next to it, as long as the engine has one
         return Observed(**{**found.result, "size_bytes": size or found.result["size_bytes"]})
     numbers = grown(found.counted_before, counted(readings.status))
     return Observed(
@@ -74,7 +76,9 @@ def observed(instance: Instance, readings: Readings, curve: Curve) -> Observed |
 
 
 def _served(instance: Instance, curve: Curve) -> Observed:
-    """Reads that the server's cache and near caches answered in the past hour, from the columns of the headlines."""
+    """Returns the reads that the server's cache and near caches answered in the past hour, from the columns of the
+    headlines.
+    """
     sums = past_hour_sums(instance.pk)
     hits, others = ("hits", "near_hits"), ("inserts", "not_cached")
     return Observed(
@@ -110,7 +114,9 @@ def suggested_rule(instance: Instance) -> str:
 
 
 def curve_or_kept(instance: Instance) -> list[tuple[int, float]]:
-    """The engine forgets its curve when it falls asleep. An ended observation kept its best point."""
+    """Returns the curve of the engine, or the best point of an ended observation: the engine forgets its curve when it
+    suspends.
+    """
     found = Observation.objects.filter(instance=instance).first()
     kept = Observed(**found.result) if found and found.result else None
     points = cache_curve(instance).points

@@ -28,7 +28,7 @@ def instance_check(instance: Instance) -> dict[str, Any]:
         findings += advice_findings(readings) + tmpdir_shared(instance, readings)
         findings += no_longer_set(instance) + line_unknown(instance)
     except GatewayError as error:
-        # What was met when the server last answered is not said to be met now.
+        # Advice from the last time the server answered may no longer apply, so only blocking findings are kept.
         findings = [each for each in known_gate_findings(instance) if each.is_blocking] + [unreachable(error)]
     return {
         "is_ready": not any(finding.is_blocking for finding in findings),

@@ -1,7 +1,7 @@
-"""One execution of a statement as it was written, with its literals: these may be data, which not everybody may see.
+"""One execution of a statement with its literals. Literals may be data, which not everybody may see.
 
-The engine keeps no literals. A server knows what runs; the last statements of each connection, only if it keeps their
-history: with performance_schema ON and two of its consumers, which are ON by default on MySQL alone.
+The engine keeps no literals. A server knows the statements that run now. It keeps the last statements of each
+connection only if performance_schema and two of its consumers are ON, which is the default on MySQL alone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from controlplane.gateway.shapes import digest_of
 from controlplane.settings.selectors import settings_get
 
 HISTORY = "`performance_schema`.`events_statements_history`"
-# What is read and compared, whatever a server remembers.
+# The most texts, bytes of one text and characters in total that are read and compared, whatever a server keeps.
 MOST_TEXTS, LONGEST_BYTES, MOST_CHARACTERS = 1000, 16 << 10, 1 << 20
 RUNNING = "SELECT INFO, DB FROM information_schema.PROCESSLIST WHERE LENGTH(INFO) <= %s LIMIT %s"
 ENDED = (
@@ -35,11 +35,11 @@ CONSUMERS = ("events_statements_current", "events_statements_history")
 OPTIONS = ("performance_schema = ON", *(f"performance_schema_consumer_{name} = ON" for name in CONSUMERS))
 
 
-Text = tuple[str, str | None]  # and the database that it ran in
+Text = tuple[str, str | None]  # the text and the database that it ran in
 
 
 class NotFound(NamedTuple):
-    """`remedy`: lines of an option file, or statements."""
+    """`remedy`: lines for an option file, or statements to run."""
 
     reason: str
     note: str
@@ -68,7 +68,7 @@ NOT_REMEMBERED = NotFound(
 
 
 def example_allow(role: str | None) -> None:
-    """The same role as for trials, from which data can be learned as well."""
+    """Raises Denied unless the role may run trials. Trials reveal data as well, so the same role is required."""
     wanted = settings_get().trial_role
     if role is None or not covers(role, wanted):
         raise Denied(f"Statements with their literals are shown to the role {wanted}; others see the digest.")
@@ -91,7 +91,7 @@ def _note(instance: Instance, digest: str) -> None:
 
 
 def _texts(server: Server, source: str) -> list[Text] | None:
-    """None: the account may not read it."""
+    """Returns the statements that a source lists; None if the account may not read it."""
     try:
         return server.rows(source, [LONGEST_BYTES, MOST_TEXTS])
     except PrivilegeMissing:
@@ -110,7 +110,7 @@ def first(texts: Iterable[Text], digest: str) -> Text | None:
 
 
 def _not_found(server: Server, instance: Instance, ended: list[Text] | None) -> NotFound:
-    # What this session has just run is in the history, if there is one.
+    # The history contains this session's own last statement, so an empty result means that there is no history.
     has_history = server.variable("performance_schema") == "1" and ended != []
     wanted = lacking(server, [("PROCESS", "*.*")])
     if has_history and ended is None:

@@ -1,4 +1,4 @@
-"""A finding about an instance: like one about parameters, with the action that mends it. Pure."""
+"""Findings about an instance: like those about parameters, with the action that fixes them. Pure."""
 
 from __future__ import annotations
 

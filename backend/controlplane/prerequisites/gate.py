@@ -1,6 +1,6 @@
-"""The conditions of the fast query cache: an engine, recent enough, and no dedicated proxy where one is known of. Pure.
+"""The conditions of the fast query cache: an engine that is recent enough, and no dedicated proxy. Pure.
 
-Where no engine can be loaded, they say what works without it.
+If no engine can be loaded, the findings say what works without it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from controlplane.parameters.findings import Severity
 from controlplane.prerequisites.findings import Action, InstanceFinding
 
 LEAST_MINOR_VERSION = 20200331
-COMPATIBILITY = "5.7"  # of the managed service's dialect, which the engine speaks whatever server it is in
-# What is said of an instance's engine, once it was seen.
+COMPATIBILITY = "5.7"  # of the managed service's dialect, which the engine uses in every server
+# The findings about an instance's engine. They are only valid once the server was reached.
 OF_ENGINE = ("minor_version", "no_engine_there", "engine_idle")
 TAKES_ENGINE = "a server that the engine can be loaded into"
 WITHOUT_ENGINE = "Parameters, templates, metrics and alerts work here without the engine."
@@ -45,20 +45,26 @@ class Gated(Protocol):
 
 
 def gate_findings(instance: Gated) -> list[InstanceFinding]:
-    """One finding per condition, met or not; and one more for each thing in the way that most instances never have."""
+    """Returns one finding per condition, whether it holds or not, and findings about rare obstacles if there
+    are any.
+    """
     idle = [_idle(instance)] if instance.engine_obstacle else []
     proxy = [_proxy()] if instance.proxy_enabled else []
     return [*_server(instance), _minor_version(instance), *idle, *proxy]
 
 
 def known_gate_findings(instance: Gated) -> list[InstanceFinding]:
-    """Without those about its engine where the server was never reached, so that it is not known whether it has one."""
+    """Returns the findings without those about the engine if the server was never reached, since it is unknown whether
+    it has one.
+    """
     found = gate_findings(instance)
     return [each for each in found if each.code not in OF_ENGINE or instance.last_seen_at]
 
 
 def _server(instance: Gated) -> list[InstanceFinding]:
-    """Which server this is, if the engine is there or can be loaded; else another finding says that it cannot."""
+    """Returns which server this is, if the engine is there or can be loaded; otherwise another finding says that it
+    cannot.
+    """
     if instance.minor_version is None and engine_obstacle(instance):
         return []
     is_met = instance.compatibility in ("", COMPATIBILITY)
@@ -103,12 +109,15 @@ def _minor_version(instance: Gated) -> InstanceFinding:
 
 
 def server_name(instance: Gated) -> str:
-    """MariaDB 10.11.19; empty until it was reached."""
+    """Returns a name such as MariaDB 10.11.19; empty until the server was reached."""
     return f"{instance.product} {instance.engine_version.partition('-')[0]}".strip()
 
 
 def engine_name(instance: Gated) -> str:
-    """FQC 1.0.0 (2026-11-20): what the managed service calls a minor version is a day. Empty without the engine."""
+    """Returns a name such as FQC 1.0.0 (2026-11-20): the managed service's minor version is a date.
+
+    Empty without the engine.
+    """
     if instance.minor_version is None:
         return ""
     return " ".join(filter(None, ["FQC", instance.fqc_version, f"({_day(instance.minor_version)})"]))
@@ -132,7 +141,7 @@ def _idle(instance: Gated) -> InstanceFinding:
 
 
 def engine_obstacle(instance: Gated) -> str:
-    """Why no engine can be loaded there; empty: it can be."""
+    """Returns why no engine can be loaded there; empty if one can."""
     if is_managed(instance.edition):
         return f"{instance.edition} loads no plugins of its customers"
     name = server_name(instance) or local_product(instance.product).name
@@ -140,7 +149,9 @@ def engine_obstacle(instance: Gated) -> str:
 
 
 def may_be_asked(instance: Gated) -> bool:
-    """Whether the administrator of the server may have the engine loaded although it has not been tested there."""
+    """Returns whether the server's administrator may have the engine loaded although it was not tested with that
+    server.
+    """
     known = admission(local_product(instance.product), instance.engine_version)
     return known is Admission.ASKED and not is_managed(instance.edition)
 

@@ -1,6 +1,7 @@
-"""The ways in which near caches can serve before an instance, what each lacks, and whether existing near caches pay.
+"""The modes in which near caches can serve for an instance, what each lacks, and whether existing near caches are
+useful.
 
-Checked against the live server. What it says of attached near caches is newer than what polls have noted.
+All is checked against the live server, whose report of attached near caches is newer than the stored one of polls.
 """
 
 from __future__ import annotations
@@ -45,14 +46,14 @@ from controlplane.prerequisites.gate import OF_ENGINE, known_gate_findings
 from controlplane.prerequisites.privileges import privileges_for
 from controlplane.prerequisites.status import Report, report
 
-LEAST_READS = 1000  # before that a hit ratio says nothing
+LEAST_READS = 1000  # with fewer reads a hit ratio is not meaningful
 LEAST_HIT_RATIO = 0.1
-LONG_WAIT_MS = 10.0  # of a writer, on average; a near cache on the same network answers within a millisecond
+LONG_WAIT_MS = 10.0  # average delay of a writer; a near cache on the same network answers within a millisecond
 
 
 @dataclass(frozen=True)
 class Way:
-    """A mode in which a near cache can serve before this server, and what that takes there and on clients' hosts."""
+    """A mode in which a near cache can serve for this server, and what it requires there and on the clients' hosts."""
 
     mode: str
     statements: tuple[str, ...]
@@ -83,7 +84,10 @@ def near_caches_check(instance: Instance) -> dict[str, Any]:
 
 
 def build_findings(instance: Instance) -> list[InstanceFinding]:
-    """`make up` builds `fqc-near` and starts it before a local server. This finding says whether it is still built."""
+    """`make up` builds `fqc-near` and starts it in front of a local server.
+
+    This finding says whether the build is still running.
+    """
     state = near_build(instance.name) if instance.provider == Provider.LOCAL else None
     if state == "building":
         return [
@@ -147,7 +151,10 @@ def _way(
 
 
 def certificate_findings(instance: Instance, variables: Mapping[str, str]) -> list[InstanceFinding]:
-    """A near cache verifies the server. Without TLS to it, clients that use TLS pass the near cache unread."""
+    """Returns findings about TLS: a near cache verifies the server.
+
+    If it has no TLS to the server, it passes clients that use TLS through unread.
+    """
     if not makes_its_certificate(instance.engine_version, variables):
         return []
     return [
@@ -171,7 +178,9 @@ def _exact(instance: Instance, unlisted: list[InstanceFinding]) -> list[Instance
 
 
 def log_findings(instance: Instance, variables: Mapping[str, str]) -> list[InstanceFinding]:
-    """Whether the server's binary log has every change, and nothing in the server answers from an older state."""
+    """Returns findings about the binary log, which must have every change, and about settings that let reads see an
+    older state.
+    """
     if is_cluster_node(variables):
         return [_log_of_cluster()]
     missing = settings_missing(local_product(instance.product).name, variables)
@@ -222,7 +231,7 @@ def _log_lags() -> InstanceFinding:
 
 
 def _unlisted(instance: Instance, server: Server, found: Report) -> list[InstanceFinding]:
-    """Why near caches cannot be listed: what the account lacks, or else what the engine does."""
+    """Returns why near caches cannot be listed: a privilege that the account lacks, or else the engine's reason."""
     is_refused = found.reason == PrivilegeMissing.code
     missing = privileges_for(Need.MONITOR, Severity.BLOCKING, instance, server) if is_refused else []
     return missing or [_no_report(found.note)]
@@ -253,7 +262,7 @@ def cache_finding(cache_type: str, size_bytes: int | None) -> InstanceFinding:
 
 
 def near_findings(nears: Sequence[dict[str, Any]], reporting: int = 0) -> list[InstanceFinding]:
-    """Of those that are attached, and how many report here themselves."""
+    """Returns findings about attached near caches, and the number of those that report here themselves."""
     found = [_present(len(nears), reporting)]
     found += [_hits(near) for near in nears if _rarely_hits(near)]
     return found + [_wait(near) for near in nears if _wait_ms(near) > LONG_WAIT_MS]

@@ -1,8 +1,9 @@
-"""What the accounts of instances may not set, as last asked of each server, for who plans for many and asks none.
+"""The variables that the accounts of instances may not set, as last read from each server. Plans for many instances use
+this instead of asking each server.
 
-Every check and preview of an instance keeps what it asks anyway. A duty beside the polls asks for the rest: those that
-were asked long ago, and all of them once a template has changed. It is asked about what any template sets, so that one
-answer serves them all.
+Every check and preview of an instance stores what it reads anyway. A periodic duty reads the rest: instances that were
+read long ago, and all of them after a template has changed. Each server is asked about the parameters of all templates,
+so that one answer serves them all.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ CACHE_PARAMETERS = ("query_cache_type", "query_cache_size", "innodb_buffer_pool_
 LOOK_AGAIN = timedelta(hours=6)
 TURN, EVERY_SECONDS, LEASE_SECONDS = "privilege_looks", 15.0, 300.0
 ROUND_COUNT, ROUND_SECONDS = 1000, 60.0
-LOOK_SECONDS = 15.0  # at one instance: the others wait behind it
+LOOK_SECONDS = 15.0  # per instance, since the others wait for it
 
 
 def look(instance: Instance, server: Server, names: Iterable[str] = ()) -> PrivilegeLook:
-    """Asks about these parameters and what templates set, and keeps the answer."""
+    """Reads the privileges for these parameters and those of all templates, and stores the result."""
     asked = sorted({*names, *_settable(instance)})
     now = timezone.now()
     found = PrivilegeLook(instance=instance, tried_at=now, at=now, place=_place(instance), asked=asked)
@@ -46,7 +47,7 @@ def look(instance: Instance, server: Server, names: Iterable[str] = ()) -> Privi
 
 
 def looks_of(instances: Iterable[Instance]) -> dict[str, PrivilegeLook]:
-    """By instance, what was answered about the account that it has now."""
+    """Returns the stored results by instance, if they are about the account that the instance has now."""
     wanted = {each.pk: each for each in instances}
     kept = PrivilegeLook.objects.filter(instance__in=list(wanted), at__isnull=False)
     return {each.instance_id: each for each in kept if each.place == _place(wanted[each.instance_id])}
@@ -66,7 +67,7 @@ def look_round() -> None:
     until = time.monotonic() + ROUND_SECONDS
     with isolated(Duty.PRIVILEGES) as work:
         for instance in list(_due()[:ROUND_COUNT]):
-            # Noted first: whatever it meets, the others have their turn before it is tried again.
+            # Stored before the attempt: after a failure the other instances come first before this one is tried again.
             PrivilegeLook.objects.update_or_create(instance=instance, defaults={"tried_at": timezone.now()})
             with work.on(instance.pk), connected(instance, Use.CHANGE, seconds=LOOK_SECONDS) as server:
                 look(instance, server)
@@ -75,7 +76,7 @@ def look_round() -> None:
 
 
 def _due() -> QuerySet[Instance]:
-    """What was never asked comes first."""
+    """Returns the instances that are due, those that were never read first."""
     changed = TemplateVersion.objects.aggregate(newest=Max("created_at"))["newest"]
     long_ago = Q(privilege_look__tried_at__lt=timezone.now() - LOOK_AGAIN)
     before = Q(privilege_look__tried_at__lt=changed) if changed else Q()
@@ -86,7 +87,9 @@ def _due() -> QuerySet[Instance]:
 
 
 def _settable(instance: Instance) -> set[str]:
-    """Of the cache's parameters, what is configured and what the newest templates set, those that need no restart."""
+    """Returns the parameters that can be set without a restart, of those of the cache, the configured ones and those of
+    the newest templates.
+    """
     newest = TemplateVersion.objects.filter(number=F("template__version")).values_list("values", flat=True)
     configured = instance.parameters.values_list("name", flat=True)
     line = instance_line(instance)
@@ -99,7 +102,7 @@ def _place(instance: Instance) -> str:
 
 
 def _keep(found: PrivilegeLook) -> None:
-    """Whichever came last, also where two came at a time."""
+    """Stores the result. If two are stored at the same time, the later one counts."""
     PrivilegeLook.objects.bulk_create(
         [found],
         update_conflicts=True,

@@ -1,4 +1,4 @@
-"""What the account of an instance may not do there, with the statements that grant it."""
+"""The privileges that an instance's account lacks, with the statements that grant them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from controlplane.prerequisites.findings import Action, InstanceFinding
 from controlplane.prerequisites.gate import engine_obstacle
 from controlplane.prerequisites.privilege_looks import CACHE_PARAMETERS, look
 
-STALE = timedelta(days=1)  # what was granted since, nobody here has heard of
+STALE = timedelta(days=1)  # grants that were made since the last look are unknown here
 REMEDY = "Run this statement on the server, then check again."
 
 
 def privileges_to_set(instance: Instance, names: Iterable[str]) -> list[InstanceFinding]:
-    """One blocking finding for each parameter that may not be set. Who cannot be asked now fails at the change."""
+    """Returns one blocking finding for each parameter that may not be set; none if the server does not answer, since
+    the change then fails anyway.
+    """
     try:
         with connected(instance, Use.CHANGE) as server:
             if instance.provider == Provider.LOCAL:
@@ -37,7 +39,10 @@ def privileges_to_set(instance: Instance, names: Iterable[str]) -> list[Instance
 
 
 def known_privileges_to_set(found: PrivilegeLook | None, names: Collection[str]) -> list[InstanceFinding]:
-    """The same by an earlier look; where that says nothing, or was too long ago to go by, that this is so."""
+    """Returns the same findings from an earlier look.
+
+    If there is none or it is too old, a finding says that this is unknown.
+    """
     if not names:
         return []
     if found is None or found.at is None:
@@ -62,7 +67,10 @@ def _to_set(missing: Mapping[str, str], account: str) -> list[InstanceFinding]:
 
 
 def privileges_for_cache(instance: Instance) -> list[InstanceFinding]:
-    """For each use of the account, what it lacks. A local server's accounts are made with what they need."""
+    """Returns, for each use of the account, the privileges that it lacks.
+
+    A local server's accounts are made with all they need.
+    """
     if instance.provider == Provider.LOCAL:
         return []
     with connected(instance, Use.CHANGE) as server:
@@ -76,14 +84,17 @@ def privileges_for_cache(instance: Instance) -> list[InstanceFinding]:
 
 
 def privileges_for(need: Need, severity: Severity, instance: Instance, server: Server) -> list[InstanceFinding]:
-    """One finding if the account lacks any of what this takes."""
+    """Returns one finding if the account lacks any privilege of this use."""
     needed = NEEDS[local_product(instance.product).name][need]
     grants = _to_change(instance, server) if need is Need.CHANGE else lacking(server, needed)
     return [_missing(severity, "", server.account, grants, need.value)] if grants else []
 
 
 def _uses(instance: Instance) -> dict[Need, Severity]:
-    """Where no engine can be loaded, what the account lacks is not what keeps the cache from being enabled."""
+    """Returns the uses and how grave a missing privilege is.
+
+    If no engine can be loaded, missing privileges are not what blocks the cache.
+    """
     takes_engine = not engine_obstacle(instance)
     uses = {Need.MONITOR: Severity.ADVICE, Need.CHANGE: Severity.BLOCKING if takes_engine else Severity.ADVICE}
     if instance.minor_version is None and takes_engine:
@@ -92,7 +103,7 @@ def _uses(instance: Instance) -> dict[Need, Severity]:
 
 
 def _to_change(instance: Instance, server: Server) -> Grants:
-    """The server itself knows best what its cache and its buffer pool take."""
+    """Returns the grants for setting the cache and the buffer pool, as the server itself reports them."""
     missing = _of(look(instance, server, CACHE_PARAMETERS).missing, CACHE_PARAMETERS)
     return [(privilege, "*.*") for privilege in sorted(set(missing.values()))]
 

@@ -1,4 +1,4 @@
-"""What the rules need to know of a server, read in one go."""
+"""The facts about a server that the rules need, read together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from controlplane.gateway.numbers import decimal, whole
 from controlplane.gateway.product import PRODUCTS, TableStatistics, product_of
 from controlplane.gateway.server import Server
 
-SYSTEM_SCHEMAS = ("mysql", "sys", "performance_schema", "information_schema")  # never cached, written by a GRANT
+# these are never cached, and written by GRANT and the like
+SYSTEM_SCHEMAS = ("mysql", "sys", "performance_schema", "information_schema")
 NOT_TABLES = "|".join(product.not_tables for product in PRODUCTS if product.not_tables)
 
 
@@ -53,4 +54,4 @@ def _tables(server: Server, query: str) -> list[TableUse]:
             for row in server.rows(query, [SYSTEM_SCHEMAS, NOT_TABLES])
         ]
     except RefusedStatement:
-        return []  # a server without this table has nothing to say about tables
+        return []  # a server without this table has no statistics about tables

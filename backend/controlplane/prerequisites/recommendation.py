@@ -1,8 +1,9 @@
-"""Would the cache pay on this instance, or does it? One answer with its figures, the same words everywhere. Pure.
+"""The recommendation for an instance: whether the cache would be useful, or is. One answer with its figures and the
+same words everywhere. Pure.
 
-A cache that is on is judged by the headlines of the past hour, which stand beside the answer. While it is off, its hit
-ratio is read off the predicted curve, where there is one: counters tell of everything since observing began, the curve
-of the latest reads, and the two would contradict each other side by side.
+A cache that is on is judged by the headlines of the past hour, which are shown next to the answer. While it is off, its
+hit ratio is read from the predicted curve, if there is one: counters cover everything since observing began, the curve
+only the latest reads, and side by side the two would contradict each other.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from controlplane.gateway.numbers import whole
 from controlplane.prerequisites.findings import percent
 
-ENOUGH_REQUESTS = 1000  # a ratio is then right to 3 percentage points or better
+ENOUGH_REQUESTS = 1000  # then a ratio is right to within 3 percentage points
 ENOUGH_SECONDS = 600
 LEAST_HIT_RATIO = 0.1
 KIB, MIB = 1024, 1024**2
@@ -31,8 +32,8 @@ class Observed:
     hits: int
     microseconds: int
     seconds: float
-    size_bytes: int | None = None  # where the predicted curve flattens
-    predicted: float | None = None  # what that curve says of that size
+    size_bytes: int | None = None  # the size at which the predicted curve flattens
+    predicted: float | None = None  # the hit ratio that the curve predicts for that size
 
     @property
     def hit_ratio(self) -> float | None:
@@ -44,7 +45,7 @@ class Observed:
 
     @property
     def saved_cores(self) -> float | None:
-        """As the hits that were counted saved, for as many as there are at that ratio."""
+        """Returns the number of CPU cores that hits save, extrapolated from the counted hits to the hit ratio."""
         if self.seconds <= 0:
             return None
         share = (self.hit_ratio or 0) / self._counted if self._counted else 1
@@ -52,7 +53,7 @@ class Observed:
 
     @property
     def suggested_bytes(self) -> int | None:
-        """A curve of few reads bends anywhere."""
+        """Returns the suggested size, but only after enough reads: the knee of a curve of few reads is arbitrary."""
         return self.size_bytes if self.is_enough else None
 
     @property
@@ -65,7 +66,7 @@ def counted(status: Mapping[str, str]) -> dict[str, int]:
 
 
 def grown(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
-    """A server that was restarted counts from 0."""
+    """Returns the growth of the counts. A server that was restarted counts from 0."""
     is_anew = any(now[name] < before[name] for name in OBSERVED)
     return {name: now[name] if is_anew else now[name] - before[name] for name in OBSERVED}
 

@@ -15,7 +15,7 @@ from controlplane.prerequisites.sizing import rounded
 from controlplane.prerequisites.staleness import engine_rules, stale_reads
 
 LEAST_POOL_HIT_RATIO = 0.8
-LEAST_POOL_READS = 1000  # before that the ratio says nothing
+LEAST_POOL_READS = 1000  # with fewer reads the ratio is not meaningful
 WRITE_HEAVY = 0.5  # rows changed per row read
 READ_MOSTLY = 0.05
 LEAST_TABLE_ROWS = 1000
@@ -28,7 +28,7 @@ LEFT_OUT_OR_DEMANDED = (
 SWITCH_IT_OFF = (
     "Switch it off: it has one lock for all connections, and a near cache that follows the binary log needs it off."
 )
-SIZE_SLACK = 2  # twice the advised size is still unremarkable
+SIZE_SLACK = 2  # up to twice the advised size there is no advice
 MIB = 1024**2
 LEAST_POOL_BYTES = 128 * MIB
 
@@ -48,7 +48,9 @@ def advice_findings(readings: Readings) -> list[InstanceFinding]:
 
 
 def pool_hit_ratio(readings: Readings) -> float | None:
-    """1 - Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests, since the server started."""
+    """Returns 1 - Innodb_buffer_pool_reads / Innodb_buffer_pool_read_requests since the server started; None with too
+    few reads.
+    """
     requests = readings.number("Innodb_buffer_pool_read_requests")
     if requests < LEAST_POOL_READS:
         return None
@@ -76,14 +78,16 @@ def _pool_hit_ratio(readings: Readings) -> InstanceFinding | None:
 
 
 def _grown_pool(readings: Readings) -> Action | None:
-    """What the class has left, up to the most that a buffer pool may be; none: another class is needed."""
+    """Returns a change that gives the buffer pool the class's free memory, up to the largest size allowed; None if a
+    larger class is needed.
+    """
     pool, has = readings.number("innodb_buffer_pool_size"), readings.class_memory_bytes
     larger = min(pool + has - budget_bytes(readings.variables), has * 9 // 10)
     return _pool_of(larger, has) if larger - pool >= LEAST_POOL_BYTES else None
 
 
 def _pool_of(size_bytes: int, class_bytes: int) -> Action:
-    """As a formula, so that it follows the class."""
+    """Returns a change of the buffer pool's size as a formula, so that the size follows the instance class."""
     share = size_bytes * 100 // class_bytes
     is_enough = class_bytes * share // 100 >= LEAST_POOL_BYTES
     text = f"{{DBInstanceClassMemory*{share}/100}}" if is_enough else str(LEAST_POOL_BYTES)
@@ -142,7 +146,10 @@ def is_cache_on(readings: Readings) -> bool:
 
 
 def runs_well(readings: Readings) -> bool:
-    """With type 1: whoever has that needs no advice to choose statements one by one."""
+    """Returns whether the cache has a good hit ratio with type 1 (all statements).
+
+    Then advice about single statements is not needed.
+    """
     hits = readings.number("Qcache_hits")
     reads = hits + readings.number("Qcache_inserts") + readings.number("Qcache_not_cached")
     is_everything = readings.variables.get("query_cache_type") in ("1", "ON")
@@ -182,7 +189,10 @@ def _how_to_leave_out(readings: Readings) -> str:
 
 
 def _left_out(readings: Readings, table: TableUse) -> Action:
-    """The first rule that fits decides, so it comes before all others. Without the engine there are no rules."""
+    """Returns a change that adds a rule to leave out the table.
+
+    It comes first, since the first matching rule decides. There are no rules without the engine.
+    """
     if takes_no_engine(readings):
         return Action(statements=("[[rule]]", f'table = "{table.schema}.{table.table}"', 'cache = "never"'))
     if "fqc_rules" not in readings.variables:
@@ -199,7 +209,9 @@ def is_left_out(readings: Readings, table: TableUse) -> bool:
 
 
 def _classic_cache(readings: Readings) -> InstanceFinding | None:
-    """Without the engine, these names are the server's own cache with its global lock."""
+    """Returns a warning about the server's own query cache with its global lock, which has these variables without the
+    engine.
+    """
     if "fqc_minor_version" in readings.variables or readings.number("query_cache_size") == 0:
         return None
     if is_off(readings.variables.get("query_cache_type")):
@@ -218,7 +230,10 @@ def _classic_cache(readings: Readings) -> InstanceFinding | None:
 
 
 def _server_line(readings: Readings) -> InstanceFinding | None:
-    """The engine says it in the server's error log. Where the engine does not load by itself, the gate says so."""
+    """Returns a finding about a server version that the engine was not tested with.
+
+    If the engine does not load by itself, the gate reports it instead.
+    """
     version = readings.variables.get("version", "")
     product = product_of(version)
     lines = tested_lines(product)

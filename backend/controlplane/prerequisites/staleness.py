@@ -1,4 +1,7 @@
-"""Advice on results that a rule of the engine serves although they may be outdated. Pure. Without a rule nothing is."""
+"""Advice on rules that let the engine serve results although they may be stale.
+
+Pure. Without such a rule no stale result is served.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ SCOPES = ("digest", "table", "schema", "account")
 
 
 def stale_reads(readings: Readings) -> InstanceFinding | None:
-    """A notice while every such rule is limited to what may lag, and to a short time; advice once one is not."""
+    """Returns a notice while every such rule is limited to a scope and to a short time, and advice if one is not."""
     rules = engine_rules(readings)
     stale = [rule for rule in rules if rule.get("cache") == "always"]
     if not stale:
@@ -39,7 +42,10 @@ def stale_reads(readings: Readings) -> InstanceFinding | None:
 
 
 def engine_rules(readings: Readings) -> list[dict[str, Any]]:
-    """The engine refuses what is wrong; a server that has something else under this name has no rules."""
+    """Returns the rules in force.
+
+    The engine refuses wrong rules; if another server has a variable of this name, there are none.
+    """
     try:
         found = json.loads(readings.variables.get("fqc_rules") or "[]")
     except ValueError:
@@ -52,7 +58,7 @@ def _is_limited(rule: Mapping[str, Any]) -> bool:
 
 
 def _scope(rule: Mapping[str, Any]) -> dict[str, str]:
-    """What the rule is limited to: a name of wildcards alone limits nothing."""
+    """Returns what the rule is limited to. A name that consists of wildcards limits nothing."""
     return {name: str(rule[name]) for name in SCOPES if str(rule.get(name, "")).strip("%.@")}
 
 

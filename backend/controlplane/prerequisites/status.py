@@ -1,4 +1,4 @@
-"""The cache as the server has it now: settings, counters, the engine's own reports."""
+"""The present cache of a server: settings, counters, and the engine's own reports."""
 
 from __future__ import annotations
 
@@ -57,7 +57,10 @@ def cache_status(instance: Instance) -> dict[str, Any]:
 
 
 def served_connections(server: Server, counters: dict[str, str]) -> dict[str, int] | None:
-    """Without those of the control plane, which stay out of the cache. None: an engine that does not count them."""
+    """Returns the connections that the cache serves, without those of the control plane.
+
+    None if the engine does not count them.
+    """
     served = whole(counters.get("Fqc_connections_served"))
     if served is None:
         return None
@@ -81,7 +84,7 @@ def _headlines(instance: Instance) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Report:
-    """Rows by column name; `note`: why there are none, and `reason`: its stable word."""
+    """Rows by column name. If there are none, `note` says why in words and `reason` as a stable code."""
 
     rows: list[dict[str, str | None]] = field(default_factory=list)
     note: str = ""
@@ -89,7 +92,7 @@ class Report:
 
 
 def report(server: Server, name: str) -> Report:
-    """SHOW FQC <name>"""
+    """Runs SHOW FQC <name>."""
     try:
         return Report(server.named_rows(f"SHOW FQC {name}"))
     except PrivilegeMissing as error:
@@ -102,7 +105,9 @@ def report(server: Server, name: str) -> Report:
 
 
 def cache_queries(instance: Instance, hours: int = 0) -> dict[str, Any]:
-    """0 hours: since the server began to count."""
+    """Returns the statements with their counts of the last `hours`, or since the server began to count if
+    `hours` is 0.
+    """
     with connected(instance) as server:
         found = report(server, reports.QUERIES)
         if found.reason == "no_engine":
@@ -143,13 +148,13 @@ def _table(row: dict[str, str | None]) -> dict[str, str | int | None]:
 
 @dataclass(frozen=True)
 class Curve:
-    """Predicted hit ratio by size, from the engine's sketch; `note`: why there is none."""
+    """Predicted hit ratio by size, from the engine's sketch; `note` says why there is none."""
 
     points: list[tuple[int, float]]
     note: str = ""
 
     def ratio_at(self, size_bytes: int) -> float | None:
-        """Of the size that is nearest to it."""
+        """Returns the ratio of the nearest size in the curve; None without a curve."""
         nearest = min(self.points, key=lambda point: abs(point[0] - size_bytes), default=None)
         return nearest and nearest[1]
 

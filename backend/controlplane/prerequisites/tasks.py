@@ -1,4 +1,6 @@
-"""Beside the polls, in a lane of its own: a server that says nothing must not hold them up."""
+"""Tasks that run in a lane of their own next to the polls, so that a server that does not answer cannot hold up the
+polls.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """A trial in one session: the same statement without the cache, then with it, before anything global changes.
 
-The sessions are read-only and are closed afterwards. Each half has its own, since an engine that nobody wanted follows
-only sessions that begin by wanting it. The second reads nothing else, since what it reads is counted. Hits are the
-session's own: the engine keeps a trial's results apart from all others, tells a connection of its own reads alone, and
-lends a trial memory while query_cache_size is 0. An engine too old for that counts for all sessions together, and says
-nothing without memory; then the trial says so.
+The sessions are read-only and are closed afterwards. Each half has its own session, since an engine that no session
+uses only follows sessions that start with the cache on. The second session reads nothing else, since its reads are
+counted. Hits are the session's own: the engine keeps a trial's results apart from others, reports a connection's own
+reads to it alone, and lends a trial memory while query_cache_size is 0. An engine too old for that counts all sessions
+together, and counts nothing without memory; the trial then reports this.
 """
 
 from __future__ import annotations
@@ -37,12 +37,13 @@ from controlplane.prerequisites.trial_statement import statement_check
 from controlplane.settings.selectors import settings_get
 
 COUNTED = tuple(reports.OWN_COUNTS)
-# An engine that wakes first waits for what it did not see begin, then looks the tables up, and finds its memory.
+# An engine that resumes first waits for running transactions whose start it did not see. Then it reads the tables'
+# definitions and allocates memory.
 WAKING_SECONDS = 10.0
 PAUSE_SECONDS = 0.02
-# A result may wait until its tables have been looked up.
+# A result may not be stored before its tables' definitions have been read.
 SETTLING_SECONDS = 2.0
-KEPT_CHARACTERS = 4000  # of a statement, in the audit
+KEPT_CHARACTERS = 4000  # the part of a statement that the audit event keeps
 
 
 @dataclass(frozen=True)
@@ -51,16 +52,19 @@ class Counts:
     inserts: int
     not_cached: int
     is_shared: bool
-    reason: str = ""  # why the session's last read was not cached
+    reason: str = ""  # why the session's last read was not cached, as the engine's code; empty if it was
 
     @property
     def is_final(self) -> bool:
-        """Nothing that time alone would change."""
+        """False if the reason for not caching may pass with time."""
         return self.reason not in {"", *reports.PASSING_REASONS}
 
 
 def trial_allow(role: str | None) -> None:
-    """Who tries learns of data, bit by bit: from times, from counts, from whether a statement fails."""
+    """Raises Denied unless the role may run trials.
+
+    A trial reveals data bit by bit: by times, counts, and whether a statement fails.
+    """
     wanted = settings_get().trial_role
     if role is None or not covers(role, wanted):
         raise Denied(f"Trials require the role {wanted} here; an administrator can change that in the settings.")
@@ -102,7 +106,10 @@ def trial_run(instance: Instance, *, statement: str, repetitions: int, database:
 
 @transaction.atomic
 def _note(instance: Instance, statement: str, database: str | None) -> None:
-    """It alters nothing, but runs somebody's words under the account of the control plane. Before it does."""
+    """Writes the audit event before the trial runs.
+
+    A trial alters nothing, but runs a user's statement under the control plane's account.
+    """
     facts: dict[str, Any] = {"statement": statement[:KEPT_CHARACTERS], "database": database}
     if len(statement) > KEPT_CHARACTERS:
         whole = hashlib.sha256(statement.encode()).hexdigest()
@@ -111,7 +118,10 @@ def _note(instance: Instance, statement: str, database: str | None) -> None:
 
 
 def _time_limit(server: Server) -> TimeLimit | None:
-    """The server is asked which variable it has: its version may be configured, and tell of another product."""
+    """Returns the variable that limits statement times, or None.
+
+    The server is asked for it, because its version string can be configured and may name another product.
+    """
     limits = (product.time_limit for product in PRODUCTS)
     return next((limit for limit in limits if server.variable(limit.name) is not None), None)
 
@@ -123,13 +133,16 @@ def _prepare(server: Server, database: str | None, limit: TimeLimit | None) -> N
             server.use(database)
     server.run("SET SESSION TRANSACTION READ ONLY")
     if limit:
-        # A statement that takes too long ends on the server, and not just here.
+        # The server ends a statement that takes too long; our own time limit would leave it running.
         milliseconds = int(server.statement_seconds * 900)
         server.set_session(limit.name, milliseconds if limit.is_in_milliseconds else f"{milliseconds / 1000:.3f}")
 
 
 def _awake(server: Server, statement: str, *, has_memory: bool) -> Counts:
-    """The counts once the statement is served, or is not going to be."""
+    """Runs the statement until it is a hit or clearly will not be cached, for at most WAKING_SECONDS.
+
+    Returns the counts after that.
+    """
     until = monotonic() + WAKING_SECONDS
     counts = _counts(server)
     while monotonic() < until and has_memory and not counts.is_final:
@@ -142,7 +155,7 @@ def _awake(server: Server, statement: str, *, has_memory: bool) -> Counts:
 
 
 def _settled(server: Server, before: Counts, repetitions: int) -> tuple[Counts, dict[str, int]]:
-    """The counts once they account for every read, and what has been added to them."""
+    """Returns the counts once they cover every read, and how much they grew. Gives up after SETTLING_SECONDS."""
     until = monotonic() + SETTLING_SECONDS
     while True:
         after = _counts(server)
@@ -168,7 +181,10 @@ def _timed(server: Server, statement: str, repetitions: int) -> dict[str, int]:
 
 
 def _counts(server: Server) -> Counts:
-    """Of this session, as far as its engine tells them apart."""
+    """Returns the counts of this session.
+
+    An engine that does not count sessions separately returns those of all sessions.
+    """
     told = _report(server, reports.STATUS, reports.ITEM, reports.VALUE)
     own = [told.get(item) for item in reports.OWN_COUNTS.values()]
     if None not in own:
@@ -185,14 +201,17 @@ def _meaning(server: Server, reason: str) -> str:
 
 
 def _report(server: Server, topic: str, key: str, value: str) -> dict[str, str | None]:
-    """Empty where the account may not see it."""
+    """Returns a report of the engine as a mapping; empty if the account may not read it."""
     with _counting(server):
         return {row.get(key) or "": row.get(value) for row in report(server, topic).rows}
 
 
 @contextmanager
 def _counting(server: Server) -> Iterator[None]:
-    """What the engine tells takes PROCESS, with which the statement that is tried could read those of others."""
+    """Enables the role with PROCESS while the counts are read.
+
+    The tried statement must not have it, since it could read other sessions' statements.
+    """
     with suppress(RefusedStatement):  # the account has no such role
         server.run(f"SET ROLE {COUNTING_ROLE}")
     yield

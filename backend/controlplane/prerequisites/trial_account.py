@@ -1,7 +1,7 @@
-"""Whether the account of a trial may do nothing but SELECT in the schemas of users; if not, how to make one that may.
+"""Checks that a trial's account can only SELECT in the schemas of users; if not, says how to make one.
 
-What is asked is the server, not how the instance was registered: grants change. A trial with a mightier account is not
-run, since whoever tries writes the statement and the account decides what it reaches.
+The server is asked, since grants change. A trial with a more powerful account is not run: the user writes the
+statement, and the account decides what it can reach.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NAME = "'fqc_trial'@'%'"
 STATEMENTS = [
     f"CREATE USER {NAME} IDENTIFIED BY '<a password>';",
     *(f"GRANT {rights} ON {place} TO {NAME};" for rights, place in READ_USER_SCHEMAS),
-    # Lets the control plane count a trial's hits; the statement that is tried runs without it.
+    # This role lets the control plane count a trial's hits; the tried statement runs without it.
     f"CREATE ROLE {COUNTING_ROLE};",
     f"GRANT PROCESS ON *.* TO {COUNTING_ROLE};",
     f"GRANT {COUNTING_ROLE} TO {NAME};",
@@ -32,7 +32,7 @@ class TrialAccountNeeded(Conflict):
 
 
 def trial_account_check(server: Server, instance_name: str, username: str) -> None:
-    server.run("SET ROLE NONE")  # a default role's rights are not among those that are shown
+    server.run("SET ROLE NONE")  # SHOW GRANTS leaves out the privileges of default roles
     excess = sorted(_more_than_reading(server)) or _system_tables(server)
     if excess:
         needed = TrialAccountNeeded(
@@ -51,7 +51,7 @@ def _more_than_reading(server: Server) -> set[str]:
 
 
 def _system_tables(server: Server) -> list[str]:
-    """Those that it may read, by whatever grant."""
+    """Returns the system tables that the account may read, by whatever grant."""
     return [f"SELECT on {table}" for table in SYSTEM_TABLES if _is_read(server, table)]
 
 

@@ -1,6 +1,6 @@
-"""What a trial tells of a statement that fails: the number of the error and our own words, never the server's.
+"""Errors of a trial's statement: the error number and our own text, never the server's.
 
-A server's text quotes what it read: `EXTRACTVALUE(1, (SELECT ...))` puts any value that the account may see into it.
+A server's message quotes what it read: `EXTRACTVALUE(1, (SELECT ...))` puts any value that the account may see into it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from controlplane.gateway.server import SKIPPED_BYTES
 
 NO_PRIVILEGE = "the trial account is not allowed to do that: it can only SELECT, and not from system schemas"
 TOO_LONG = "it took too long"
-# By number, the same in every product.
+# Texts by error number, which is the same in every product.
 MEANINGS = {
     1045: NO_PRIVILEGE,
     1044: NO_PRIVILEGE,
@@ -38,7 +38,7 @@ MEANINGS = {
     1140: "columns and aggregates are mixed without GROUP BY",
     1055: "a column is neither grouped nor aggregated",
     1111: "an aggregate stands where none may",
-    1792: "it writes, and a trial only reads",  # in a read-only transaction
+    1792: "it writes, and a trial only reads",  # the error of a read-only transaction
     1205: TOO_LONG,
     1317: TOO_LONG,
 } | {number: TOO_LONG for product in PRODUCTS for number in product.timeout_errors}
@@ -46,7 +46,7 @@ MEANINGS = {
 
 @contextmanager
 def told_in_own_words(place: str) -> Iterator[None]:
-    """Around everything that runs the words of whoever tries them."""
+    """Wraps code that runs a user's statement. Errors are raised again without the server's text."""
     try:
         yield
     except Unreachable as error:

@@ -1,4 +1,4 @@
-"""What is configured from a time when more was allowed: it stays shown, but no server is given it any more."""
+"""Parameters that were configured when more was allowed: they are still shown, but no longer sent to the server."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Running a fleet apply: at most `parallelism` items at a time, the next as soon as one has ended.
+"""Runs a fleet apply: at most `parallelism` items at a time, the next as soon as one has ended.
 
-Items are handed out under a lock on the fleet apply's row, so two workers do not hand out too many. The worker that
-ends an item hands out the next, and for a while to itself: a message takes longer than many a change. The sweep hands
-out for workers that died. An item whose worker is lost before its change was made is put back after as long as a
-change's lease; a worker that was only slow finds that the item is no longer its own. Once its change was made, that
-says how it ends: one that was not begun is run, one that was is undone (changes/upkeep.py).
+Items are dispatched under a lock on the fleet apply's row, so that two workers do not dispatch too many. The worker
+that ends an item dispatches the next one, and for a while to itself, since a message takes longer than many changes.
+The sweep dispatches for workers that died. An item whose worker is lost before its change was made is returned to the
+queue after a change's lease; a worker that was only slow finds that the item is no longer its own. Once the change was
+made, its outcome decides: a change that was not started is run, one that was started is undone (changes/upkeep.py).
 """
 
 from __future__ import annotations
@@ -46,14 +46,15 @@ from controlplane.rollouts.states import AT_WORK, NOT_BEGUN, ApplyKind, ApplySta
 from controlplane.rollouts.upgrading import Wave
 
 LOST_AFTER = timedelta(seconds=60)
-OWN_SECONDS = 2.0  # then other tasks have their turn, and a worker that is to stop may
+OWN_SECONDS = 2.0  # after that the worker takes other tasks or can stop
 
 
 @transaction.atomic
 def advance(fleet_apply_id: str, *, keeps_one: bool = False) -> int | None:
-    """Hand out as many items as there is room for; end the fleet apply when there is nothing left.
+    """Dispatches as many items as there is room for. Ends the fleet apply when no items are left.
 
-    `keeps_one`: the first of them is the caller's to run, not delivered to anybody.
+    With `keeps_one` the first item is not sent to a worker but returned for the caller to run. Returns None if there is
+    none for the caller.
     """
     row = FleetApply.objects.select_for_update().filter(pk=fleet_apply_id, state=ApplyState.RUNNING).first()
     if row is None:
@@ -80,7 +81,10 @@ def advance(fleet_apply_id: str, *, keeps_one: bool = False) -> int | None:
 
 
 def _wave_passed(row: FleetApply) -> bool:
-    """Whether the next wave of an upgrade may begin; what a gate finds ends it all. The sweep looks again."""
+    """Returns whether the next wave of an upgrade may begin.
+
+    A failed gate stops the fleet apply. If the wave is not over yet, the sweep checks again.
+    """
     items = list(row.items.filter(state=ItemState.APPLIED, passed_at=None).select_related("instance"))
     wave = Wave(row, items)
     failures = wave.failures()
@@ -98,7 +102,10 @@ def _wave_passed(row: FleetApply) -> bool:
 
 
 def _in_time(row: FleetApply, pending: QuerySet[FleetApplyItem]) -> QuerySet[FleetApplyItem]:
-    """Those that may begin now: the sweep looks again, and what waits for its window keeps nobody else waiting."""
+    """Returns the items that may start now.
+
+    The sweep checks again later. An item that waits for its maintenance window does not hold up the others.
+    """
     now = clock.shared_now()
     if row.when == When.AT and row.at is not None and row.at > now:
         return pending.none()
@@ -117,7 +124,7 @@ def _end(row: FleetApply, state: ApplyState) -> None:
     left = row.items.filter(state__in=NOT_BEGUN)
     left.update(state=ItemState.SKIPPED, detail="stopped after failures", finished_at=timezone.now())
     if state == ApplyState.STOPPED and row.items.filter(state=ItemState.RUNNING).exists():
-        return  # the last of those at work ends it
+        return  # the worker of the last running item ends it
     FleetApply.objects.filter(pk=row.pk).update(state=state, finished_at=timezone.now(), version=row.version + 1)
     audit_record(f"fleet_apply.{state.value}", row, before={"state": row.state}, after={"state": state.value})
     row.state = state
@@ -125,7 +132,7 @@ def _end(row: FleetApply, state: ApplyState) -> None:
 
 
 def run_items(first: int) -> None:
-    """This one, and what its end makes room for."""
+    """Runs the item `first`, then further ones for a while, and dispatches the rest."""
     until, item_id = time.monotonic() + OWN_SECONDS, first
     while (fleet_apply_id := run_item(item_id)) is not None:
         following = advance(fleet_apply_id, keeps_one=time.monotonic() < until)
@@ -135,15 +142,20 @@ def run_items(first: int) -> None:
 
 
 def run_item(item_id: int) -> str | None:
-    """Once per item, whoever comes first; whose fleet apply may be moved on."""
+    """Runs an item; of several callers only the first does.
+
+    Returns its fleet apply's id, or None if the item was not dispatched (any more).
+    """
     mine = FleetApplyItem.objects.filter(pk=item_id, state=ItemState.DISPATCHED)
-    if not mine.update(state=ItemState.RUNNING, dispatched_at=clock.shared_now()):  # it may have waited for long
+    # it may have waited in the queue for long
+    if not mine.update(state=ItemState.RUNNING, dispatched_at=clock.shared_now()):
         return None
     item = FleetApplyItem.objects.select_related(
         "fleet_apply__template", "instance__instance_class", "reverts__instance"
     ).get(pk=item_id)
     row = item.fleet_apply
-    # Who started it has agreed to what its preview said: as an administrator only if that was needed.
+    # The change acts for the user who started it and accepted the preview, as an administrator only if the preview
+    # required that.
     with acting_as(row.started_by, row.started_by_id, role=Role.ADMIN if row.needs_admin else Role.OPERATOR):
         try:
             change = _change_for(item)
@@ -154,7 +166,7 @@ def run_item(item_id: int) -> str | None:
 
 
 def _change_for(item: FleetApplyItem) -> ChangeSet | None:
-    """The change set of this item, made from a fresh look at its server; None if nothing is left to change."""
+    """Makes the item's change set after reading its server again. Returns None if nothing is left to change."""
     instance, row = item.instance, item.fleet_apply
     if instance is None or instance.version != item.instance_version:
         raise Conflict("The instance has changed since the preview: preview it again.", code="instance_moved")
@@ -207,7 +219,7 @@ def _approved(item: FleetApplyItem, change: ChangeSet) -> ChangeSet:
 
 
 def _held(item: FleetApplyItem) -> QuerySet[FleetApplyItem]:
-    """The item, as long as it is the worker's that has taken it: when it was taken tells one from the next."""
+    """Selects the item if this worker still owns it, which `dispatched_at` tells."""
     return FleetApplyItem.objects.filter(pk=item.pk, state=ItemState.RUNNING, dispatched_at=item.dispatched_at)
 
 
@@ -216,14 +228,17 @@ def _given_up() -> Conflict:
 
 
 def _refuse_if_given_up(item: FleetApplyItem) -> None:
-    """Who aborts the fleet apply waits for this transaction and then finds the change, or came before it."""
+    """Raises Conflict if the fleet apply was aborted.
+
+    The lock orders this with an abort: it happened before, or will see the change.
+    """
     row = FleetApply.objects.select_for_update().get(pk=item.fleet_apply_id)
     if row.state == ApplyState.ABORTED or not _held(item).exists():
         raise _given_up()
 
 
 def record_outcome(item: FleetApplyItem, ended: ChangeSet | None = None) -> None:
-    """`ended`: its change set, for who has just run it; else it is looked up."""
+    """Records the item's result from `ended`, its change set; if that is not given, it is looked up."""
     change = ended or ChangeSet.objects.filter(fleetapplyitem=item).first()
     if change is None:
         _finish(item, ItemState.UNCHANGED, "")
@@ -241,7 +256,10 @@ def _finish(item: FleetApplyItem, state: ItemState, detail: str) -> None:
 
 @transaction.atomic
 def _put_back(item: FleetApplyItem) -> None:
-    """Its worker is gone and has changed nothing: another one takes it, unless nothing is to begin any more."""
+    """Returns an item to the queue whose worker died before it changed anything.
+
+    If nothing may start any more, the item is skipped.
+    """
     row = FleetApply.objects.select_for_update().get(pk=item.fleet_apply_id)
     lost = _held(item).filter(change=None)
     if row.state in (ApplyState.RUNNING, ApplyState.PAUSED):
@@ -253,12 +271,12 @@ def _put_back(item: FleetApplyItem) -> None:
 
 def _is_older(age: timedelta) -> Q:
     now = clock.shared_now()
-    # Later than now: the clock was set back. To deliver once more does no harm.
+    # A time in the future means that the clock was set back. Delivering an item twice is harmless.
     return Q(dispatched_at__lt=now - age) | Q(dispatched_at__gt=now + age)
 
 
 def sweep() -> None:
-    """Items whose worker died or whose message was lost, and fleet applies that nobody moves on."""
+    """Recovers items whose worker died or whose message was lost, and fleet applies that no worker moves on."""
     undelivered = FleetApplyItem.objects.filter(_is_older(LOST_AFTER), state=ItemState.DISPATCHED)
     for item_id in undelivered.values_list("pk", flat=True)[:200]:
         deliver_item(item_id)

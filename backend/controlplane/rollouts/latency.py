@@ -1,7 +1,7 @@
-"""How long an instance's statements took before its upgrade, and how long they take since: from its samples.
+"""Statement times of an instance before its upgrade and since, from its samples.
 
-After the upgrade only the second half of the watch counts: in the first one the cache fills again. With few statements
-a 95th percentile says nothing, and there is none where the engine did not count them: then there is no verdict.
+After the upgrade only the second half of the watch counts: in the first half the cache fills again. With few statements
+a 95th percentile is not meaningful, and the engine may not have counted them: then there is no verdict.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from django.db.models import Sum
 from controlplane.metrics.definitions import METRICS
 from controlplane.metrics.models import Sample
 
-LEAST_STATEMENTS = 1000  # on either side
+LEAST_STATEMENTS = 1000  # required before the upgrade and after it
 BEFORE = timedelta(hours=1)
 METRIC = METRICS["p95_answer_time"]
 
 
 @dataclass(frozen=True)
 class Latency:
-    """Of one instance, in milliseconds; None: too few statements were timed."""
+    """95th percentiles of one instance in milliseconds; None if too few statements were timed."""
 
     before_ms: float | None
     after_ms: float | None
 
     def slowdown(self, most_percent: int) -> str:
-        """What speaks against it; empty: nothing, as far as is known."""
+        """Returns a sentence if the instance has become too slow; empty if not, or if that is unknown."""
         if self.before_ms is None or self.after_ms is None:
             return ""
         percent = 100 * self.after_ms / self.before_ms

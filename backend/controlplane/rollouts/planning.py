@@ -1,7 +1,7 @@
-"""What a template means for many instances, from what is known of them: no server is asked.
+"""Plans a template for many instances from stored facts: no server is asked.
 
-The parameters of all instances come in one query, and their newest samples in another. Instances that are alike share
-one plan.
+The parameters of all instances are read in one query, and their newest samples in another. Instances that are alike
+share one plan.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from controlplane.prerequisites.privilege_looks import looks_of
 from controlplane.prerequisites.privileges import known_privileges_to_set
 
 SAMPLED = {"innodb_buffer_pool_size": "pool_size_bytes", "query_cache_size": "cache_size_bytes"}
-UNTOLD = ("is_running", "needs_admin")  # of a line
+UNTOLD = ("is_running", "needs_admin")  # fields of a line that the preview leaves out
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class ItemPreview:
     needs_restart: bool
     needs_admin: bool
     blocking: list[str]  # sentences
-    findings: list[InstanceFinding] = field(default_factory=list)  # those that block, and what is not known
+    findings: list[InstanceFinding] = field(default_factory=list)  # blocking findings and those about unknown facts
 
 
 def preview_fleet(
@@ -96,13 +96,13 @@ def _item(instance: Instance, found: Plan, look: PrivilegeLook | None) -> ItemPr
 
 
 def _sentences(findings: Iterable[InstanceFinding]) -> list[str]:
-    """Why not; and once, however many parameters take it, what to run on the server."""
+    """Returns the reasons why not, and once for all parameters the statements to run on the server."""
     blocking = [each for each in findings if each.is_blocking]
     granting = [each.action.statements for each in blocking if each.code == "privilege_missing" and each.action]
     return [*map(_reason, blocking), *dict.fromkeys(chain.from_iterable(granting))]
 
 
 def _reason(finding: Finding) -> str:
-    """Told beside the instance alone: which parameter it is about has to be in it."""
+    """Returns the reason with the parameter's name, since it is shown next to an instance without further context."""
     about = "" if finding.parameter in finding.seen + finding.needed else f"{finding.parameter}: "
     return f"{about}{finding.seen}; needed: {finding.needed}"

@@ -1,4 +1,4 @@
-"""Making a fleet apply and steering it. Running its items is `execution`."""
+"""Makes and controls fleet applies. `execution` runs their items."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_INSTANCES = 10_000
 
 
 def instances_wanted(instances: Sequence[str], tags: dict[str, str], every: bool) -> list[Instance]:
-    """By ids or names, by tags, or all of them; the union."""
+    """Returns the instances selected by ids or names, by tags, or all of them; the union."""
     found = instance_list().order_by("name")
     if not every:
         chosen = Q(pk__in=instances) | Q(name__in=instances)
@@ -110,7 +110,9 @@ def fleet_apply_create(
 
 @transaction.atomic
 def fleet_apply_rollback(row: FleetApply) -> FleetApply:
-    """A fleet apply of its own, begun at once: on each instance the old values again, as its own change."""
+    """Starts a fleet apply that restores the old values on each instance where `row` was applied, each as its own
+    change.
+    """
     row = row_held(row)
     if row.state not in OVER:
         raise Conflict(f"{row.pk} is {row.state}: let it finish, or abort it.", code="wrong_state")
@@ -131,7 +133,7 @@ def fleet_apply_rollback(row: FleetApply) -> FleetApply:
         template_version=row.template_version,
         values={},
         parallelism=row.parallelism,
-        max_failures=len(items),  # what can be restored is, wherever something else is in the way
+        max_failures=len(items),  # one failed item must not keep the others from being restored
         allow_restart=row.allow_restart,
         needs_admin=row.needs_admin,
         reverts=row,
@@ -145,7 +147,7 @@ def fleet_apply_rollback(row: FleetApply) -> FleetApply:
 
 
 def _restoring(back: FleetApply, item: FleetApplyItem) -> FleetApplyItem:
-    assert item.instance is not None  # noqa: S101 - asked for so
+    assert item.instance is not None  # noqa: S101 - the query requires it
     turned = {"old_submitted": "new_submitted", "old_value": "new_value"}
     turned |= {new: old for old, new in turned.items()}
     return FleetApplyItem(
@@ -201,7 +203,7 @@ def fleet_apply_start(row: FleetApply) -> FleetApply:
 
 
 def _refuse_twin(row: FleetApply) -> None:
-    """One that does the same is at work: the request came twice."""
+    """Raises Conflict if a fleet apply that does the same is at work, since the request may have been sent twice."""
     same = FleetApply.objects.filter(
         kind=row.kind, template_name=row.template_name, template_version=row.template_version
     )
@@ -226,7 +228,7 @@ def _refuse_unless_admin(row: FleetApply) -> None:
 
 @transaction.atomic
 def fleet_apply_pause(row: FleetApply) -> FleetApply:
-    """What is at work ends; nothing new begins, also of what was handed out already."""
+    """Running items end. No new ones start, and dispatched items that have not started return to the queue."""
     row = _move(row, [ApplyState.RUNNING], ApplyState.PAUSED, "paused")
     row.items.filter(state=ItemState.DISPATCHED).update(state=ItemState.PENDING, dispatched_at=None)
     return row
@@ -241,7 +243,7 @@ def fleet_apply_resume(row: FleetApply) -> FleetApply:
 
 @transaction.atomic
 def fleet_apply_abort(row: FleetApply) -> FleetApply:
-    """What has not begun is skipped, what is at work is asked to undo itself."""
+    """Items that have not started are skipped; running ones are asked to undo their change."""
     open_states = [ApplyState.PREVIEWED, ApplyState.RUNNING, ApplyState.PAUSED]
     row = _move(row, open_states, ApplyState.ABORTED, "aborted", finished_at=timezone.now())
     waiting = row.items.filter(state__in=NOT_BEGUN)

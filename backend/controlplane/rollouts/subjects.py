@@ -1,4 +1,4 @@
-"""What a fleet apply puts on its instances: a version of a template, or the engine's library as it is now."""
+"""The subject of a fleet apply: a version of a template, or the present library of the engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from controlplane.rollouts.states import ApplyKind
 
 @dataclass(frozen=True)
 class Subject:
-    """Named as the columns of a fleet apply."""
+    """The fields have the names of the columns of a fleet apply."""
 
     kind: str
     template_id: str | None = None

@@ -1,8 +1,9 @@
-"""The engine on many instances: what stands in the way of each, and the gates that a wave must pass before the next.
+"""Upgrades the engine on many instances: obstacles of each instance, and the gates that a wave must pass before the
+next.
 
-A gate looks at what the control plane knows: incidents, counters, the version that runs, how long statements take. A
-wave passes once each of its instances has been watched for `settle_seconds` and polled since; what a gate finds stops
-the fleet apply, however many failures it allows.
+A gate uses what the control plane knows: incidents, counters, the running version, statement times. A wave passes once
+each of its instances has been watched for `settle_seconds` and polled since. A finding of a gate stops the fleet apply,
+however many failures that allows.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from controlplane.rollouts.models import FleetApply, FleetApplyItem
 from controlplane.rollouts.planning import ItemPreview
 from controlplane.settings.selectors import settings_get
 
-MISSED_POLLS = 3  # in a row, beyond the time of watching: then the instance is taken for silent
+MISSED_POLLS = 3  # polls missed in a row after the time of watching; then the instance counts as silent
 
 
 def preview_upgrade(
@@ -43,7 +44,7 @@ def preview_upgrade(
 
 
 def _lines(old: int | None, new: int | None) -> list[dict[str, Any]]:
-    """The version, told as a parameter is; none where it runs already."""
+    """Returns the change of the version as a line of a preview; none if that version runs already."""
     if old == new:
         return []
     line = {"name": "fqc_minor_version", "unit": "", "old_submitted": None, "new_submitted": None}
@@ -64,13 +65,13 @@ def _blocking(instance: Instance, incident: str | None) -> list[str]:
 
 
 def _critical(instances: Iterable[str]) -> dict[str | None, str]:
-    """An open critical incident of each that has one, by the name of its rule."""
+    """Returns an open critical incident's rule name for each instance that has one."""
     found = Incident.objects.filter(instance__in=list(instances), resolved_at=None, severity=Severity.CRITICAL)
     return dict(found.values_list("instance_id", "rule_name"))
 
 
 class Wave:
-    """The instances that were upgraded and have not passed yet."""
+    """The instances that were upgraded and have not passed the gates yet."""
 
     def __init__(self, row: FleetApply, items: Sequence[FleetApplyItem]) -> None:
         self._row, self._items, self._now = row, items, timezone.now()
@@ -81,7 +82,7 @@ class Wave:
         self.latencies = {item.pk: self._latency(item) for item in watched if item.instance_id}
 
     def failures(self) -> dict[int, str]:
-        """What the gates found, by item."""
+        """Returns the findings of the gates by item id."""
         return {item.pk: found for item in self._items if (found := self._found(item))}
 
     def is_over(self) -> bool:
@@ -97,7 +98,7 @@ class Wave:
             return f"it is {instance.state}"
         if instance.minor_version != self._row.minor_version:
             return f"it runs the engine's minor version {instance.minor_version}, not {self._row.minor_version}"
-        # Counted from zero since the new engine was loaded.
+        # The new engine counts from zero when it is loaded.
         differences = int(latest.readings.get("differences") or 0) if latest and self._is_heard(item) else 0
         if differences:
             return f"{differences} results differed from the server's answer (Fqc_differences)"
@@ -110,7 +111,9 @@ class Wave:
         return self._is_polled_since(item, _ended(item))
 
     def _is_watched(self, item: FleetApplyItem) -> bool:
-        """And polled since, so that all samples of that time are there."""
+        """Returns whether the time of watching is over and a poll has followed, so that all samples of that
+        time exist.
+        """
         until = self._watched_until(item)
         return until <= self._now and self._is_polled_since(item, until)
 

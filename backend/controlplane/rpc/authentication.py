@@ -1,4 +1,7 @@
-"""Who calls: three ways to say it, one answer. No cookie is looked at, so no page elsewhere can call for a user."""
+"""Authenticates the caller of the RPC endpoint by one of three kinds of signature or token.
+
+Cookies are ignored, so that pages of other sites cannot call for a user.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +21,13 @@ from controlplane.rpc.freshness import check_fresh
 from controlplane.rpc.signatures import ACS3, acs3_signature, acs3_text, hmac_sha1_signature, hmac_sha1_text
 
 AUTHORIZATION = re.compile(rf"{ACS3} Credential=([^,\s]+), ?SignedHeaders=([^,\s]+), ?Signature=([0-9a-f]{{64}})")
-# What is read from the headers must be under the signature, or somebody on the way could exchange it.
+# The headers that are used must be covered by the signature, or an attacker on the network could replace them.
 MUST_BE_SIGNED = {"host", "x-acs-action", "x-acs-version", "x-acs-date", "x-acs-signature-nonce"}
 BEARER = "BEARERTOKEN"
 
 
 def authenticate(call: Call) -> tuple[User, str]:
-    """The user, and the role in force: the lesser of the user's and the key's or token's."""
+    """Returns the user, and the effective role: the lesser of the user's and that of the key or token."""
     if call.headers.get("x-acs-security-token") or call.arguments.get("SecurityToken"):
         raise RpcError("InvalidSecurityToken.NotSupported", "There are no temporary credentials here: use access keys.")
     if call.arguments.get("SignatureType") == BEARER or "x-acs-bearer-token" in call.headers:
@@ -73,7 +76,7 @@ def _by_arguments(call: Call) -> tuple[User, str]:
 
 
 def _refuse_two_minds(call: Call) -> None:
-    """The arguments are signed, the headers are not: what both say must be the same."""
+    """Raises an error if arguments and headers contradict each other, since only the arguments are signed."""
     if (call.action, call.version) != (call.arguments["Action"], call.arguments["Version"]):
         raise _incomplete("The headers name another action or version than the signed arguments.")
 

@@ -1,5 +1,6 @@
-"""A request of the dialect, taken apart: arguments from the query and from a form body, action and version from
-headers or arguments."""
+"""Parses a request of the dialect: arguments from the query and a form body, action and version from headers or
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from controlplane.rpc.errors import RpcError
 VERSION = "2014-08-15"
 FORM = "application/x-www-form-urlencoded"
 MOST_ARGUMENTS = 500
-# Part of signing and routing, or without meaning here; accepted with every action.
+# Arguments for signing and routing, or without meaning here. They are accepted with every action.
 COMMON = frozenset(
     (
         *("Action", "Version", "Format", "AccessKeyId", "Signature", "SignatureMethod", "SignatureVersion"),
@@ -28,7 +29,7 @@ class Call:
     method: str
     headers: dict[str, str]  # by lower-case name
     query: dict[str, str]
-    arguments: dict[str, str]  # the query's and the form's
+    arguments: dict[str, str]  # from the query and the form
     body: bytes
 
     @property
@@ -45,12 +46,12 @@ class Call:
 
     @property
     def own_arguments(self) -> dict[str, str]:
-        """Those that the action has to know."""
+        """Returns the arguments of the action itself."""
         return {name: value for name, value in self.arguments.items() if name not in COMMON}
 
 
 def is_rpc(request: HttpRequest) -> bool:
-    """A browser's GET of the console names no action."""
+    """Returns whether the request names an action; a browser's GET of the console does not."""
     if request.path != "/":
         return False
     return request.method == "POST" or "x-acs-action" in request.headers or "Action" in request.GET

@@ -1,7 +1,7 @@
-"""A signed request is good for minutes and for one time: its date must be near, its nonce new.
+"""A signed request is valid for some minutes and once only: its date must be near, its nonce new.
 
-Nonces are rows, shared by all web processes. They are kept for as long as a date is accepted on either side of now, so
-a request is forgotten only when its date alone refuses it.
+Nonces are rows, shared by all web processes. They are kept as long as a date may be accepted on either side of now, so
+that after a nonce is deleted the date alone makes a repeat fail.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LONGEST_NONCE = 128
 
 
 def check_fresh(signer: str, date: str, nonce: str) -> None:
-    """Called once the signature is known to be right: nobody else can use up a signer's nonces."""
+    """Call it after the signature was verified, so that other callers cannot use up a signer's nonces."""
     _check_date(date)
     if not 0 < len(nonce) <= LONGEST_NONCE:
         raise RpcError("InvalidSignatureNonce", f"Send a nonce of 1 to {LONGEST_NONCE} characters.")

@@ -1,4 +1,4 @@
-"""What the dialect needs beyond the control plane's own rows: used nonces, and numbers of tasks."""
+"""Rows that only the RPC dialect needs: used nonces, and numbers of tasks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from controlplane.changes.models import ChangeSet
 
 
 class UsedNonce(models.Model):
-    """In the database, so that a request is not accepted again by another web process."""
+    """Used nonces are in the database, so that no other web process accepts the same request again."""
 
     signer = models.CharField(max_length=16)
     nonce = models.CharField(max_length=128)
@@ -19,7 +19,10 @@ class UsedNonce(models.Model):
 
 
 class TaskNumber(models.Model):
-    """The dialect's task and order ids are integers; a change set's is not. Given out on first mention."""
+    """The number of a change set, since the dialect's task and order ids are integers.
+
+    Assigned when it is first needed.
+    """
 
     id = models.BigAutoField(primary_key=True)
     change = models.OneToOneField(ChangeSet, on_delete=models.CASCADE, related_name="task_number")

@@ -1,7 +1,7 @@
-"""What the dialect's two signatures are computed over, and the signatures themselves. Pure.
+"""The texts that the dialect's two signatures are computed over, and the signatures themselves. Pure.
 
-Both start from decoded names and values and encode them anew, since clients write a space as `+` or `%20` as they like
-but sign one spelling.
+Both decode names and values and encode them again: clients write a space as `+` or `%20`, but always sign the same
+form.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def canonical_query(parameters: Mapping[str, str]) -> str:
 def acs3_text(
     method: str, query: Mapping[str, str], headers: Mapping[str, str], signed: Sequence[str], body: bytes
 ) -> str:
-    """The path is always `/`: that is what clients sign, whatever their endpoint says."""
+    """Returns the text to sign. The path is always `/`, since clients sign that for any endpoint."""
     lines = "".join(f"{name}:{headers.get(name, '').strip()}\n" for name in signed)
     digest = hashlib.sha256(body).hexdigest()
     request = "\n".join([method, "/", canonical_query(query), lines, ";".join(signed), digest])

@@ -1,7 +1,7 @@
-"""What went wrong in a service, in the dialect's words.
+"""Translates a service's errors to the RPC dialect.
 
-A `Problem` is translated by the table where the official tools rely on a name, else by its status and its
-own code (`dedicated_proxy` becomes `OperationDenied.DedicatedProxy`), so that no refusal loses its name on the way.
+A `Problem` is translated by a table if the official tools rely on an error name. Otherwise its status and its code make
+up the name (`dedicated_proxy` becomes `OperationDenied.DedicatedProxy`), so that every refusal can be recognised.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def from_exception(error: Exception) -> RpcError:
 
 
 def _first(detail: object, path: str = "") -> str:
-    """The first of a serializer's nested complaints, with where it is."""
+    """Returns the first of a serializer's nested errors, with its field."""
     if isinstance(detail, dict):
         name, inner = next(iter(detail.items()))
         return _first(inner, f"{path}.{name}".lstrip("."))

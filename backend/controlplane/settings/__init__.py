@@ -1,1 +1,1 @@
-"""What an administrator may set while the control plane runs: four eyes, networks, retention, mail."""
+"""Settings that administrators may change at run time: approval by a second person, networks, retention, mail."""

@@ -1,1 +1,4 @@
-"""What the cache did for each statement over time. A server counts from its start on; here, that is noted each hour."""
+"""The effect of the cache per statement over time.
+
+A server only has counts since its start, so they are stored hourly.
+"""

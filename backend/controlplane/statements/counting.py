@@ -1,8 +1,8 @@
-"""What grew between notes of one server's counts per statement. Pure.
+"""Growth of one server's counts per statement between notes. Pure.
 
-Counts that went down began again at 0: the server was restarted, or its counters were set to zero. A note holds so many
-statements; where it is full, one that it does not hold may have been counted before. What that grew by until the next
-note is not known, and left out. So figures of a span are never too high.
+A count that went down started again at 0: the server was restarted, or its counters were reset. A note holds a limited
+number of statements. If it is full, a statement that is not in it may have been counted before; its growth until the
+next note is unknown and left out. So the figures of a period are never too high.
 """
 
 from __future__ import annotations
@@ -29,25 +29,27 @@ from controlplane.gateway.reports import (
 
 MOST_STATEMENTS = 300
 COUNTED = (*QUERY_COUNTERS, *DIGEST_COUNTERS)
-# Whatever a server says, a note stays small, and its numbers are some.
+# These limits keep a note small and its numbers valid, whatever the server sends.
 MOST_REASONS = 64
 _DIGEST, _NUMBER = re.compile(r"\w{0,64}"), re.compile(r"[0-9]{1,18}")
 _REASON = re.compile(r"(\w{1,64})=([0-9]{1,18})(?![^,])")
-# Columns that are not counted: of which count to which.
+# Columns that are ratios, with the two counts that each is computed from.
 _RATIOS = {HIT_RATIO: (HITS, EXECUTIONS), OBSERVED_RATIO: (OBSERVED_HITS, OBSERVED_REQUESTS)}
 Row = Mapping[str, str | None]
-Counts = dict[str, dict[str, int]]  # by digest: columns, and reasons by `=name`
+Counts = dict[str, dict[str, int]]  # by digest; the keys are columns, and reasons as `=name`
 
 
 def counts_of(rows: Iterable[Row]) -> Counts:
-    """Those that were executed most."""
+    """Returns the counts of the statements that were executed most."""
     found = {digest: _counts(row) for row in rows if _DIGEST.fullmatch(digest := row.get(DIGEST) or "")}
     most = sorted(found, key=lambda digest: -found[digest].get(EXECUTIONS, 0))[:MOST_STATEMENTS]
     return {digest: found[digest] for digest in most}
 
 
 def grown_between(notes: Sequence[Counts], digest: str) -> list[dict[str, int] | None]:
-    """What one statement grew by from each note to the next. None: the earlier note does not tell."""
+    """Returns a statement's growth from each note to the next; None where the earlier note is full and does not have
+    it.
+    """
     return [
         _growth(before.get(digest, {}), after.get(digest, {}))
         if digest in before or len(before) < MOST_STATEMENTS
@@ -57,7 +59,7 @@ def grown_between(notes: Sequence[Counts], digest: str) -> list[dict[str, int] |
 
 
 def grown(notes: Sequence[Counts], rows: Sequence[Row]) -> list[dict[str, str | None]]:
-    """The rows with what was counted since the first note; without those of which nothing was."""
+    """Returns the rows with what was counted since the first note, without rows that were not executed since then."""
     total: dict[str, Counter[str]] = {}
     now = {row.get(DIGEST) or "": _counts(row) for row in rows}
     for before, after in zip(notes, [*notes[1:], now], strict=True):

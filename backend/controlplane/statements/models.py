@@ -1,4 +1,4 @@
-"""What a server had counted for each statement at some moment. What happened in between is the difference."""
+"""A server's counts per statement at certain times. Growth is the difference between two notes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from controlplane.fleet.models import Instance
 
 
 class StatementNote(models.Model):
-    # No constraint: an instance deleted meanwhile must not spoil a round.
+    # No constraint: an instance that is deleted during a round must not make the round fail.
     instance = models.ForeignKey(Instance, on_delete=models.CASCADE, related_name="+", db_constraint=False)
     at = models.BigIntegerField(db_index=True)  # epoch seconds
     counts = models.JSONField(help_text="By digest: see `counting`.")

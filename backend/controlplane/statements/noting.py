@@ -1,7 +1,6 @@
-"""Each hour every server is asked once what it has counted for each statement: its engine, or its performance schema.
+"""Reads hourly what each server has counted per statement, from its engine or its performance schema.
 
-A few servers are asked at a time, so that polls do not wait long behind it. A server that does not answer leaves no
-note.
+Only a few servers are read at a time, so that polls do not wait long. A server that does not answer leaves no note.
 """
 
 from __future__ import annotations
@@ -22,11 +21,11 @@ from controlplane.statements.models import StatementNote
 
 HOUR, KEPT_SECONDS = 3600, 8 * 24 * 3600
 AT_A_TIME = 8
-CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5  # polls wait behind it
+CONNECT_SECONDS, STATEMENT_SECONDS = 3, 5  # polls wait until this is over
 
 
 class Noting:
-    """Who is still to be asked in this hour, by the one process that looks at the servers."""
+    """The instances still to be read in this hour, kept by the one process that looks at the servers."""
 
     def __init__(self, connections: Connections) -> None:
         self._connections = connections

@@ -1,4 +1,4 @@
-"""What is counted for each statement is noted by whoever looks at the servers."""
+"""Periodic tasks of this app. The process that looks at the servers stores the notes itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A private stack per test session, and `fqc` as people run it: arguments and stdin in, exit code and text out."""
+"""A private stack per test session, and `fqc` as users run it: arguments and stdin in, exit code and text out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from fqc.app import main
 BACKEND = Path(__file__).resolve().parents[2]
 
 
-LIMIT_SECONDS = 120  # for what comes by itself; never reached but by a failure
+LIMIT_SECONDS = 120  # for what happens without further action; only reached by a failure
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
 
 @pytest.fixture(scope="session")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Fqc:
-    """`fqc` with an empty home and nothing in the environment."""
+    """Yields `fqc` with an empty home and nothing in the environment."""
     home = tmp_path_factory.mktemp("home")
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
@@ -79,7 +79,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Fqc:
 
 
 def _in_this_process(arguments: list[str], stdin: io.StringIO, environment: dict[str, str]) -> Result:
-    """A process for each of some hundred commands would take minutes."""
+    """Runs `fqc` in this process: a process for each of some hundred commands would take minutes."""
     out, err = io.StringIO(), io.StringIO()
     with (
         patch.dict(os.environ, environment, clear=True),
@@ -96,7 +96,7 @@ def _in_this_process(arguments: list[str], stdin: io.StringIO, environment: dict
 
 
 def loaded(*arguments: str, **environment: str) -> set[str]:
-    """The modules of a process of its own that has run `fqc` with these arguments."""
+    """Returns the modules that a separate process has loaded after running `fqc` with these arguments."""
     program = (
         "import atexit, sys; from fqc.app import main; out = sys.__stderr__;"
         "atexit.register(lambda: print('loaded', *sys.modules, file=out)); main()"
@@ -108,7 +108,7 @@ def loaded(*arguments: str, **environment: str) -> set[str]:
 
 
 def eventually(look: Callable[[], Any], is_right: Callable[[Any], bool]) -> Any:
-    """What is seen once it is right, or at the end of our patience: assert on it."""
+    """Returns what `look` finds once it is right, or after the time limit. Assert on the result."""
     end = time.monotonic() + LIMIT_SECONDS
     while not is_right(found := look()) and time.monotonic() < end:
         time.sleep(0.1)
@@ -117,7 +117,7 @@ def eventually(look: Callable[[], Any], is_right: Callable[[Any], bool]) -> Any:
 
 @pytest.fixture(scope="session")
 def config(stack: Stack, bare: Fqc, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where `fqc login` kept the administrator's token."""
+    """Returns the file in which `fqc login` stored the administrator's token."""
     file = tmp_path_factory.mktemp("config") / "config.json"
     login = ("login", "--url", stack.url, "-u", stack.username, "--password-stdin")
     done = bare(*login, stdin=f"{stack.password}\n", FQC_CONFIG=str(file))
@@ -127,7 +127,7 @@ def config(stack: Stack, bare: Fqc, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture(scope="session")
 def fqc(bare: Fqc, config: Path) -> Fqc:
-    """`fqc`, logged in."""
+    """Yields `fqc`, logged in as administrator."""
 
     def run(*arguments: str, stdin: str = "", **environment: str) -> Result:
         return bare(*arguments, stdin=stdin, FQC_CONFIG=str(config), **environment)
@@ -137,13 +137,13 @@ def fqc(bare: Fqc, config: Path) -> Fqc:
 
 @pytest.fixture(scope="session")
 def instance(stack: Stack) -> str:
-    """The one that tests alter."""
+    """Returns the instance that tests alter."""
     return str(stack.instances[0]["name"])
 
 
 @pytest.fixture(scope="session")
 def other(stack: Stack) -> str:
-    """One that tests only look at, but for a fleet's apply."""
+    """Returns an instance that tests only read, except for a fleet apply."""
     return str(stack.instances[1]["name"])
 
 

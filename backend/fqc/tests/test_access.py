@@ -89,13 +89,13 @@ def test_a_viewer_may_look_and_not_alter(viewer: Fqc, instance: str) -> None:
 def test_a_token_is_listed_and_revoked(fqc: Fqc, bare: Fqc, stack: Stack) -> None:
     made = fqc("token", "create", "short", "--days", "1", "-o", "json").json
     assert made["id"] in [each["id"] for each in fqc("token", "list", "-o", "json").json]
-    assert fqc("token", "revoke", made["id"]).code == 2  # nobody to ask
+    assert fqc("token", "revoke", made["id"]).code == 2  # there is no terminal for the confirmation
     assert fqc("token", "revoke", made["id"], "--yes").code == 0
     assert bare("whoami", FQC_URL=stack.url, FQC_TOKEN=made["token"]).code == 5
 
 
 def logged_in(stack: Stack) -> Api:
-    """As a browser."""
+    """Logs in as a browser does."""
     api = Api(Context(stack.url))
     begun = api.get("auth/session")
     given = {"username": stack.username, "password": stack.password}
@@ -133,7 +133,7 @@ def test_an_access_key_is_made_disabled_enabled_and_deleted(fqc: Fqc) -> None:
     assert fqc("access-key", "disable", made["id"], "--dry-run").code == 0
     assert not fqc("access-key", "disable", made["id"], "-o", "json").json["is_active"]
     assert fqc("access-key", "enable", made["id"], "-o", "json").json["is_active"]
-    assert fqc("access-key", "delete", made["id"]).code == 2  # nobody to ask
+    assert fqc("access-key", "delete", made["id"]).code == 2  # there is no terminal for the confirmation
     assert fqc("access-key", "delete", made["id"], "--yes").code == 0
     assert fqc("access-key", "disable", made["id"]).code == 3
 
@@ -156,7 +156,7 @@ OLD, NEW = "a phrase of several words", "another phrase of words"
 
 @pytest.fixture
 def person(config: Path, bare: Fqc, stack: Stack, tmp_path: Path) -> Iterator[tuple[str, Fqc]]:
-    """A user's name, and `fqc` logged in as that user with the password OLD."""
+    """Yields a user's name, and `fqc` logged in as that user with the password OLD."""
     token = json.loads(config.read_text())["contexts"]["default"]["token"]
     api = Api(Context(stack.url, token))
     made = api.post("users", {"username": f"Person-{uuid4().hex[:8]}", "password": OLD, "role": "viewer"})
@@ -192,7 +192,7 @@ def test_everybody_changes_his_own_password_and_stays_logged_in(person: tuple[st
 def test_an_admin_resets_a_password_and_reads_what_ended(person: tuple[str, Fqc], fqc: Fqc) -> None:
     name, run = person
     reset = ("user", "reset-password", name.lower(), "--password-stdin")
-    assert fqc(*reset, stdin=f"{NEW}\n").code == 2  # nobody to ask
+    assert fqc(*reset, stdin=f"{NEW}\n").code == 2  # there is no terminal for the confirmation
     assert fqc(*reset, "--dry-run", "-o", "json").json["body"] == {"keep_tokens": False}
     weak = fqc(*reset, "--yes", stdin="short\n")
     assert "Use at least 12 characters" in weak.err

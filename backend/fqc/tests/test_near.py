@@ -72,7 +72,7 @@ def test_an_instance_without_near_caches_lists_none(fqc: Fqc, other: str) -> Non
 
 @pytest.fixture
 def quick_polls(stack: Stack, config: Path) -> Iterator[None]:
-    """So that it takes no minute until somebody is missed."""
+    """Polls often, so that a near cache is reported missing within a minute."""
     token = json.loads(config.read_text())["contexts"]["default"]["token"]
     api = Api(Context(stack.url, token))
     before = api.get("settings")["poll_interval_seconds"]
@@ -83,7 +83,7 @@ def quick_polls(stack: Stack, config: Path) -> Iterator[None]:
 
 @contextmanager
 def reporting(stack: Stack, server: dict[str, Any], token: str, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A near cache by rules, on the socket `near.sock` of the folder."""
+    """Runs a near cache with rules, on the socket `near.sock` in the folder."""
     (folder / "rules.toml").write_text(RULES)
     (folder / "token").write_text(token + "\n")
     options = {

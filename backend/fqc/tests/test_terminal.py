@@ -1,4 +1,4 @@
-"""What a terminal, a pipe and Ctrl-C do to `fqc`: processes of their own, and real pseudo-terminals."""
+"""The effects of a terminal, a pipe and Ctrl-C on `fqc`, with separate processes and real pseudo-terminals."""
 
 import os
 import pty
@@ -16,14 +16,16 @@ PROGRAM = [sys.executable, "-m", "fqc"]
 
 
 def interruptible() -> None:
-    """Tests that run in the background of a script ignore Ctrl-C, and would hand that on."""
+    """Restores the default for Ctrl-C: tests that run in the background of a script ignore it, and child processes
+    would inherit that.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextmanager
 def on_a_terminal(config: Path, *arguments: str, **more: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     ours, theirs = pty.openpty()
-    # Where the tests run, colours may be off.
+    # The environment of the test run may switch colours off.
     inherited = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     environment = {**inherited, "FQC_CONFIG": str(config), "TERM": "xterm-256color", "COLUMNS": "80", **more}
     with subprocess.Popen(
@@ -44,12 +46,12 @@ def on_a_terminal(config: Path, *arguments: str, **more: str) -> Iterator[tuple[
 
 
 def until(terminal: int, is_enough: Callable[[bytes], bool] = lambda seen: False) -> bytes:
-    """What is written until it is enough, or to the end."""
+    """Returns what is written to the terminal, until `is_enough` accepts it or the end."""
     seen = b""
     while not is_enough(seen):
         try:
             piece = os.read(terminal, 65536)
-        except OSError:  # Linux' way of saying that the other side is closed
+        except OSError:  # on Linux this means that the other side is closed
             break
         if not piece:
             break

@@ -1,4 +1,4 @@
-"""Nothing is signalled that is not proved to be ours."""
+"""Only processes that are verified to be the stack's own are signalled."""
 
 import os
 import secrets
@@ -67,7 +67,7 @@ def test_a_dead_process_that_was_not_reaped_is_not_alive(child: subprocess.Popen
 
 @pytest.fixture
 def thread_id() -> Iterator[int]:
-    """Of a thread beside the first one of its process: a number in /proc that names no process."""
+    """Yields the id of an additional thread: a number in /proc that does not belong to a process."""
     end, known, ids = threading.Event(), threading.Event(), []
 
     def wait() -> None:

@@ -88,17 +88,17 @@ def test_no_log_tells_a_password(stack: Stack) -> None:
 
 
 def open_to_others(folder: Path) -> dict[str, str]:
-    """What other users of the machine might read, write or enter, if they got as far."""
+    """Returns the files that other users of the machine could read, write or enter if they reached them."""
     found = {}
     for path in (folder, *folder.rglob("*")):
-        with suppress(FileNotFoundError):  # messages come and go
+        with suppress(FileNotFoundError):  # messages of the broker come and go
             if (mode := path.lstat().st_mode) & 0o077 and not path.is_symlink():
                 found[str(path.relative_to(folder))] = oct(mode)
     return found
 
 
 def is_closed(path: Path) -> bool:
-    """To other users of the machine. What is not there is not."""
+    """Returns whether other users of the machine have no access. False if there is no such file."""
     with suppress(FileNotFoundError):
         return not path.stat().st_mode & 0o077
     return False
@@ -128,7 +128,7 @@ def test_status_tells_what_died_and_up_brings_it_back(stack: Stack) -> None:
     assert "worker       stopped" in told.stdout
     assert up(run_dir)["address"] == running["address"]
     assert set(pids(run_dir)) == {"web", "worker", "scheduler", "near"}
-    # Nothing is said to the one that died.
+    # Dead workers must not have a control queue.
     queues = (run_dir.root / "broker" / "control").glob("*.exchange")
     assert not [path.name for path in queues if "celeryev" in path.read_text()]
 
@@ -143,7 +143,7 @@ def test_up_closes_what_an_earlier_version_left_open(stack: Stack) -> None:
     assert stat.S_IMODE(run_dir.root.stat().st_mode) == 0o700
     closed = ["db.sqlite3", "secrets", "local", "logs", "admin-password", "stack.json"]
     assert [name for name in closed if not is_closed(run_dir.root / name)] == []
-    # It is there only while somebody has the database open.
+    # SQLite keeps this file only while a process has the database open.
     assert wait_until(lambda: is_closed(run_dir.root / "db.sqlite3-wal"), 60)
     (server,) = (run_dir.root / "local").iterdir()
     assert open_to_others(server) == {}
@@ -191,7 +191,7 @@ def test_a_demo_ends_by_itself_once_its_account_is_another_demos(stack: Stack) -
             assert "reading and writing" in next(line for line in first.stderr if "reading" in line)
             other = run("demo", "--run-dir", str(run_dir.root), "--seconds", "1")
             assert other.returncode == 0, other.stderr
-            # Only a connection that is made anew is asked for its password.
+            # Only a new connection is asked for its password.
             server = running["instances"][0]
             with as_owner(Instance(**server)) as connection, connection.cursor() as cursor:
                 cursor.execute("KILL USER 'demo'@'127.0.0.1'")

@@ -1,6 +1,7 @@
-"""Every route refuses an outsider, every write a viewer, and administration an operator, unless named here with why.
+"""Access is checked for every route: without credentials, for writes by viewers, and for administration by operators.
+Exceptions are listed with the reason.
 
-The routes are walked, so a new one is judged without anybody thinking of it.
+The routes are read from the URLs, so a new one is tested without a change here.
 """
 
 import re
@@ -17,8 +18,8 @@ OPEN = {
     "api/v1/auth/provider",  # signing in
     "api/v1/openapi.yaml",  # the contract
     "healthz", "readyz",  # whether this process works
-    "(?!static/).*",  # the console's page, which holds nothing
-    "api/",  # "there is nothing here", whoever asks
+    "(?!static/).*",  # the console's page, which contains no data
+    "api/",  # the answer for unknown paths, which is the same for everybody
 }  # fmt: skip
 ADMINISTRATION = {
     "api/v1/users",
@@ -29,11 +30,11 @@ ADMINISTRATION = {
     "api/v1/channels",  # a Slack channel's address is its secret
     "api/v1/channels/(?P<pk>[A-Za-z0-9_.-]{1,64})",
     "api/v1/channels/(?P<pk>[A-Za-z0-9_.-]{1,64})/test",
-    "api/v1/instance-classes",  # reading them is everybody's
+    "api/v1/instance-classes",  # everybody may read them
     "api/v1/instance-classes/(?P<pk>[A-Za-z0-9_.-]{1,64})",
-    "api/v1/engine-lines/<str:id>",  # likewise
+    "api/v1/engine-lines/<str:id>",  # everybody may read them
 }
-REPORTERS_ALONE = {"api/v1/near-caches/reports"}  # no role lets in there
+REPORTERS_ALONE = {"api/v1/near-caches/reports"}  # no role has access
 VIEWERS_MAY_POST = {  # they change nothing
     "api/v1/changes/preview",
     "api/v1/instances/<str:pk>/cache/preview",

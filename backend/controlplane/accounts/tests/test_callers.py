@@ -1,7 +1,8 @@
-"""Every operation of the API, asked by every kind of caller.
+"""Every operation of the API, called by every kind of caller.
 
-Who is nobody gets 401, who is too weak gets 403, anybody else an answer. What an operation takes is told by
-`test_access`; a caller has the lesser of the user's role and the token's scope, and nothing that has ended counts.
+Without a valid credential the status is 401, with too few rights 403; anybody else gets an answer. `test_access` states
+the role that each operation requires. A caller has the lesser of the user's role and the token's scope, and expired
+credentials do not count.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ pytestmark = pytest.mark.django_db
 
 SESSION = "/api/v1/auth/session"
 READ_BY_ALL = ("api/v1/instance-classes", "api/v1/engine-lines")
-# With what may be data, so to the role that may run trials.
+# The answer may contain data, so it requires the role that may run trials.
 SHOWN_TO_OPERATORS = {"api/v1/instances/<str:pk>/cache/queries/<str:digest>/example"}
 CLOSED = [case for case in CASES if case[0] not in OPEN]
 
@@ -54,7 +55,7 @@ def somebody(role: str, **facts: object) -> User:
 
 
 def with_token(role: str, scope: str, **facts: object) -> APIClient:
-    """The user has the token's scope when it is made; the role comes afterwards, as when somebody is demoted."""
+    """The user has the token's scope when the token is made. The role is set afterwards, as when a user is demoted."""
     with acting_as("test"):
         user = somebody(Role.ADMIN)
         token, text = token_create(user, name="test", scope=scope)
@@ -132,7 +133,7 @@ NOBODY: dict[str, Callable[[], APIClient]] = {
 
 
 def asked(client: APIClient) -> dict[tuple[str, str], tuple[int, str]]:
-    """Status and code of the answer to each operation; an answer that is no problem has no code."""
+    """Returns status and code of the answer to each operation; the code is empty unless the answer is a problem."""
     found = {}
     for path, method in CLOSED:
         RATE_COUNTS.forget()

@@ -1,4 +1,4 @@
-"""A reset password and a disabled user: what he was logged in with ends, and the answer tells how much did."""
+"""A password reset and disabling a user end the user's sessions and credentials, and the answer has their numbers."""
 
 import pytest
 from rest_framework.test import APIClient

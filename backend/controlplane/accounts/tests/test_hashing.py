@@ -1,4 +1,4 @@
-"""Many passwords at once: bounded memory, a refusal that says when to come again, and nothing lost beside it."""
+"""Many passwords at once: memory is bounded, excess requests get a Retry-After, and other requests still work."""
 
 import http.client
 import json
@@ -40,7 +40,7 @@ def ask(url, method, path, body=None, source="127.0.0.1", **headers):
 
 
 def log_in(url, number, password=PASSWORD):
-    """From an address of its own, since those of one address are limited."""
+    """Logs in from an address of its own, since log-ins per address are limited."""
     headers = {"Cookie": f"csrftoken={CSRF}", "X-CSRFToken": CSRF}
     body = {"username": "alice", "password": password}
     return ask(url, "POST", SESSION, body, f"127.0.1.{number + 1}", **headers)
@@ -72,14 +72,14 @@ def test_log_ins_beyond_what_is_hashed_at_a_time_are_told_to_wait_and_nothing_el
         for writer in writers:
             writer.result()
     refused = [(headers, problem) for status, headers, problem in answers if status == 429]
-    # On a busy machine few passwords are hashed before the others stop waiting, and all of these few may be wrong.
+    # On a busy machine few passwords are hashed before the others stop waiting, and all of these may be wrong ones.
     hashed = {status for status, _, _ in answers} - {429}
     assert refused and hashed and hashed <= {200, 403}
     for headers, problem in refused:
         assert (problem["code"], headers["Content-Type"]) == ("busy", "application/problem+json")
         assert int(headers["Retry-After"]) > 0
     assert set(written) == {201}
-    assert peak_kib(url) - before < HASH_KIB  # what one more at a time would take
+    assert peak_kib(url) - before < HASH_KIB  # the memory that one more hash at a time would take
     assert log_in(url, 201)[0] == 200
 
 

@@ -25,7 +25,7 @@ GROUPS = {"admin": ["fqc-admins"], "operator": ["dba"], "viewer": ["staff"]}
 
 
 class Console:
-    """A web process that knows the provider, and the same settings for this process, which asks in the background."""
+    """A web process configured with the provider. This process, which confirms sign-ins, has the same settings."""
 
     def __init__(self, web, keycloak, settings, *, scopes="openid profile email", is_told=True, **more):
         client_id = new_id("fqc")

@@ -190,7 +190,7 @@ def test_writing_a_user_takes_its_etag(admin):
 def test_an_address_that_tries_too_often_is_told_to_wait(outsider):
     answers = [outsider.post(SESSION, {"username": f"name-{number}", "password": "x"}) for number in range(20)]
     assert {answer.status_code for answer in answers} == {403}
-    for number in range(20):  # a minute that ends meanwhile lets in what has faded of it
+    for number in range(20):  # if the minute ends during the test, some more requests are let in
         answer = outsider.post(SESSION, {"username": f"other-{number}", "password": "x"})
         if answer.status_code == 429:
             break

@@ -25,7 +25,7 @@ SECRET = "a secret of the client"
 
 
 class Provider:
-    """Signs any claims that a test gives it, by the protocol."""
+    """A provider that follows the protocol and signs any claims that a test gives it."""
 
     def __init__(self):
         self.claims, self.key, self.algorithm, self.with_id_token = {}, KEY, "RS256", True
@@ -95,7 +95,7 @@ def provider(settings):
 
 
 def come_back(provider, change=lambda claims: None):
-    """Where the browser is led after the provider has signed these claims."""
+    """Returns the address that the browser is sent to after the provider has signed these claims."""
     browser = APIClient()
     url = browser.post("/api/v1/auth/provider", {}).json()["url"]
     asked = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(url).query))

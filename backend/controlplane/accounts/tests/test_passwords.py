@@ -1,4 +1,4 @@
-"""What a password must be, and how one's own is changed."""
+"""The rules for passwords, and the change of one's own password."""
 
 import pytest
 from rest_framework.test import APIClient
@@ -41,7 +41,7 @@ def may_read(client):
     ("password", "what"),
     [
         ("elevenchars", "at least 12"),
-        ("ﬀﬀﬀﬀﬀ", "at least 12"),  # ten letters, once normalised
+        ("ﬀﬀﬀﬀﬀ", "at least 12"),  # ten letters once normalised
         (" " * 12, "not only spaces"),
         ("\u3000" * 6 + "\u200b" * 6, "not only spaces"),
         ("qwertyuiop123", "most common"),

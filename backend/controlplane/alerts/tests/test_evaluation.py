@@ -1,4 +1,4 @@
-"""From samples to incidents: opening, silence, overrides, scope, and two evaluators at once."""
+"""From samples to incidents: opening, silences, overrides, scope, and two evaluators at once."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def sampled(instance: Instance, at: int, *, hits: int, lookups: int, seconds: fl
 
 
 def watch(instance: Instance, minutes: int, start: int = 0, **sample: int) -> int:
-    """Samples every 15 s and a look every minute; returns how many transitions were told."""
+    """Adds samples every 15 s and evaluates every minute. Returns the number of reported transitions."""
     return sum(look(instance, T + minute * 60, **sample) for minute in range(start, start + minutes))
 
 
@@ -80,7 +80,7 @@ def test_an_open_incident_tells_the_newest_value() -> None:
     watch(instance, 11, hits=10, lookups=100)
     look(instance, T + 660, hits=30, lookups=100)
     assert (Incident.objects.get().opened_value, Incident.objects.get().last_value) == (10.0, 30.0)
-    look(instance, T + 720, hits=0, lookups=0)  # nothing to judge by: the last that was known stays
+    look(instance, T + 720, hits=0, lookups=0)  # nothing can be judged, so the last state stays
     assert Incident.objects.get().last_value == 30.0
 
 
@@ -287,7 +287,7 @@ def test_looking_twice_at_one_moment_tells_once() -> None:
 
 
 def test_a_stand_that_somebody_else_moved_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The other evaluator comes between this one's reading and its writing."""
+    """Simulates another evaluator that writes between this one's read and write."""
     from controlplane.alerts import evaluation
 
     instance = instance_make()
@@ -312,7 +312,7 @@ def test_a_stand_that_somebody_else_moved_is_left_alone(monkeypatch: pytest.Monk
 def test_a_thousand_incidents_open_remind_and_resolve_at_the_statements_of_a_few(
     is_silenced: bool, django_assert_max_num_queries: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every one of them with its timeline, its trail and its mail."""
+    """Each incident has its timeline, audit events and mail."""
     monkeypatch.setattr("controlplane.alerts.evaluation.BATCH", 40)
     AlertRule.objects.update(for_seconds=0, reminder_seconds=15)
     if is_silenced:

@@ -1,4 +1,4 @@
-"""The outbox against a real SMTP server: once, whoever sends, whatever fails."""
+"""The outbox with a real SMTP server: each mail is sent once, whichever process sends and whatever fails."""
 
 from __future__ import annotations
 
@@ -226,10 +226,10 @@ def test_a_server_that_hangs_costs_one_wait_and_not_one_for_each_mail(monkeypatc
         hanging = MailServer("127.0.0.1", silent.getsockname()[1], networks=("127.0.0.0/8",), timeout_seconds=1)
         mail_through(silent.getsockname()[1])
         monkeypatch.setattr(mailing, "mail_server", lambda row: hanging)
-        assert (mails_send(), mails_send()) == (0, 0)  # the second does not even try
+        assert (mails_send(), mails_send()) == (0, 0)  # the second call does not even try
     monkeypatch.undo()
     assert sorted(Mail.objects.values_list("attempts", flat=True)) == [0, 0, 0, 0, 1]
     with smtp_server() as (port, _):
         mail_through(port)
         Clock.objects.update(due_at=0)
-        assert mails_send() == 4  # the first waits for its own time
+        assert mails_send() == 4  # the first mail is not due again yet

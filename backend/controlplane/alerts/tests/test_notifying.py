@@ -1,4 +1,4 @@
-"""Channels against real HTTP receivers: forms, signatures, order, retries, and who is told what."""
+"""Channels with real HTTP receivers: formats, signatures, order, retries, and which channel gets which incidents."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_webhook_gets_the_facts_signed_with_their_time(desk: Desk) -> None:
 def test_the_check_of_the_guide_takes_what_is_genuine_and_nothing_else(desk: Desk) -> None:
     [block] = re.findall(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)
     guide: dict[str, Any] = {}
-    exec(block, guide)  # what a reader copies
+    exec(block, guide)  # the code that a reader would copy
     channel(desk)
     tell(instance_make(), OPENED)
     notifications_send()
@@ -240,7 +240,7 @@ def test_what_is_not_taken_is_tried_again_later_and_what_resolves_never_overtake
     assert (notifications_send(), notifications_send(), events(desk)) == (0, 0, ["opened"])
     assert "503" in Channel.objects.get().last_error
     desk.status = 200
-    assert notifications_send() == 0  # it rests
+    assert notifications_send() == 0  # the channel rests
     due()
     assert (notifications_send(), notifications_send(), events(desk)) == (1, 1, ["opened", "opened", "resolved"])
     assert desk.received[0].headers["FQC-Delivery"] == desk.received[1].headers["FQC-Delivery"]

@@ -1,4 +1,4 @@
-"""The steps of a rule on one instance, as tables of looks: what was seen, where it stands, what was told."""
+"""The phases of a rule on one instance, as tables of evaluations: the samples, the resulting phase, and the report."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BAD, GOOD, UNKNOWN = True, False, None
 
 
 def told(condition: Condition, looks: list[tuple[float, bool | None]]) -> list[tuple[float, str]]:
-    """Samples come without a gap, so that what was seen since a look is the time since then."""
+    """Samples have no gaps, so the time that they cover since an evaluation is the time that has passed."""
     stand, found, before = Stand(), [], looks[0][0]
     for now, broken in looks:
         stand, transition = step(stand, condition, broken, now - before)
@@ -93,5 +93,5 @@ def test_too_little_traffic_is_no_breach(traffic: float | None, broken: bool) ->
 
 
 def test_too_little_traffic_is_judged_before_a_missing_value() -> None:
-    """No lookups at all: the ratio has no value, but it is known that nothing is wrong."""
+    """Without lookups the ratio has no value, but it is known that nothing is wrong."""
     assert is_broken(BELOW_50, None, 0) is False

@@ -1,4 +1,4 @@
-"""What beat sends is what workers know."""
+"""The tasks that the scheduler sends are known to workers."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ T = int(timezone.now().timestamp()) // 60 * 60
 
 
 def looks(*, minutes: float, start: float = 0) -> list[tuple[str, str]]:
-    """A look every 5 s; what is open afterwards."""
+    """Evaluates every 5 s. Returns the incidents that are open afterwards."""
     for number in range(int(minutes * 12) + 1):
         evaluate(T + start * 60 + number * 5)
     return list(Incident.objects.filter(resolved_at=None).values_list("metric", "instance_name"))
@@ -42,7 +42,8 @@ def test_a_server_that_does_not_answer_for_ten_seconds_opens_an_incident_and_clo
     assert looks(minutes=5 / 60, start=10 / 60) == [("unreachable", "shop-1")]
     assert Incident.objects.get().events.get(kind="opened").detail == "connection refused"
     Instance.objects.filter(pk=instance.pk).update(state="changing")
-    assert looks(minutes=5, start=2) == [("unreachable", "shop-1")]  # a change may restart it: nothing is known
+    # a change may restart the server, so its state is unknown
+    assert looks(minutes=5, start=2) == [("unreachable", "shop-1")]
     Instance.objects.filter(pk=instance.pk).update(state="running")
     assert looks(minutes=2, start=8) == []
 

@@ -19,7 +19,7 @@ from controlplane.settings.services import settings_update
         ({"account": {"Smtp_Password": "x"}}, {"account": {"Smtp_Password": REDACTED}}),
         ({"tokens": ["x", "y"]}, {"tokens": REDACTED}),
         ({"servers": [{"client_secret": "x"}]}, {"servers": [{"client_secret": REDACTED}]}),
-        ({"password": ""}, {"password": ""}),  # that there was none is no secret
+        ({"password": ""}, {"password": ""}),  # an empty password reveals nothing
         ({"token_prefix": "fqc_abc"}, {"token_prefix": "fqc_abc"}),
         ({"when": None, "count": 3}, {"when": None, "count": 3}),
         (None, None),

@@ -17,7 +17,7 @@ from controlplane.core.request_context import acting_as
 from controlplane.fleet.services import instance_facts
 from controlplane.metrics.tests.fleet import instance_make
 
-# The test client reads a stream without a loop.
+# The test client reads a stream without an event loop.
 pytestmark = pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume")
 EXPORT = "/api/v1/audit-events/export"
 HOUR = timedelta(hours=1)
@@ -42,7 +42,7 @@ def rows_of(answer):
 
 @pytest.fixture(autouse=True)
 def _connection_stays(monkeypatch):
-    """The one with the test's transaction."""
+    """Keeps the connection that has the test's transaction."""
     monkeypatch.setattr(exporting, "close_old_connections", lambda: None)
 
 
@@ -51,7 +51,7 @@ def test_all_of_the_span_and_nothing_else_comes_oldest_first(admin, monkeypatch)
     monkeypatch.setattr(exporting, "PAGE", 2)
     same = timezone.now() - HOUR / 2
     recorded("early", at=timezone.now() - 2 * HOUR)
-    recorded("a", "b", "c", "d", "e", at=same)  # more of one moment than a page has
+    recorded("a", "b", "c", "d", "e", at=same)  # more events of the same time than fit on a page
     recorded("f", at=same + timedelta(minutes=1))
     recorded("late", at=same + timedelta(minutes=2))
     found = rows_of(admin.get(EXPORT, span(until=(same + timedelta(minutes=2)).isoformat())))

@@ -1,4 +1,4 @@
-"""Every variable has a class, and none by which code could be run or a door be opened is an operator's."""
+"""Every variable has a class, and operators may set none that could run code or open access."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from controlplane.gateway.local import server_program
 from controlplane.gateway.product import LOCAL_PRODUCTS, MARIADB, LocalProduct
 from controlplane.gateway.variables import variable_rows
 
-# Options that are no variables, and name nothing.
+# Options that are not variables, and name nothing.
 SWITCHES = {"character_set_client_handshake"}
 WORDS = ["fast", "slow_2", "READ-COMMITTED"]
 
@@ -47,13 +47,14 @@ TEXTS = {
     "innodb_ft_server_stopword_table", "innodb_ft_user_stopword_table", "innodb_monitor_disable",
     "innodb_monitor_enable", "session_track_system_variables", "system_versioning_asof", "time_format", "time_zone",
 }  # fmt: skip
-# Words of names, at their end or as a whole word. Sizes of what is counted for instrumentation are none of these.
+# Words in the names of dangerous variables, at the end or as a whole word. Sizes of instrumentation tables do not
+# count.
 DOORS = {
     "address", "allowlist", "auth", "bind", "cmd", "command", "dir", "directory", "filename", "grant", "grants",
     "infile", "password", "passwords", "path", "plugin", "port", "privileges", "provider", "secure", "socket", "ssl",
     "tls", "user",
 }  # fmt: skip
-# Whether folders are synchronized, how long to wait, a table.
+# Harmless exceptions: synchronising folders, a waiting time, a table.
 NO_DOOR = {"aria_sync_log_dir", "mysqlx_port_open_timeout", "innodb_ft_user_stopword_table"}
 
 
@@ -191,7 +192,7 @@ def test_a_number_or_a_switch_without_bounds_and_choices_still_takes_no_text(typ
 
 @pytest.mark.parametrize("product", LOCAL_PRODUCTS, ids=lambda product: product.name)
 def test_no_name_that_people_may_set_abbreviates_an_option_that_nobody_may(product) -> None:  # type: ignore[no-untyped-def]
-    """Tried with every option that the real program has, also those that are no variable."""
+    """Tried with every option of the real program, including those that are not variables."""
     options = _options(product)
     assert len(options) > 500 and {"general_log_file", "init_file", "plugin_dir"} < options
     nobodys = {each for each in options if access_of(each).who == NEVER} - SWITCHES
@@ -206,7 +207,7 @@ def _options(product: LocalProduct) -> set[str]:
 
 
 def test_the_reference_lists_what_is_kept_from_operators_and_why() -> None:
-    """`make generate` writes it."""
+    """`make generate` writes the page."""
     text = (Path(__file__).parents[4] / "docs/reference/parameters.md").read_text()
     assert text == page()
     assert [name for name, access in listed().items() if (access.who != OPERATOR) != (f"`{name}`" in text)] == []

@@ -1,4 +1,4 @@
-"""The notation of allowed values, traps included."""
+"""The notation of allowed values, including ambiguous cases."""
 
 from __future__ import annotations
 

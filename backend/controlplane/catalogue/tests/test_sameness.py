@@ -1,4 +1,4 @@
-"""Configured and running values: equal in meaning, or rounded by the server; else they drifted."""
+"""Configured and running values: equal in meaning, rounded by the server, or drifted."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_not_the_same(name: str, configured: str, running: str) -> None:
 @pytest.mark.parametrize(
     ("running_mib", "variables", "same"),
     [
-        (8192, CHUNKS, True),  # up to whole chunks of all instances: 7741.4 MiB -> 8 x 128 MiB x 8
+        (8192, CHUNKS, True),  # rounded up to whole chunks of all instances: 7741.4 MiB -> 8 x 128 MiB x 8
         (7168, CHUNKS, True),
         (6144, CHUNKS, False),
         (9216, CHUNKS, False),

@@ -1,4 +1,4 @@
-"""The broker of the production shape goes away and comes back: rows are the truth, and nobody has to be restarted."""
+"""The production broker goes down and comes back: the rows are authoritative, and no process has to be restarted."""
 
 import pytest
 
@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 @pytest.fixture
 def ask(web, broker, operator):
-    """A change of parameters, asked for at a real web process that tells this broker."""
+    """Requests a change of parameters from a real web process that uses this broker."""
     browser = Browser(web(FQC_BROKER_URL=broker.url))
     headers = {"Authorization": operator._credentials["HTTP_AUTHORIZATION"]}
 

@@ -14,7 +14,7 @@ from controlplane.fleet.selectors import server_line_id
 from testing.servers import row_for
 
 pytestmark = pytest.mark.django_db
-OWN = "aria_pagecache_age_threshold"  # a variable of MariaDB alone
+OWN = "aria_pagecache_age_threshold"  # a variable that only MariaDB has
 
 
 @pytest.fixture
@@ -94,7 +94,8 @@ def test_a_server_that_an_operator_moves_is_no_source_any_more(operator, admin, 
     instance = registered(admin, shared_server)
     path, body = f"/api/v1/instances/{instance.pk}", {**moved, "password": "x"}
     shown = operator.patch(path, body, format="json", HTTP_IF_MATCH="*").json()
-    assert shown["is_catalogue_source"] == (moved == {"tls_ca": ""})  # that is what it is already
+    # an update to the present value does not count as a move
+    assert shown["is_catalogue_source"] == (moved == {"tls_ca": ""})
     again = admin.patch(path, {"port": 2, "password": "x"}, format="json", HTTP_IF_MATCH="*").json()
     assert again["is_catalogue_source"]
 
@@ -134,7 +135,7 @@ def test_a_line_is_shown_with_its_source_and_forgotten_by_admins_alone(operator,
     line = server_line_id(instance.engine_version)
     EngineLine.objects.update(read_from="somebody")
     path = f"/api/v1/engine-lines/{line}"
-    EngineLine.objects.update(read_at="2026-01-01T00:00:00Z")  # it was read anew
+    EngineLine.objects.update(read_at="2026-01-01T00:00:00Z")  # as if it was read again
     shown = viewer.get(path).json()
     assert (shown["source"], shown["read_from"], shown["read_at"]) == ("server", "somebody", "2026-01-01T00:00:00Z")
     for client in (viewer, operator):
@@ -156,7 +157,7 @@ def test_only_what_was_read_from_a_server_can_be_forgotten(admin, line, status, 
 
 
 def test_an_instance_of_a_forgotten_line_keeps_nobody_from_being_looked_at(operator, admin, instance, look):
-    """Its `engine_line` names a line that was read from a server."""
+    """The instance's `engine_line` names a line that was read from a server and then deleted."""
     line = server_line_id(instance.engine_version)
     Instance.objects.filter(pk=instance.pk).update(engine_line=line)
     admin.delete(f"/api/v1/engine-lines/{line}")

@@ -1,4 +1,6 @@
-"""Clocks that jump while changes wait, run or lie orphaned: each ends in a stated state, and none runs twice."""
+"""Clocks that jump while changes wait, run or lost their worker: each change ends in a stated state, and none runs
+twice.
+"""
 
 from datetime import UTC, datetime, timedelta
 
@@ -19,7 +21,7 @@ from testing.workers import until
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("shipped_classes")]
 HOUR = 3600
 FAST = {"FQC_CHANGE_LEASE_SECONDS": "1"}
-PATIENT = {"FQC_CHANGE_LEASE_SECONDS": "3600"}  # no slow machine lets it run out
+PATIENT = {"FQC_CHANGE_LEASE_SECONDS": "3600"}  # long enough for a slow machine
 
 
 def test_what_is_to_run_now_does_not_wait_for_a_clock_that_was_set_back(held, clock):
@@ -41,7 +43,7 @@ def test_a_change_for_the_window_waits_for_the_next_one_if_the_clock_was_set_pas
     clock.jump(5 * HOUR)
     run(change)
     assert (change.state, change.not_before) == ("approved", opens + timedelta(days=1))
-    clock.jump(25 * HOUR)  # within a minute after the opening
+    clock.jump(25 * HOUR)  # within a minute after the window opens
     assert run(change).state == "applied"
 
 
@@ -101,7 +103,7 @@ def test_a_clock_set_forward_in_mid_change_ends_it_undone_and_its_worker_does_no
     clock.jump(2 * HOUR)
     proxy.release()
     until(lambda: sweep() or ended(change), "the change ends")
-    # Either the worker was done before anybody looked, or it was taken for dead.
+    # Either the worker finished before the sweep, or it was assumed dead.
     if change.state == "applied":
         assert running(shared_server, "sort_buffer_size") == "4194304"
     else:

@@ -31,12 +31,12 @@ def test_a_change_that_lost_its_database_is_undone_and_the_worker_works_on(held,
     database.start()
     connection.close()
     until(lambda: sweep() or ended(change), "somebody ends the change")
-    # The worker may have had its answer only when the database was back.
+    # The worker may have got its answer only when the database was back.
     if change.state != "applied":
         assert (change.state, change.outcome_code) == ("rolled_back", "worker_lost"), change.outcome_detail
         assert running(shared_server, "sort_buffer_size") == before
     following = asked(instance, {"long_query_time": "4"})
-    # No sweep: it would take a lease of a second that a loaded machine outlasts for a dead worker's.
+    # No sweep here: on a loaded machine it could take a lease of one second for that of a dead worker.
     until(lambda: ended(following), "the same worker takes the next one")
     assert following.state == "applied"
     served_by = backends()
@@ -46,7 +46,7 @@ def test_a_change_that_lost_its_database_is_undone_and_the_worker_works_on(held,
 
 
 def backends() -> set[int]:
-    """Of everybody else."""
+    """Returns the ids of all other connections to this database."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()"

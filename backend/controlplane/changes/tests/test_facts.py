@@ -1,4 +1,4 @@
-"""Once a change has ended, the API shows what it did: no watch has to come by first."""
+"""Once a change has ended, the API shows its effect without waiting for a watch."""
 
 from datetime import timedelta
 
@@ -25,7 +25,7 @@ def shown(client, instance):
 
 
 def test_a_restart_shows_the_new_start_however_soon_it_comes(viewer, instance):
-    # What a server says is in whole seconds, so this can only be the start that was noted before.
+    # The server reports whole seconds, so this value can only be the start that was stored before.
     noted = instance.server_started_at - timedelta(seconds=0.5)
     Instance.objects.filter(pk=instance.pk).update(server_started_at=noted)
     before = shown(viewer, instance)

@@ -1,4 +1,4 @@
-"""Whatever dies or hangs: a change is never applied twice, and always ends in a state that says what is."""
+"""A change is never applied twice, whatever dies or hangs, and always ends in a state that reports what is the case."""
 
 import pytest
 
@@ -57,7 +57,7 @@ def test_a_server_that_hangs_is_given_up_and_the_change_says_what_is_left(held, 
 
 
 def test_a_server_that_answers_byte_by_byte_is_given_up_and_the_change_says_what_is_left(held, settings, shared_server):
-    """Each byte comes sooner than a statement's time, the whole answer later."""
+    """Each byte arrives within a statement's time limit, the whole answer after it."""
     instance, _ = held
     settings.STATEMENT_TIMEOUT_SECONDS = settings.CONNECT_TIMEOUT_SECONDS = 3
     with dribbling(shared_server.port, b"SET GLOBAL `sort_buffer_size`", pause_seconds=0.5) as proxy:
@@ -97,7 +97,7 @@ def test_a_lost_message_is_delivered_again_by_the_sweep(held, settings, shared_s
     proxy.release()
     queue = settings.RUN_DIR / "broker" / "queue"
     away = queue.rename(queue.with_name("away"))
-    queue.touch()  # a file where the broker's folder was: nothing can be delivered
+    queue.touch()  # a file in place of the broker's folder, so nothing can be delivered
     try:
         change = asked(instance, {"sort_buffer_size": "4194304"})
     finally:
@@ -118,7 +118,7 @@ def test_a_worker_that_slept_through_its_lease_touches_nothing_more(held, shared
 
     def overslept(run, step, do=execution.do_step):
         do(run, step)
-        if step.name == "long_query_time":  # another one takes over while this one sleeps
+        if step.name == "long_query_time":  # another worker takes over while this one sleeps
             ChangeSet.objects.filter(pk=change.pk).update(lease_until=change.created_at)
             sweep()
 
@@ -167,7 +167,7 @@ def test_a_change_whose_instance_was_deleted_meanwhile_ends_and_says_so(held, ha
 def test_a_step_that_can_neither_be_done_nor_undone_ends_the_change_and_is_named(held, settings):
     instance, proxy = held
     proxy.release()
-    (settings.LOCAL_ROOT / instance.pk / "configured.cnf.new").mkdir()  # as if the disk were full
+    (settings.LOCAL_ROOT / instance.pk / "configured.cnf.new").mkdir()  # makes the write fail, as a full disk would
     try:
         change = run(asked(instance, {"long_query_time": "4"}))
     finally:

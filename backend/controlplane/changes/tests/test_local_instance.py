@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 
 def work():
-    """What a worker would do."""
+    """Runs approved changes, as a worker would."""
     for change in ChangeSet.objects.filter(state="approved"):
         change_run(change.pk)
 
@@ -41,7 +41,7 @@ def act(client, instance, route, body):
 
 
 def test_memory_is_weighed_with_what_the_server_runs(operator, made):
-    """Not with defaults: those of a server's key buffer alone are a quarter of a small class."""
+    """Memory is not computed with defaults: the server's default key buffer is a quarter of a small class."""
     answer = operator.post("/api/v1/instances/shop/cache/enable", {"rule": "buffer_pool"}, format="json")
     assert answer.status_code in (200, 201, 202), answer.json()
     assert "memory_tight" not in [each["code"] for each in answer.json()["findings"]]
@@ -200,7 +200,8 @@ def test_a_server_without_the_engine_is_told_how_to_get_it(operator, own_server)
     assert "INSTALL SONAME 'fqc';" in missing["action"]["statements"]
     refused = operator.post(f"/api/v1/instances/{bare.pk}/upgrade", {})
     assert (refused.status_code, refused.json()["code"]) == (422, "not_local")
-    assert "\nINSTALL SONAME 'fqc';\n" in refused.json()["detail"]  # a line each: the first is a comment
+    # one statement per line, since the first line is a comment
+    assert "\nINSTALL SONAME 'fqc';\n" in refused.json()["detail"]
 
 
 def test_an_endpoint_outside_the_networks_is_never_connected_to(operator):

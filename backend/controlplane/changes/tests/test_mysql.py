@@ -35,7 +35,7 @@ T = 1_800_000_000
 
 
 def external(server: TestServer, **facts: Any) -> Any:
-    """As somebody's own server that was registered, with an account that may do everything."""
+    """Registers the server as a user's own, with an account that has all privileges."""
     who = server.everything
     usual = {"username": who.username, "password": who.password, "public_key": who.public_key}
     return row_for(server, provider="external", **{**usual, **facts})
@@ -281,7 +281,7 @@ def made_by_the_api(operator: Any, name: str) -> Iterator[Instance]:
 
 
 def told_by(instance: Instance, is_told: Callable[[str], bool]) -> str:
-    """What the engine says is in the way, once that is as it should be."""
+    """Returns the obstacle that the engine reports, once `is_told` accepts it."""
     with connected(instance) as server:
         until(lambda: is_told(server.status("Fqc_obstacle")["Fqc_obstacle"]), "the engine says what is in its way")
         return server.status("Fqc_obstacle")["Fqc_obstacle"]
@@ -347,7 +347,7 @@ def test_an_account_of_caching_sha2_is_managed_over_tls_without_a_key(
     certified(other)
     server = own_server(product=MYSQL, configured={"innodb_buffer_pool_size": "134217728", **certified(own)})
     instance = external(server, is_tls_required=True, public_key="", tls_ca=(other / "certificate").read_text())
-    server.restart()  # it knows no hash of the account any more: it asks for the password itself
+    server.restart()  # the server has forgotten the account's hash, so it asks for the password itself
     with pytest.raises(Unreachable, match="certificate"), connected(instance):
         pass
     instance.tls_ca = (own / "certificate").read_text()

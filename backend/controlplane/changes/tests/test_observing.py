@@ -51,7 +51,7 @@ def advice(viewer, instance):
 
 
 def read(shared_server, server, keys, count=READS):
-    """By sessions that came when the engine was awake, which follows them once it has looked around."""
+    """Reads through sessions that were opened after the engine had resumed, since it only follows those."""
     until(lambda: server.status("Fqc_awake")["Fqc_awake"] == "1", "the engine is awake")
     before = observed(server)
 

@@ -1,7 +1,7 @@
 """An operator cannot make a local server write a file of his choice through its option file.
 
-An operator registers a program that speaks the protocol and describes variables that no server has, or has a poisoned
-catalogue from an older version. Each door that leads to a change is tried with such names.
+An operator may register a program that speaks the protocol and describes made-up variables, or there may be a poisoned
+catalogue from an older version. Every operation that leads to a change is tried with such names.
 """
 
 import os
@@ -25,7 +25,8 @@ from testing.servers import row_for
 pytestmark = pytest.mark.django_db
 
 
-OF_THE_ENGINE = {"query_cache_size": "1048576"}  # a name that is written as one that a server without the engine lacks
+# a name that is written as another one, which a server without the engine does not have
+OF_THE_ENGINE = {"query_cache_size": "1048576"}
 
 
 def file_of(instance) -> str:
@@ -33,13 +34,13 @@ def file_of(instance) -> str:
 
 
 def silent(instance) -> None:
-    """Its process runs, and none of its accounts gets an answer."""
+    """Makes a server whose process runs but whose accounts get no answer."""
     Instance.objects.filter(pk=instance.pk).update(port=free_port())
     instance.refresh_from_db()
 
 
 def template_of(name: str, values: dict[str, str]) -> Template:
-    """As an older version has kept it."""
+    """Stores a template as an older version did."""
     template = Template.objects.create(name=name, engine_line="5.7")
     TemplateVersion.objects.create(template=template, number=1, values=values, actor="somebody")
     return template
@@ -115,7 +116,7 @@ def test_a_silent_server_still_takes_what_the_product_ships_and_gives_up_what_it
     ],
 )
 def test_what_was_planned_by_other_rules_is_checked_again_before_anything_is_written(poisoned, facts, why):
-    """A change may wait that an older version planned, or whose definitions were replaced after its preview."""
+    """A waiting change may have been planned by an older version, or its definitions replaced after its preview."""
     made = asked(poisoned, {"back_log": "70"})
     assert [step.kind for step in made.steps.all()] == ["write_configuration"]
     made.lines.update(**facts)
@@ -192,7 +193,7 @@ def test_a_hung_server_is_believed_what_it_said_since_its_start_and_nothing_olde
 
 
 def test_a_server_takes_no_abbreviation_whoever_wrote_it(own_server):
-    """The last lock, in case a name comes into the file by an unknown way."""
+    """The last safeguard, in case a name gets into the file in an unknown way."""
     server = own_server()
     before = server.folder / "general.log"
     server.configure({"general_log_fi": str(before), "general_log": "ON"})

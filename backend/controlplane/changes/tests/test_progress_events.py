@@ -1,4 +1,4 @@
-"""A change tells how far it is at every step, so that who watches it need not ask."""
+"""A change publishes its progress at every step, so that clients need not poll."""
 
 import pytest
 
@@ -48,7 +48,7 @@ def test_each_step_that_is_taken_back_is_told(instance):
 
 
 def test_to_tell_of_its_steps_costs_one_statement_each(instance, django_assert_max_num_queries):
-    """The facts are at hand: nothing is read for them."""
+    """Publishing needs no further queries, since the facts are in memory."""
     before = Event.objects.count()
     change = asked(instance, {"long_query_time": "2", "sort_buffer_size": "1M"})
     with django_assert_max_num_queries(200) as captured:

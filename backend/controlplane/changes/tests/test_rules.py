@@ -10,7 +10,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def reader(shared_server, instance):
-    """An application that reads two tables, with the cache on."""
+    """Yields an application's session that reads two tables, with the cache on."""
     changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
     server = shared_server.connect()
     server.run("CREATE OR REPLACE DATABASE ruled")
@@ -34,7 +34,7 @@ def previewed(client, instance, *rules):
 
 
 def until_known(viewer, instance, server):
-    """Each statement is known with its table once a result of it is stored."""
+    """Waits until each statement is known with its table, which is so once a result of it is stored."""
 
     def is_known():
         for table in ("items", "prices"):

@@ -1,4 +1,4 @@
-"""What is told of a cache that runs, and of a server that does not answer."""
+"""Findings about a cache that runs, and about a server that does not answer."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Where two people decide about what stops a server, two decide about what destroys its data."""
+"""If stopping a server requires a second person's approval, so does destroying its data."""
 
 import pytest
 

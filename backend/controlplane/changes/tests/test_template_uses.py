@@ -73,7 +73,7 @@ def test_a_template_that_replaces_everything_leaves_no_other_in_use(operator, vi
 
 def test_a_change_that_failed_leaves_the_template_unused(operator, viewer, instance, template):
     answer = operator.post(f"/api/v1/instances/{instance.pk}/changes", {"template": template.pk, "apply": True})
-    Instance.objects.filter(pk=instance.pk).update(version=F("version") + 1)  # it moved
+    Instance.objects.filter(pk=instance.pk).update(version=F("version") + 1)  # as if it was changed
     assert run(ChangeSet.objects.get(pk=answer.json()["id"])).state == "rolled_back"
     assert uses(viewer, template) == []
 

@@ -26,7 +26,7 @@ def connections():
 
 
 class Late(Connections):
-    """Something happens between the looks and what is made of them."""
+    """Runs a function between the queries of the servers and the use of their answers."""
 
     def __init__(self, meanwhile):
         super().__init__()
@@ -78,7 +78,7 @@ def test_a_server_that_was_restarted_gets_its_dynamic_parameters_again(own_serve
     server = own_server()
     instance = row_for(server)
     changed(instance, {"long_query_time": "2"})
-    server.configure({})  # as if its configuration file were not the control plane's
+    server.configure({})  # as if the control plane did not write its configuration file
     server.restart()
     Instance.objects.update(server_started_at=timezone.now() - timedelta(hours=1))  # the server ran for an hour
     watch(connections)

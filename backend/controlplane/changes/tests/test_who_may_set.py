@@ -1,4 +1,4 @@
-"""Who may set which variable, at every door that leads to a change: nobody, administrators, operators."""
+"""Which variables operators and administrators may set, in every operation that leads to a change."""
 
 import pytest
 
@@ -42,7 +42,7 @@ def preview(client, instance, parameters, **more):
 
 
 def configured(instance, **values):
-    """As an older version of the product has left it."""
+    """Stores a configuration as an older version of the product has left it."""
     for name, value in values.items():
         InstanceParameter.objects.create(instance=instance, name=name, submitted=value, resolved=value, running=value)
 
@@ -118,7 +118,7 @@ def test_what_an_administrator_configured_is_applied_again_by_an_operator_as_it_
     made = change(admin, instance, {"event_scheduler": "ON"}).json()
     change_run(made["id"])
     server = shared_server.connect()
-    server.set_global("event_scheduler", "OFF")  # the server forgot it
+    server.set_global("event_scheduler", "OFF")  # as if the server had lost the value
     again = change(operator, instance, {"event_scheduler": "ON"})
     assert (again.status_code, again.json()["needs_admin"]) == (201, False)
     assert run(ChangeSet.objects.get(pk=again.json()["id"])).state == "applied"
@@ -210,7 +210,7 @@ def test_what_is_never_set_is_no_longer_written_for_a_local_server(instance):
     file = local_server(instance).folder / "configured.cnf"
     changed(instance, {"long_query_time": "3"})
     assert file.read_text().split() == ["[mariadbd]", "loose-long_query_time=3"]
-    file.write_text("[mariadbd]\nskip_grant_tables=ON\n")  # by an older version
+    file.write_text("[mariadbd]\nskip_grant_tables=ON\n")  # as written by an older version
     configure_anew(instance)
     assert file.read_text().split() == ["[mariadbd]", "loose-long_query_time=3"]
 

@@ -9,7 +9,7 @@ from controlplane.core.events import event_publish
 
 
 async def told(seen, wanted):
-    """All that there is now."""
+    """Returns all present events that the reader has not seen."""
     found = []
     async for text in stream(seen, wanted):
         found += [json.loads(line.removeprefix("data:")) for line in text.splitlines() if line.startswith("data:")]

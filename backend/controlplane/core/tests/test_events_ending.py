@@ -1,4 +1,4 @@
-"""Who may no longer be told of events is told no more, within a second of it."""
+"""A reader of events whose access ends gets no more events after at most a second."""
 
 import http.client
 from urllib.parse import urlsplit
@@ -26,7 +26,7 @@ def open_stream(url, headers):
 
 
 def read_block(answer):
-    """The lines up to the empty one; none: the stream has ended."""
+    """Returns the lines up to the next empty one; none if the stream has ended."""
     lines = []
     while line := answer.readline().strip():
         lines.append(line)
@@ -65,7 +65,7 @@ def test_a_stream_ends_when(web, end):
     event_publish("change", "before", {})
     assert b"before" in read_block(stream)[2]
     ENDS[end](client.user)
-    assert read_block(stream) == []  # a fault would leave it open for ten minutes
+    assert read_block(stream) == []  # on failure the stream would stay open for ten minutes
     event_publish("change", "after", {})
     assert [b"after" in block[2] for block in (read_block(others), read_block(others))] == [False, True]
 

@@ -14,11 +14,11 @@ from testing.clients import client_as
 
 pytestmark = pytest.mark.django_db(transaction=True)
 MANY = 300
-LIMIT_SECONDS = 120  # only a fault reaches it; the stream gives signs of life while it has nothing to tell
+LIMIT_SECONDS = 120  # only reached on failure, since an idle stream sends keep-alives
 
 
 class Reader:
-    """Server-sent events as the standard has a browser read them: a block counts when its empty line has come."""
+    """Parses server-sent events like a browser: a block counts once its empty line has arrived."""
 
     def __init__(self, url):
         self.host, self.port = urlsplit(url).hostname, urlsplit(url).port
@@ -35,7 +35,7 @@ class Reader:
         self.socket = self.connection.sock
         self.answer = self.connection.getresponse()
         assert self.answer.status == 200
-        self.block()  # the id to begin with
+        self.block()  # reads the initial id
         return self
 
     def block(self):
@@ -56,7 +56,7 @@ class Reader:
 
     def lose(self, in_the_middle_of_a_block=False):
         if in_the_middle_of_a_block:
-            self.answer.readline()  # read, and of no effect: its block never ends
+            self.answer.readline()  # an incomplete block is read but ignored
         self.socket.shutdown(socket.SHUT_RDWR)
         self.connection.close()
         return self
@@ -89,7 +89,7 @@ def test_connections_that_break_while_events_pour_in_lose_none_and_repeat_none(r
 
 def test_what_happens_while_nobody_reads_is_told_afterwards(reader):
     tell("before")
-    reader.open().lose()  # before it was told of anything
+    reader.open().lose()  # before any event was sent
     tell("meanwhile")
     reader.open()
     tell("after")
@@ -97,7 +97,7 @@ def test_what_happens_while_nobody_reads_is_told_afterwards(reader):
 
 
 def test_an_event_that_is_committed_late_is_told_once_whoever_was_connected(reader):
-    """As on PostgreSQL, where a transaction that began early has the lower id and may end after the others."""
+    """On PostgreSQL a transaction that began early has the lower id and may commit after others."""
     tell("a")
     at = Event.objects.get().pk
     reader.open()

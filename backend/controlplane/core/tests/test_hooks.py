@@ -8,7 +8,7 @@ import pytest
 from controlplane.core import hooks
 
 ROOT = Path(__file__).resolve().parents[2]
-# The hook, by the app that calls it; the apps that fill it, and with what.
+# The hook and its calling app; the apps that fill it, and with which part.
 ALLOWED = {
     "core.standing.HOLDER_OF": {"accounts": "accounts.standing.holder_of"},
     "core.standing.STILL_STANDING": {"accounts": "accounts.standing.still_standing"},
@@ -19,10 +19,10 @@ ALLOWED = {
     "fleet.sealed.SEALED_ABOVE": {"channels": "alerts.models.Channel"},
     "metrics.exposition.COLLECTORS": {"alerts": "alerts.exposition.AlertCollector"},
 }
-# Each of these finds something by a text that import-linter cannot read.
+# Functions that find modules or models by a text, which import-linter cannot follow.
 BY_NAME = {"import_module", "import_string", "__import__", "get_model"}
 ALLOWED_BY_NAME = {
-    ("accounts.session_store", "get_model"),  # its own app's model, which names this very class
+    ("accounts.session_store", "get_model"),  # its own app's model, whose module names this class
     ("metrics.partitions", "get_model"),  # a migration's historic model
 }
 

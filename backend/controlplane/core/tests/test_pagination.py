@@ -36,7 +36,7 @@ def test_a_cursor_that_was_tampered_with_is_refused_by_its_name(admin, path):
 
 
 def is_by_name(path):
-    """Any text may stand in the cursor of a list in the order of names."""
+    """Returns whether the list is ordered by name: any text is valid in its cursor."""
     return path.rsplit("/", 1)[1] in ("alert-rules", "channels", "instances", "latest")
 
 

@@ -1,4 +1,4 @@
-"""Two `RateCounts` are two processes: they have nothing in common but the rows."""
+"""Two `RateCounts` stand for two processes, which only share the rows."""
 
 import time
 
@@ -18,7 +18,8 @@ def allowed(counts, limit, times, now=T):
 
 def test_a_small_limit_is_kept_by_all_processes_together():
     one, two = RateCounts(), RateCounts()
-    assert allowed(one, 20, 15) + allowed(two, 20, 15) in (20, 21)  # the last may be what tells the second
+    # the last call may be the one that updates the second
+    assert allowed(one, 20, 15) + allowed(two, 20, 15) in (20, 21)
 
 
 def test_a_large_limit_is_passed_by_a_hundredth_per_process_at_most():

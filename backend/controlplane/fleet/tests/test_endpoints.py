@@ -1,4 +1,4 @@
-"""What is known of a server before it is registered, and the class of a machine that is none of those that ship."""
+"""The check of a server before it is registered, and custom classes for sizes that no shipped class has."""
 
 import pytest
 

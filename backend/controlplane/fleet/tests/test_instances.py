@@ -72,7 +72,7 @@ def test_a_list_costs_the_same_however_long_it_is(viewer, django_assert_num_quer
     for number in range(60):
         instance = row(number, tags={"n": str(number)})
         InstanceParameter.objects.create(instance=instance, name="a", submitted="1", resolved="1", is_drifted=True)
-    viewer.get("/api/v1/fleet/summary")  # notes the token's first use
+    viewer.get("/api/v1/fleet/summary")  # stores the token's first use
     with django_assert_num_queries(3):  # token, page, faults
         page = viewer.get("/api/v1/instances?limit=50").json()
     assert len(page["items"]) == 50 and page["items"][0]["drifted_count"] == 1

@@ -1,4 +1,4 @@
-"""Messages about parameters name the server that the instance really is."""
+"""Messages about parameters name the instance's real server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who looks at the servers: one process of many, and another one when that is gone."""
+"""One process of many looks at the servers, and another one takes over when it dies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def polled(shared_server: Any) -> Any:
-    """The shared server as an instance that is polled often, under an account of its own."""
+    """Yields the shared server as an instance that is polled often, with an account of its own."""
     row = settings_get()
     row.poll_interval_seconds = 5
     row.save()
@@ -48,7 +48,7 @@ def run(server: Any, *statements: str) -> None:
 
 @pytest.fixture
 def connected(shared_server: Any) -> Iterator[Callable[[], int]]:
-    """How many connections of the control plane's account the server has."""
+    """Returns a function that counts the connections of the control plane's account on the server."""
     connection = shared_server.connect()
     counted = "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE USER = 'looked_at'"
     yield lambda: connection.value(counted)
@@ -57,7 +57,7 @@ def connected(shared_server: Any) -> Iterator[Callable[[], int]]:
 
 @pytest.fixture
 def workers() -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
-    """Starts a worker of four processes; it is killed with all of them."""
+    """Yields a function that starts a worker of four processes. All workers are killed in the end."""
     started: list[subprocess.Popen[bytes]] = []
 
     def start() -> subprocess.Popen[bytes]:
@@ -84,7 +84,7 @@ def rounds() -> int:
 
 
 def more_rounds(count: int) -> None:
-    """Meanwhile everybody is knocked at again and again."""
+    """Waits for more rounds, and keeps sending the task to all workers."""
     wanted = rounds() + count
     until(lambda: look.delay() and rounds() >= wanted, f"{count} more rounds")
 
@@ -129,7 +129,7 @@ def test_who_lost_the_lease_closes_its_connections(
     until(lambda: connected() == 1, "the first looks")
     second.knock()
     assert second._thread is None
-    Clock.objects.filter(name=NAME).update(due_at=0)  # as if the first had slept through it
+    Clock.objects.filter(name=NAME).update(due_at=0)  # as if the first process had missed its turn
     until(lambda: connected() == 0, "the first notices and hangs up")
     second.knock()
     until(lambda: connected() == 1, "the second looks")

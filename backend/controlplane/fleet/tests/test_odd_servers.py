@@ -14,13 +14,13 @@ from odd.lanes import LANES, Figures, Lane, register
 from odd.server import OddServer
 from testing.servers import servers
 
-ROUNDS = {"watch": 2}  # it starts a server in each
+ROUNDS = {"watch": 2}  # each of its rounds starts a server
 USUAL_ROUNDS = 12
 
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[tuple[Any, Any]]:
-    """A healthy server with the plugin, and one that may be killed."""
+    """Yields a healthy server with the plugin, and one that may be killed."""
     with servers() as make:
         yield make(has_engine=True), make()
 

@@ -1,4 +1,4 @@
-"""An engine that was asked into a server of an untested version says so, and the instance keeps it."""
+"""An engine that was allowed into a server of an untested version reports that, and the instance stores it."""
 
 from __future__ import annotations
 

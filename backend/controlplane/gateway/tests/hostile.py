@@ -1,4 +1,4 @@
-"""A listener that speaks MySQL's handshake, asks for the password in ways of its own, and answers without end."""
+"""A listener that speaks MySQL's handshake, asks for the password in unusual ways, and sends endless answers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any
 
 PASSWORD = "the-stored-password"
 CHALLENGE = b"an everlasting twenty"[:20]
-PROMPT = b"\x02Password: "  # of PAM
+PROMPT = b"\x02Password: "  # the prompt of PAM authentication
 OK = b"\x00\x00\x00\x02\x00\x00\x00"
 END = b"\xfe\x00\x00\x02\x00"
 TEXT = b"\xfd"
-# 4.1 protocol, secure connection, named plugins, plugin data with its length
+# Capability flags: 4.1 protocol, secure connection, named plugins, plugin data with its length.
 WITHOUT_TLS = 0x00000200 | 0x00008000 | 0x00080000 | 0x00200000
 WITH_TLS = WITHOUT_TLS | 0x00000800
 
@@ -32,7 +32,7 @@ def greeting(plugin: str = "mysql_native_password", capabilities: int = WITHOUT_
 
 @dataclass
 class Talk:
-    """One connection, as the listener sees it."""
+    """One connection on the listener's side."""
 
     sock: socket.socket
     heard: list[bytes] = field(default_factory=list)
@@ -63,23 +63,26 @@ class Talk:
         return data
 
     def encrypt(self, context: ssl.SSLContext) -> None:
-        """After the client's wish for it, which has no account in it yet."""
+        """Starts TLS after the client's request for it, which does not contain the account yet."""
         self.hear()
         self.sock = context.wrap_socket(self.sock, server_side=True)
 
     def switch_to(self, plugin: str) -> bytes:
-        """The client's answer to a demand for another way of authentication."""
+        """Requests another authentication plugin. Returns the client's response."""
         self.say(b"\xfe" + plugin.encode() + b"\x00" + (PROMPT if plugin == "dialog" else CHALLENGE + b"\x00"))
         return self.hear()
 
     def let_in(self) -> None:
-        """Whoever it is; and everything up to the first statement that is not the client library's own."""
+        """Accepts any account."""
         self.say(greeting())
         self.hear()
         self.say(OK)
 
     def statement(self) -> str:
-        """The next one that the library did not make up; those are agreed to."""
+        """Returns the client's next statement.
+
+        Statements that the client library sends by itself are accepted before that.
+        """
         while (said := self.hear())[1:].startswith((b"SET NAMES", b"SET AUTOCOMMIT", b"SET SESSION query_cache_type")):
             self.say(OK)
         return said[1:].decode()
@@ -103,13 +106,13 @@ class Listener:
 
 @contextmanager
 def hostile(play: Callable[[Talk], Any]) -> Iterator[Listener]:
-    """Plays with every client that comes; what each said stays in `heard`."""
+    """Starts a listener that runs `play` with every client. What the clients sent stays in `heard`."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         listener = Listener(server.getsockname()[1])
         threads: list[threading.Thread] = []
 
         def accept() -> None:
-            with suppress(OSError):  # closed: the test is over
+            with suppress(OSError):  # the socket was closed because the test is over
                 while True:
                     sock, _ = server.accept()
                     threads.append(threading.Thread(target=_play, args=(listener, sock, play)))
@@ -132,7 +135,7 @@ def hostile(play: Callable[[Talk], Any]) -> Iterator[Listener]:
 def _play(listener: Listener, sock: socket.socket, play: Callable[[Talk], Any]) -> None:
     talk = Talk(sock)
     listener.talks.append(talk)
-    with suppress(OSError):  # the client hung up, as it should
+    with suppress(OSError):  # the client closed the connection, as it should
         play(talk)
     with suppress(OSError):
         talk.sock.close()
@@ -144,7 +147,10 @@ def column(kind: bytes = TEXT) -> bytes:
 
 
 def forever(talk: Talk, body: bytes) -> None:
-    """As fast as the client takes it: the numbers of packets begin anew after 256."""
+    """Sends the packet endlessly, as fast as the client takes it.
+
+    Packet numbers restart after 256, so short ones are sent in batches of 256.
+    """
     if len(body) < 2**16:
         packets = b"".join(talk.packet(body) for _ in range(256))
         while True:
@@ -165,7 +171,7 @@ def answers(*first: bytes, then: bytes) -> Callable[[Talk], None]:
 
 
 def tells(value_of: Callable[[str], bytes | None], clock: bytes = b"clock") -> Callable[[Talk], None]:
-    """Plays a server that answers questions about variables with `value_of`, and names its clock `clock`."""
+    """Plays a server that answers queries of variables with `value_of`, and queries of the time with `clock`."""
 
     def play(talk: Talk) -> None:
         talk.let_in()

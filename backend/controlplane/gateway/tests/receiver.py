@@ -1,4 +1,4 @@
-"""A real HTTP receiver for tests, on a free port of the loopback, answering as the test wishes."""
+"""A real HTTP receiver for tests, on a free port of the loopback, with answers that the test chooses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Received:
 
 @dataclass
 class Desk:
-    """What arrived, and what to answer."""
+    """The received requests, and the answers to give."""
 
     url: str = ""
     received: list[Received] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Desk:
     headers: dict[str, str] = field(default_factory=dict)
     said: bytes = b"ok"
     may_answer: Event = field(default_factory=Event)
-    drips: bool = False  # a byte of its answer now and then, for ever
+    drips: bool = False  # sends a byte of its answer now and then, for ever
     is_over: Event = field(default_factory=Event)
 
 
@@ -64,7 +64,7 @@ def receiver(certificate: ssl.SSLContext | None = None) -> Iterator[Desk]:
                 pass
 
         def log_message(self, *args: Any) -> None:
-            """Not beside the tests' own output."""
+            """Keeps the receiver's log out of the tests' output."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

@@ -15,7 +15,7 @@ TAKEN = "250 taken"
 
 
 class Mailbox:
-    """What arrived, and what to answer."""
+    """The received mails, and the answers to give."""
 
     def __init__(self) -> None:
         self.messages: list[EmailMessage] = []
@@ -44,7 +44,7 @@ class Mailbox:
 
 class _Controller(Controller):
     def _trigger_server(self) -> None:
-        """Port 0 was asked for: the one that was given is known only now."""
+        """Port 0 was requested, so the assigned port is known only now."""
         self.port = self.server.sockets[0].getsockname()[1]  # type: ignore[union-attr]
         super()._trigger_server()
 

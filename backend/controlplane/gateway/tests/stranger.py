@@ -1,4 +1,4 @@
-"""What listens where a server is expected, and is none."""
+"""A listener that is not a MySQL server, where one is expected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ GREETINGS = [b"HTTP/1.1 200 OK\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"\x04\x00\
 
 @contextmanager
 def stranger(greeting: bytes) -> Iterator[int]:
-    """The port on which the first who connects is greeted so."""
+    """Yields the port. The first client to connect gets this greeting."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=_greet, args=(listener, greeting))
         thread.start()

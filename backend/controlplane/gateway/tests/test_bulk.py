@@ -50,7 +50,7 @@ def test_who_refuses_a_statement_or_has_gone_is_left_out(servers):
 
 @pytest.fixture
 def pretender():
-    """The client's end of a connection whose other end a test plays."""
+    """Yields the client's end of a connection; the test plays the server at the other end."""
     near, far = socket.socketpair()
     yield near, far
     near.close()

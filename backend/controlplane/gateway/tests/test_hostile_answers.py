@@ -1,4 +1,4 @@
-"""Servers that answer without end: the memory of whoever asks them stays bounded. Measured in a process of its own."""
+"""Servers with endless answers: the client's memory stays bounded. Measured in a process of its own."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from controlplane.gateway.server import Limits, open_server
 from controlplane.gateway.tests.hostile import END, PASSWORD, Talk, answers, column, forever, hostile
 
 MOST_GROWTH_BYTES = 100 * 1024**2
-MOST_ADDRESSES_BYTES = 4 * 1024**3  # what fails here must not take the machine with it
-SECONDS = 120  # what comes without end fills any memory long before
-LONGEST_PACKET = b"x" * (2**24 - 1)  # to the client: another one follows, and belongs to it
+MOST_ADDRESSES_BYTES = 4 * 1024**3  # a failing test must not exhaust the machine's memory
+SECONDS = 120  # endless data fills any memory long before
+LONGEST_PACKET = b"x" * (2**24 - 1)  # the client expects another packet that continues this one
 MORE_FOLLOWS = b"\x00\x00\x00\x0a\x00\x00\x00"
 DECIMAL = b"\xf6"
 
@@ -63,7 +63,7 @@ def skip(account: Any) -> None:
     server = open_server(account, Limits(("127.0.0.0/8",), SECONDS, SECONDS))
     try:
         server.skip("SELECT 1")
-        server.skip("SELECT 1")  # what follows the first answer is read before the next question
+        server.skip("SELECT 1")  # data after the first answer is read before the next statement
     finally:
         server.close()
 
@@ -85,7 +85,7 @@ WAYS = {"read": read, "skip": skip, "ask": ask, "mail": mail}
 
 
 def measure(way: str, port: int) -> None:
-    """In the process of its own: what asking costs, and how it ends."""
+    """Runs in the separate process: measures the memory that a call takes, and how it ends."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_ADDRESSES_BYTES, MOST_ADDRESSES_BYTES))
     account = SimpleNamespace(
         host="127.0.0.1", port=port, username="fqc", password=PASSWORD, is_tls_required=False, tls_ca="", public_key=""

@@ -1,4 +1,4 @@
-"""What a listener in a server's place gets of the stored password: nothing that it could use as one."""
+"""A listener in a server's place must not get the stored password, or anything that works as one."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_no_other_way_of_telling_the_password_is_agreed_to_without_tls(plugin: s
         error = refused(listener)
     assert isinstance(error, PasswordWithheld) and error.is_permanent and error.code == "password_withheld"
     assert plugin in error.detail and advice in error.detail
-    assert len(listener.talks[0].heard) == 1  # its scrambled answer to the greeting, and nothing after the demand
+    assert len(listener.talks[0].heard) == 1  # its scrambled response to the greeting, and nothing after the request
 
 
 @pytest.mark.parametrize("plugin", ["mysql_clear_password", "dialog", "mysql_old_password", "made_up"])
@@ -105,7 +105,7 @@ def test_the_password_is_not_encrypted_for_whoever_sends_a_key(plugin: str, is_i
 
 
 def test_an_account_that_the_server_remembers_gets_in_without_its_password_being_sent() -> None:
-    """The quick way of caching_sha2_password is a scrambled answer to a challenge, as the native one."""
+    """The fast path of caching_sha2_password is a scrambled response to a challenge, like the native method."""
 
     def remember(talk: Talk) -> None:
         talk.say(greeting("caching_sha2_password"))
@@ -205,7 +205,7 @@ def test_a_demand_for_a_file_of_this_machine_gets_none(tmp_path: Path) -> None:
 
 
 def test_the_native_way_answers_any_challenge_with_a_hash_and_never_the_password() -> None:
-    """It cannot be avoided: the server chooses the challenge. See docs/guides/production.md."""
+    """This cannot be avoided: the server chooses the challenge. See docs/guides/production.md."""
     from pymysql._auth import scramble_native_password
 
     def ask(talk: Talk) -> None:

@@ -10,7 +10,8 @@ import pytest
 from controlplane.gateway.local import LocalServer, LocalServerError
 from controlplane.gateway.process import has_ended, stop
 
-# A machine with a name that nobody knows; who is not root becomes it in a namespace.
+# Runs a command in a namespace where the machine's host name cannot be resolved. Users other than root become root
+# there.
 NAMELESS = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"]), "--mount", "--uts"]
 NAMELESS += ["bash", "-euc", 'hostname nowhere.invalid; mount --bind /dev/null /etc/hosts; exec "$@"', "nameless"]
 MAKE = """
@@ -87,7 +88,7 @@ def test_databases_are_made_on_a_machine_that_cannot_look_up_its_own_name(tmp_pa
 
 
 def test_address_space_for_the_pool_is_less_than_the_machine_has(shared_server):
-    """More is refused, and how much more the server asks for differs from start to start."""
+    """Linux refuses more, and the amount that the server reserves in addition varies from start to start."""
     machine_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     connection = shared_server.connect()
     reserved = connection.rows("SHOW GLOBAL VARIABLES LIKE 'innodb_buffer_pool_size_max'")
@@ -143,7 +144,7 @@ def test_a_pid_file_that_names_another_process_is_not_believed(own_server):
 def test_a_server_without_a_pid_file_is_known_and_ends_with_its_removal(own_server):
     server = own_server()
     pid = server.pid
-    (server.folder / "server.pid").unlink()  # as before it was written
+    (server.folder / "server.pid").unlink()  # the state before the file was written
     assert server.pid == pid
     server.remove()
     assert has_ended(pid, 0)
@@ -152,7 +153,7 @@ def test_a_server_without_a_pid_file_is_known_and_ends_with_its_removal(own_serv
 
 def test_a_server_starts_without_what_is_no_option_of_it(own_server):
     server = own_server()
-    server.configure({"time_zone": "+00:00", "long_query_time": "3"})  # a variable, but no option
+    server.configure({"time_zone": "+00:00", "long_query_time": "3"})  # time_zone is a variable without an option
     server.restart()
     connection = server.connect()
     assert float(connection.variable("long_query_time")) == 3

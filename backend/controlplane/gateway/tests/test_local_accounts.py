@@ -31,7 +31,7 @@ GRANTS = {
 }
 
 
-# Counters, and facts of one's own connection.
+# Tables with counters, and facts about one's own connection.
 FOR_EVERYBODY = {
     "performance_schema.global_status",
     "performance_schema.session_status",
@@ -175,7 +175,7 @@ def test_the_changing_account_sets_every_variable_that_its_owner_sets(own_server
         except (RefusedStatement, AccessDenied) as error:
             if error.number in (1044, 1045, 1142, 1227):
                 denied.append(name)
-    assert denied == ["INNODB_TMPDIR"]  # takes FILE, which no account has
+    assert denied == ["INNODB_TMPDIR"]  # setting it needs FILE, which no account has
     owner.close()
     changing.close()
 
@@ -236,7 +236,9 @@ user=root
 
 @pytest.fixture
 def old_server(own_server):
-    """As versions before this one made it, with data: one account that may do everything, open to others."""
+    """Makes a server as earlier versions did, with data: one account with all privileges, and a folder that others can
+    read.
+    """
     from controlplane.gateway import process
     from controlplane.gateway.local import server_program
 
@@ -295,7 +297,7 @@ def test_an_altered_account_is_mended_by_a_restart(own_server):
 
 
 def test_accounts_that_are_there_are_not_made_again(own_server):
-    """Every look at an instance asks for it."""
+    """Every watch calls this."""
     server = own_server()
     server.connect().run("GRANT INSERT ON mysql.plugin TO 'fqc_trial'@'127.0.0.1'")
     super(type(server), server).accounts_ensure()

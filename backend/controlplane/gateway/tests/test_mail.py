@@ -105,7 +105,7 @@ def impatient(port: int, security: str = "none", seconds: float = 1) -> MailServ
 @pytest.mark.parametrize("security", ["none", "starttls", "tls"])
 def test_a_server_that_accepts_and_says_nothing_is_given_up(security: str) -> None:
     with (
-        socket.create_server(("127.0.0.1", 0)) as silent,  # the system accepts, nobody speaks
+        socket.create_server(("127.0.0.1", 0)) as silent,  # the system accepts the connection, but nothing answers
         pytest.raises(MailServerFailed, match="not done within 1 s"),
     ):
         deliver(message(), ["dba@example.com"], impatient(silent.getsockname()[1], security))
@@ -169,7 +169,7 @@ def test_an_address_that_smtp_cannot_carry_costs_the_others_nothing() -> None:
 
 
 class Said(list[bytes]):
-    """What a hostile server was told."""
+    """The lines that a hostile server received."""
 
     @property
     def secrets(self) -> list[bytes]:
@@ -208,7 +208,7 @@ def test_a_server_that_takes_tls_away_is_told_no_password(capabilities: bytes, a
 
 
 def checking_accounts_with(answer: bytes, ways: bytes) -> Callable[[Talk], None]:
-    """It says `answer`, and then what it was sent, to whatever is no EHLO."""
+    """Plays a server that answers `answer` and what it received to everything but EHLO."""
 
     def play(talk: Talk) -> None:
         talk.sock.sendall(b"220 hostile\r\n")
@@ -290,7 +290,7 @@ def test_a_server_outside_the_allowed_networks_is_not_connected_to() -> None:
 
 
 def test_a_mail_goes_to_the_address_that_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first answer is allowed, every later one is not: the name is asked for once a mail."""
+    """The first lookup gives an allowed address, every later one does not: a mail must look the name up only once."""
     true, asked = socket.getaddrinfo, []
 
     def rebinding(host: str, *more: Any, **facts: Any) -> Any:

@@ -33,14 +33,14 @@ def test_a_server_is_made_starts_stops_and_starts_again(own_server) -> None:  # 
 
 
 def test_a_password_is_encrypted_with_the_key_that_was_given_and_with_no_other(own_server) -> None:  # type: ignore[no-untyped-def]
-    """A server that has just started knows no hash yet: it asks for the password itself."""
+    """A server that has just started has no cached hash, so it asks for the password itself."""
     server, other = own_server(product=MYSQL), own_server(product=MYSQL)
     with pytest.raises(PasswordWithheld, match="public key"):
         as_use(server, Use.CHANGE, public_key="")
     with pytest.raises(AccessDenied):
         as_use(server, Use.CHANGE, public_key=other.public_key)
     as_use(server, Use.CHANGE).close()
-    as_use(server, Use.CHANGE, public_key="").close()  # it knows a hash now, and compares that
+    as_use(server, Use.CHANGE, public_key="").close()  # the server now has a cached hash and compares with that
 
 
 def test_the_owner_is_let_in_through_the_socket_alone(shared_mysql: TestServer) -> None:
@@ -111,7 +111,7 @@ def test_what_can_be_set_is_told_to_an_account_without_rights_too(shared_mysql: 
         told.append({row[0]: row[-2:] for row in variable_rows(server, MYSQL)})
         server.close()
     assert told[0] == told[1]
-    assert len(set(told[0].values())) == 3  # dynamic, for the next start, never
+    assert len(set(told[0].values())) == 3  # dynamic, only for the next start, never
 
 
 def test_a_text_is_no_public_key() -> None:

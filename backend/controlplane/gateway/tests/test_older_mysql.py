@@ -1,4 +1,4 @@
-"""Real servers of MySQL 5.7 and 8.0, as managed services run them: what the gateway makes of them."""
+"""Real servers of MySQL 5.7 and 8.0, as managed services run them, used through the gateway."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is one product's is said in one place."""
+"""Names of products occur in one module only, apart from the listed exceptions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARIADBS = re.compile(
     re.IGNORECASE,
 )
 ERRORS = MARIADB.killed_errors | MARIADB.timeout_errors | MARIADB.engine_installed_errors
-# The product, the grants of its accounts, how near caches follow its log, and two texts that explain it to people.
+# The exceptions: the product, the grants of its accounts, how near caches follow its log, and two texts for users.
 SAID_IN = {
     "gateway/product.py", "gateway/local_accounts.py", "near_caches/ways.py", "metrics/definitions.py",
     "catalogue/reference.py",

@@ -45,7 +45,7 @@ def version_of(server: TestServer) -> str | None:
 
 
 def serves(connection: Server, counting: Server, text: str) -> bool:
-    """Whether it comes from the cache, by the count of hits."""
+    """Returns whether the cache answers the statement, by the count of hits."""
     hits = "SHOW GLOBAL STATUS LIKE 'Fqc_hits'"
     before = counting.rows(hits)
     connection.rows(text)

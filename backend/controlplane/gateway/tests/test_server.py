@@ -39,7 +39,7 @@ def test_an_unknown_variable_reads_as_none_and_cannot_be_set(server):
 def test_an_error_is_known_by_its_number_and_not_by_a_port_that_contains_another(server, monkeypatch):
     monkeypatch.setattr(server, "place", "127.0.0.1:11193")
     with pytest.raises(RefusedStatement, match="1193") as caught:
-        server.variable("last_insert_id")  # there is one, of sessions alone
+        server.variable("last_insert_id")  # a variable that only sessions have
     assert caught.value.number == 1238
 
 
@@ -92,7 +92,7 @@ def test_a_closed_port_is_worth_another_try(own_port):
 def own_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        yield probe.getsockname()[1]  # bound but not listening: refused
+        yield probe.getsockname()[1]  # bound but not listening, so connections are refused
 
 
 @pytest.mark.parametrize("greeting", GREETINGS)
@@ -100,7 +100,8 @@ def test_what_is_no_mysql_server_is_told_so(greeting):
     with stranger(greeting) as port, pytest.raises(NotAServer, match="Check host and port") as caught:
         open_server(Nobody(port), LIMITS)
     assert caught.value.is_permanent
-    assert "SSH" not in caught.value.detail and "HTTP" not in caught.value.detail  # banners are not ours to tell
+    # the text of other services must not be shown
+    assert "SSH" not in caught.value.detail and "HTTP" not in caught.value.detail
 
 
 def test_a_server_that_accepts_and_says_nothing_is_given_up():
@@ -141,7 +142,7 @@ def test_a_server_that_greets_byte_by_byte_is_given_up(shared_server):
 
 
 def test_a_server_that_answers_byte_by_byte_is_given_up(shared_server):
-    """The whole answer would take half an hour, no single byte more than a twentieth of a second."""
+    """The whole answer would take half an hour, but each byte at most a twentieth of a second."""
     with dribbling(shared_server.port, b"SHOW GLOBAL VARIABLES") as proxy:
         server = open_server(at(proxy.port, shared_server), Limits(("127.0.0.0/8",), 60, statement_seconds=1))
         with pytest.raises(Unreachable, match="did not arrive"):
@@ -197,7 +198,7 @@ def named(server, host):
 
 
 def test_a_name_that_resolves_elsewhere_a_moment_later_changes_nothing(shared_server, monkeypatch):
-    """The first answer is the server, every later one an address that no network allows."""
+    """The first lookup returns the server, every later one an address that no network allows."""
     true = socket.getaddrinfo
     asked = []
 

@@ -21,7 +21,7 @@ def test_a_digest_is_that_of_the_engine(shared_server):
     owner.run("CREATE TABLE shapes.t (id INT PRIMARY KEY, v VARCHAR(20))")
     owner.run("SET GLOBAL query_cache_size = 1048576")
     owner.run("SET GLOBAL query_cache_type = 1")
-    # It shows every literal alike.
+    # The engine shows all literals in the same way.
     shapes = [shape_of(text).replace("'?'", "?") for text in TEXTS]
 
     def is_told() -> bool:

@@ -36,7 +36,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestServer]:
 
 
 def certified(folder: Path) -> dict[str, str]:
-    """A certificate that signed itself, for the loopback address; the server's options for it."""
+    """Makes a self-signed certificate for the loopback address. Returns the server's options for it."""
     key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name.from_rfc4514_string("CN=test")
     now = datetime.now(UTC)
     made = (

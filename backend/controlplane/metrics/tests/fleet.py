@@ -1,4 +1,4 @@
-"""Instances for tests of metrics and alerts: rows, without servers behind them."""
+"""Instances for tests of metrics and alerts: rows without servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formulas: quotients of sums, and nothing where there is nothing to divide by."""
+"""Formulas are quotients of sums, and have no value if the denominator is 0."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ IDLE = {"hits": 0, "near_hits": 0, "inserts": 0, "not_cached": 100, "questions":
 
 
 def sampled(instance: Instance, *minutes: dict[str, int]) -> None:
-    """The newest last, the last one a minute ago."""
+    """Adds one sample per minute; the last one given is the newest, from a minute ago."""
     now = int(time.time()) // MINUTE * MINUTE
     for model in (Sample, MinuteRollup):
         partitions_ensure(model, now - HEADLINE_SECONDS, now)

@@ -24,7 +24,7 @@ T = 1_800_000_000
 
 @pytest.fixture
 def streamed(web: Callable[..., str]) -> Callable[..., list[dict[str, Any]]]:
-    """What a web process tells of all that has happened."""
+    """Returns a function that reads all events that a web process streams."""
     url, client = web(), client_as("viewer")
 
     def read(**query: str) -> list[dict[str, Any]]:
@@ -39,7 +39,7 @@ def streamed(web: Callable[..., str]) -> Callable[..., list[dict[str, Any]]]:
 
 @pytest.fixture
 def instances(shared_server: Any, connections: Connections) -> list[Any]:
-    """Two, both the shared server, polled twice with traffic in between."""
+    """Yields two instances, both the shared server, polled twice with traffic in between."""
     made = [
         instance_make(port=shared_server.port, username=shared_server.username, password=shared_server.password)
         for _ in range(2)

@@ -1,4 +1,4 @@
-"""Tables that come with an upgrade begin with what is known already."""
+"""Tables that an upgrade adds are filled from existing data."""
 
 from importlib import import_module
 

@@ -46,7 +46,7 @@ def test_a_reader_that_stays_keeps_no_writer_waiting(monkeypatch: pytest.MonkeyP
     oldest = f"{table}_p{T - 90 * DAY}"
     dump = connection.copy()
     with connection.cursor() as writer:
-        writer.execute("SET lock_timeout = '60s'")  # else a writer that waits would do so for ever
+        writer.execute("SET lock_timeout = '60s'")  # otherwise a blocked writer would wait for ever
     with dump.cursor() as cursor:
         cursor.execute("BEGIN")
         cursor.execute(f"SELECT COUNT(*) FROM {table}")

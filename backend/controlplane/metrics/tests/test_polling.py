@@ -1,4 +1,6 @@
-"""Rounds against real servers: what they ran becomes numbers; what fails leaves a gap; nobody polls twice."""
+"""Rounds against real servers: their work becomes numbers, a failure leaves a gap, and no two processes poll at
+once.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ T = 1_800_000_000
 
 
 def reached(server: Any, **facts: Any) -> Any:
-    """The server as an instance that polls."""
+    """Returns an instance for the server."""
     return instance_make(port=server.port, username=server.username, password=server.password, **facts)
 
 
@@ -62,7 +64,7 @@ def test_two_rounds_make_rates_of_what_ran_between_them(shared_server: Any, conn
 
 
 def lock_each_other(server: Any) -> None:
-    """Two transactions want each other's row: one of them waits, and the other is rolled back."""
+    """Causes a deadlock of two transactions: one waits, and the other is rolled back."""
     one, other = server.connect(), server.connect()
     one.run("CREATE DATABASE health")
     one.run("CREATE TABLE health.rows_ (id INT PRIMARY KEY, note INT)")
@@ -88,7 +90,7 @@ def lock_each_other(server: Any) -> None:
     for each in (one, other):
         each.run("ROLLBACK")
         each.close()
-    watching.run("FLUSH TABLES health.rows_ FOR EXPORT")  # its pages are written to disk
+    watching.run("FLUSH TABLES health.rows_ FOR EXPORT")  # writes its pages to disk
     watching.run("UNLOCK TABLES")
     watching.run("DROP DATABASE health")
     watching.close()
@@ -171,7 +173,7 @@ def test_what_cannot_be_written_of_one_server_is_noted_on_it_until_it_can(
     with hostile(tells(lambda name: str(10**400).encode())) as listener:
         odd = instance_make(port=listener.port)
         with monkeypatch.context() as patched:
-            patched.setattr(intervals, "whole", lambda text, most=0: text and int(text))  # as if nothing were bounded
+            patched.setattr(intervals, "whole", lambda text, most=0: text and int(text))  # removes the bounds
             polling.poll_round(T, connections)
         assert list(Sample.objects.values_list("instance_id", flat=True)) == [healthy.pk]
         [fault] = LookFault.objects.all()
@@ -193,7 +195,7 @@ def test_a_server_that_was_late_is_left_out_of_the_next_rounds(
     def says_nothing(talk: Talk) -> None:
         talk.let_in()
         talk.statement()
-        talk.hear()  # until the client hangs up
+        talk.hear()  # until the client closes the connection
 
     with hostile(says_nothing) as listener:
         instance_make(port=listener.port)
@@ -256,11 +258,11 @@ def test_a_server_that_is_gone_or_silent_leaves_a_gap_and_the_others_their_sampl
 ) -> None:
     answering = reached(shared_server)
     polling.poll_round(T - 15, connections)
-    monkeypatch.setattr(polling, "CONNECT_SECONDS", 1)  # the answering one is connected
+    monkeypatch.setattr(polling, "CONNECT_SECONDS", 1)  # to the server that answers
     with socket.socket() as refusing, socket.socket() as silent:
         refusing.bind(("127.0.0.1", 0))
         silent.bind(("127.0.0.1", 0))
-        silent.listen()  # takes the connection and never says a word
+        silent.listen()  # accepts the connection and never sends anything
         for listener in (refusing, silent):
             instance_make(port=listener.getsockname()[1])
         done = polling.poll_round(T, connections)

@@ -32,7 +32,7 @@ def test_it_is_being_built_while_somebody_holds_the_lock_and_no_longer(file: Pat
         fcntl.flock(handle, fcntl.LOCK_EX)
         assert near_build("demo-1") == "building"
         assert near_build("demo-2") is None
-    assert near_build("demo-1") is None  # it was killed
+    assert near_build("demo-1") is None  # the build was killed
 
 
 def test_a_build_that_failed_is_told(file: Path) -> None:

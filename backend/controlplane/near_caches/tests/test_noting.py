@@ -1,4 +1,4 @@
-"""What a round found becomes rows; whatever a server answers spoils nothing."""
+"""The near caches that a round found become rows; no answer of a server can break this."""
 
 from __future__ import annotations
 

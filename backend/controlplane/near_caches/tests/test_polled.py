@@ -22,7 +22,7 @@ T = 1_800_000_000
 
 @pytest.fixture
 def server(own_server: Any) -> Any:
-    """With the cache on, which near caches are told of."""
+    """Makes a server with the cache on, which near caches require."""
     made = own_server(has_engine=True)
     connection = made.connect()
     connection.run("SET GLOBAL query_cache_size = 1048576")
@@ -60,7 +60,9 @@ def listed(viewer: Any, instance: Any) -> list[dict[str, Any]]:
 
 
 def polled(viewer: Any, instance: Any, connections: Connections, at: int, *states: str) -> list[dict[str, Any]]:
-    """What rounds from then on find, once these are the states: a busy machine may be late with a lease of 100 ms."""
+    """Returns the near caches found by rounds, once they have these states: on a busy machine a lease of 100 ms may be
+    late.
+    """
     moments = count(at)
 
     def found() -> bool:

@@ -38,12 +38,12 @@ def reporter(instance: Any) -> APIClient:
 
 
 def report(reporter: APIClient, **facts: Any) -> int:
-    """The answer's status."""
+    """Sends a report and returns the status of the answer."""
     return int(reporter.post(REPORTS, {**REPORT, **facts}).status_code)
 
 
 def polled(seconds: int = 0) -> None:
-    """A round that finds the clock so much later."""
+    """Runs a round of polls this many seconds later."""
     connections = Connections()
     polling.poll_round(int(time.time()) + seconds, connections)
     connections.keep_only(())
@@ -121,7 +121,7 @@ def test_what_two_answer_is_in_the_samples_of_their_instance_once(reporter: APIC
 def test_reads_that_a_server_does_not_count_are_those_that_near_caches_passed_on(
     reporter: APIClient, instance: Any
 ) -> None:
-    """Its cache is off: without them, all reads of the instance would seem to come from near caches."""
+    """The server's cache is off. Without this, all reads of the instance would seem to come from near caches."""
     report(reporter)
     polled()
     report(reporter, hits=60, misses=20)

@@ -1,4 +1,4 @@
-"""What a template comes to on three classes, and which doubts it raises."""
+"""The values of a template on three classes, and its findings."""
 
 from __future__ import annotations
 

@@ -29,11 +29,11 @@ def statement():
 
 @pytest.fixture
 def running(shared_server, statement):
-    """Somebody runs it until the test is over."""
+    """Runs the statement in another session until the test is over."""
     server, owner = shared_server.connect(), shared_server.connect()
 
     def run():
-        with suppress(RefusedStatement):  # it is killed in the end
+        with suppress(RefusedStatement):  # killed in the end
             server.run(statement)
 
     thread = threading.Thread(target=run)
@@ -72,7 +72,7 @@ def test_a_server_without_a_history_of_statements_says_what_would_give_it_one(op
 
 @pytest.fixture
 def of_few_rights(shared_mysql):
-    """An external instance whose account logs in, and does nothing else; and who may grant it more."""
+    """Yields an external instance whose account can only log in, and a function that grants it more."""
     owner = shared_mysql.connect()
     owner.run(f"CREATE USER {ACCOUNT} IDENTIFIED BY 'of-few-rights'")
     found = row_for(

@@ -1,4 +1,4 @@
-"""What is said of near caches: on a real server, and of figures as it may have them."""
+"""Findings about near caches: on a real server, and for made-up figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an account may do is asked of the server: before a change, in the check, and where a report is refused."""
+"""The server is asked for an account's privileges: before a change, in the check, and if a report is refused."""
 
 import re
 from contextlib import contextmanager

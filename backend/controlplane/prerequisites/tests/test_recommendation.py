@@ -1,4 +1,4 @@
-"""One hit ratio in the sentence and on the curve beside it, whatever the counters have seen before."""
+"""The hit ratio in the sentence equals that of the curve next to it, whatever the counters counted before."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the engine reports of itself, on a server that has just done it."""
+"""Reports of the engine, on a server that has just done the reported work."""
 
 import pytest
 
@@ -15,7 +15,7 @@ RULES = '[{"table": "reports.ranking", "cache": "always", "ttl": 30}]'
 
 @pytest.fixture
 def client(shared_server):
-    """A session of an application, on a database of its own."""
+    """Yields an application's session with a database of its own."""
     server = shared_server.connect()
     server.run("CREATE OR REPLACE DATABASE reports")
     server.run("CREATE TABLE reports.items (id INT PRIMARY KEY, name VARCHAR(20))")
@@ -31,7 +31,7 @@ def report(viewer, instance, name):
 
 def test_a_table_tells_what_a_write_of_another_row_left_valid(viewer, instance, client, shared_server):
     changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
-    session = shared_server.connect()  # the engine follows it from its first byte on
+    session = shared_server.connect()  # the engine follows the session from its first byte on
 
     def is_served() -> bool:
         before = int(session.status("Qcache_hits")["Qcache_hits"])
@@ -48,7 +48,7 @@ def test_a_table_tells_what_a_write_of_another_row_left_valid(viewer, instance, 
 
     until(is_served, "the read is served from the cache")
     until(outlives_a_write, "the engine tells the rows of the table apart")
-    # The rows were written before, which counts where the engine was awake.
+    # The rows were written before. That counts if the engine was not suspended.
     written = of_items(report(viewer, instance, "tables"))["writes"]
     session.run("UPDATE reports.items SET name = 'other' WHERE id = 2")
     assert is_served()
@@ -99,7 +99,7 @@ def test_a_rule_without_limits_is_advised_against_and_its_action_mends_it(viewer
 def test_connections_from_before_the_cache_was_on_are_told_and_our_own_do_not_count(viewer, instance, shared_server):
     old = [shared_server.connect() for _ in range(2)]
     for each in old:
-        each.rows("SELECT * FROM information_schema.SCHEMATA")  # at work while the cache is off
+        each.rows("SELECT * FROM information_schema.SCHEMATA")  # causes work while the cache is off
     changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
     new = shared_server.connect()
 
@@ -128,7 +128,7 @@ def test_what_the_control_plane_reads_is_not_in_the_figures_of_the_cache(viewer,
 
 @pytest.mark.parametrize("observe", ["0", "1"])
 def test_what_the_control_plane_asks_is_in_no_report(operator, instance, client, observe):
-    """Whatever it looks at or changes; of a trial, nothing but the statement that is tried."""
+    """Reports contain nothing that the control plane reads or changes; of a trial, only the tried statement."""
     wanted = {"query_cache_size": "1048576", "query_cache_type": "1" if observe == "0" else "0", "fqc_observe": observe}
     changed(instance, wanted)
     client.stay_uncounted()

@@ -118,7 +118,7 @@ def test_memory_over_the_class_names_a_buffer_pool_that_would_fit():
 
 
 def proposed(finding, name):
-    """What the action sets, on the class of `readings`."""
+    """Returns the value that the action sets, for the class of `readings`."""
     assert finding.action.route == "changes"
     return compile_expression(finding.action.body["parameters"][name]).evaluate({"DBInstanceClassMemory": 4 * GIB})
 
@@ -229,7 +229,7 @@ def test_without_such_rules_nothing_is_said(text):
         ("12.1.2-MariaDB", True),
         ("11.80.1-MariaDB", True),
         ("9.7.4", False),
-        ("8.4.6", False),  # the gate speaks of those that no engine loads into
+        ("8.4.6", False),  # the gate has a finding for versions that no engine loads into
         ("", False),
     ],
 )

@@ -9,7 +9,7 @@ from testing.changes import changed
 from testing.workers import until
 
 pytestmark = pytest.mark.django_db
-# Variables that move by themselves.
+# Variables that change by themselves.
 CLOCKS = {"timestamp", "last_gtid", "gtid_current_pos", "rand_seed1", "rand_seed2", "pseudo_thread_id"}
 
 
@@ -29,7 +29,9 @@ def try_out(client, instance, **body):
 
 
 def is_served(found, repetitions):
-    """All are accounted for; a stored result may have ended once, which is no fault."""
+    """Returns whether every read was a hit or stored its result, and most were hits: a stored result may end in
+    between, which is not a fault.
+    """
     return found["hits"] + found["inserts"] == repetitions and found["hits"] > repetitions // 2
 
 
@@ -65,7 +67,7 @@ def test_hits_of_other_sessions_are_not_taken_for_those_of_the_trial(operator, i
     busy.start()
     try:
         assert began.wait(60)
-        # What it asks for cannot be kept: whatever hits it told of would be those of others.
+        # The result of RAND() cannot be cached, so any reported hit would belong to another session.
         found = try_out(operator, instance, statement="SELECT RAND() FROM items", repetitions=50).json()
         served = try_out(operator, instance, statement="SELECT * FROM items WHERE id = 2", repetitions=50).json()
     finally:

@@ -1,4 +1,4 @@
-"""Which account runs a trial on a server that somebody else made, and what it may do there."""
+"""The account that runs a trial on a user's own server, and its privileges."""
 
 import pytest
 
@@ -49,7 +49,8 @@ def test_a_trial_with_a_mighty_account_is_refused_with_the_statements_that_make_
 
 
 def test_an_account_that_these_statements_make_runs_trials_and_counts_their_hits(operator, external, shared_server):
-    # This server has an account of that name for its own address, and the role, which is its owner's to grant.
+    # This server already has an account of that name for its own address. The role exists too, and only its owner may
+    # grant it.
     made = "\n".join(STATEMENTS).replace("<a password>", PASSWORD).replace("'fqc_trial'", "'outsider'")
     with shared_server.as_owner() as owner, owner.cursor() as cursor:
         for statement in made.replace("CREATE ROLE", "CREATE ROLE IF NOT EXISTS").splitlines():

@@ -1,4 +1,4 @@
-"""The engine on many instances, in waves: real servers, which get it, and what stops it on the way."""
+"""Upgrades of the engine on many instances, in waves: real servers, and the gates that stop an upgrade."""
 
 import re
 from datetime import timedelta
@@ -23,7 +23,7 @@ PATH = "/api/v1/fleet-applies"
 
 @pytest.fixture(autouse=True)
 def delivered(monkeypatch):
-    """Deliveries, in order, for the test to work through."""
+    """Collects deliveries in order, for the test to run."""
     queue = []
     monkeypatch.setattr(execution, "deliver_item", lambda pk: queue.append(pk))
     monkeypatch.setattr(execution.transaction, "on_commit", lambda send: send())
@@ -32,7 +32,7 @@ def delivered(monkeypatch):
 
 @pytest.fixture
 def bare(own_server):
-    """Two servers without the engine, in the order in which they come."""
+    """Yields two servers without the engine, in the order of the fleet apply."""
     return [
         (server, row_for(server, name=name)) for server, name in ((own_server(), "a-first"), (own_server(), "b-second"))
     ]
@@ -43,7 +43,7 @@ def asked(**facts):
 
 
 def begun(operator, delivered, **facts):
-    """The first wave has been upgraded."""
+    """Starts an upgrade and returns after its first wave."""
     answer = operator.post(PATH, asked(**facts))
     assert answer.status_code == 201, answer.json()
     move(answer.json()["id"], delivered)
@@ -51,7 +51,7 @@ def begun(operator, delivered, **facts):
 
 
 def move(row, delivered):
-    """As the sweep does."""
+    """Moves the fleet apply on, as the sweep does."""
     execution.advance(row)
     while delivered:
         execution.run_items(delivered.pop(0))
@@ -118,7 +118,7 @@ def test_an_open_critical_incident_on_an_instance_of_the_wave_stops_it(operator,
 
 
 def plant(server, old, new):
-    """Behind the server's back, as a bug of the engine's would."""
+    """Writes stale data without the engine's knowledge, as a bug of the engine would."""
     file = server.folder / "data" / "shop" / "t.MYD"
     assert old in file.read_bytes()
     file.write_bytes(file.read_bytes().replace(old, new))
@@ -176,7 +176,7 @@ def test_an_instance_that_answers_no_poll_stops_it(operator, bare, delivered):
 
 @pytest.fixture
 def served(own_server):
-    """A server that has an engine, as if it were an older one."""
+    """Makes a server with an engine, which counts as an older one."""
     server = own_server(has_engine=True)
     instance = row_for(server, name="a-first")
     Instance.objects.filter(pk=instance.pk).update(minor_version=OLDER)
@@ -184,7 +184,7 @@ def served(own_server):
 
 
 def asks(server, statement, times):
-    """On a connection that the cache serves; what is asked is counted once its answer is there."""
+    """Runs a statement on a connection that the cache serves. It is counted when its answer has arrived."""
     with server.as_owner() as owner, owner.cursor() as cursor:
         cursor.execute("SET GLOBAL query_cache_size = 16777216")
         cursor.execute("SET GLOBAL query_cache_type = 1")
@@ -273,7 +273,7 @@ def test_the_way_back_is_the_older_library_by_the_same_command(operator, bare, d
 
 
 def test_what_is_in_the_way_is_told_by_the_preview(viewer, operator, instance, delivered):
-    """The shared server has the engine: another version of it takes a restart."""
+    """The shared server has the engine, so another version of it needs a restart."""
     Instance.objects.filter(pk=instance.pk).update(minor_version=20200331)
     for name, facts in {"elsewhere": {"provider": "external"}, "down": {"state": "unreachable"}}.items():
         row = Instance(

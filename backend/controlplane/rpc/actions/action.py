@@ -1,4 +1,4 @@
-"""An action of the dialect: what does it, who may, and the arguments it knows."""
+"""An action of the RPC dialect: the function, the required role, and its arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rest_framework.serializers import BaseSerializer
 from controlplane.accounts.roles import Role
 from controlplane.rpc.arguments import Argument
 
-Given = dict[str, Any]  # argument to value; None where it was not given
+Given = dict[str, Any]  # argument to value; None if it was not given
 Answer = dict[str, Any]
 Handler = Callable[[Given], Answer]
 
@@ -36,12 +36,12 @@ def writes(handle: Handler, *arguments: Argument) -> Action:
 
 
 def checked(serializer: type[BaseSerializer[Any]], **facts: Any) -> dict[str, Any]:
-    """As the REST API would check the same request; what was not given is left out."""
+    """Validates facts with a serializer of the REST API. Facts that were not given are left out."""
     given = serializer(data={name: value for name, value in facts.items() if value is not None})
     given.is_valid(raise_exception=True)
     return dict(given.validated_data)
 
 
 def utc(at: Any) -> str:
-    """The dialect's spelling of a time."""
+    """Formats a time as the dialect does."""
     return at.strftime("%Y-%m-%dT%H:%M:%SZ") if at else ""

@@ -41,7 +41,7 @@ def describe(given: Given) -> Answer:
 
 
 def _group_info(instance: Instance) -> Answer:
-    """The group that was applied last; the dialect knows one at a time."""
+    """Returns the group that was applied last, since the dialect only knows one at a time."""
     use = instance.template_uses.select_related("template").first()
     if use is None:
         return {}
@@ -73,7 +73,9 @@ def _running(row: Row, line: Line, running: Mapping[str, str]) -> Answer:
 
 
 def _value(row: Row, definition: Definition, running: Mapping[str, str]) -> str:
-    """What an expression came to, where the server runs that give or take its own rounding; else what it runs."""
+    """Returns the resolved value of an expression if the server runs that value, allowing for rounding; otherwise the
+    running value.
+    """
     resolved, value = row["resolved"], row["running"]
     if value is None:
         return resolved or ""
@@ -81,7 +83,7 @@ def _value(row: Row, definition: Definition, running: Mapping[str, str]) -> str:
 
 
 def describe_templates(given: Given) -> Answer:
-    """The catalogue of a line, or of one instance's server."""
+    """Returns the catalogue of a line, or of one instance's server."""
     line = line_of(given["Engine"], given["EngineVersion"])
     if given["DBInstanceId"]:
         line = instance_line(instance_of(given["DBInstanceId"]))
@@ -95,7 +97,7 @@ def describe_templates(given: Given) -> Answer:
 
 
 def _template_record(definition: Definition) -> Answer:
-    """The dialect's two booleans here are texts."""
+    """Returns the record of a definition. The dialect writes its two booleans as text."""
     return {
         "ParameterName": definition.name,
         "ParameterValue": definition.default or "",
@@ -107,7 +109,7 @@ def _template_record(definition: Definition) -> Answer:
 
 
 def _may_modify(definition: Definition) -> bool:
-    """Whether the caller may: the dialect has no other word for who else may."""
+    """Returns whether the caller may set it: the dialect cannot express who else may."""
     return definition.is_modifiable and (is_by_admin() or not definition.is_admin_only)
 
 
@@ -130,7 +132,9 @@ def modify(given: Given) -> Answer:
 
 
 def _refuse_silent_wait(instance: Instance, wanted: Mapping[str, Any]) -> None:
-    """Without consent to a restart a static parameter would wait for one, unseen by a client of this dialect."""
+    """Raises an error if a static parameter would wait for a restart without consent, since clients of this dialect
+    would not notice.
+    """
     if wanted["allow_restart"]:
         return
     group = template_version_get(template_get(wanted["template"])) if wanted["template"] else None

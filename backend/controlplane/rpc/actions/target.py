@@ -1,7 +1,7 @@
-"""The instance that an action is about, and what the dialect calls its status.
+"""The instance that an action is about, and its status in the dialect.
 
-A change that is due or at work is a status of its own, from the moment it is asked for: who polls for `Running` must
-not find the moment before a worker has taken it up.
+From the moment it is requested, a change that is due or at work is a status of its own: a client that polls for
+`Running` must not see that status before a worker has started the change.
 """
 
 from __future__ import annotations
@@ -47,7 +47,10 @@ def instance_of(id: str) -> Instance:
 
 
 def idle_instance(id: str) -> Instance:
-    """For what alters it: one change at a time, as the dialect's clients expect."""
+    """Returns the instance for an action that alters it.
+
+    Raises RpcError while a change is at work, as the dialect's clients expect.
+    """
     instance = instance_of(id)
     status = statuses([instance])[instance.pk]
     if status in {MODIFYING, *UNDER_CHANGE.values()}:
@@ -57,7 +60,7 @@ def idle_instance(id: str) -> Instance:
 
 
 def statuses(instances: Iterable[Instance]) -> dict[str, str]:
-    """For many instances at the cost of one query."""
+    """Returns the statuses of many instances with one query."""
     found = {each.pk: SETTLED[State(each.state)] for each in instances}
     due = Q(state__in=AT_WORK) | Q(state=ChangeState.APPROVED, not_before__lte=timezone.now())
     for instance_id, kind in ChangeSet.objects.filter(due, instance__in=found).values_list("instance_id", "kind"):

@@ -13,7 +13,7 @@ from controlplane.rpc.tests.signing import Signer
 
 @pytest.fixture
 def signer(db: None) -> Callable[..., Signer]:
-    """Somebody with an access key."""
+    """Returns a function that makes a user with an access key."""
 
     def make(role: str = "operator", scope: str = "") -> Signer:
         with acting_as("test"):

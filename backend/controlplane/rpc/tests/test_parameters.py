@@ -1,4 +1,4 @@
-"""Reading and changing parameters of a real server, as the dialect has it."""
+"""Reading and changing parameters of a real server in the RPC dialect."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ POOL = "<DBInstanceClassMemory*63/100>"
 
 
 def work():
-    """What a worker would do."""
+    """Runs approved changes, as a worker would."""
     for change in ChangeSet.objects.filter(state="approved", when="now"):
         change_run(change.pk)
 
@@ -75,7 +75,7 @@ def test_the_log_has_old_and_new_and_how_it_ended(rpc, instance):
     modify(rpc, instance, {"long_query_time": "3"})
     work()
     modify(rpc, instance, {"long_query_time": "4"})
-    Instance.objects.update(version=99)  # somebody else was faster
+    Instance.objects.update(version=99)  # as if another change came first
     work()
     found = log(rpc, instance)
     entries = found["Items"]["ParameterChangeLog"]
@@ -183,7 +183,7 @@ def test_templates_say_what_may_be_set_with_booleans_as_texts(rpc, instance):
     )  # fmt: skip
     own = rpc.done("DescribeParameterTemplates", Engine="MySQL", EngineVersion="5.7", DBInstanceId=instance.pk)
     types = {each["ParameterName"]: each["ForceRestart"] for each in own["Parameters"]["TemplateRecord"]}
-    assert types["query_cache_type"] == "false"  # the engine switches without one
+    assert types["query_cache_type"] == "false"  # the engine switches without a restart
 
 
 def test_every_change_is_in_the_audit_trail_with_its_key(rpc, instance):

@@ -1,4 +1,4 @@
-"""Who may call: three ways to sign, each refused by its own name when it is wrong."""
+"""The three ways to sign a call, each refused with its own error code when it is wrong."""
 
 from datetime import timedelta
 from urllib.parse import urlencode
@@ -36,7 +36,7 @@ def test_any_value_may_be_signed(rpc, value):
 
 def test_arguments_may_come_as_a_form(rpc, client):
     answer = client.post("/", sha1_arguments(rpc.key, LIST), headers={"host": HOST})
-    assert answer.status_code == 400  # multipart, which the dialect does not have
+    assert answer.status_code == 400  # multipart, which the RPC dialect does not support
     assert answer.json()["Code"] == "MissingAction"
     form = urlencode(sha1_arguments(rpc.key, LIST))
     assert client.post("/", form, content_type="application/x-www-form-urlencoded").status_code == 200
@@ -150,7 +150,7 @@ def test_use_is_noted_on_the_key_and_in_the_audit_trail(rpc):
     assert (event.actor, event.token_prefix) == (User.objects.get().username, rpc.key[0])
 
 
-# As the official clients put them on the wire, with key id AKTEST and secret `sek`.
+# Requests as the official clients send them, with key id AKTEST and secret `sek`.
 PYTHON = {
     "host": "127.0.0.1:18089",
     "accept": "application/json",
@@ -188,7 +188,7 @@ NODE_QUERY = "DBInstanceId=rm-1%20%C3%A9~*&Forcerestart=true&Parameters=%7B%22a%
     ids=["python", "hmac-sha1", "node"],
 )  # fmt: skip
 def test_recorded_requests_of_official_clients_are_accepted(rpc, client, monkeypatch, query, headers):
-    monkeypatch.setattr(freshness, "SKEW", timedelta(days=36500))  # they age
+    monkeypatch.setattr(freshness, "SKEW", timedelta(days=36500))  # the recorded requests grow old
     key = AccessKey(id="AKTEST", user=User.objects.get(), name="recorded", scope="operator")
     key.secret = "sek"
     key.save()

@@ -1,4 +1,4 @@
-"""What a real server counted, noted by the hour and told by the span."""
+"""The counts of a real server, stored hourly and reported by period."""
 
 import pytest
 
@@ -15,7 +15,7 @@ READ = "SELECT name FROM noting.items WHERE id = 1"
 
 @pytest.fixture
 def noting(instance):
-    """With a row of one table to read, and the cache on."""
+    """Yields a `Noting` for an instance with the cache on."""
     changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
     connections = Connections()
     yield Noting(connections)
@@ -32,7 +32,7 @@ def reads(shared_server, noting):
     admin = shared_server.connect()
     admin.run("CREATE OR REPLACE DATABASE noting")
     admin.run("CREATE TABLE noting.items (id INT PRIMARY KEY, name VARCHAR(20))")
-    # The engine counts the statements of connections that it has followed from their beginning.
+    # The engine counts the statements of connections that it has followed from their start.
     servers = [shared_server.connect()]
 
     def is_followed():
@@ -85,7 +85,7 @@ def test_each_hour_is_noted_once_and_old_notes_go(instance, noting, reads):
     for at in (T, T + 60, T + HOUR):
         noting.note_if_due(at)
     assert list(StatementNote.objects.order_by("at").values_list("at", flat=True)) == [T, T + HOUR]
-    # Another process, as after a restart.
+    # Stands for another process, as after a restart.
     Noting(noting._connections).note_if_due(T + HOUR + 60)
     assert StatementNote.objects.count() == 2
     noting.note_if_due(T + KEPT_SECONDS + HOUR)
