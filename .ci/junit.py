@@ -22,7 +22,7 @@ class Case:
     outcome: str  # passed, failed or skipped
     seconds: float = 0.0
     message: str = ""
-    # The test's name as the suite's ONLY takes it.
+    # The test's name as the suite's ONLY parameter takes it.
     again: str = ""
 
 
@@ -60,12 +60,12 @@ def _case(element: Xml.Element) -> Case:
 
 
 def _annotation(element: Xml.Element) -> str:
-    """Why playwright skipped the test."""
+    """Why playwright skipped the test; empty if it gives no reason."""
     return next((each.get("value", "") for each in element.iter("property") if each.get("name") == "skip"), "")
 
 
 def _names(element: Xml.Element) -> tuple[str, str]:
-    """The test's name for readers, and the name by which its runner runs it with all of its parameters."""
+    """Returns the test's name for readers, and the name that makes its runner run it with all of its parameters."""
     name, place = element.get("name", ""), element.get("classname", "")
     if file := element.get("file"):  # pytest, which has the class after the module
         classes = place.removeprefix(file.removesuffix(".py").replace("/", ".")).strip(".")

@@ -38,26 +38,26 @@ import junit  # noqa: E402
 
 LOGS = Path(os.environ.get("RUN_DIR", ROOT / ".run")) / "test"
 CACHE = Path(os.environ.get("FQC_CACHE", Path.home() / ".cache" / "fqc"))
-# More than a small machine has processors: suites wait a lot, for servers that start and conditions that come true.
+# More than a small machine has processors, because suites spend much time waiting for servers and conditions.
 WORKERS = 4
 HEARTBEAT_SECONDS = 60
 MEMORY = Path("/dev/shm")
 # The suites on real servers take less than 1 GiB of it together.
 MEMORY_BYTES = 8 << 30
-# In the environment of everything that a suite starts, with a value for each run of a suite.
+# Environment variable of everything that a suite starts. Its value differs for each run of a suite.
 MARK = "SUITE_RUN"
 RUN = secrets.token_hex(8)
 END_SECONDS = 60
 # A build machine ends the whole run after 90 minutes and shows little of why.
 ALL_SECONDS = 85 * 60
-# No suite and no further test of a large suite begins after this. What runs by then, and second tries, need the rest.
+# No suite, and no further test of a large suite, starts after this. Running suites and second tries need the rest.
 LATE_SECONDS = 65 * 60
-# A suite that ran for less is not repeated with less time left than this.
+# A suite that failed gets no second try if less time than this is left.
 AGAIN_SECONDS = 5 * 60
 STARTED = time.monotonic()
 IS_INTERRUPTED = threading.Event()
-# Suites start hundreds of Python processes, each of which would compile the same modules again; and people have output
-# that is buffered, whose loss at the end a program has to report.
+# Removed from the environment. Suites start hundreds of Python processes, and without bytecode files each of them
+# would compile the same modules again. Users have buffered output, and programs have to report its loss at exit.
 IN_THE_WAY = {"PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "MAKEFLAGS", "MFLAGS", "MAKELEVEL"}
 
 
@@ -80,7 +80,7 @@ class Suite:
 
     @property
     def first_log(self) -> Path:
-        """The log of a try that failed, when there was another."""
+        """The log of a failed first try, if there was a second one."""
         return self.log.with_suffix(".first.log")
 
     @property
@@ -122,7 +122,7 @@ SUITES = [
 BUILD = Suite("build", "build-all")
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-# A line of a suite that cannot run here, in whole or in part.
+# Printed by a suite that cannot run here, in whole or in part.
 SKIPPED = re.compile(r"^SKIPPED: (.+)$", re.MULTILINE)
 # Lines of runners after which tests may be missing from their reports.
 BROKEN_OFF = re.compile(
@@ -144,9 +144,9 @@ class Result:
     tries: int = 1
     # Failures of an earlier try.
     earlier: list[junit.Case] = field(default_factory=list)
-    # Processor time of its processes, except those that nothing has waited for.
+    # Processor time of the suite's processes, except of those that no parent waited for.
     processor_seconds: float = 0.0
-    # False: no time was left for it.
+    # False if no time was left for the suite.
     has_run: bool = True
 
     def of(self, outcome: str) -> list[junit.Case]:
@@ -154,7 +154,7 @@ class Result:
 
     @property
     def left_out(self) -> int:
-        """Tests for which no time was left. They count as skipped, too."""
+        """The number of tests that no time was left for. They also count as skipped."""
         return sum(case.message == late.REASON for case in self.of("skipped"))
 
     @property
@@ -198,7 +198,7 @@ def run(suite: Suite, *, only: Sequence[str] = ()) -> Result:
 
 
 def ended(started: subprocess.Popen[bytes]) -> tuple[int, float]:
-    """The exit code, and the processor time of it and of all that it has waited for."""
+    """Returns the exit code, and the processor time of the process and of all children that it waited for."""
     _, status, usage = os.wait4(started.pid, 0)
     started.returncode = os.waitstatus_to_exitcode(status)
     return started.returncode, usage.ru_utime + usage.ru_stime
@@ -216,7 +216,7 @@ def environment(suite: Suite, folder: str) -> dict[str, str]:
 
 
 def judge(suite: Suite, exit_code: int, seconds: float) -> Result:
-    """The exit code is the verdict; the reports say how many tests there were, and which failed."""
+    """The exit code decides whether the suite passed. The reports say how many tests there were, and which failed."""
     skipped = SKIPPED.findall(plain(suite.log))
     return Result(suite, exit_code, seconds, junit.read(suite.reports), "" if exit_code else "; ".join(skipped))
 
@@ -226,12 +226,12 @@ def plain(log: Path) -> str:
 
 
 def seconds_left() -> float:
-    """For everything that still runs. On a developer's machine a suite may take as long as a whole run."""
+    """The time left for everything that still runs. Outside CI, each suite may take as long as a whole run."""
     return STARTED + ALL_SECONDS - time.monotonic() if "CI" in os.environ else ALL_SECONDS
 
 
 def end_hanging(suite: Suite, log: TextIO) -> None:
-    """Names the processes that still run, which the suite waits for, and ends them."""
+    """Logs the processes that the suite still waits for, and ends them."""
     running = process.marked(mark_of(suite), MARK)
     log.write("".join(f"still running: {one.pid} {command_of(one.pid)}\n" for one in running))
     log.write(f"{suite.name} did not end in time; it was ended\n")
@@ -245,7 +245,7 @@ def own_folder(suite: Suite) -> tempfile.TemporaryDirectory[str]:
 
 
 def folder_in_memory() -> Path | None:
-    """Where files are kept in memory, if that has room for many servers and lets them load plugins from there."""
+    """A folder in memory, if it has room for many servers and lets them load plugins from there; otherwise None."""
     try:
         state = os.statvfs(MEMORY)
     except OSError:
@@ -259,7 +259,7 @@ def mark_of(suite: Suite) -> str:
 
 
 def end_leftovers(suite: Suite, log: TextIO) -> int:
-    """The number of the suite's processes that had to be ended; the log names them."""
+    """Ends processes that the suite left behind, logs their names, and returns their number."""
     if wait_until(lambda: not process.marked(mark_of(suite), MARK), END_SECONDS):
         return 0
     left = process.marked(mark_of(suite), MARK)
@@ -277,7 +277,7 @@ def command_of(pid: int) -> str:
 
 
 class Board:
-    """Hands out suites so that no lane is used twice at once, and prints what happens."""
+    """Schedules suites so that no lane is used twice at once, and prints their progress."""
 
     def __init__(self, suites: list[Suite]) -> None:
         self.waiting = list(suites)
@@ -355,7 +355,7 @@ def run_again(result: Result) -> Result:
 
 
 def names_for_again(result: Result) -> list[str]:
-    """The tests that failed, as ONLY takes them; none if the whole suite has to run again."""
+    """The failed tests, as ONLY takes them; empty if the whole suite has to run again."""
     named = [case.again for case in result.of("failed")]
     is_whole = not result.suite.takes_names or BROKEN_OFF.search(plain(result.suite.log)) or not all(named)
     return [] if is_whole else list(dict.fromkeys(named))
@@ -422,7 +422,7 @@ def what_failed(results: list[Result]) -> str:
 
 
 def reason_of(case: junit.Case) -> str:
-    """The end of a panic's or an error's message, which says more than its beginning."""
+    """The end of the message of a panic or an error, which says more than its beginning."""
     words = " ".join(ESCAPES.sub("", case.message).replace("note: run with `RUST_BACKTRACE=1`", "").split())
     panic = words.find("panicked at")
     return words[max(panic, 0) :][:MOST_LETTERS]
@@ -436,7 +436,7 @@ def total(results: list[Result]) -> str:
 
 
 def left_out_sentence(results: list[Result]) -> str:
-    """Says that not all tests were run: the figures do not show that."""
+    """States that tests were left out, since the counts do not show it; empty if all ran."""
     cut = [f"{each.left_out} of {each.suite.name}" for each in results if each.left_out]
     return f"TESTS LEFT OUT, SINCE NO TIME WAS LEFT: {', '.join(cut)}" if cut else ""
 
@@ -447,7 +447,7 @@ def not_run_sentence(results: list[Result]) -> str:
 
 
 def processor_seconds() -> float:
-    """Time that all processors of the machine have worked since it started."""
+    """The processor time of the whole machine since it started, idle time excluded."""
     numbers = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     return (sum(numbers) - numbers[3] - numbers[4]) / os.sysconf("SC_CLK_TCK")
 

@@ -20,7 +20,7 @@ EXAMPLE = dict(
     line.split("=", 1) for line in (ROOT / ".env.example").read_text().splitlines() if line and not line.startswith("#")
 )
 SECRET = re.compile(r"\$\{(\w*(?:PASSWORD|SECRET|KEYS)\w*)([^}]*)\}")
-# Written once, and then only read by a person: they need no health check of their own.
+# These run once and are then only read by a person, so they need no health check.
 ONE_SHOT = {"database", "demo"}
 
 
@@ -29,7 +29,7 @@ class Compose(unittest.TestCase):
         used = SECRET.findall(TEXT)
         self.assertTrue(used)
         for name, rule in used:
-            # Either required, or empty, which switches the optional part off.
+            # A secret is either required, or empty by default, which switches the optional part off.
             self.assertTrue(rule.startswith(":?") or rule == ":-", f"{name}{rule}")
 
     def test_every_variable_is_in_the_example_and_its_secrets_are_empty(self):
@@ -193,13 +193,13 @@ class Start(unittest.TestCase):
         self.assertEqual("NULL", self._answers(f"SELECT LOAD_FILE('{self.home}/known')").strip())
         made = [self.home / "home", *(self.home / "home").rglob("*")]
         is_open = [path for path in made if path.stat().st_mode & 0o077 and path != self.home / "home"]
-        # MySQL opens what is public, and some folders, below its own, which nobody else can enter.
+        # MySQL makes some files world-readable, but inside a folder that other users cannot enter.
         inside = self.home / "home/data" if self.product == "MySQL" else None
         self.assertEqual([], [str(path) for path in is_open if inside not in path.parents])
 
 
 class StartNear(unittest.TestCase):
-    """The near cache's start script, with a program in place of fqc-near that tells what it was given."""
+    """The near cache's start script, with a program instead of fqc-near that prints its environment."""
 
     def _given(self, **environment: str) -> tuple[dict[str, str], str]:
         with tempfile.TemporaryDirectory(prefix="fqc-near-") as folder:
@@ -235,7 +235,7 @@ MYSQLD = os.environ.get("FQC_MYSQLD", "")
 @unittest.skipUnless(Path(MYSQLD).is_file(), "NO MYSQL SERVER IS HERE: set FQC_MYSQLD")
 class StartOfMySQL(Start):
     product, programs, grants = "MySQL", {"mysqld": MYSQLD}, ON_MYSQL
-    # Of what the image's option file says.
+    # Options that the image's option file sets.
     more = f"--plugin-dir={Path(MYSQLD).parent.parent}/root/usr/lib/mysql/plugin"
     more += " --plugin-load-add=auth_socket.so --mysqlx=OFF"
 
@@ -257,12 +257,12 @@ def _last_user(service: dict) -> str:
 
 
 def _config(variables: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """`docker compose config` where the client is; elsewhere the parser that the client is built on."""
+    """`docker compose config` if the client is installed; otherwise the parser that the client is built on."""
     environment = {name: value for name, value in os.environ.items() if name not in EXAMPLE} | variables
     if shutil.which("docker") and not subprocess.run(["docker", "compose", "version"], capture_output=True).returncode:
         return _run(["docker", "compose", "config", "--quiet"], environment)
     with tempfile.NamedTemporaryFile("w", suffix=".yml", dir=ROOT) as filled:
-        # That parser's own command does not read the environment.
+        # The parser's own command does not read the environment.
         filled.write(re.sub(r"\$\{(\w+)[^}]*\}", lambda match: variables.get(match[1], match[0]), TEXT))
         filled.flush()
         return _run(["go", "run", PARSER, filled.name], environment)

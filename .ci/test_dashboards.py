@@ -44,7 +44,7 @@ def expressions(board):
 
 
 def series():
-    """Each by name and labels, of all rules."""
+    """The metric selectors of all rules, each with name and labels."""
     return {found for group in RULES["groups"] for rule in group["rules"] for found in SERIES.findall(rule["expr"])}
 
 
@@ -102,7 +102,7 @@ class Dashboards(unittest.TestCase):
 
     @classmethod
     def _near_caches(cls):
-        """One of each kind, since what they count differs; their ports."""
+        """Starts one near cache of each kind, since their counters differ; returns their ports."""
         password = cls._write("password", PASSWORD)
         rules = cls._write("rules.toml", '[[rule]]\nname = "all"\nschema = "watched"\ncache = "always"\nttl = 60\n')
         server = cls.keep.enter_context(fresh_server(MARIADB, ""))
@@ -149,7 +149,7 @@ class Dashboards(unittest.TestCase):
 
     @staticmethod
     def _guide(meant):
-        """The jobs of the guide, with the addresses of this test in place of its own."""
+        """The scrape jobs of the guide, with this test's addresses instead of the guide's."""
         told = [block.text for block in blocks() if block.page.endswith("prometheus.md") and block.kind == "yaml"]
         text = "\n".join(told[:3])
         for old, new in meant.items():
@@ -171,7 +171,7 @@ class Dashboards(unittest.TestCase):
 
     @classmethod
     def _until(cls, what, look, told=()):
-        """What `look` gives, once it is something."""
+        """Calls `look` until its result is not empty, and returns the result."""
         end = time.monotonic() + LIMIT_SECONDS
         while not (found := look()):
             assert time.monotonic() < end, f"{what} {sorted(told)}\n{cls._logs()}"
@@ -194,7 +194,7 @@ class Dashboards(unittest.TestCase):
         return cls.keep.enter_context(cls._until(f"nothing answers at {port}", connected))
 
     def _beat(self):
-        """Reads that repeat, one that does not, one that is not to be kept, and a write."""
+        """Sends reads that repeat, one that does not, one that must not be cached, and a write."""
         type(self).beats += 1
         for client in self.clients:
             with client.cursor() as cursor:
@@ -222,7 +222,9 @@ class Dashboards(unittest.TestCase):
         return [float(each["value"][1]) for each in told["result"]] if told else []
 
     def _give_figures(self, expressions):
-        """`expressions`: for each, the forms of which one has to."""
+        """Waits until each entry has figures. `expressions` has alternative forms for each name; one of them is
+        enough.
+        """
         waiting = dict(expressions)
 
         def are_there():
@@ -235,7 +237,7 @@ class Dashboards(unittest.TestCase):
         self._until("these give no figures", are_there, waiting)
 
     def _values(self, board):
-        """What the dashboard's own variable can be chosen from."""
+        """The values that the dashboard's variable offers."""
         for variable in board["templating"]["list"]:
             if variable["type"] == "query":
                 series, label = VARIABLE.fullmatch(variable["definition"]).groups()
@@ -288,7 +290,7 @@ class WithoutControlPlane(unittest.TestCase):
                 finally:
                     exporter.terminate()
         self.assertGreater(len(status), 50)
-        # The exporter leaves out counters whose values are words.
+        # The exporter leaves out status variables whose values are not numbers.
         left_out = {name for name in status if f"mysql_global_status_{name.lower()}" not in told}
         self.assertEqual({"Fqc_obstacle", "Fqc_untested_server"}, left_out)
 

@@ -23,7 +23,7 @@ def prose(path: Path) -> str:
 
 
 def anchors(path: Path) -> set[str]:
-    """As the usual viewers derive them (lower case, punctuation dropped, spaces to hyphens), and those set by hand."""
+    """Anchors of a page: from headings (lower case, no punctuation, hyphens for spaces), and explicit ones."""
     derived = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in HEADING.findall(prose(path))}
     return derived | set(re.findall(r'<a id="([^"]+)">', prose(path)))
 
@@ -50,7 +50,7 @@ class Documents(unittest.TestCase):
         index = ROOT / "docs" / "README.md"
         listed = {(index.parent / plain).resolve() for plain, _ in LINK.findall(prose(index))}
         pages = {path for path in documents() if ROOT / "docs" in path.parents and path != index}
-        # A folder of pages that are generated or added one at a time may be listed as a whole.
+        # A folder of pages that are generated, or added one at a time, may be listed as a whole.
         lost = {str(path.relative_to(ROOT)) for path in pages if not {path, path.parent} & listed}
         self.assertEqual(set(), lost)
 

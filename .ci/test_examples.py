@@ -74,7 +74,7 @@ def tried(*kinds):
 
 
 def lines_of(block):
-    """What is typed, without prompts and remarks."""
+    """The lines of a block that a reader types, without prompts and comments."""
     typed = (re.sub(r"\s+#.*", "", line).removeprefix("$ ").strip() for line in block.text.splitlines())
     return [line for line in typed if line]
 
@@ -112,7 +112,9 @@ class Examples(unittest.TestCase):
         self.assertEqual(("not run", "no Docker"), (block.mark, block.told))
 
     def test_commands_are_targets_or_understood_by_the_command_line(self):
-        """What the targets do, suites do; a command with `--help` behind it is taken apart, and not carried out."""
+        """Other suites run the make targets. Commands of fqc are only parsed, by appending `--help`, and not
+        executed.
+        """
         targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
         for block in tried("sh", "console"):
             for line in lines_of(block):
@@ -215,7 +217,7 @@ def asked(server, text):
 
 
 def certificate():
-    """Of an authority that signed nothing."""
+    """A self-signed CA certificate, as PEM, that has not signed any other certificate."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "authority")])
     now = datetime.now(UTC)

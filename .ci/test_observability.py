@@ -16,7 +16,7 @@ OF_ANY_SERVER = {"threads_connected", "threads_running"}
 
 
 def expressions():
-    """Of rules and panels."""
+    """The PromQL expressions of all rules and panels, as one text."""
     rules = (FOLDER / "prometheus" / "rules.yml").read_text()
     boards = [json.loads(path.read_text()) for path in sorted((FOLDER / "grafana").glob("*.json"))]
     targets = [target["expr"] for board in boards for panel in board["panels"] for target in panel["targets"]]
@@ -24,7 +24,7 @@ def expressions():
 
 
 def cells(place):
-    """Of the grid, which a panel takes."""
+    """The cells of the dashboard's grid that a panel covers."""
     return itertools.product(range(place["x"], place["x"] + place["w"]), range(place["y"], place["y"] + place["h"]))
 
 

@@ -1,4 +1,4 @@
-// What every page must be: without an accessibility violation in either scheme, and no wider than a phone.
+// Requirements of every page: no accessibility violations in either colour scheme, and no wider than a phone.
 import { expect, type Page } from '@playwright/test';
 import axe from 'axe-core';
 
@@ -8,13 +8,13 @@ declare global {
   }
 }
 
-// What a scheme alone decides. Everything else is the same page in the other one, and is not looked at twice.
+// Rules that depend on the colour scheme. Only these are checked a second time, since the rest of the page is the same.
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
-// Users of speech control say the words that they see. axe checks this only if it is asked to.
+// Users of speech control say the words that they see. axe checks this only on request.
 const OF_WORDS = { rules: { 'label-content-name-mismatch': { enabled: true } } };
 
 export async function expectAccessible(page: Page): Promise<void> {
-  // Once for both: the library is large.
+  // Loaded once for both schemes, because the library is large.
   await page.evaluate(axe.source);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });

@@ -3,7 +3,7 @@ import { expect, test } from './console';
 import { whileReading } from './fleet';
 import { stack } from './session';
 
-// As it was before anything was tried, whatever another run has left.
+// Resets the cache and its rules to a fresh state, since an earlier run may have changed them.
 test.beforeEach(async ({ api, instances: [, second] }) => {
   const { is_enabled } = await api.get<{ is_enabled: boolean }>(`instances/${second.id}/cache/status`);
   if (is_enabled) await api.change(second.id, 'cache/disable');
@@ -36,7 +36,7 @@ test('the cache is enabled in the guided flow, watched, and disabled', async ({
   await expect(page.getByText('16777216').first()).toBeVisible();
   await page.getByRole('button', { name: 'Enable Fast Query Cache' }).click();
 
-  // What was started stays on top of the page, whatever the page below it becomes.
+  // The change that was started stays at the top of the page, although the page below it changes.
   await expect(page.getByRole('region', { name: 'Enable the cache' })).toContainText('applied');
   await expect(page.getByRole('region', { name: 'Does it pay?' })).toContainText('The cache is on.');
   await expect(page.getByRole('region', { name: 'What it does' })).toContainText(
@@ -60,7 +60,7 @@ test('what was enabled is told also when the server is faster than the answer', 
   page,
   instances: [, second],
 }) => {
-  // The answer is held back until the page has seen the cache switched on, and shows another part of itself.
+  // The response is held back until the page has noticed that the cache is on and shows other panels.
   const pays = page.getByRole('region', { name: 'Does it pay?' });
   await page.route('**/cache/enable', async (route) => {
     const answer = await route.fetch();
@@ -122,7 +122,7 @@ test('why there is no prediction is told: off, or no traffic yet', async ({
   api,
   instances: [, second],
 }) => {
-  // The engine remembers the tables of before, also while it is off.
+  // The engine remembers tables of earlier statements, even while it is off.
   await api.change(second.id, 'restart');
   await page.goto(`/instances/${second.id}/cache`);
   const curve = page.getByRole('region', { name: 'Predicted hit ratio by cache size' });
@@ -193,7 +193,7 @@ test('a trial has hits of its own before anything is set, and says why there are
     .getByRole('textbox', { name: 'Statement' })
     .fill('SELECT COUNT(*) FROM information_schema.TABLES');
   await run.click();
-  // A table of the server's own: the engine leaves it to the server, and the trial says so.
+  // A system table: the engine does not cache its reads, and the trial says so.
   await expect(page.getByRole('group', { name: 'Qcache_hits' })).toContainText('of 20 runs');
   await expect(page.getByText('The engine does not cache this statement')).toBeVisible();
   await page.getByRole('button', { name: 'Next' }).click();

@@ -8,14 +8,14 @@ export interface Instance {
   name: string;
 }
 
-/** Those of one worker: what it does to them nobody else sees. */
+/** The instances of one test worker. No other worker uses them. */
 function instancesOf(worker: number): [Instance, Instance] {
   const [first, second] = stack.servers().slice(2 * worker);
   if (!first || !second) throw new Error('The tests need two instances for each worker.');
   return [first, second];
 }
 
-/** Seconds since 1970 after which no further test begins, on a machine that is too slow for all: backend/testing/late.py. */
+/** Seconds since 1970 after which no further test starts, for machines too slow for all tests: backend/testing/late.py. */
 const END = Number(process.env.FQC_TEST_END ?? Infinity);
 
 export const test = base.extend<{ instances: [Instance, Instance]; api: Api; begun: undefined }>({

@@ -1,4 +1,4 @@
-// A fleet of 10 000 instances, put into the database of the stack: nobody has so many servers to add.
+// A fleet of 10 000 instances, written directly to the database of the stack, since so many servers are not available.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { BACKEND, PYTHON } from './session';
@@ -17,7 +17,7 @@ crowd = Instance.objects.filter(name__startswith="crowd-")`;
   await promisify(execFile)(PYTHON, ['manage.py', 'shell', '-c', head + code], { cwd: BACKEND, env });
 }
 
-/** Stopped instances, at an address that nobody has: all that they are asked is whether they are back. */
+/** Adds stopped instances with an unreachable address. The control plane only checks whether they are back. */
 export function addCrowd(): Promise<void> {
   return inDatabase(`
 size = InstanceClass.objects.first()
@@ -28,7 +28,7 @@ fleet = [
 Instance.objects.bulk_create(fleet, batch_size=1000)`);
 }
 
-/** Figures of the past hour for each of them, so that there is a line to draw in every row. */
+/** Adds figures of the past hour to each instance, so that every row has a line to draw. */
 export function addFigures(): Promise<void> {
   return inDatabase(`
 now = int(time.time()) // 60 * 60

@@ -1,4 +1,4 @@
-// What was typed into a form outlives a reload, except secrets; giving up, sending and logging out forget it.
+// Form entries survive a reload, except secrets. Cancelling, submitting and logging out discard them.
 import { expect, test } from './console';
 
 const KEPT = 'Your unfinished entries were restored.';
@@ -70,7 +70,7 @@ test('a form that was refused says why and keeps what was typed', async ({ page,
   await form.getByLabel('Host').fill('127.0.0.1');
   await form.getByLabel('Account').fill('nobody');
   await form.getByLabel('Password').first().fill('wrong');
-  // The connection is tried first; then whoever insists is told what else is in the way.
+  // The connection is tried first. If the user insists, other problems are reported.
   await form.getByRole('button', { name: 'Add instance' }).click();
   await expect(form.getByRole('alert')).toBeVisible();
   await form.getByLabel('Add it without a working connection').click();

@@ -1,4 +1,4 @@
-// Whoever moves an instance gives its password again: the stored one goes nowhere else.
+// Moving an instance to another address requires its password again: the stored password is not sent to another server.
 import { expectAccessible, expectToFitPhone } from './accessible';
 import { expect, test } from './console';
 import { stack } from './session';

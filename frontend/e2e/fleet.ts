@@ -1,4 +1,4 @@
-// What a test needs beside the browser: the API as the administrator, and an application that really reads.
+// Helpers other than the browser: the API as the administrator, and an application that sends reads.
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ export class Api {
     return (answer.status() === 204 ? undefined : await answer.json()) as T;
   }
 
-  /** A rule that any server breaks at once, since each is asked for its figures all the time. Answers its id. */
+  /** A rule that fires at once on any server, since every server is polled all the time. Returns the rule's id. */
   async alwaysFiringRule(
     instanceId: string,
     name: string,
@@ -48,7 +48,7 @@ export class Api {
     return rule.id;
   }
 
-  /** Carries out a change of an instance and waits for its end. */
+  /** Starts a change of an instance and waits until it has ended. */
   async change(instanceId: string, what: string, body: object = {}): Promise<void> {
     const made = await this.send<{ id: string }>('POST', `instances/${instanceId}/${what}`, {
       ...body,
@@ -65,7 +65,7 @@ export class Api {
   }
 }
 
-/** Behind the control plane's back, as who owns the server's process. */
+/** Runs statements on a server as its owner, without the control plane's knowledge. */
 export async function runOn({ folder }: Server, ...statements: string[]): Promise<void> {
   const code = `
 import os, pwd, sys, pymysql
@@ -76,7 +76,7 @@ for statement in sys.argv[2:]:
   await promisify(execFile)(PYTHON, ['-c', code, join(folder, 'server.sock'), ...statements]);
 }
 
-/** Runs the shop of the demonstration against a server for as long as `during` takes. */
+/** Runs the demonstration shop against a server while `during` runs. */
 export async function whileReading(server: Server, during: () => Promise<void>): Promise<void> {
   const password = randomUUID();
   await runOn(

@@ -8,7 +8,7 @@ function panelOf(page: Page, title: string): Locator {
   return page.getByRole('region', { name: title, exact: true });
 }
 
-/** Every server is asked for its figures all the time, so this chart is never without samples for long. */
+/** Opens a chart that is never without samples for long, since every server is polled all the time. */
 async function openMonitoring(page: Page, instanceId: string, search = 'range=15m'): Promise<Locator> {
   await page.goto(`/instances/${instanceId}/monitoring?${search}`);
   const panel = panelOf(page, STATEMENTS);
@@ -19,7 +19,7 @@ async function openMonitoring(page: Page, instanceId: string, search = 'range=15
   return panel;
 }
 
-// Where the chart can be dragged on.
+// The area of the chart in which a span can be dragged.
 async function gridOf(panel: Locator) {
   const box = await panel.locator('.recharts-cartesian-grid').boundingBox();
   if (!box) throw new Error('The chart has no grid to drag on.');
@@ -97,7 +97,7 @@ test('a drag zooms every chart, the address keeps the span, and one click leads 
   await panel.scrollIntoViewIfNeeded();
   const grid = await gridOf(panel);
   const y = grid.y + grid.height / 2;
-  // Over a part that has no samples yet, and beyond the end of the chart.
+  // From a part without samples to a point beyond the end of the chart.
   await page.mouse.move(grid.x + grid.width * 0.3, y);
   await page.mouse.down();
   await page.mouse.move(grid.x + grid.width * 0.8, y, { steps: 5 });
@@ -133,7 +133,8 @@ test('a zoom leaves nothing behind of what was told under the pointer', async ({
   await expect(cursor).toBeAttached();
   await page.mouse.up();
   await expect.poll(ticks).not.toBe(before);
-  // The line is where the dots are, or there is none until the pointer moves. Both are read at once, since a live chart moves.
+  // The line is where the dots are, or it is hidden until the pointer moves. Both are read in one step, since a live
+  // chart moves.
   const distance = () =>
     panel.evaluate((chart) => {
       const [line, dot] = ['.recharts-tooltip-cursor', '.recharts-active-dot'].map((shape) => {
@@ -183,7 +184,7 @@ test('live mode draws what is told, and asks for no figures', async ({
   await expect(page).toHaveURL(/live=true/);
   await expect(page.getByRole('button', { name: 'Live' })).toHaveAttribute('aria-pressed', 'true');
   expect((await heard).url()).toContain(`instances=${first.id}%2C${second.id}`);
-  // Figures are no longer answered: what is drawn from now on was told.
+  // Requests for figures are no longer answered, so everything drawn from now on comes from pushed events.
   await page.route(isMetrics, () => undefined);
   const drawn = () => lines.evaluateAll((all) => all.map((line) => line.getAttribute('d')).join());
   for (const round of ['first', 'second']) {

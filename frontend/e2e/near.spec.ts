@@ -1,4 +1,5 @@
-// Near caches that report: the token that lets them, and their row beside those that a server tells of.
+// Near caches that report to the control plane: their token, and their row in the list with those that a server
+// reports.
 import { request } from '@playwright/test';
 import { expectAccessible, expectToFitPhone } from './accessible';
 import { expect, test } from './console';
@@ -20,7 +21,7 @@ test('a near cache reports with a token that is made on its page', async ({
   await expectAccessible(page);
   await dialog.getByRole('button', { name: 'Close' }).last().click();
 
-  // As the program would, which has no session.
+  // Without a session, as the program sends its reports.
   const near = await request.newContext({ baseURL: stack.url(), storageState: { cookies: [], origins: [] } });
   const report = {
     ...{

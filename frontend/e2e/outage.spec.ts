@@ -7,7 +7,7 @@ test('an API that is down is told once, not stormed, and recovered from', async 
   page,
   instances: [first],
 }) => {
-  // From the beginning: timers that a page has set before are not held by it.
+  // Installed before the page loads, because timers that exist before are not controlled.
   await page.clock.install();
   await page.goto('/fleet');
   await expect(page.getByRole('link', { name: first.name })).toBeVisible();
@@ -25,9 +25,9 @@ test('an API that is down is told once, not stormed, and recovered from', async 
   await page.clock.fastForward(60_000);
   expect(attempts).toBeLessThan(15);
 
-  // Nothing is asked by itself any more: what recovers now does so because somebody asked.
+  // With the clock paused no request is sent automatically, so recovery can only come from the click.
   await page.clock.pauseAt(Date.now() + 3_600_000);
-  // The leap may have let one more begin. This one is refused after it, so then none is under way.
+  // The jump of the clock may have started one more request. This request is refused after it, so none is pending then.
   await page.evaluate(() => fetch('/readyz').catch(() => undefined));
   await page.unroute(isOurs);
   await banner.getByRole('button', { name: 'Try again' }).click();
@@ -36,7 +36,7 @@ test('an API that is down is told once, not stormed, and recovered from', async 
   await expect(page.getByRole('link', { name: first.name })).toBeVisible();
 });
 
-/** A way to the stack that can be cut, with all that is under way on it, and mended. */
+/** A proxy to the stack that can be cut, with all its connections, and restored. */
 async function bridge() {
   const to = new URL(stack.url());
   const open = new Set<Socket>();
@@ -82,7 +82,7 @@ test('a page that asks nothing by itself tells of an API that is down, and its s
 
   let streams = 0;
   page.on('request', (request) => isStream(request) && (streams += 1));
-  // A browser by itself would try the stream every three seconds.
+  // A browser would retry the stream every three seconds on its own.
   for (let probe = 0; probe < 3; probe++)
     await page.waitForEvent('requestfailed', (request) => request.url().endsWith('/readyz'));
   expect(streams).toBe(0);

@@ -1,4 +1,4 @@
-// A control plane that answers with a problem of its own.
+// Makes the control plane answer with a problem.
 import type { Page } from '@playwright/test';
 
 const MESSAGE = 'The disk of the control plane is full.';
@@ -7,13 +7,13 @@ const REQUEST = '5a1b2c3d4e5f';
 export const refusal = { message: MESSAGE, request: REQUEST, text: new RegExp(`${MESSAGE}.*${REQUEST}`) };
 
 interface Terms {
-  /** Only what is sent in this way. */
+  /** Only refuse requests with this HTTP method. */
   method?: string;
-  /** What is sent earlier waits for it. */
+  /** Requests are refused only after this promise has resolved; earlier ones wait for it. */
   after?: Promise<void>;
 }
 
-/** Refuses what is sent to such addresses, until they are unrouted. */
+/** Refuses requests to matching addresses, until they are unrouted. */
 export async function refuse(
   page: Page,
   isRefused: (url: URL) => boolean,

@@ -1,9 +1,9 @@
-// One template on its way to many instances. They are many names of two servers: as many steps as many servers would be.
+// One template applied to many instances. They are many names of two servers: as many steps as with many servers.
 import { expect, test } from './console';
 import { runOn } from './fleet';
 import { mayChange, stack } from './session';
 
-// More than are done while a slow browser is between two clicks, and no more than two servers take connections.
+// More than are done while a slow browser is between two clicks, but few enough for the connections of two servers.
 const MANY = 48;
 const AT_ONCE = 8;
 const stamp = `${Date.now()}`;
@@ -49,7 +49,7 @@ test.afterEach(async ({ api, instances }) => {
     await Promise.all(
       items.slice(from, from + AT_ONCE).map(({ id }) => api.send('DELETE', `instances/${id}`)),
     );
-  // Under their own names the servers would have drifted.
+  // Restores the value, since the servers' own instances would show drift.
   await Promise.all(
     instances.map((instance, at) =>
       runOn(stack.server(instance.id), `SET GLOBAL wait_timeout = ${former[at]}`),
@@ -77,15 +77,15 @@ test('many instances are followed live; what has not begun is paused, resumed an
     const [told] = await counts.getByRole('listitem').filter({ hasText: state }).allTextContents();
     return Number(told?.replace(state, '') ?? 0);
   };
-  // Seen by the API, which is sooner than the page.
+  // Read from the API, which is sooner than the page.
   const id = new URL(page.url()).pathname.split('/').at(-1);
   const done = async () => (await api.get<Counted>(`fleet-applies/${id}`)).counts.applied ?? 0;
-  // All may be done within the second after which it would be looked again.
+  // With the default interval of up to a second, all instances could be done before the next look.
   const often = { intervals: [50] };
   await expect.poll(done, often).toBeGreaterThan(0);
   await page.getByRole('button', { name: 'Pause' }).click();
   await expect(page.getByText('paused', { exact: true })).toBeVisible();
-  // What was at work ends; then nothing moves.
+  // Running steps end; then nothing moves.
   await expect(counts.getByText('applied')).toBeVisible();
   await expect(counts.getByText(/running|starting/)).toBeHidden();
   const [applied, waiting] = [await shown('applied'), await shown('waiting')];
@@ -93,7 +93,7 @@ test('many instances are followed live; what has not begun is paused, resumed an
   expect(waiting).toBeGreaterThan(1);
 
   await page.getByRole('button', { name: 'Resume' }).click();
-  // What is to be given up must not have ended by then.
+  // Abort before the last instances are done.
   await expect.poll(done, often).toBeGreaterThan(applied);
   await page.getByRole('button', { name: 'Abort' }).click();
   await expect(page.getByText('aborted', { exact: true }).first()).toBeVisible();

@@ -1,10 +1,10 @@
-// A change for later runs when its time has come, by itself, and not before.
+// A scheduled change runs when its time comes, and not before.
 import type { Page } from '@playwright/test';
 import type { Api } from './fleet';
 import { expect, test, type Instance } from './console';
 
 const MINUTE_MS = 60_000;
-// Also where the next minute has just begun.
+// Enough even if the next minute has just started.
 const OPENING_MS = 240_000;
 
 interface Change {
@@ -16,7 +16,7 @@ async function changeOf(page: Page, api: Api): Promise<Change> {
   return api.get<Change>(`changes/${new URL(page.url()).pathname.split('/').at(-1)}`);
 }
 
-/** The review of a change of one parameter to another value than before. */
+/** Opens the review of a change that sets one parameter to a new value. */
 async function review(page: Page, instance: Instance) {
   const value = String(20_000 + (Date.now() % 10_000));
   const set = encodeURIComponent(JSON.stringify({ net_read_timeout: value }));
@@ -34,7 +34,7 @@ async function expectRunning(api: Api, instance: Instance, value: string): Promi
   expect(items.find(({ name }) => name === 'net_read_timeout')?.running).toBe(value);
 }
 
-/** The window begins at that moment, as its owner enters it: hours and minutes of UTC. */
+/** Enters a maintenance window that starts at this moment, in hours and minutes of UTC. */
 async function setWindow(page: Page, instance: Instance, opening: number): Promise<void> {
   await page.goto(`/instances/${instance.id}/overview`);
   await page.getByRole('button', { name: 'Actions' }).click();
@@ -64,7 +64,7 @@ test('a change runs by itself when its time has come, and when the maintenance w
   api,
   instances: [first, second],
 }) => {
-  // One moment for both, so that it is waited for once.
+  // One moment for both changes, so that the test waits only once.
   const opening = nextMinute();
   await setWindow(page, first, opening);
   const inWindow = await review(page, first);
@@ -76,7 +76,7 @@ test('a change runs by itself when its time has come, and when the maintenance w
 
   const atTime = await review(page, second);
   await atTime.drawer.getByText('At a set time').click();
-  // As the clock of the viewer shows it.
+  // The input takes the viewer's local time.
   const local = new Date(opening - new Date(opening).getTimezoneOffset() * MINUTE_MS).toISOString();
   await atTime.drawer.getByLabel('At a set time').last().fill(local.slice(0, 16));
   await atTime.drawer.getByRole('button', { name: 'Schedule' }).click();

@@ -1,20 +1,20 @@
-// Where the tests find the stack and the log-in that the set-up made. Workers read it from the environment.
+// The address of the stack and the log-in that the set-up created. Test workers read them from the environment.
 import { createHmac } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 process.env.FQC_E2E_SESSION ??= join(tmpdir(), `fqc-e2e-session-${process.pid}.json`);
 
-// A stack that runs already has servers for one at least.
+// An existing stack is only sure to have servers for one worker.
 process.env.FQC_E2E_WORKERS ??= process.env.FQC_E2E_URL ? '1' : '3';
 
-/** How many test files run at a time. */
+/** The number of test files that run at a time. */
 export const WORKERS = Number(process.env.FQC_E2E_WORKERS);
 
 export const BACKEND = resolve(import.meta.dirname, '../../backend');
 export const PYTHON = join(BACKEND, '.venv/bin/python');
 
-/** A server of the fleet with the account of the control plane, as `up --json` tells it. */
+/** A server of the fleet with the control plane's account, in the format of `up --json`. */
 export interface Server {
   id: string;
   name: string;
@@ -25,7 +25,7 @@ export interface Server {
   folder: string;
 }
 
-/** The account of a local server that may set variables: the control plane makes it from the one that watches. */
+/** The account of a local server that may set variables. The control plane derives its name from the monitoring account. */
 export function mayChange({ username, password }: Server): { username: string; password: string } {
   const name = `${username}_change`;
   return { username: name, password: createHmac('sha256', password).update(name).digest('hex') };

@@ -1,4 +1,4 @@
-// What a page shows while its answers are on their way, and when they are refused, at the width of a phone.
+// What pages show while their requests are pending, and after these are refused, at the width of a phone.
 import type { Page } from '@playwright/test';
 import { expectAccessible } from './accessible';
 import { PAGES } from './addresses';
@@ -11,7 +11,7 @@ const ALL: typeof PAGES = {
   'fleet apply': () => '/fleet-applies/of-a-test',
 };
 
-/** What a page asks for, beside who is logged in. */
+/** Matches the requests of a page, except the one for the session. */
 const isAsked = ({ pathname }: URL) => pathname.startsWith('/api/') && pathname !== '/api/v1/auth/session';
 
 test.describe.configure({ mode: 'parallel' });
@@ -39,7 +39,7 @@ for (const [name, pathOf] of Object.entries(ALL)) {
     const told = page.getByRole('alert').filter({ hasText: refusal.message }).first();
     await expect(told).toContainText(refusal.request);
     await expectFrame(page);
-    // Words are not squeezed by the button beside them.
+    // The button must not squeeze the text: it stands below.
     const [words, button] = [
       told.getByText(refusal.message),
       told.getByRole('button', { name: 'Try again' }),
@@ -84,7 +84,7 @@ test('a choice that did not load says so at its field', async ({ page }) => {
 });
 
 test('a fleet without instances offers no filters, and does not blame them', async ({ page, api }) => {
-  // Asked for once: a page that is closed while its request is passed on fails the test.
+  // The summary is requested once: a page that is closed while a request is forwarded fails the test.
   const told = await api.get<object>('fleet/summary');
   await page.route('**/api/v1/instances?*', (route) => route.fulfill({ json: { items: [], next: null } }));
   await page.route('**/api/v1/fleet/summary', (route) =>

@@ -23,13 +23,14 @@ import (
 
 const (
 	chart = "fqc-control-plane"
-	// Of a Helm that is built by hand, the default is older than the chart allows.
+	// The Kubernetes version to render for. A Helm that is built from source defaults to a version older than the chart
+	// allows.
 	kubernetes = "1.30.0"
 )
 
 var (
 	update = flag.Bool("update", false, "write what the chart renders now into golden/")
-	// Each of these has its values in golden/NAME.values.yaml, and what they render to in golden/NAME.yaml.
+	// For each case golden/NAME.values.yaml has the values, and golden/NAME.yaml the expected output.
 	cases   = []string{"small", "full"}
 	secrets = []string{"FQC_DATABASE_URL", "FQC_BROKER_URL", "FQC_SECRET_KEY", "FQC_SEALING_KEYS", "FQC_OIDC_CLIENT_SECRET"}
 	strict  = serializer.NewCodecFactory(scheme.Scheme, serializer.EnableStrict).UniversalDeserializer()
@@ -51,7 +52,8 @@ func rendered(t *testing.T, words ...string) string {
 	return told
 }
 
-// Everything that a golden file has, by kind and name; strictly: a field that Kubernetes does not know is an error.
+// objects returns every object of a golden file, by kind and name. Parsing is strict: a field unknown to Kubernetes is
+// an error.
 func objects(t *testing.T, name string) map[string]runtime.Object {
 	t.Helper()
 	found := map[string]runtime.Object{}

@@ -12,14 +12,14 @@ ROOT = HERE.parents[1]
 
 
 def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
-    """What the command printed."""
+    """Runs a command and returns its standard output. Raises an error if the command fails."""
     done = subprocess.run(command, cwd=cwd, env=os.environ | environment, check=True, stdout=subprocess.PIPE, text=True)
     return done.stdout
 
 
 @cache
 def commit_time() -> str:
-    """The only time that packages have, in seconds."""
+    """The time of the last commit, in seconds. Packages contain no other time."""
     return run("git", "log", "-1", "--format=%ct").strip()
 
 
@@ -28,7 +28,7 @@ def committed_at(form: str) -> str:
 
 
 def put(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """The same modes whatever this machine's umask says."""
+    """Writes a file with fixed modes, independent of this machine's umask."""
     for folder in reversed(path.parents):
         if not folder.exists():
             folder.mkdir()
@@ -38,7 +38,7 @@ def put(path: Path, content: bytes, mode: int = 0o644) -> None:
 
 
 def zipped(content: bytes) -> bytes:
-    """As gzip --no-name does: without a time."""
+    """Compressed like `gzip --no-name`: without a time."""
     into = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=into, mtime=0) as file:
         file.write(content)

@@ -42,7 +42,7 @@ def package(out: Path) -> None:
 
 
 def placed() -> dict[str, File]:
-    """What is there for the package alone."""
+    """Files that only exist in the package: service units, settings and scripts."""
     files = {f"usr/lib/systemd/system/fqc-{name}.service": (f"fqc-{name}.service", 0o644) for name in UNITS}
     files |= {
         f"{HOME}/environment": ("environment", 0o644),
@@ -68,13 +68,13 @@ def console() -> dict[str, File]:
 
 
 def known() -> dict[str, Distribution]:
-    """What `make backend` has installed."""
+    """The Python packages that `make backend` has installed."""
     folder = next((BACKEND / ".venv" / "lib").glob("python*/site-packages"))
     return {canonicalize_name(each.metadata["Name"]): each for each in distributions(path=[str(folder)])}
 
 
 def needed(wanted: list[str], known: dict[str, Distribution]) -> set[str]:
-    """Without what only tests and linters need. The oldest Python needs the most."""
+    """The requirements at run time, without those of tests and linters. The oldest Python needs the most packages."""
     oldest = {"python_version": "3.11", "python_full_version": "3.11.2"}
     waiting, seen = [Requirement(each) for each in wanted], set()
     while waiting:
@@ -92,7 +92,7 @@ def needed(wanted: list[str], known: dict[str, Distribution]) -> set[str]:
 
 
 def wheels_of(names: set[str], kept: Path) -> list[Path]:
-    """Downloaded by their hashes, for each Python; once for the same lock."""
+    """Downloads the wheels for each Python, checked by hash; reuses the downloads while the lock is the same."""
     lock = LOCKED.findall((BACKEND / "requirements.lock").read_text())
     lines = [f"{name}=={version} \\\n{hashes}" for name, version, hashes in lock if canonicalize_name(name) in names]
     folder = kept / hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
@@ -116,7 +116,7 @@ def laid(wheels: list[Path]) -> dict[str, File]:
             for name in archive.namelist():
                 if name.endswith("/") or ".data/" in name or "/tests/" in name:
                     continue
-                # What a wheel says of itself, in its dist-info, does differ; nothing reads it.
+                # Only a wheel's metadata in dist-info differs between Pythons, and no program reads it.
                 path, content = f"{HOME}/python/{name}", archive.read(name)
                 if path in files and files[path].content != content and ".dist-info/" not in name:
                     raise SystemExit(f"{wheel.name}: {name} differs from that of another wheel")
@@ -129,12 +129,12 @@ def python_part(wheel: Path) -> Part:
         told = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         facts = message_from_bytes(archive.read(told))
     licence = facts["License-Expression"] or facts["License"] or ""
-    # Some have the whole text there.
+    # Some packages have the whole text of the licence there.
     return part("pypi", facts["Name"], facts["Version"], licence if len(licence.splitlines()) == 1 else None)
 
 
 def console_parts() -> list[Part]:
-    """The libraries that its build may take from."""
+    """The libraries that the console's build may include."""
     lock = json.loads((CONSOLE / "package-lock.json").read_text())["packages"]
     found = {
         path.rpartition("node_modules/")[2]: facts for path, facts in lock.items() if path and not facts.get("dev")

@@ -1,4 +1,5 @@
-"""A Debian package, from files and from a folder beside this one that says what is special about it.
+"""Builds a Debian package from files, and from a folder next to this module that has what is special about the
+package.
 
 That folder has `control` with places for the facts, and, as needed, `lintian-overrides` beyond those of all packages,
 and the scripts that dpkg runs. A line `#UNITS name...` in such a script stands for the part of `units/` that starts
@@ -15,7 +16,7 @@ from pathlib import Path
 from bill import Part, made_of, part
 from commands import HERE, ROOT, commit_time, committed_at, put, run, zipped
 
-# Who publishes a package is asked about it. The authors have no address: SECURITY.md says how to reach them.
+# The publisher of a package is its contact. The authors have no address: SECURITY.md says how to reach them.
 MAINTAINER = os.environ.get("FQC_MAINTAINER", "The Fast Query Cache authors <fqc@localhost>")
 SCRIPTS = ("preinst", "postinst", "prerm", "postrm")
 COPYRIGHT = """\
@@ -44,7 +45,7 @@ class File:
 
 
 def build(out: Path, name: str, special: str, facts: dict[str, str], files: dict[str, File], parts: list[Part]) -> None:
-    """`facts` has the version, and what else `control` asks for."""
+    """`facts` has the version, and all other values that `control` refers to."""
     architecture, folder = run("dpkg", "--print-architecture").strip(), HERE / special
     tree = out / "tree"
     for path, file in (files | papers(name, facts["version"], folder, parts)).items():
@@ -53,7 +54,7 @@ def build(out: Path, name: str, special: str, facts: dict[str, str], files: dict
     kilobytes = str(sum(-(-path.stat().st_size // 1024) for path in every))
     facts = facts | {"architecture": architecture, "kilobytes": kilobytes, "maintainer": MAINTAINER}
     put(tree / "DEBIAN/control", (folder / "control").read_text().format(**facts).encode())
-    # MD5 is what a Debian package lists, against damaged files; what was built is told by SHA256SUMS.
+    # A Debian package lists MD5 sums, which only detect damaged files. SHA256SUMS identifies what was built.
     sums = (f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(tree)}\n" for path in every)  # noqa: S324
     put(tree / "DEBIAN/md5sums", "".join(sums).encode())
     kept = sorted(f"/{path}\n" for path in files if path.startswith("etc/"))
@@ -69,7 +70,7 @@ def build(out: Path, name: str, special: str, facts: dict[str, str], files: dict
 
 
 def papers(name: str, version: str, folder: Path, parts: list[Part]) -> dict[str, File]:
-    """What Debian expects of each package, beside its own files."""
+    """Files that Debian expects in each package: copyright, changelogs and lintian overrides."""
     lines = (f"  {each['name']} {each['version']}: {each.get('licence', 'see its metadata')}" for each in parts)
     is_rust = any(each["purl"].startswith("pkg:cargo") for each in parts)
     also = ", and parts of Rust's own library (MIT OR Apache-2.0)" if is_rust else ""

@@ -1,4 +1,4 @@
-"""What is built of the engine: the plugin and `fqc-near`, each as a Debian package."""
+"""Debian packages of the engine: one of the plugin, and one of `fqc-near`."""
 
 import json
 import os
@@ -18,7 +18,7 @@ IN_PROCESS = ENGINE / "crates" / "in-process"
 
 def package_plugin(out: Path) -> None:
     library = built("fqc-plugin", "libfqc.so")
-    # The names of functions stay: the server's crash report shows them.
+    # Function names stay, because the server's crash report shows them.
     run("strip", "--strip-debug", "--remove-section=.comment", library)
     files = {
         "usr/lib/mysql/plugin/fqc.so": deb.File(library.read_bytes()),
@@ -51,7 +51,7 @@ def version() -> str:
 
 
 def built(crate: str, name: str) -> Path:
-    """Built apart from what developers build: no path of this machine is in it, wherever it is built."""
+    """Builds a crate apart from developers' builds, so that no path of this machine is in the result."""
     cargo_home = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
     toolchain = run("rustc", "--print", "sysroot", cwd=ENGINE).strip()
     moved = {f"{cargo_home}/registry/src": "registry", toolchain: "rust", str(ENGINE): "engine"}
@@ -67,7 +67,7 @@ def built(crate: str, name: str) -> Path:
 
 
 def glibc_of(*files: Path) -> str:
-    """The oldest C library that has all that they take from it."""
+    """The oldest glibc version that has all symbols that these files import."""
     found = [pair for file in files for pair in re.findall(r"GLIBC_(\d+)\.(\d+)", run("objdump", "-T", file))]
     return "{}.{}".format(*max((int(major), int(minor)) for major, minor in found))
 

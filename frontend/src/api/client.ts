@@ -1,5 +1,5 @@
-// The one client of the API, typed from the generated schema. Every answer passes here: it tells the connection
-// banner whether the API is alive, adds the CSRF token to writes, and turns problem+json into ApiError.
+// The only API client, typed from the generated schema. Every response passes through it. It reports to the connection
+// banner whether the API answers, adds the CSRF token to writes, and turns problem+json into ApiError.
 import createClient, { type Middleware } from 'openapi-fetch';
 import { connection } from './connection';
 import { ApiError, ConnectionLost, type Problem } from './errors';
@@ -33,7 +33,7 @@ const frame: Middleware = {
   },
 };
 
-/** A gateway status without a problem body: nobody behind the proxy answered. */
+/** True for a gateway error status without a problem body: a proxy answered because it could not reach the API. */
 function isFromProxy(response: Response): boolean {
   const type = response.headers.get('content-type') ?? '';
   return GATEWAY_FAILURES.includes(response.status) && !type.includes('json');
@@ -67,14 +67,14 @@ export function problemOf(error: unknown, response: Response): ApiError {
   return new ApiError(response.status, problem, response.headers.get('x-request-id') ?? undefined);
 }
 
-/** The data of an answer, or its problem thrown. */
+/** Returns the data of a response, or throws its problem as ApiError. */
 export async function unwrap<T>(answer: Promise<Answer<T>>): Promise<T> {
   const { data, error, response } = await answer;
   if (!response.ok) throw problemOf(error, response);
   return data as T;
 }
 
-/** As `unwrap`, with the ETag that a later write sends as If-Match. */
+/** Like `unwrap`, but also returns the ETag, which a later write sends as If-Match. */
 export async function unwrapWithEtag<T>(answer: Promise<Answer<T>>): Promise<{ data: T; etag: string }> {
   const { data, error, response } = await answer;
   if (!response.ok) throw problemOf(error, response);

@@ -7,7 +7,7 @@ export interface Problem {
   detail?: string;
   errors?: { field: string; code: string; detail: string }[];
   request_id?: string;
-  /** For a person to run on the server. */
+  /** SQL statements that a person has to run on the server. */
   statements?: string[];
 }
 
@@ -46,7 +46,7 @@ export class ConnectionLost extends Error {
   }
 }
 
-/** What was said of a field, or of an item of its list (`mail_to.0`). */
+/** The error of a field, or of an item of its list (`mail_to.0`); undefined if the API did not reject the field. */
 export function fieldRefusal(error: unknown, field: string): FieldError | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const list = new RegExp(`^${field.replaceAll('.', '\\.')}(\\.\\d+)?$`);

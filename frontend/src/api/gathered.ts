@@ -1,5 +1,6 @@
-// What is asked for again and again is asked for once at a time: what comes meanwhile waits, and is asked for together.
-// Without it a page that many events concern asks faster than it is answered, and waits for all of it. Pure but for its timer.
+// Batches requests that are repeated often. Only one request runs at a time; things that arrive in the meantime are
+// collected and requested together. Otherwise a page that receives many events would send requests faster than they are
+// answered. Pure except for its timer.
 
 export function gathered<T>(
   ask: (things: ReadonlySet<T>) => Promise<unknown>,

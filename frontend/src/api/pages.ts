@@ -10,12 +10,12 @@ export interface Page<T> {
 export const PAGE_SIZE = 100;
 export const LARGEST_PAGE_SIZE = 200;
 
-/** One function for all: a selection by another function would be computed again at every render. */
+/** One shared function: react-query would run a new selector function again at every render. */
 function itemsOf<T>({ pages }: { pages: Page<T>[] }): T[] {
   return pages.flatMap((page) => page.items);
 }
 
-/** What is looked at of a query here; one that is no list counts as one page. */
+/** The part of a query that this module reads. A query whose data is not a list counts as one page. */
 interface Asked {
   state: { data?: unknown };
 }
@@ -26,7 +26,10 @@ function pageCount({ state }: Asked): number {
 
 const SHORT_LIST_PAGES = 3;
 
-/** Asking a list again asks for every page that was loaded: one that has grown long goes at its own pace. */
+/**
+ * Refetching a list requests every loaded page again. True if the list is short enough to be refetched at once; longer
+ * lists wait for their own polling interval.
+ */
 export function isSoonAsked(query: Asked): boolean {
   return pageCount(query) <= SHORT_LIST_PAGES;
 }

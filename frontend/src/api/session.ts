@@ -1,4 +1,5 @@
-// Who is logged in and what the role allows. The server checks every request; this only decides what is offered.
+// The session: which user is logged in and what the role allows. The server checks every request; the console only uses
+// this to decide what to offer.
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api, rememberCsrfToken, unwrap } from './client';
 import type { components } from './schema.gen';
@@ -23,13 +24,13 @@ export async function logIn(username: string, password: string): Promise<Session
   return session;
 }
 
-/** How to log in here; this needs no session. */
+/** The log-in methods that this server offers. Needs no session. */
 export const waysInQuery = queryOptions({
   queryKey: ['waysIn'],
   queryFn: () => unwrap(api.GET('/api/v1/auth/session')),
 });
 
-/** Where the browser goes to sign in by the identity provider. */
+/** The URL at which the browser signs in with the identity provider. */
 export async function providerUrl(next: string): Promise<string> {
   await readSession();
   return (await unwrap(api.POST('/api/v1/auth/provider', { body: { next } }))).url;

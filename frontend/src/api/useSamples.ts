@@ -1,4 +1,5 @@
-// The rounds of polls as they are told: while a page listens, it asks for no figures that an event has brought.
+// Polled samples, pushed by the event stream. While a page is subscribed, it does not request figures that an event has
+// already brought.
 import { useEffect, useState } from 'react';
 import { listen } from './eventStream';
 import type { components } from './schema.gen';
@@ -6,8 +7,8 @@ import type { components } from './schema.gen';
 export type Round = components['schemas']['StreamedSamples'];
 
 /**
- * Whether rounds are heard. `onRound`, which has to stay the same function, gets each of them, and null when they begin to
- * be heard: one may have passed before.
+ * Returns whether the stream of samples is connected. `onRound` must keep its identity between renders. It receives
+ * each round, and null when the stream connects, because a round may have been missed before.
  */
 export function useSamples(
   instanceIds: string[],

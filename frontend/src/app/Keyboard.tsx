@@ -44,7 +44,7 @@ export function Keyboard() {
   );
 }
 
-/** Whoever types, or has a dialog open, means the character. */
+/** The action of a key. Undefined while the focus is in an input or a dialog is open: the key is then ordinary text. */
 function wantedBy(event: KeyboardEvent): 'search' | Opened | undefined {
   if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k') return 'palette';
   if (event.ctrlKey || event.metaKey || event.altKey) return undefined;

@@ -40,7 +40,7 @@ export function UserMenu() {
   const [isEndingOthers, setIsEndingOthers] = useState(false);
   const leave = useMutation({
     mutationFn: logOut,
-    // Who reads that it failed is still logged in, and knows.
+    // There is no onError: after a failed log-out the user is still logged in and sees the error message.
     onSuccess: async () => {
       client.clear();
       forgetForms();

@@ -1,4 +1,5 @@
-// What the palette offers beside instances: the rooms of the instance on the screen, the pages, and what begins there. Pure.
+// The palette's entries other than instances: the tabs of the current instance, the pages, and actions that start
+// there. Pure.
 import type { Translate } from '@/lib/i18n/context';
 import { NAVIGATION } from './navigation';
 
@@ -19,15 +20,15 @@ const ROOMS = [
   'alerts',
 ] as const;
 
-/** The instance that the address names. */
+/** The id of the instance in the address; undefined if the address is not of an instance. */
 export function instanceOf(path: string): string | undefined {
   return /^\/instances\/([^/]+)/.exec(path)?.[1];
 }
 
-/** Opens the list of keys, which is no place of its own. */
+/** Pseudo-address that opens the list of keys, which has no page. */
 export const KEYS = '#keys';
 
-/** Enough to choose from; more letters find the others. */
+/** The most matches that are listed; typing more letters narrows them down. */
 const MOST_FOUND = 12;
 
 export function parameterEntries(id: string, names: string[], t: Translate): Entry[] {
@@ -52,12 +53,12 @@ export function statementEntries(id: string, rows: Record<string, string | null>
   );
 }
 
-/** What there is much of is offered only once something was typed. */
+/** The matching entries of long lists, which are only offered once something was typed. */
 export function foundEntries(entries: Entry[], text: string): Entry[] {
   return text.trim() === '' ? [] : matchingEntries(entries, text).slice(0, MOST_FOUND);
 }
 
-/** Of the instance that the address names. */
+/** The tabs of the instance in the address; none elsewhere. */
 export function roomEntries(path: string, t: Translate): Entry[] {
   const id = instanceOf(path);
   if (id === undefined) return [];
@@ -83,7 +84,7 @@ export function pageEntries(t: Translate, canChange: boolean): Entry[] {
   ];
 }
 
-/** Every word that was typed is in the label or its kind. */
+/** The entries whose label or kind contains every typed word. */
 export function matchingEntries(entries: Entry[], text: string): Entry[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return entries.filter(({ label, kind }) =>

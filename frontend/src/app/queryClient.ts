@@ -1,11 +1,14 @@
-// Defaults of every query: what the API refused is not asked again, and nothing polls while the API is down.
+// Defaults of every query: a request that the API refused is not repeated, and nothing polls while the API is down.
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { connection } from '@/api/connection';
 import { ApiError, ConnectionLost } from '@/api/errors';
 
 const MOST_RETRIES = 3;
 
-/** The server has done nothing yet: too many requests came at once, or too many passwords. */
+/**
+ * True if the server refused because of too many concurrent requests or password attempts. It has done nothing yet, so
+ * the request can be repeated.
+ */
 function isBusy(error: Error): boolean {
   return error instanceof ApiError && error.code === 'busy';
 }
@@ -17,8 +20,9 @@ function shouldRetry(failures: number, error: Error): boolean {
 }
 
 /**
- * A session that ended anywhere ends everywhere: the session query then leads to the login page. It is asked: what was under way
- * while a new password gave the session another cookie is refused, though nobody was logged out.
+ * A session that ended in one request has ended for the whole console: the session query is refetched, and then leads
+ * to the login page. Refetching matters, because a 401 does not prove a log-out: a request that was under way while a
+ * new password replaced the session cookie is refused, too.
  */
 function noteEndedSession(error: Error) {
   if (error instanceof ApiError && error.status === 401)
@@ -29,7 +33,8 @@ export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteEndedSession }),
   mutationCache: new MutationCache({ onError: noteEndedSession }),
   defaultOptions: {
-    // Asked also where the browser takes itself for offline: what is not answered is told, not waited for.
+    // Send requests even if the browser believes that it is offline, so that a missing answer is reported instead of
+    // waited for.
     queries: {
       networkMode: 'always',
       retry: shouldRetry,

@@ -1,4 +1,5 @@
-// Every address of the console. Pages are loaded on demand; what an address may carry is validated beside its page.
+// All routes of the console. Pages are loaded on demand. Each page's search parameters are validated in a module next
+// to the page.
 import {
   createRootRoute,
   createRoute,
@@ -26,7 +27,7 @@ import { RouteFailure } from './RouteFailure';
 import { SessionPending } from './SessionPending';
 import { Shell } from './Shell';
 
-/** One that is not the first: its words come with its code. */
+/** A page that is loaded on demand: its translations arrive with its code. */
 function page<Module extends Record<string, unknown>>(load: () => Promise<Module>, name: keyof Module) {
   return lazyRouteComponent(() => withWords(load()), name);
 }

@@ -57,7 +57,10 @@ const theme = createTheme({
   },
 });
 
-/** What a Mantine dialog leaves open: its close button has no name, and its header would be the page's banner. */
+/**
+ * Fills gaps of Mantine's dialog: its close button has no accessible name, and screen readers would take its header for
+ * the page's banner.
+ */
 function dialogIn(t: Translate) {
   return {
     closeButtonProps: { 'aria-label': t('action.close') },
@@ -70,7 +73,7 @@ const title = { fontWeight: 620 };
 export function themeIn(t: Translate) {
   return mergeThemeOverrides(theme, {
     components: {
-      // A click that misses must not throw away what was typed.
+      // A click outside must not discard what the user typed.
       Modal: {
         defaultProps: { centered: true, closeOnClickOutside: false, ...dialogIn(t) },
         styles: { title },

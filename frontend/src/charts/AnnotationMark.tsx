@@ -9,7 +9,10 @@ interface AnnotationMarkProps {
   viewBox?: { x?: number; y?: number };
 }
 
-/** The top of an annotation's line. For the mouse alone: whoever offers marks lists them as links, too. */
+/**
+ * The clickable mark at the top of an annotation's line. It works with the mouse only, so a page with marks must also
+ * list them as links.
+ */
 export function AnnotationMark({ annotation, viewBox }: AnnotationMarkProps) {
   const { label, open } = annotation;
   const { x = 0, y = 0 } = viewBox ?? {};

@@ -13,7 +13,7 @@ import classes from './charts.module.css';
 
 interface ChartPanelProps {
   title: string;
-  /** Whose figures they are, for a picture that is looked at elsewhere. */
+  /** The name of the instance or fleet shown; it labels the exported file and picture. */
   subject: string;
   model: TimeChartModel;
   height?: number;
@@ -22,7 +22,7 @@ interface ChartPanelProps {
   onZoom?: (from: number, to: number) => void;
   /** Why there is nothing to draw, when the server does not offer the figure. */
   unavailable?: string;
-  /** What an empty chart means, where it is not that samples are missing. */
+  /** The text of an empty chart, if emptiness means something other than missing samples. */
   emptyText?: string;
   actions?: ReactNode;
   /** Below the chart. */

@@ -39,8 +39,9 @@ export function CurveChart({ points, present, presentLabel, actionLabel, onChoos
   const rows = points
     .map(({ size, ratio }) => ({ size, ratio: ratio * 100 }))
     .sort((a, b) => a.size - b.size);
-  // On an element that stays: what the chart draws may be drawn anew between press and release. The place comes from the
-  // pointer itself, because the chart tells where it last saw one move, which for a finger is nowhere.
+  // The handler is on an element that stays mounted, because the chart may redraw its contents between press and
+  // release. The position comes from the pointer event: the chart only knows where the pointer last moved, and a finger
+  // does not move.
   const choose = ({ clientX, currentTarget }: MouseEvent) => {
     const at = nearest.current?.(clientX - currentTarget.getBoundingClientRect().left);
     if (at !== undefined) onChoose(Number(at));

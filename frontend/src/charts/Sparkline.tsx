@@ -7,11 +7,11 @@ interface SparklineProps {
   color?: number;
   width?: number;
   height?: number;
-  /** As wide as its place; `width` is then only the grid it is drawn on. */
+  /** Fills the width of its container; `width` is then only the size of the drawing grid. */
   isWide?: boolean;
 }
 
-/** As a course of percentages in a tile. */
+/** A full-width line of percentages for a tile. */
 export function percentCourse(values: readonly (number | null)[], label: string) {
   return <Sparkline values={values} label={label} isWide />;
 }

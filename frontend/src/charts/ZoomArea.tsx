@@ -1,6 +1,7 @@
-// Where a span of time is dragged. Places come from the pointer itself: what the chart tells of a press is where it last saw
-// the pointer move, which is a frame late for a quick hand, nowhere for a finger, and never between two samples.
-// A drag is kept as moments: the chart may be drawn anew meanwhile, and its places then mean others.
+// The area of a chart in which a time span is selected by dragging. Positions come from the pointer events. The chart's
+// own position is where the pointer last moved: it is a frame late for a quick hand, missing for a finger, and always
+// on a sample. The drag is stored as timestamps, because the chart may redraw during it and pixel positions would then
+// mean other times.
 import { useState, type PointerEvent } from 'react';
 import { DefaultZIndexes, usePlotArea, ZIndexLayer } from 'recharts';
 import { zoomRange } from './timeChartModel';
@@ -11,7 +12,7 @@ interface ZoomAreaProps {
   onZoom: (from: number, to: number) => void;
 }
 
-/** How far into the area, at most to its ends: a drag may overshoot them. */
+/** The pointer's distance from the left edge, limited to the area, since a drag may leave it. */
 function within({ clientX, currentTarget }: PointerEvent): number {
   const { left, width } = currentTarget.getBoundingClientRect();
   return Math.min(Math.max(clientX - left, 0), width);
@@ -24,7 +25,7 @@ export function ZoomArea({ domain, onZoom }: ZoomAreaProps) {
 
   const [from, to] = domain;
   const momentAt = (event: PointerEvent) => from + (within(event) / plot.width) * (to - from);
-  /** A moment that the chart has left behind is drawn at its edge. */
+  /** The pixel position of a timestamp. One that has scrolled out of a live chart is drawn at its edge. */
   const placeAt = (moment: number) =>
     plot.x + ((Math.min(Math.max(moment, from), to) - from) / (to - from)) * plot.width;
   const finish = (event: PointerEvent) => {
@@ -33,7 +34,7 @@ export function ZoomArea({ domain, onZoom }: ZoomAreaProps) {
     setDrag(undefined);
   };
   return (
-    // Below the marks of changes, which are clicked.
+    // Below the marks of changes, so that those can be clicked.
     <ZIndexLayer zIndex={DefaultZIndexes.activeDot}>
       {drag && (
         <rect

@@ -14,7 +14,7 @@ export function chartCsv(model: TimeChartModel): string {
   return [head.join(','), ...lines].join('\n') + '\n';
 }
 
-/** `demo-1-hit-ratio`: what a chart is of, in letters and digits alone, which every file system takes. */
+/** A file name such as `demo-1-hit-ratio`, from letters and digits only, which every file system accepts. */
 export function fileNameOf(...words: string[]): string {
   const parts = words
     .join(' ')
@@ -43,7 +43,7 @@ const INLINED = [
   'fill-opacity',
 ];
 
-/** A copy that carries its computed styles: colours are CSS variables that a lone SVG would not know. */
+/** A copy with computed styles inlined, because a standalone SVG does not know the page's CSS variables. */
 function standaloneSvg(svg: SVGSVGElement): SVGSVGElement {
   const copy = svg.cloneNode(true) as SVGSVGElement;
   const originals = [svg, ...svg.querySelectorAll<SVGElement>('*')];
@@ -64,16 +64,16 @@ async function loadImage(source: string): Promise<HTMLImageElement> {
   return image;
 }
 
-/** What a picture says of itself: it is looked at without the page. */
+/** Title, legend and marks that are drawn into an exported picture, since it is viewed without the page. */
 export interface Heading {
   title: string;
   subtitle: string;
   series: TimeChartModel['series'];
-  /** What the marks at the top of the chart stand for. */
+  /** Descriptions of the marks at the top of the chart. */
   marks: string[];
 }
 
-/** Each kind of mark once: when it was, or how many of them there are. */
+/** One description for each kind of mark: its time if there is one mark, otherwise their number. */
 export function marksOf(annotations: Annotation[], momentOf: (at: number) => string): string[] {
   const moments = new Map<string, number[]>();
   for (const { label, at } of annotations) moments.set(label, [...(moments.get(label) ?? []), at]);
@@ -85,7 +85,7 @@ export function marksOf(annotations: Annotation[], momentOf: (at: number) => str
 const MARGIN = 12;
 const LINE = 18;
 
-/** Where the names of the series go, in as many lines as they need. */
+/** The positions of the legend's names, on as many lines as they need. */
 export function legendPlaces(widths: number[], room: number): { x: number; line: number }[] {
   let [x, line] = [0, 0];
   return widths.map((width) => {
@@ -98,7 +98,7 @@ export function legendPlaces(widths: number[], room: number): { x: number; line:
 
 const SWATCH = 22;
 
-/** Draws the heading, and returns how much room it took; a canvas forgets what is drawn when it gets its size. */
+/** Draws the heading and returns its height. Call it after setting the canvas size, since resizing clears a canvas. */
 function drawHeading(context: CanvasRenderingContext2D, heading: Heading, width: number): number {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();

@@ -1,4 +1,4 @@
-// What a value is measured in decides its axis, its ticks and its text. A unit comes with the metric's definition.
+// The unit of a value determines its axis, ticks and text. It comes with the metric's definition.
 import { formatBytes } from '@/lib/bytes';
 import type { Translate } from '@/lib/i18n/context';
 import {
@@ -25,7 +25,7 @@ const UNIT_OF_TEXT: Record<string, Unit> = {
   'microseconds per second': 'secondRate',
 };
 
-/** The unit as a metric's definition spells it; an unknown spelling is a plain number. */
+/** The unit that a metric's definition names; an unknown unit is shown as a plain number. */
 export function unitOf(text: string): Unit {
   return UNIT_OF_TEXT[text] ?? 'count';
 }
@@ -52,14 +52,14 @@ export function formatValue(value: number | null | undefined, unit: Unit, t: Tra
   }
 }
 
-/** The same in a tile, where a long unit stands below its figure. */
+/** Like `formatValue`, for a tile, where a long unit stands below the figure. */
 export function tileOf(value: number | null | undefined, unit: Unit, t: Translate) {
   return unit === 'secondRate' && isPresent(value)
     ? { value: formatPercent(value / 1e4), unit: t('unit.core') }
     : { value: formatValue(value, unit, t) };
 }
 
-/** The same beside an axis, where there is room for figures alone. */
+/** Like `formatValue`, for an axis, where there is no room for words. */
 export function formatValueTick(value: number, unit: Unit, t: Translate): string {
   return unit === 'secondRate' ? formatPercent(value / 1e4) : formatValue(value, unit, t);
 }
@@ -72,7 +72,7 @@ function niceStep(span: number, count: number, base: number): number {
   return magnitude * (factors.find((factor) => factor * magnitude >= rough * 0.999) ?? base);
 }
 
-/** Where an axis ends at the least. The ticks of one that ends below a percent of a core would all be written as 0. */
+/** The lowest maximum of an axis. The ticks of an axis below one percent of a core would all be written as 0. */
 const LEAST_TOP: Partial<Record<Unit, number>> = { bytes: 1024, byteRate: 1024, secondRate: 1e4 };
 
 /** Ticks from 0 to at or above `max`. Counts are whole. Percentages always show the whole of 0..100. */

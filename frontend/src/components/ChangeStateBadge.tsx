@@ -17,7 +17,10 @@ interface ChangeStateBadgeProps {
   change: { state: keyof typeof TONES; has_begun: boolean };
 }
 
-/** What was refused before its first step has nothing to roll back. */
+/**
+ * The state of a change. A change that was refused before its first step is not shown as rolled back, since nothing was
+ * done.
+ */
 export function ChangeStateBadge({ change: { state, has_begun } }: ChangeStateBadgeProps) {
   const t = useT();
   const told = state === 'rolled_back' && !has_begun ? 'not_begun' : state;

@@ -1,4 +1,4 @@
-// The class of an instance: one that is there, or the size of a machine that is like none of them.
+// The class of an instance: an existing class, or a custom machine size.
 import { Group, NumberInput, Select, TextInput } from '@mantine/core';
 import type { InstanceClass } from '@/api/instances';
 import { formatBytes } from '@/lib/bytes';
@@ -6,12 +6,12 @@ import { useT } from '@/lib/i18n/context';
 import { CUSTOM, isSizeUnreadable } from '@/lib/customSize';
 
 export interface ClassChoice {
-  /** A name, or `CUSTOM`. */
+  /** The name of a class, or `CUSTOM`. */
   instanceClass: string | null;
   memory: string;
-  /** Empty: as the server tells. */
+  /** Empty means the number that the server reports. */
   cpus: number | '';
-  /** Empty: not known. */
+  /** Empty means unknown. */
   storage: string;
 }
 
@@ -19,7 +19,7 @@ interface ClassFieldProps {
   label: string;
   choice: ClassChoice;
   classes: InstanceClass[];
-  /** A server may tell how many processors its machine has. */
+  /** True if the server reports how many processors its machine has, so that the field may stay empty. */
   isCpuTold: boolean;
   error?: string | false;
   onChange: (next: Partial<ClassChoice>) => void;

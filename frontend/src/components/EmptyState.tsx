@@ -6,7 +6,7 @@ interface EmptyStateProps {
   title: string;
   hint?: ReactNode;
   action?: ReactNode;
-  /** It is the whole page, and its title the page's heading. */
+  /** True if the empty state fills the page, so that its title is the page's heading. */
   isPage?: boolean;
 }
 

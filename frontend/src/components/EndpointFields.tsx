@@ -10,19 +10,22 @@ export interface Endpoint {
   trialUsername: string;
   trialPassword: string;
   isTlsRequired: boolean;
-  /** Of the server; empty keeps the one that is stored. */
+  /** The server's RSA public key; empty keeps the stored key. */
   publicKey: string;
 }
 
 interface EndpointFieldsProps {
   endpoint: Endpoint;
-  /** It has a password already: an empty one keeps it, unless the endpoint is another one. */
+  /**
+   * Present if a password is stored already. Leaving the field empty keeps that password, unless the endpoint changes
+   * and `isPasswordDue` is true.
+   */
   stored?: { isPasswordDue: boolean };
   error: unknown;
   onChange: (next: Partial<Endpoint>) => void;
 }
 
-/** Where a server is reached, and as whom. */
+/** Address and account with which the control plane connects to a server. */
 export function EndpointFields({ endpoint, stored, error, onChange }: EndpointFieldsProps) {
   const t = useT();
   const said = useFieldMessage();

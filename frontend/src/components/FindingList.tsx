@@ -1,4 +1,4 @@
-// Findings of a check or a preview: what was seen, what is needed, what mends it.
+// Findings of a check or a preview: what was observed, what is needed, and how to fix it.
 import { Button } from '@mantine/core';
 import type { Finding } from '@/api/changes';
 import { useT, useTold } from '@/lib/i18n/context';
@@ -9,7 +9,7 @@ import { Statements } from './Statements';
 import { StatusBadge, ToneIcon } from './StatusBadge';
 import classes from './FindingList.module.css';
 
-/** A notice without a remedy states that a condition is met. */
+/** A notice without a remedy states that the condition is met. */
 function toneOf(finding: Finding): Tone {
   if (finding.severity === 'blocking') return 'danger';
   if (finding.severity === 'advice') return 'warn';
@@ -36,7 +36,10 @@ export function FindingList({ findings, onAct, isBusy }: FindingListProps) {
   );
 }
 
-/** What was seen; where the viewer's language has a title for it, that, and what was seen below. */
+/**
+ * The title of the finding in the viewer's language, with the observation below it. Without such a title, the API's
+ * observation alone.
+ */
 function FindingText({ finding }: { finding: Finding }) {
   const t = useT();
   const told = useTold();
@@ -44,7 +47,7 @@ function FindingText({ finding }: { finding: Finding }) {
   const { code, parameter, seen, needed, remedy } = finding;
   const title =
     told(`${tone === 'ok' ? 'met' : 'finding'}.${code}`, '') || told(`problem.${code}`, '') || undefined;
-  // Figures and names come apart from the API's sentences, for other languages.
+  // Figures and names are sent separately from the API's English sentences, so that other languages can use them.
   const facts = toldFacts(told, {
     ...finding.facts,
     parameter,

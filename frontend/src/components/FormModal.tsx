@@ -8,24 +8,24 @@ import { useFocusBack } from './useFocusBack';
 interface FormModalProps {
   title: string;
   submit: string;
-  /** What sends the form. */
+  /** The mutation that submits the form. */
   mutation: { error: unknown; isPending: boolean };
   size?: number;
   isDisabled?: boolean;
-  /** Offered when the form came back from an earlier visit. */
+  /** Offered if the form was restored from an earlier visit. */
   onStartOver?: () => void;
   onSubmit: () => void;
-  /** Given up by the button: what was typed is not wanted any more. */
+  /** Called by the Cancel button: the entries are no longer wanted. */
   onCancel?: () => void;
   onClose: () => void;
-  /** What is to be decided before it is sent again. */
+  /** Questions to decide before the form is submitted again. */
   doubts?: ReactNode;
   children: ReactNode;
 }
 
 const reveal = (node: HTMLElement | null) => node?.scrollIntoView({ block: 'nearest' });
 
-/** The frame of a form in a dialog. What was refused or is doubtful is told beside the button that was pressed. */
+/** A form in a dialog. Errors and doubts are shown next to the submit button. */
 export function FormModal({ title, submit, mutation, onClose, ...props }: FormModalProps) {
   const t = useT();
   useFocusBack();

@@ -5,11 +5,14 @@ import classes from './ParameterValue.module.css';
 interface ParameterValueProps {
   value: string | null | undefined;
   unit?: string;
-  /** What an expression comes to, when that differs from what was written. */
+  /** The result of the expression, if it differs from what was written. */
   resolved?: string | null;
-  /** What the server runs, where that is not what was written: an expression's result, or what it waits to leave. */
+  /**
+   * The value that the server runs, if it differs from the configured one: an expression's result, or a value that
+   * stays in force until a restart.
+   */
   running?: string | null;
-  /** One line at most, the whole on hover: for tables. */
+  /** One line at most, with the whole value on hover: for tables. */
   isClipped?: boolean;
 }
 

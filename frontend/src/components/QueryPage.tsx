@@ -1,4 +1,5 @@
-// The page of one thing. Until it is here, and when it cannot be, the page says what was asked for and leads back.
+// The page of one object. While it loads, and if it cannot be loaded, the page names the requested object and offers
+// the way back.
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { PageHeader } from './PageHeader';
@@ -6,12 +7,12 @@ import { QueryView } from './QueryView';
 
 interface QueryPageProps<T> {
   query: UseQueryResult<T>;
-  /** The way back. */
+  /** The link back to the list. */
   eyebrow: ReactNode;
-  /** What the address calls it. */
+  /** The name of the object in the address. */
   title: string;
   room?: string;
-  /** Below the heading while it loads, so that nothing moves when it is here. */
+  /** Shown below the heading during loading, so that nothing moves afterwards. */
   rooms?: ReactNode;
   children: (data: T) => ReactNode;
 }

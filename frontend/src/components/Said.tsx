@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import classes from './Said.module.css';
 
-/** The API's own sentence, in English, beside words in the viewer's language. */
+/** A sentence of the API, which is English, within text in the viewer's language. */
 export function Said({ children }: { children: ReactNode }) {
   return (
     <div className={classes.said} lang="en">

@@ -9,7 +9,7 @@ interface ShownOnceProps {
   onClose: () => void;
 }
 
-/** What was just made and is never shown again; only its own button closes it. */
+/** Shows a newly created secret, which is never shown again. Only the dialog's own button closes it. */
 export function ShownOnce({ title, facts, onClose }: ShownOnceProps) {
   const t = useT();
   return (

@@ -9,13 +9,16 @@ import classes from './StatTile.module.css';
 interface StatTileProps {
   label: string;
   value: ReactNode;
-  /** What the value is measured in, where that is too long to stand beside it. */
+  /** The unit, if it is too long to stand on the same line as the value. */
   unit?: string;
   note?: ReactNode;
   tone?: Tone;
   /** Shown on hover and focus: how the figure is computed. */
   formula?: string;
-  /** What the figure comes from: until it is here no value is shown, since a dash would say that there is none. */
+  /**
+   * The query that the figure comes from. Until it has data no value is shown, since a dash would say that the value is
+   * absent.
+   */
   query?: { data: unknown; isError: boolean };
 }
 
@@ -57,10 +60,10 @@ export function StatTile({ label, value, unit, note, tone, formula, query }: Sta
   );
 }
 
-/** As many as this stand in one row of a wide screen. */
+/** The most tiles that fit in one row of a wide screen. */
 const MOST_IN_ROW = 8;
 
-/** More tiles than fit in one row are shared out evenly among the rows, so that none stands alone. */
+/** Tiles. If they need several rows, they are spread evenly, so that no tile stands alone. */
 export function StatTiles({ children }: { children: ReactNode }) {
   const count = Children.toArray(children).length;
   const inRow = Math.ceil(count / Math.ceil(count / MOST_IN_ROW));

@@ -9,7 +9,7 @@ interface TagsFieldProps extends Omit<TextInputProps, 'error' | 'value' | 'onCha
   onChange: (tags: string) => void;
 }
 
-/** Tags as people write them; what cannot be read is told at once. */
+/** Tags as text. Text that cannot be parsed is reported while the user types. */
 export function TagsField({ value, error, onChange, ...rest }: TagsFieldProps) {
   const t = useT();
   const said = useFieldMessage();

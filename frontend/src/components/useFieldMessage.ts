@@ -2,7 +2,10 @@ import { useTold } from '@/lib/i18n/context';
 import { fieldRefusal } from '@/api/errors';
 import { toldField } from '@/lib/i18n/told';
 
-/** What was said of a field, in the viewer's language where it has words for it. */
+/**
+ * Returns a function that gives the error message of a field, translated if the viewer's language has a translation;
+ * undefined if the field was not rejected.
+ */
 export function useFieldMessage(): (error: unknown, field: string) => string | undefined {
   const told = useTold();
   return (error, field) => {

@@ -1,5 +1,5 @@
-// What the button beside a finding does: values that it proposes go to the parameter editor, to be looked at first;
-// anything else becomes a change set, which the page that asked then follows.
+// The button of a finding. Proposed values open the parameter editor for review. Any other action creates a change set
+// and passes it to `onChange`, so that the page can follow it.
 import { useNavigate } from '@tanstack/react-router';
 import type { Change } from '@/api/changes';
 import { preparedBy, useInstanceAction } from '@/api/instances';
@@ -15,7 +15,7 @@ export function useFindingAction(instanceId: string, onChange: (change: Change) 
   return { run, isPending, error };
 }
 
-/** As `useFindingAction`, going to the page of the change set. */
+/** Like `useFindingAction`, but opens the page of the change set. */
 export function useFindingActionPage(instanceId: string) {
   const navigate = useNavigate();
   return useFindingAction(

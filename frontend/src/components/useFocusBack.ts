@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** What had the focus before this appeared has it again when this is gone: whoever uses the keyboard goes on from there. */
+/** On unmount, returns the focus to the element that had it at mount, so that keyboard users continue from there. */
 export function useFocusBack(): void {
   const [opener] = useState(openerOf);
   useEffect(
@@ -11,7 +11,7 @@ export function useFocusBack(): void {
   );
 }
 
-/** An entry of a menu is gone with it: the menu's button, then. */
+/** The focused element. A menu entry disappears with its menu, so for an entry this is the menu's button. */
 function openerOf(): HTMLElement | null {
   const active = document.activeElement;
   const menu = active?.closest('[role="menu"]')?.getAttribute('aria-labelledby');

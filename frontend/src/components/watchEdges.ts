@@ -1,14 +1,15 @@
-// Tells the style sheet at which sides a table goes on beyond the edges of what scrolls it: `data-before`, `data-beyond`.
-// Style sheets of their own can tell that in some browsers only. What is written are attributes: a scroll renders nothing.
+// Sets `data-before` and `data-beyond` on a table that continues left or right of the visible part of its scroll
+// container. Only some browsers can detect this in CSS alone. Attributes are set directly, so that scrolling does not
+// render any component.
 
-/** A ref of a table; its parent is what scrolls. */
+/** Ref callback for a table whose parent element scrolls. */
 export function watchEdges(table: HTMLTableElement): () => void {
   const scroller = table.parentElement;
   if (!scroller) return () => undefined;
   const tell = () => {
     const { scrollLeft, scrollWidth, clientWidth } = scroller;
     scroller.toggleAttribute('data-before', scrollLeft > 0);
-    // Places are fractions of pixels, widths are not.
+    // Positions are fractions of pixels, widths are integers.
     scroller.toggleAttribute('data-beyond', scrollLeft + clientWidth < scrollWidth - 1);
   };
   const sizes = new ResizeObserver(tell);

@@ -1,16 +1,16 @@
-// A machine's own size, in place of a class. Pure.
+// A custom machine size, as an alternative to a class. Pure.
 import { parseBytes } from './bytes';
 
-/** In place of a class's name. No class has it: names have no blanks. */
+/** The choice that stands for a custom size. No class has this name, since class names have no blanks. */
 export const CUSTOM = 'custom size';
-/** What servers allow that were never told a number. */
+/** The default of `max_connections`, for servers that were not configured otherwise. */
 const USUAL_CONNECTIONS = 151;
 
 export function isSizeUnreadable(text: string): boolean {
   return text.trim() !== '' && parseBytes(text) === undefined;
 }
 
-/** What the API takes; undefined as long as a number is missing. */
+/** The size as the API takes it; undefined while a number is missing. */
 export function customSize(
   memory: string,
   cpus: number | '' | null | undefined,

@@ -1,4 +1,4 @@
-// Reading what an address carries. Anything unexpected is dropped, so a hand-edited address never breaks a page.
+// Reads search parameters. Unexpected values are dropped, so that a hand-edited address never breaks a page.
 
 export type RawSearch = Record<string, unknown>;
 
@@ -21,7 +21,7 @@ export function numberParam(raw: RawSearch, name: string): number | undefined {
   return raw[name] !== undefined && Number.isFinite(value) ? value : undefined;
 }
 
-/** As a date field writes it. */
+/** A valid date as YYYY-MM-DD, the format of date inputs; otherwise undefined. */
 export function dayParam(raw: RawSearch, name: string): string | undefined {
   const value = textParam(raw, name);
   return value && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value)) ? value : undefined;

@@ -1,18 +1,21 @@
-// What was typed into a long form, kept for the browser tab: a reload, a detour or an ended session loses nothing.
-// Never secrets: the fields that a form names as such are left out. A log-out forgets everything.
+// Keeps the entries of a form in the browser tab, so that a reload, another page or an ended session loses nothing.
+// Secret fields, which the form names, are left out. A log-out forgets everything.
 import { useState } from 'react';
 import { keep, keyOf, recall } from './keptForms';
 
 type Kept<T> = [
   value: T,
   change: (next: (old: T) => T) => void,
-  /** Once it was sent, or given up. */
+  /** Forgets the entries, after they were submitted or discarded. */
   forget: () => void,
-  /** There only while the form is one that came back from an earlier visit. */
+  /** Resets the form; only present while it shows restored entries. */
   startOver: (() => void) | undefined,
 ];
 
-/** As `useState`, for as long as the tab. The name carries whatever makes a form another one. */
+/**
+ * Like `useState`, but kept for the lifetime of the tab. `name` includes everything that distinguishes one form from
+ * another.
+ */
 export function useKept<T extends object>(
   name: string,
   initial: () => T,

@@ -5,7 +5,7 @@ set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
 cd /root/packages
 
-# The network is the machine's own, on which others may have the usual ports.
+# The network is that of the machine, where other servers may use the usual ports.
 port=23306
 log=/var/log/server.log server=
 fail() {
@@ -14,7 +14,7 @@ fail() {
     exit 1
 }
 ok() { echo "ok: $*"; }
-# What somebody would have to wait for: two minutes at most, which only a fault reaches.
+# Waits until a command succeeds, at most two minutes. Only a fault takes that long.
 until_it() { # what, command
     local what=$1 _
     shift

@@ -16,7 +16,7 @@ interface CredentialFieldsProps {
   onChange: (credential: Credential) => void;
 }
 
-/** What a token and an access key have in common: a name, and what it may do at most: no more than its maker. */
+/** The fields that tokens and access keys share: a name and a role. The offered roles are at most the creator's own. */
 export function CredentialFields({ credential, error, onChange }: CredentialFieldsProps) {
   const t = useT();
   const said = useFieldMessage();

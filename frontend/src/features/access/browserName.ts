@@ -1,4 +1,4 @@
-/** What a browser calls itself, made short: "Firefox, Linux". What is not known stays as it is. */
+/** Browsers by patterns of the User-Agent header, tried in this order, for short names such as "Firefox, Linux". */
 const BROWSERS: [RegExp, string][] = [
   [/\bEdg/, 'Edge'],
   [/\bOPR\//, 'Opera'],

@@ -14,7 +14,7 @@ interface OverrideFormProps {
   onClose: () => void;
 }
 
-/** What a rule of many judges this one instance by. The rule itself stays as it is. */
+/** Edits a rule's override for one instance. The rule itself does not change. */
 export function OverrideForm({ rule, instance, onClose }: OverrideFormProps) {
   const t = useT();
   const told = useTold();

@@ -24,7 +24,8 @@ export function SilenceList() {
   const t = useT();
   const canChange = useCan('operator');
   const silences = useInfiniteQuery(silencesQuery);
-  // What has just been told began, or ended, before it was told.
+  // At least the time of the last response: a silence that started or ended just before that response is then shown as
+  // such.
   const now = Math.max(useNow(TICK_MS), silences.dataUpdatedAt);
   const { data: rules = [] } = useInfiniteQuery(rulesQuery);
   const end = useSilenceEnd();

@@ -2,10 +2,10 @@
 import { readTags, writeTags } from '@/lib/tags';
 import type { AlertRule, RuleRequest } from './api';
 
-/** What one instance is judged by instead: a threshold of its own, or not at all. */
+/** A rule's exception for one instance: a threshold of its own, or no alerts at all. */
 export interface OverrideDraft {
   instanceId: string | undefined;
-  /** Empty: the rule's own. */
+  /** Empty means the rule's threshold. */
   threshold: number | '';
   isExempt: boolean;
 }
@@ -70,7 +70,7 @@ export function overrideDraftOf(override: AlertRule['overrides'][number]): Overr
   return { instanceId: instance_id, threshold: threshold ?? '', isExempt: is_exempt ?? false };
 }
 
-/** An override without an instance, or one that overrides nothing, is none. */
+/** Undefined if the override has no instance, or overrides nothing. */
 export function overrideOf({
   instanceId,
   threshold,
@@ -90,7 +90,7 @@ function words(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }
 
-/** What the form does not show (the description) is kept as it was. */
+/** Builds the request. A field that the form does not show (the description) keeps its value. */
 export function ruleRequest(draft: RuleDraft, rule?: AlertRule): RuleRequest {
   return {
     name: draft.name,

@@ -1,4 +1,4 @@
-// A rule in words, and what it judges one instance by. Pure.
+// A rule as text, and its override for one instance. Pure.
 import type { Instance } from '@/api/instances';
 import { formatValue, unitOf } from '@/charts/units';
 import type { Told, Translate } from '@/lib/i18n/context';
@@ -6,12 +6,12 @@ import type { AlertRule, Metric } from './api';
 
 export type RuleOverride = AlertRule['overrides'][number];
 
-/** A rule that ships has a name in each language, until somebody gives it another one. */
+/** The name of a rule. A rule that ships with the product has a translated name until an operator renames it. */
 export function ruleName(name: string, told: Told): string {
   return told(`alertRule.${name}`, name);
 }
 
-/** Of a rule, or of an incident that it opened. */
+/** The condition of a rule, or of an incident that the rule opened, as text. */
 export function conditionText(
   rule: Pick<AlertRule, 'metric' | 'comparison' | 'threshold'>,
   metrics: Metric[],
@@ -19,7 +19,7 @@ export function conditionText(
   threshold = rule.threshold,
 ): string {
   const metric = metrics.find(({ name }) => name === rule.metric);
-  // A state is there or is not: "Server unreachable" says it, and "above 0" would be a riddle.
+  // A state is either present or not, so its title says it all; "above 0" would not be understood.
   if (metric?.kind === 'state' && rule.comparison === 'gt' && threshold === 0) return metric.title;
   const limit = formatValue(threshold, unitOf(metric?.unit ?? 'count'), t);
   return `${metric?.title ?? rule.metric} ${t(`rules.comparison.${rule.comparison}`)} ${limit}`;

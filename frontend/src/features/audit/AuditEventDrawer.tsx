@@ -73,7 +73,7 @@ function Diff({ rows }: { rows: ReturnType<typeof auditDiff> }) {
 
 const MOMENT = /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/;
 
-/** As it is on record; a moment in the viewer's zone. */
+/** A recorded value, unchanged, except that a timestamp is shown in the viewer's time zone. */
 function Told({ text }: { text: string }) {
   return MOMENT.test(text) ? <Moment at={text} isExact /> : <>{text}</>;
 }

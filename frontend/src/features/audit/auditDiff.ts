@@ -18,7 +18,7 @@ function show(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Changed fields first, then the rest, each in the order recorded. */
+/** One row per field: changed fields first, then the rest, each in recorded order. */
 export function auditDiff(before: unknown, after: unknown): DiffRow[] {
   const old = fieldsOf(before);
   const now = fieldsOf(after);
@@ -26,7 +26,7 @@ export function auditDiff(before: unknown, after: unknown): DiffRow[] {
   const fields = [...new Set([...Object.keys(old), ...Object.keys(now)])];
   const rows = fields.map((field) => {
     const row = { field, before: show(old[field]), after: show(now[field]) };
-    // What came into being or went is all of it: nothing stands out.
+    // Creation and deletion affect every field, so no field is highlighted.
     return { ...row, isChanged: isEdit && row.before !== row.after };
   });
   return rows.sort((a, b) => Number(b.isChanged) - Number(a.isChanged));

@@ -10,7 +10,7 @@ interface CacheRulesProps {
   status: CacheStatus;
 }
 
-/** What the rules except from the cache or let be outdated, and how often they did. */
+/** Rules that keep statements out of the cache or allow stale hits, and how many stale hits there were. */
 export function CacheRules({ instanceId, status }: CacheRulesProps) {
   const t = useT();
   if (status.rules === null) return null;

@@ -22,7 +22,10 @@ interface TrialStepProps {
   database?: string;
 }
 
-/** One statement, one session: what the cache would do for it before anybody else is touched. Optional. */
+/**
+ * Optional step: runs one statement in one session, to see what the cache does for it before other sessions are
+ * affected.
+ */
 export function TrialStep({ instanceId, statement = '', database = '' }: TrialStepProps) {
   const t = useT();
   const trial = useTrial(instanceId);
@@ -84,7 +87,10 @@ export function TrialStep({ instanceId, statement = '', database = '' }: TrialSt
   );
 }
 
-/** What the counters say of a trial. An older engine without memory sleeps, and counts nothing. */
+/**
+ * The verdict of a trial, from its counters. If all are 0 the cache has no memory: an older engine is then suspended
+ * and counts nothing.
+ */
 function verdictOf({ hits, inserts, not_cached, repetitions }: Trial) {
   if (hits + inserts + not_cached === 0) return 'no_memory';
   if (hits >= repetitions) return 'all';

@@ -1,13 +1,13 @@
-// What the guided flow asks for, and the request it makes of the answers. Pure.
+// The inputs of the guided flow, and the request that they make. Pure.
 import { parseBytes } from '@/lib/bytes';
 import type { CacheAdvice } from '@/api/instances';
 
 export type Rule = CacheAdvice['sizes'][number]['rule'];
 
 export interface Sizing {
-  /** Until one is chosen, the one that the advice suggests. */
+  /** The chosen rule; absent means the rule that the advice suggests. */
   rule?: Rule;
-  /** As typed: for the rules that need a number from the DBA. */
+  /** The text as typed, for rules that need a number from the DBA. */
   resultSet: string;
   explicit: string;
   type: '1' | '2';
@@ -28,12 +28,12 @@ function bytesOf(text: string): number | undefined {
   return bytes === undefined || bytes > BigInt(Number.MAX_SAFE_INTEGER) ? undefined : Number(bytes);
 }
 
-/** Something was typed that is no size. */
+/** True if text was typed that is not a size. */
 export function isUnreadable(text: string): boolean {
   return text.trim() !== '' && bytesOf(text) === undefined;
 }
 
-/** The largest size that can be applied: by the parameter's range, and by the memory of the class. */
+/** The largest size that can be applied, limited by the parameter's range and by the memory of the class. */
 export function largestSize(
   allowed: string | undefined,
   memoryBytes: number | undefined,
@@ -50,12 +50,12 @@ export function isTooLarge(sizing: Sizing, largest: number | undefined): boolean
   return size !== undefined && largest !== undefined && size > largest;
 }
 
-/** With the rule that counts: the chosen one, or what the advice suggests. */
+/** The inputs with the rule filled in: the chosen one, or the one that the advice suggests. */
 export function withRule(sizing: Sizing, sizes: CacheAdvice['sizes'] = []): Sizing {
   return { ...sizing, rule: sizing.rule ?? sizes.find((size) => size.is_suggested)?.rule };
 }
 
-/** Whether the numbers that the rule needs are there. */
+/** True if the numbers that the rule needs have been typed. */
 export function isSizingComplete(sizing: Sizing): boolean {
   if (sizing.rule === 'result_set') return bytesOf(sizing.resultSet) !== undefined;
   if (sizing.rule === 'explicit') return bytesOf(sizing.explicit) !== undefined;
@@ -73,13 +73,13 @@ export function sizingRequest(sizing: Sizing) {
   };
 }
 
-/** The size that a rule comes to from what was typed, where it takes a number. */
+/** The size that a rule yields for the typed number; undefined for rules that take no number. */
 export function typedSize(rule: Rule | undefined, sizing: Sizing): number | undefined {
   if (rule === 'result_set') return sizeOfResultSet(sizing.resultSet);
   return rule === 'explicit' ? bytesOf(sizing.explicit) : undefined;
 }
 
-/** 20 % of the result sets, rounded down to what the server accepts. */
+/** 20 % of the typed size of all result sets, rounded down to what the server accepts. */
 export function sizeOfResultSet(text: string): number | undefined {
   const bytes = bytesOf(text);
   return bytes === undefined ? undefined : Math.floor(bytes / 5 / 1024) * 1024;

@@ -4,7 +4,10 @@ export type ChangeAction = 'approve' | 'apply' | 'abort' | 'rollback';
 
 const REVERTIBLE: Change['kind'][] = ['parameters', 'enable', 'disable', 'revert', 'resize'];
 
-/** What may be done with a change in its present state; `canStart`: by who may also set what it sets. */
+/**
+ * The actions that a change allows in its state. `canStart` is false if the user may not set the change's parameters:
+ * the user can then only abort it.
+ */
 export function actionsOf(
   change: Pick<Change, 'state' | 'kind' | 'when' | 'is_abort_requested'>,
   canStart = true,

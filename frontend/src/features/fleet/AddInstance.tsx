@@ -18,7 +18,7 @@ import { accountStatements, addCommand } from './accountStatements';
 import { useEndpointCheck, useInstanceAdd, type EndpointSeen } from './api';
 import { checkOf, emptyDraft, requestOf, type InstanceDraft } from './instanceDraft';
 
-/** A server is registered once it has answered, or if somebody insists. */
+/** The dialog that registers a server. The server has to answer first, unless the user insists. */
 export function AddInstance({ onClose }: { onClose: () => void }) {
   const t = useT();
   const said = useFieldMessage();
@@ -142,7 +142,7 @@ function isClear(seen: EndpointSeen, draft: InstanceDraft): boolean {
   return seen.same_endpoint.length === 0 && !isCpuMissing(seen, draft);
 }
 
-/** It answered, but. */
+/** Warnings about a server that answered: it is registered already, or its number of processors is missing. */
 function Doubts({ seen, draft }: { seen: EndpointSeen; draft: InstanceDraft }) {
   const t = useT();
   return (

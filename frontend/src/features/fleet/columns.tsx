@@ -10,10 +10,10 @@ import { RowIncidents } from './RowIncidents';
 import { RowHitRatio, RowHits } from './RowSpark';
 import classes from './fleet.module.css';
 
-/** By instance. */
+/** The number of open incidents by instance id. */
 export type IncidentCounts = Record<string, number>;
 
-/** Rows sort only when all of them are here: sorting a part of a list would mislead. */
+/** Columns of the fleet table. They sort only if all rows are loaded, because sorting part of a list would mislead. */
 export function fleetColumns(
   t: Translate,
   isComplete: boolean,
@@ -82,7 +82,7 @@ export function fleetColumns(
   ];
 }
 
-/** Of the version text only the number: the rest says how it was packaged. */
+/** Product and version number. The rest of the version text, which names the package, is shown on hover. */
 function ServerCell({ row }: { row: Instance }) {
   const [number] = row.engine_version.split('-');
   return number ? (
@@ -115,7 +115,10 @@ interface AttentionProps {
   t: Translate;
 }
 
-/** On a phone, which has no room for a column of it, what needs attention stands in the place of the host. */
+/**
+ * The instance's name. A phone has no room for an attention column, so what needs attention is shown instead of the
+ * host.
+ */
 function NameCell({ row, incidentCount, t }: AttentionProps) {
   return (
     <>

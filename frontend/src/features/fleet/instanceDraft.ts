@@ -1,4 +1,4 @@
-// What the form of a new instance holds, and the request it makes.
+// The form of a new instance, and the request that it makes.
 import type { components } from '@/api/schema.gen';
 import type { ClassChoice } from '@/components/ClassField';
 import type { Endpoint } from '@/components/EndpointFields';
@@ -9,7 +9,7 @@ export type InstanceRequest = components['schemas']['InstanceCreateRequest'];
 export interface InstanceDraft extends Endpoint, ClassChoice {
   provider: string;
   name: string;
-  /** Of a local one. */
+  /** The product to run; only for an instance that the control plane creates on its own machine. */
   product: string;
   tags: string;
 }
@@ -33,7 +33,7 @@ export const emptyDraft: InstanceDraft = {
   tags: '',
 };
 
-/** What a connection is tried with before there is an instance. */
+/** The request that tests a connection before the instance is registered. */
 export function checkOf(draft: InstanceDraft) {
   return {
     host: draft.host,

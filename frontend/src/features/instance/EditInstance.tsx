@@ -13,7 +13,7 @@ import { editOf, isMoved, patchOf, type InstanceEdit } from './instanceEdit';
 
 const WEEKDAYS = [0, 1, 2, 3, 4, 5, 6] as const;
 
-/** What the control plane knows of an instance; its server is not touched. */
+/** Edits what the control plane stores about an instance. The server itself does not change. */
 export function EditInstance({ instance, onClose }: { instance: Instance; onClose: () => void }) {
   const t = useT();
   const said = useFieldMessage();

@@ -48,13 +48,13 @@ function serverText({ product, engine_version: version, edition }: Instance) {
   return [product, version, edition && `(${edition})`].filter(Boolean).join(' ');
 }
 
-/** `FQC 1.0.0 (2026-11-20)`: the number that the engine gives is a day. */
+/** Version and date, such as `FQC 1.0.0 (2026-11-20)`. The engine's minor version number is a date. */
 function engineName({ fqc_version: version, minor_version: number }: Instance) {
   const day = number?.toString().replace(/^(\d+)(\d\d)(\d\d)$/, '($1-$2-$3)');
   return day && ['FQC', version, day].filter(Boolean).join(' ');
 }
 
-/** Before the first look nobody knows that it is missing. */
+/** The engine's version. Before the first poll a dash, because it is not known yet whether the engine is missing. */
 function engineText(instance: Instance, t: Translate): string {
   return engineName(instance) || (instance.last_seen_at ? t('fleet.cache.no_engine') : '–');
 }
@@ -70,7 +70,7 @@ function factsOf(instance: Instance, t: Translate) {
     { label: t('instance.provider'), value: t(`instance.provider.${instance.provider}`) },
     { label: t('instance.server'), value: serverText(instance) || '–' },
     { label: t('instance.engine'), value: engineText(instance, t) },
-    // Known to the managed service's workflow alone: without one it is not worth a word.
+    // Only the workflow of the managed service sets this; elsewhere the row is left out.
     ...(instance.proxy_enabled ? [{ label: t('instance.proxy'), value: t('state.on') }] : []),
     { label: t('instance.maintenance'), value: windowText(instance.maintenance_window, t) },
     { label: t('instance.tags'), value: writeTags(instance.tags) || '–' },

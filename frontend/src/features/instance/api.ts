@@ -34,7 +34,7 @@ export function useInstanceDelete(onDone: (change: Change) => void) {
   );
 }
 
-/** Of one instance. More than a page of them open at a time would be another trouble. */
+/** The open incidents of one instance. One page is enough: an instance does not have more in practice. */
 export function openIncidentsQuery(instance: string) {
   return queryOptions({
     queryKey: ['incident', 'open', instance],

@@ -6,7 +6,7 @@ import classes from './monitoring.module.css';
 
 const LISTED = 8;
 
-/** What the marks on the charts stand for, each a link to its change. */
+/** The changes that are marked on the charts, each as a link. */
 export function ChangeMarks({ instanceId, marks }: { instanceId: string; marks: ChangeMark[] }) {
   const t = useT();
   if (marks.length === 0) return null;

@@ -52,7 +52,8 @@ function Charts({ instance, search, onZoom }: ChartsProps) {
         const answer = withRounds(asked, live.rounds, instance.id);
         const domain = domainOf(answer);
         return (
-          // Of another span that was chosen the charts begin anew: what they told of the moment under the pointer is past.
+          // The key changes with the selected span, which remounts the charts: their tooltip would still show a moment
+          // of the old span.
           <MarkedCharts
             key={search.from === undefined ? 'latest' : domain.join()}
             instance={instance}
@@ -113,7 +114,7 @@ function ChartsSkeleton() {
   );
 }
 
-/** The same instance in the span before, drawn at the times of this one. */
+/** The same instance in the preceding span, drawn at the times of the current one. */
 function usePrevious(id: string, search: MonitoringSearch, live: Live) {
   const t = useT();
   const length = lengthOf(search);

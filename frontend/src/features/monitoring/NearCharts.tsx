@@ -20,7 +20,10 @@ interface NearChartsProps {
   onRange: (range: Range) => void;
 }
 
-/** Who answers the reads of this server, and what near caches cost its writers. */
+/**
+ * Charts of the reads that near caches answered for this server, and of the time that its writers waited for near
+ * caches.
+ */
 export function NearCharts({ instanceId, range, onRange }: NearChartsProps) {
   const t = useT();
   const { data: instance } = useQuery(instanceQuery(instanceId));

@@ -8,7 +8,7 @@ import { useFieldMessage } from '@/components/useFieldMessage';
 import { useT } from '@/lib/i18n/context';
 import { useNearTokenCreate } from './nearApi';
 
-/** For servers that cannot tell of their near caches: these report here, by a token. */
+/** Creates tokens for near caches that report to the control plane themselves, for servers that cannot report them. */
 export function NearReports({ instanceId }: { instanceId: string }) {
   const t = useT();
   const [isCreating, setIsCreating] = useState(false);

@@ -12,7 +12,7 @@ import classes from './near.module.css';
 
 const TONES: Record<NearCache['state'], Tone> = { serving: 'ok', waiting: 'warn', detached: 'danger' };
 
-/** The near caches of one server, as the newest poll found them. */
+/** The near caches of one server, as of the newest poll. */
 export function NearTable({ items }: { items: NearCache[] }) {
   const t = useT();
   const told = useTold();
@@ -43,7 +43,7 @@ function columnsOf(t: Translate, told: Told): Column<NearCache>[] {
           <StatusBadge tone={TONES[near.state]} title={t(`near.stateHint.${near.state}`)}>
             {t(`near.state.${near.state}`)}
           </StatusBadge>
-          {/* Why it serves nothing; one that reports says so in its own words. */}
+          {/* Why this cache serves nothing. A cache that reports to the control plane says so in its own words. */}
           {near.obstacle && (
             <span className={classes.obstacle}>{told(`fact.obstacle.${near.obstacle}`, near.obstacle)}</span>
           )}
@@ -118,7 +118,7 @@ function figure(
   };
 }
 
-/** A near cache that only observes shows the ratio that it would have. */
+/** The hit ratio. A near cache that only observes shows the ratio that it would have. */
 function ratioOf({ hits, misses, observed_hits: observed }: NearCache): number | null {
   const answered = observed ?? hits;
   return answered + misses > 0 ? (100 * answered) / (answered + misses) : null;
@@ -136,7 +136,10 @@ function ratioText(near: NearCache, t: Translate) {
   return <span title={detail}>{t('near.wouldBe', { ratio })}</span>;
 }
 
-/** How far it is behind its server: by its acknowledgements, or by the binary log; by rules alone nobody knows. */
+/**
+ * How far a near cache is behind its server, in milliseconds, by its acknowledgements or by the binary log. Null if
+ * unknown, as for a cache that serves by rules alone.
+ */
 function lagOf({ source, lag_ms, staleness_ms }: NearCache): number | null {
   return source === 'attached' ? lag_ms : staleness_ms;
 }
@@ -146,7 +149,7 @@ function lagText(near: NearCache, t: Translate): string {
   return lag === null ? ABSENT : formatDuration(lag / 1000, t);
 }
 
-/** How many writers, and how long each of them. */
+/** The number of writers that waited, and the mean wait of each. */
 function waitedText({ writers_waited: count, writer_wait_ms: each }: NearCache, t: Translate): string {
   if (each === null) return ABSENT;
   return `${formatCompact(count)} × ${formatDuration(each / 1000, t)}`;

@@ -29,7 +29,7 @@ const OUTDATED_SECONDS = 10;
 interface StatementDrawerProps {
   instanceId: string;
   row: QueryRow | undefined;
-  /** When the span of the figures begins; null: when the server began to count. */
+  /** The start of the span of the figures; null means since the server started to count. */
   since: string | null;
   onClose: () => void;
 }
@@ -137,7 +137,7 @@ function Reasons({ instanceId, row }: { instanceId: string; row: QueryRow }) {
   );
 }
 
-/** With what their writes cost: each outdates what was kept. */
+/** The statement's tables, with the cost of writes to them: each write invalidates cached results. */
 function Tables({ instanceId, row }: { instanceId: string; row: QueryRow }) {
   const t = useT();
   const { data } = useQuery(cacheTablesQuery(instanceId));

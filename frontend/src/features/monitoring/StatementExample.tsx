@@ -1,4 +1,5 @@
-// A statement as somebody executed it, for those who may see literals, and how long it takes with and without the cache.
+// A recorded execution of a statement, for users who may see literals, and how long the statement takes with and
+// without the cache.
 import { Button, Group, Stack } from '@mantine/core';
 import { useCan } from '@/api/session';
 import { useTrial } from '@/api/trial';
@@ -60,7 +61,7 @@ interface LatencyProps {
   database: string;
 }
 
-/** Of a trial: nothing but that tells what a hit takes. */
+/** Runs a trial and shows its times. Only a trial can measure how long a hit takes. */
 function Latency({ instanceId, statement, database }: LatencyProps) {
   const t = useT();
   const trial = useTrial(instanceId);

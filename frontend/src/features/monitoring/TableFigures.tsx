@@ -13,7 +13,7 @@ import { cacheTablesQuery } from './queriesApi';
 
 type Row = components['schemas']['CacheTable'];
 
-/** What the engine keeps of each table, who answered its reads, and what its writes left valid. */
+/** Figures per table: cached results, who answered its reads, and how many results its writes left valid. */
 export function TableFigures({ instanceId }: { instanceId: string }) {
   const t = useT();
   const told = useTold();

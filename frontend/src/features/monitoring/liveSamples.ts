@@ -1,5 +1,5 @@
-// The answer of a chart, with the rounds of polls that were told since. Pure.
-// Only times that the answer does not have yet: what it has is summed over its whole step, a round is one sample of it.
+// Appends polled rounds to the API's response of a chart. Only rounds newer than the response count: its figures are
+// summed over a whole step, but a round is one sample. Pure.
 import type { Round } from '@/api/useSamples';
 import type { MetricAnswer } from '@/charts/metricPanels';
 
@@ -10,7 +10,7 @@ export function withRound(rounds: Round[], next: Round): Round[] {
   return [...rounds, next].sort((a, b) => a.sampled_at - b.sampled_at).slice(-KEPT_ROUNDS);
 }
 
-/** As wide as it was: what comes at its end goes at its beginning. */
+/** Keeps the width of the span: as many samples are dropped at the start as were added at the end. */
 export function withRounds(answer: MetricAnswer, rounds: Round[], instanceId: string): MetricAnswer {
   const { times, step_seconds: step } = answer;
   const first = times[0];
@@ -35,7 +35,7 @@ export function withRounds(answer: MetricAnswer, rounds: Round[], instanceId: st
   };
 }
 
-/** The newest time of which the answer has a figure. */
+/** The newest time for which the response has a figure; undefined if it has none. */
 function lastKnown({ times, series }: MetricAnswer): number | undefined {
   return times.findLast((_, place) => series.some(({ values }) => (values[place] ?? null) !== null));
 }

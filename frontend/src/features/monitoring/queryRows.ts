@@ -1,5 +1,5 @@
-// The engine names the columns of its statement figures; the table shows whatever it reports. A unit at the end of a
-// name is read as such. Pure.
+// Rows of statement figures. The engine names the columns, and the table shows every column that it reports. A suffix
+// of a column's name is read as its unit. Pure.
 import { formatBytes } from '@/lib/bytes';
 import type { Translate } from '@/lib/i18n/context';
 import { formatCompact, formatDuration, formatPercent } from '@/lib/number';
@@ -7,21 +7,21 @@ import type { Ranking } from './search';
 
 export type QueryRow = Record<string, string | null>;
 
-/** What a ranking looks for, the better match first. */
+/** Patterns of the column that each ranking sorts by, the better match first. */
 const RANKED: Record<Ranking, RegExp[]> = {
   saved: [/^(?!observed).*(saved.*(us|ms|time|seconds)$|time.*saved)/i, /^(?!observed).*saved/i],
   waste: [/wast/i, /outdated|discarded|unused/i],
   observed: [/^observed.*saved/i],
 };
 
-/** The drawer alone has room for them. */
+/** Columns that only the drawer has room for. */
 const NOT_IN_THE_TABLE = new Set(['key', 'Tables']);
 
-/** What the cache would do, and what it does, are not mixed in one table. */
+/** Columns of an observed cache and those of a serving cache are not shown in one table. */
 const IS_OBSERVED = /^observed/i;
 const BESIDE_OBSERVED = /^(query|executions|not_cached|reasons|digest)$/i;
 
-/** The statement first, then what it is ranked by, figures before words; its digest, which is for machines, last. */
+/** Column order: the statement, the ranking's column, figures, words, and last the digest, which people do not read. */
 export function columnNames(rows: QueryRow[], first?: string): string[] {
   const isObserved = IS_OBSERVED.test(first ?? '');
   const names = allNames(rows).filter((name) =>
@@ -36,7 +36,10 @@ export function columnNames(rows: QueryRow[], first?: string): string[] {
   return names.sort((a, b) => place(a) - place(b));
 }
 
-/** The table leaves these to the drawer, so that the statement has room. What a newer engine adds is shown. */
+/**
+ * Columns that only the drawer shows, so that the statement has room. Columns that a newer engine adds are shown in the
+ * table.
+ */
 const IN_THE_DRAWER = new Set([
   'Inserts',
   'Bytes_saved',
@@ -61,31 +64,34 @@ export function isNumeric(rows: QueryRow[], name: string): boolean {
   return values.length > 0 && values.every((value) => /^-?\d+(\.\d+)?$/.test(String(value)));
 }
 
-/** The column that a ranking goes by; undefined when the engine reports none for it. */
+/** The column that a ranking sorts by; undefined if the engine does not report it. */
 export function rankColumn(rows: QueryRow[], ranking: Ranking): string | undefined {
   const names = allNames(rows).filter((name) => isNumeric(rows, name));
   return RANKED[ranking].flatMap((pattern) => names.find((name) => pattern.test(name)) ?? [])[0];
 }
 
-/** The rows with something to show in that column, the greatest first. */
+/** The rows with a value above 0 in this column, the greatest first. */
 export function ranked(rows: QueryRow[], column: string | undefined): QueryRow[] {
   if (!column) return rows;
   const worth = (row: QueryRow) => Number(row[column] ?? 0);
   return rows.filter((row) => worth(row) > 0).sort((a, b) => worth(b) - worth(a));
 }
 
-/** Whether any read was answered while the cache was off and observed. */
+/** True if any read was answered while the cache was off and observed. */
 export function wereObserved(rows: QueryRow[]): boolean {
   return rows.some((row) => Number(row.Observed_requests ?? 0) > 0);
 }
 
-/** By what the cache would save, while that is observed and as long as it has saved nothing; else by what it saves. */
+/**
+ * The default ranking: by the time that the cache would save, while it is observed or has served nothing yet; otherwise
+ * by the time that it saves.
+ */
 export function usualRanking(rows: QueryRow[], isObserving: boolean): Ranking {
   const hasServed = rows.some((row) => Number(row.Hits ?? 0) > 0);
   return wereObserved(rows) && (isObserving || !hasServed) ? 'observed' : 'saved';
 }
 
-/** What the drawer tells of a statement. The engine of an older minor version reports less: that is 0. */
+/** The figures of a statement for the drawer. A figure that an older engine does not report is 0. */
 export function factsOf(row: QueryRow) {
   const number = (name: string) => Number(row[name] ?? 0);
   const [executions, hits] = [number('Executions'), number('Hits')];
@@ -104,7 +110,7 @@ export function factsOf(row: QueryRow) {
   };
 }
 
-/** `changed=3, table_unknown=1` */
+/** Parses reasons such as `changed=3, table_unknown=1`. */
 export function reasonsOf(row: QueryRow): { name: string; count: number }[] {
   const told = (row.Reasons ?? '').split(', ').filter(Boolean);
   return told.map((text) => {
@@ -117,18 +123,18 @@ export function tablesOf(row: QueryRow): string[] {
   return (row.Tables ?? '').split(', ').filter(Boolean);
 }
 
-/** The schema that all its tables are in, if it is one. */
+/** The schema of all tables of the statement; undefined if they are in several. */
 export function schemaOf(row: QueryRow): string | undefined {
   const schemas = new Set(tablesOf(row).map((table) => table.split('.')[0]));
   return schemas.size === 1 ? [...schemas][0] : undefined;
 }
 
-/** A shape that has none is a statement that can be run. */
+/** True if the statement's shape has placeholders for literals. A shape without them is a statement that can be run. */
 export function hasLiterals(shape: string): boolean {
   return shape.includes('?');
 }
 
-/** The row of all other statements has no digest of its own. */
+/** False for the row that sums up all other statements: its digest is all zeros. */
 export function isOneStatement(row: QueryRow): boolean {
   return /[1-9a-f]/.test(row.Digest ?? '');
 }
@@ -141,7 +147,7 @@ const UNITS: [RegExp, (value: number, t: Translate) => string][] = [
   [/[_ ]ratio$/i, (value) => formatPercent(value * 100)],
 ];
 
-/** `TIME_SAVED_US` -> `Time saved`: the unit of a time is in the values. */
+/** `TIME_SAVED_US` -> `Time saved`. The unit is dropped, because the formatted values contain it. */
 export function readableColumn(name: string): string {
   const words = name
     .replace(/[_ ](us|ms|seconds)$/i, '')
@@ -155,14 +161,14 @@ export function readableFigure(name: string, value: string, t: Translate): strin
   return format ? format(Number(value), t) : formatCompact(Number(value));
 }
 
-/** The part of a server's reads that a near cache could answer, where the server has no engine. */
+/** The part of a server's reads that a near cache could answer. Only for servers without the engine. */
 export interface Estimate {
   read_time_ratio: number;
   sampled: number;
   repeated: number;
 }
 
-/** Fewer recent reads than this say little. */
+/** An estimate from fewer recent reads than this is not meaningful. */
 const FEW = 100;
 
 export function estimateText({ read_time_ratio: reads, sampled, repeated }: Estimate, t: Translate): string {

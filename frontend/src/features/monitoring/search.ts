@@ -18,12 +18,12 @@ export const RANGE_MS: Record<Range, number> = {
 
 export interface MonitoringSearch {
   range?: Range;
-  /** A zoomed span, milliseconds; both or none. */
+  /** The start of a zoomed span, in milliseconds; set only together with `to`. */
   from?: number;
   to?: number;
   live?: true;
   compare?: string;
-  /** Beside the span of the same length before it. */
+  /** Also show the preceding span of the same length. */
   previous?: true;
 }
 
@@ -53,7 +53,7 @@ export function nearSearch(raw: RawSearch): NearSearch {
   return { range: choiceParam(raw, 'range', RANGES) };
 }
 
-/** Of figures per statement, which are noted by the hour for a week. */
+/** The spans of figures per statement, which are stored by the hour for a week. */
 export const SPANS = ['1h', '24h', '7d'] as const;
 export type Span = (typeof SPANS)[number];
 
@@ -63,9 +63,9 @@ export const RANKINGS = ['saved', 'waste', 'observed'] as const;
 export type Ranking = (typeof RANKINGS)[number];
 
 export interface QueriesSearch {
-  /** Without it, since the server began to count. */
+  /** Absent means since the server started to count. */
   span?: Span;
-  /** Without it, by what the cache saves, or would save where it is observed. */
+  /** Absent means by the time that the cache saves, or would save while it is observed. */
   by?: Ranking;
   /** The digest of the statement whose details are shown. */
   statement?: string;

@@ -1,5 +1,5 @@
-// Live mode: charts go on with the rounds that are told. The whole is asked when they begin to be heard, since one may have
-// passed before, and then as often as without live mode.
+// Live mode: charts continue with pushed rounds of samples. All figures are requested again when the stream connects,
+// since rounds may have been missed, and then as often as without live mode.
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import { useSamples, type Round } from '@/api/useSamples';

@@ -1,5 +1,6 @@
-// One value, edited in place. Enter keeps it in the draft and moves on, Escape gives up, arrow keys go up and down.
-// While a cell has the focus, Tab passes all others by: behind hundreds of them is the review.
+// A parameter's value, edited in place. Enter adds the new value to the draft and moves to the next row, Escape
+// cancels, arrow keys move up and down. While a cell has the focus, Tab skips all other cells, because the review
+// button comes after hundreds of them.
 import { Popover, VisuallyHidden } from '@mantine/core';
 import { useCallback, useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import type { Instance, InstanceParameter } from '@/api/instances';
@@ -11,7 +12,7 @@ import type { Draft } from './useDraft';
 import { ValueEditor } from './ValueEditor';
 import classes from './parameters.module.css';
 
-/** Which row has the focus, if any. */
+/** The row that has the focus, if any. */
 export interface FocusedRow {
   name: string | undefined;
   set: (change: (old: string | undefined) => string | undefined) => void;
@@ -35,14 +36,14 @@ export function ValueCell({ row, instance, draft, canChange, isAdmin, focused }:
     () => setFocused((old) => (old === row.name ? undefined : old)),
     [setFocused, row.name],
   );
-  // A row that is scrolled away takes the focus with it, without a word.
+  // A virtual row that is scrolled away is unmounted without a blur event.
   useEffect(() => leave, [leave]);
   const isDrafted = row.name in draft.values;
   const close = () => {
     setIsEditing(false);
     button.current?.focus();
   };
-  /** Under what is configured, what the server runs instead. */
+  /** Adds the value that the server runs below the configured one, if they differ. */
   const withRunning = (value: ReactNode) =>
     row.is_drifted ? (
       <>
@@ -81,7 +82,7 @@ export function ValueCell({ row, instance, draft, canChange, isAdmin, focused }:
             onClick={() => setIsEditing(true)}
             onKeyDown={moveByArrow}
           >
-            {/* Not in place of the value, which whoever speaks to the page reads aloud. */}
+            {/* The label is added to the visible value and does not replace it, so that users of speech control can say the value. */}
             <VisuallyHidden>{t('parameters.edit', { name: row.name })} </VisuallyHidden>
             {isDrafted ? <DraftedValue row={row} value={draft.values[row.name] ?? null} /> : present}
           </button>
@@ -104,7 +105,7 @@ export function ValueCell({ row, instance, draft, canChange, isAdmin, focused }:
   );
 }
 
-/** What was configured before it was refused can only be given up. */
+/** The cell of a parameter that may no longer be set but still has a configured value. The value can only be removed. */
 function TakeOff({ row, draft, present }: { row: InstanceParameter; draft: Draft; present: ReactNode }) {
   const t = useT();
   const isDrafted = row.name in draft.values;

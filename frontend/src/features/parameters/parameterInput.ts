@@ -1,5 +1,5 @@
-// What somebody types into a parameter, judged before the server is asked. The preview has the last word:
-// this only catches what can be told from the parameter's own definition. Pure.
+// Checks a typed parameter value before a request is sent, by the parameter's definition alone. The preview decides.
+// Pure.
 import { formatBytes, parseBytes } from '@/lib/bytes';
 import type { InstanceParameter } from '@/api/instances';
 import type { Translate } from '@/lib/i18n/context';
@@ -18,12 +18,12 @@ export function isExpression(text: string): boolean {
   return EXPRESSION.test(text);
 }
 
-/** `[0|1|2]` as its choices; undefined for ranges, patterns and free text. */
+/** The choices of a definition such as `[0|1|2]`; undefined for ranges, patterns and free text. */
 export function choicesOf(allowed: string): string[] | undefined {
   return /^\[[^\]]*\|[^\]]*\]$/.test(allowed) ? allowed.slice(1, -1).split('|') : undefined;
 }
 
-/** The names of a set, as `sql_mode` has them. */
+/** The names in the value of a set such as `sql_mode`. */
 export function namesOf(text: string): string[] {
   return text
     .split(',')
@@ -40,7 +40,7 @@ export function rangeOf(allowed: string): { minimum: string; maximum: string } |
   return match ? { minimum: match[1] ?? '', maximum: match[2] ?? '' } : undefined;
 }
 
-/** `[0-10485760000]` in bytes as `0 B – 9.77 GiB`. */
+/** The range `[0-10485760000]` in bytes as `0 B – 9.77 GiB`. */
 export function readableRange({ allowed, unit }: Pick<InstanceParameter, 'allowed' | 'unit'>): string {
   const range = rangeOf(allowed);
   if (!range) return allowed.replace(/^\[|\]$/g, '').replaceAll('|', ' | ');

@@ -15,7 +15,10 @@ function normal(value: string): string {
   return SWITCHES[upper] ?? upper;
 }
 
-/** The engine's own names (`fqc_size`) follow the known ones: nobody configured them, and they differ all the same. */
+/**
+ * True if a variable of the engine (`fqc_size`) runs with a value other than its default. These variables are set
+ * through known parameters (`query_cache_size`), so they can differ although they are not configured themselves.
+ */
 export function isOwnChanged({
   name,
   running,
@@ -58,7 +61,7 @@ export function countByFilter(rows: InstanceParameter[]): Record<ParameterFilter
   };
 }
 
-/** What is in force: as configured, else as the server runs it, else the default. */
+/** The effective value: the configured one, else the one that the server runs, else the default. */
 export function presentValue(row: InstanceParameter): string | null {
   return row.configured ?? row.running ?? row.default;
 }

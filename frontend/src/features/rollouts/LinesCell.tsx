@@ -7,7 +7,7 @@ import { ParameterValue } from '@/components/ParameterValue';
 import { useT } from '@/lib/i18n/context';
 import classes from './rollouts.module.css';
 
-/** So many instances at most show their lines unfolded. */
+/** Up to this many instances show their lines unfolded. */
 export const FEW = 10;
 
 type Line = components['schemas']['FleetApplyLine'];
@@ -15,13 +15,13 @@ type Line = components['schemas']['FleetApplyLine'];
 interface LinesCellProps {
   lines: Line[];
   blocking?: string[];
-  /** What blocks, with what mends it, or is worth knowing; it stands for the sentences. */
+  /** Blocking problems and advice, each with its fix; shown instead of `blocking`. */
   findings?: Finding[];
-  /** Among few instances there is room to show everything. */
+  /** True if there are few instances, so that everything can be shown. */
   isOpen: boolean;
 }
 
-/** What changes on an instance: the names, unfolded to old and new; or why nothing can. */
+/** The changes of one instance: parameter names, which unfold to old and new values; or why nothing can be changed. */
 export function LinesCell({ lines, blocking = [], findings = [], isOpen }: LinesCellProps) {
   if (findings.length)
     return (

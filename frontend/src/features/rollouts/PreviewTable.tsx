@@ -8,7 +8,7 @@ import { FEW, LinesCell } from './LinesCell';
 import { tallyOf } from './target';
 import classes from './rollouts.module.css';
 
-/** What the template would change on each instance, and which it cannot go to. */
+/** The changes that the template would make on each instance, and the instances that it cannot be applied to. */
 export function PreviewTable({ items }: { items: FleetPreviewItem[] }) {
   const t = useT();
   return (

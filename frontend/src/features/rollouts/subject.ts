@@ -1,7 +1,7 @@
 import type { Translate } from '@/lib/i18n/context';
 import type { FleetApply } from './api';
 
-/** What goes to the instances, in a few words. */
+/** A short name of what a fleet apply brings to the instances: a new version or a template. */
 export function subjectOf(t: Translate, apply: FleetApply): string {
   return apply.kind === 'upgrade'
     ? t('rollout.upgradeTo', { version: String(apply.minor_version) })

@@ -95,7 +95,7 @@ interface RuleEffectProps extends Pick<RuleFieldsProps, 'index' | 'explained'> {
   wrong: string | undefined;
 }
 
-/** What it comes to: a mistake, or the statements that it decides. */
+/** The effect of a rule: an error, or the number of statements that it decides, with examples. */
 function RuleEffect({ index, explained, wrong }: RuleEffectProps) {
   const t = useT();
   const effect = explained.effects.find((each) => each.index === index);

@@ -10,7 +10,7 @@ export const ACTIONS = ['never', 'always', 'normal'] as const;
 const USUAL_SECONDS = 10;
 
 export interface RuleRow {
-  /** Stays with the row while it is moved. */
+  /** The identity of the row, which stays the same when the row moves. */
   key: number;
   digest: string;
   table: string;
@@ -33,7 +33,7 @@ export function rowOf(rule: Partial<Rule>, key: number): RuleRow {
   };
 }
 
-/** A proposed rule comes first: those after it might already decide for what it names. */
+/** The rows of the existing rules. A proposed rule comes first, because an earlier rule might match the same statements. */
 export function rowsOf(rules: Rule[], proposed: RulesSearch): RuleRow[] {
   const { digest, table, cache, ttl } = proposed;
   const added = cache && (digest ?? table) ? [{ digest, table, cache, ttl }] : [];
@@ -42,7 +42,7 @@ export function rowsOf(rules: Rule[], proposed: RulesSearch): RuleRow[] {
 
 export type RuleDraft = Partial<Omit<Rule, 'cache'>> & { cache: string };
 
-/** Empty fields are left out, and a time goes with `always` only. */
+/** The rules of the rows. Empty fields are left out, and a TTL is only sent with `always`. */
 export function rulesOf(rows: RuleRow[]): RuleDraft[] {
   return rows.map((row) => {
     const matches = MATCHES.flatMap((name) => (row[name].trim() ? [[name, row[name].trim()] as const] : []));
@@ -63,7 +63,7 @@ export function movedUp(rows: RuleRow[], index: number): RuleRow[] {
   return [...others.slice(0, index - 1), row, ...others.slice(index - 1)];
 }
 
-/** What is wrong with a field of a row; without a field: with the row itself. */
+/** The error of a row's field; an empty field means the error of the row as a whole. */
 export function errorAt(errors: RuleError[], index: number, field: string): RuleError | undefined {
   return errors.find((error) => error.index === index && error.field === field);
 }

@@ -59,7 +59,7 @@ export function diffQuery(id: string, comparison: Comparison) {
   });
 }
 
-/** What the template comes to on a class. */
+/** The values that a template resolves to on an instance class. */
 export function resolvedQuery(id: string, variables: Schemas['ClassVariablesRequest'], version?: number) {
   return queryOptions({
     queryKey: ['template', 'resolved', id, variables, version],
@@ -85,13 +85,13 @@ export function parameterNamesQuery(engineLine: string) {
   });
 }
 
-/** The lines of servers whose parameters are known. */
+/** The server release series whose parameters are known. */
 export const linesQuery = queryOptions({
   queryKey: ['catalogue', 'lines'],
   queryFn: () => unwrap(api.GET('/api/v1/engine-lines')).then(({ items }) => items),
 });
 
-/** That of most instances. */
+/** The server release series of most instances. */
 export const usualLineQuery = queryOptions({
   queryKey: ['instance', 'summary', 'line'],
   queryFn: () => unwrap(api.GET('/api/v1/fleet/summary')).then(({ engine_line: line }) => line),

@@ -1,4 +1,5 @@
-// What the API and the engine name, the second language names too. Their sources are read: a new name fails here.
+// Every name that the API and the engine use has a translation. The test reads their sources, so that a new name fails
+// here.
 import { expect, test } from 'vitest';
 import { toldBy, toldFacts, toldMetric } from './told';
 import { placeholders } from './translate';
@@ -28,7 +29,7 @@ function source(end: string): string {
   return text;
 }
 
-/** What the first group of the pattern finds, once each. */
+/** The distinct matches of the pattern's first group. */
 function named(text: string, pattern: RegExp): string[] {
   return [...new Set([...text.matchAll(pattern)].map(([, name = '']) => name))].sort();
 }
@@ -49,11 +50,13 @@ const backend = Object.entries(SOURCES)
   .filter(([path]) => path.endsWith('.py'))
   .map(([, text]) => text)
   .join('\n');
-// A class of problems (`status, code, title = 409, "conflict", ...`), one of them (`code="name_taken"`), the usual one
-// of a status (`404: ("not_found", ...`), or why a change was undone. What a moment does in UTC, and what is wrong with a password, is told of its field.
+// Codes of problems in the sources: a problem class (`status, code, title = 409, "conflict", ...`), one of its problems
+// (`code="name_taken"`), the default of a status (`404: ("not_found", ...`), or the reason why a change was undone.
+// Codes of a moment that is not UTC and of a bad password belong to fields.
 const PROBLEM_CODE =
   /(?:^ {4}(?:status, )?code, title.* = (?:\d+, )?|\bcode=(?!"overflow|"password_)|^ {4}\d{3}: \(|\bcode = (?="csrf)|\bundo\(run, (?!"internal))"(\w+)"/gm;
-// A finding (`Severity.ADVICE, "memory_tight"`, on one line or two), what a value violates, and what an expression does.
+// Codes of findings: a finding (`Severity.ADVICE, "memory_tight"`, on one line or two), a violation of a value, or an
+// expression.
 const FINDING_CODE =
   /(?:Severity\.\w+(?: if .*)?,\s*|\bseverity,\s*|\b_over\(|\b_not_known\(|\bViolation\(|\b_of_text\(|^ {4}code = (?="expression)|\bcode = (?="zero))"(\w+)"/gm;
 const engine = Object.entries(SOURCES)
@@ -61,7 +64,10 @@ const engine = Object.entries(SOURCES)
   .map(([, text]) => text)
   .join('\n');
 
-/** What a server that does not answer a check is told as, too. What is a finding of its own is among those. */
+/**
+ * Codes of server errors. They are also used for a check that the server did not answer. `privilege_missing` is a
+ * finding of its own.
+ */
 function serverErrors(): string[] {
   const found = named(source('gateway/errors.py'), /^ {4}(?:status, )?code, title.* = (?:\d+, )?"(\w+)"/gm);
   return found.filter((code) => code !== 'privilege_missing');
@@ -126,7 +132,7 @@ test.each(Object.keys(NAMES))('every %s has its Chinese words, and no other', (k
   expect(own.sort()).toEqual(names);
 });
 
-// What has words of its own only in part is listed by what must have them.
+// Kinds of which only some names have translations, with the names that must have one.
 const AT_LEAST: Record<string, () => string[]> = {
   parameter: () => [
     ...named(source('5.7.yaml'), /\{name: (query_cache_\w+)/g),
@@ -145,7 +151,7 @@ const AT_LEAST: Record<string, () => string[]> = {
 test.each(Object.keys(AT_LEAST))('every %s that must have Chinese words has them', (kind) => {
   const names = AT_LEAST[kind]?.() ?? [];
   expect(names.length).toBeGreaterThan(2);
-  // A field may be refused for what a finding has words for.
+  // For a refused field, the translation of a finding with the same code is used.
   const has = (name: string) =>
     `${kind}.${name}` in zhTold || (kind === 'field' && `finding.${name}` in zhTold);
   expect(names.filter((name) => !has(name))).toEqual([]);

@@ -1,4 +1,4 @@
-// Simplified Chinese for what the API and the engine say, by the names that they give it.
+// Simplified Chinese for the names that the API and the engine use.
 import type { ToldWords } from './told';
 
 const METRICS: Record<string, [title: string, formula: string]> = {
@@ -190,7 +190,7 @@ const ADVICE: ToldWords = {
   neutral: '读写均无明显倾向。',
 };
 
-/** What was refused, by the code of the problem; what exactly is in the API's own sentence. */
+/** Refused requests, by the code of the problem. The details are in the API's own sentence. */
 const PROBLEMS: ToldWords = {
   invalid: '请求无效',
   not_authenticated: '请先登录',
@@ -303,7 +303,7 @@ const RECOMMENDATIONS: ToldWords = {
   reconsider: '缓存已开启，但过去一小时内仅 {ratio} 的读操作由缓存应答，可考虑关闭。',
 };
 
-/** What a check noticed, by the code of the finding; the figures are in the API's own sentence. */
+/** Findings of checks, by the code of the finding. The figures are in the API's own sentence. */
 const FINDINGS: ToldWords = {
   rules_invalid: '规则无效',
   engine_line: '服务器不受支持',
@@ -362,7 +362,7 @@ const FINDINGS: ToldWords = {
   zero_on_this_class: '表达式在此规格下等于 0，低于最小值',
 };
 
-/** The same where the condition is met. */
+/** Titles of the same findings when the condition is met. */
 const MET: ToldWords = {
   engine_line: '服务器受支持',
   minor_version: '引擎版本符合要求',
@@ -374,7 +374,7 @@ const MET: ToldWords = {
   near_attached: '已有近端缓存',
 };
 
-/** What was seen, with its figures and names. */
+/** Observations, with their figures and names. */
 const SEEN: ToldWords = {
   rules_invalid: '规则：{rule}',
   engine_line: '{server}',
@@ -433,7 +433,7 @@ const SEEN: ToldWords = {
   zero_on_this_class: '表达式的值为 {value}',
 };
 
-/** The same where the condition is met, and other words are needed. */
+/** Observations when the condition is met, if the wording differs. */
 const SEEN_MET: ToldWords = {
   near_log: '二进制日志反映所有变化',
   near_server_cache: '结果在被存储或返回时告知近端缓存',
@@ -497,7 +497,7 @@ const NEEDED: ToldWords = {
   zero_on_this_class: '{allowed}',
 };
 
-/** What a check needs of a server that did not answer it, and what mends that, by the code of the error. */
+/** What a check needs from a server that did not answer it, and the fix, by the code of the error. */
 const ERRORS: Record<string, [needed: string, remedy: string]> = {
   server_failed: ['服务器可连接', '请重试。'],
   server_unreachable: ['服务器可连接', '请重试。'],
@@ -511,7 +511,7 @@ const ERRORS: Record<string, [needed: string, remedy: string]> = {
   answer_too_long: ['服务器可连接', '请排除上述错误，然后重新检查。'],
 };
 
-/** What mends it. */
+/** Fixes, by the code of the finding. */
 const REMEDIES: ToldWords = {
   engine_line: '请安装此版本自带的引擎。',
   minor_version: '请升级引擎；外部实例请在服务器上安装引擎后重新检查。',
@@ -574,7 +574,7 @@ const REMEDIES: ToldWords = {
   zero_on_this_class: '请使用最接近的可用值 {nearest}。',
 };
 
-/** Why a parameter is kept from operators or from everybody, by the code of the reason. */
+/** Why operators or all roles cannot set a parameter, by the code of the reason. */
 const ACCESS: ToldWords = {
   path: '它是服务器所在机器上的文件或目录。',
   code: '它会使服务器加载程序库，或执行命令、语句文件。',
@@ -686,7 +686,7 @@ const FIELDS: ToldWords = {
   password_required: '须重新提供',
 };
 
-/** Notes in place of figures that a server does not give. */
+/** Notes shown instead of figures that a server does not report. */
 const NOTES: ToldWords = {
   no_userstat: '服务器未开启表统计：请设置 userstat = ON，待产生流量后再查看。',
   no_performance_schema: '服务器未开启表统计：请设置 performance_schema = ON 并重启，待产生流量后再查看。',
@@ -715,13 +715,13 @@ const VERDICTS: ToldWords = {
   some: '{count} 次重复中有 {hits} 次由缓存返回。',
 };
 
-/** Why an instance of a fleet apply was left alone. */
+/** Why a fleet apply skipped an instance. */
 const SKIPPED: ToldWords = {
   aborted: '批量应用已中止',
   'stopped after failures': '失败过多，批量应用已停止',
 };
 
-/** Parameters of the cache, and those that are set most often. */
+/** Parameters of the cache, and frequently set ones. */
 const PARAMETERS: ToldWords = {
   fqc_type:
     'OFF：不返回也不存储；ON：缓存所有符合条件的读，带 SQL_NO_CACHE 的除外；DEMAND：只缓存带 SQL_CACHE 的读。即 query_cache_type。',
@@ -807,7 +807,7 @@ const PARAMETERS: ToldWords = {
   skip_name_resolve: '是否跳过客户端主机名的解析，只使用 IP 地址。',
 };
 
-/** What is wrong with a rule of `fqc_rules`. */
+/** Errors in a rule of `fqc_rules`. */
 const RULES: ToldWords = {
   rules_not_a_list: '请写成 JSON 规则列表。',
   rule_not_an_object: '规则应为包含匹配条件和 cache 的对象。',

@@ -37,7 +37,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%s, request %s)", e.Problem.Detail, e.Problem.Code, e.Problem.RequestId) + e.ToRun()
 }
 
-// ToRun is what a person is to run on the server, such as a GRANT, in lines of its own.
+// ToRun returns statements for a person to run on the server, such as a GRANT, one per line.
 func (e *Error) ToRun() string {
 	if e.Problem.Statements == nil {
 		return ""
@@ -53,7 +53,7 @@ func ToRun(statements []string) string {
 	return "\nRun on the server:\n  " + strings.Join(statements, "\n  ")
 }
 
-// IsNotFound tells whether the thing asked for does not exist.
+// IsNotFound reports whether the requested object does not exist.
 func IsNotFound(err error) bool {
 	var refusal *Error
 	return errors.As(err, &refusal) && refusal.Problem.Status == http.StatusNotFound
@@ -83,7 +83,7 @@ type unsendable struct{ err error }
 
 func (u unsendable) Read([]byte) (int, error) { return 0, u.err }
 
-// IfVersion alters or deletes exactly the version that was read.
+// IfVersion restricts an update or delete to the version that was read.
 func IfVersion(version int) RequestEditorFn {
 	return func(_ context.Context, request *http.Request) error {
 		request.Header.Set("If-Match", strconv.Quote(strconv.Itoa(version)))
@@ -91,7 +91,7 @@ func IfVersion(version int) RequestEditorFn {
 	}
 }
 
-// Read gives what an operation was answered, or its refusal.
+// Read returns the decoded response of an operation, or its refusal as an error.
 func Read[T any](answer *http.Response, err error) (T, error) {
 	var found T
 	if err != nil {
@@ -111,7 +111,7 @@ func Read[T any](answer *http.Response, err error) (T, error) {
 	return found, nil
 }
 
-// List follows the pages of a list to its end.
+// List requests all pages of a list and returns their items.
 func List[T any](page func(cursor *string) (*http.Response, error)) ([]T, error) {
 	all, cursor := []T{}, (*string)(nil)
 	for {
@@ -141,7 +141,7 @@ func asked(answer *http.Response) string {
 	return answer.Request.Method + " " + answer.Request.URL.Path
 }
 
-// transport is what every operation is sent by.
+// transport sends the requests of all operations.
 type transport struct {
 	token, agent string
 	http         *http.Client
@@ -184,7 +184,7 @@ const (
 	longestPause = 10 * time.Second
 )
 
-// pauseOf is the time after which a busy control plane wants to be asked again; none if it is not busy.
+// pauseOf returns how long a busy control plane asks the client to wait; 0 if it is not busy.
 func pauseOf(answer *http.Response) time.Duration {
 	seconds, err := strconv.Atoi(answer.Header.Get("Retry-After"))
 	pause := time.Duration(seconds) * time.Second

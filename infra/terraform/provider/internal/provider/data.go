@@ -11,7 +11,7 @@ import (
 	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
 
-// What the data sources have in common: rows of facts, findings, and how a failed read is told.
+// Shared by the data sources: rows of facts, findings, and the diagnostic of a failed read.
 
 var (
 	rootInstance   = path.Root("instance_id")

@@ -36,7 +36,8 @@ func password(s *server) string { return fmt.Sprintf("password = %q\n", s.Passwo
 func TestAMySQLServerSaysWhatItIsAndIsLoggedInToByItsKey(t *testing.T) {
 	s, server := needMySQL(t)
 	w := s.workdir(t)
-	// It has forgotten the account's hash: the password itself has to be encrypted.
+	// After FLUSH PRIVILEGES the server's cache no longer has the account's hash, so the client has to send the
+	// encrypted password.
 	server.run(t, "FLUSH PRIVILEGES")
 	w.apply(mysqlAt(server, "mysql-by-key", password(server)+fmt.Sprintf("public_key = %q", server.PublicKey)))
 	if found := w.outputs(); found["product"] != "MySQL" || found["edition"] == "" {
@@ -98,7 +99,7 @@ output "product" { value = fqc_instance.i.product }
 	w.configure(of("MySQL"))
 }
 
-// certificate makes one that signed itself, for the loopback address: name.pem and name.key.
+// certificate makes a self-signed certificate for the loopback address, in name.pem and name.key.
 func certificate(t *testing.T, folder, name string) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -1,7 +1,7 @@
 // Package provider maps the API's nouns to Terraform: one file per resource, data source or function.
 //
-// What holds for all of them: state carries what is configured and never how or when it was applied; whatever alters an
-// instance is a change set; a refusal becomes a diagnostic on the attribute at fault, with what mends it.
+// Conventions of all files: state contains what is configured, never how or when it was applied. Every change of an
+// instance is a change set. A refusal becomes a diagnostic on the attribute at fault, with the fix.
 package provider
 
 import (
@@ -28,17 +28,17 @@ import (
 // Address is where Terraform looks the provider up.
 const Address = "registry.terraform.io/fast-query-cache/fqc"
 
-// defaultTimeout is for one change of one instance, a restart included.
+// defaultTimeout limits one change of one instance, including a restart.
 const defaultTimeout = 10 * time.Minute
 
 type fqcProvider struct{ version string }
 
-// New is what plugin servers start.
+// New returns the constructor that plugin servers call.
 func New(version string) func() provider.Provider {
 	return func() provider.Provider { return &fqcProvider{version} }
 }
 
-// Connection is what resources work with: the API, and how changes are to be applied.
+// Connection is shared by all resources: the API client, and how changes are to be applied.
 type Connection struct {
 	*api.Client
 	when         api.When

@@ -14,7 +14,8 @@ import (
 
 var cacheFields = roots("type", "rule", "size_bytes", "result_set_bytes", "shrink_buffer_pool")
 
-// locateCache puts a finding on the size at the attribute that decides on it, and the rest at the instance.
+// locateCache assigns a finding on the size to the attribute that determines the size, and any other finding to the
+// instance.
 func locateCache(field string) (path.Path, bool) {
 	if field == "query_cache_size" {
 		return path.Root("size_bytes"), true
@@ -25,7 +26,7 @@ func locateCache(field string) (path.Path, bool) {
 	return path.Root("instance_id"), true
 }
 
-// sizing is the request that enables, and by which it is previewed.
+// sizing is the body of the request that enables the cache, and of its preview.
 func (r *queryCache) sizing(m queryCacheModel, isEnabled bool) map[string]any {
 	body := map[string]any{
 		"allow_restart": r.allowRestart, "type": cacheTypes[m.Type.ValueString()], "rule": api.SizeRuleBufferPool,
@@ -43,14 +44,15 @@ func (r *queryCache) sizing(m queryCacheModel, isEnabled bool) map[string]any {
 	return body
 }
 
-// choosesAnew: the rule or what it goes by has changed, and no size is written down.
+// choosesAnew reports whether the size has to be chosen again: the rule or its input has changed, and no explicit size
+// is set.
 func choosesAnew(ctx context.Context, plan, state queryCacheModel, req resource.ModifyPlanRequest) bool {
 	var written types.Int64
 	req.Config.GetAttribute(ctx, path.Root("size_bytes"), &written)
 	return written.IsNull() && (!plan.Rule.Equal(state.Rule) || !plan.ResultSetBytes.Equal(state.ResultSetBytes))
 }
 
-// size is the configured one: a server may round what it runs.
+// size returns the configured size. The server may run a rounded value.
 func (r *queryCache) size(ctx context.Context, m queryCacheModel) (types.Int64, error) {
 	found, err := r.configured(ctx, m.InstanceID.ValueString())
 	if err != nil || found["query_cache_size"].Resolved == nil {
@@ -60,7 +62,8 @@ func (r *queryCache) size(ctx context.Context, m queryCacheModel) (types.Int64, 
 	return types.Int64Value(count), err
 }
 
-// typeOf reads both spellings of a configured type; empty: off, or left to a server whose default is off.
+// typeOf normalizes both spellings of a configured type. Without one the cache is off, or left to a server whose
+// default is off.
 func typeOf(configured *string) string {
 	if configured == nil {
 		return ""

@@ -18,7 +18,7 @@ import (
 	"fast-query-cache.dev/terraform-provider-fqc/internal/api"
 )
 
-// A private stack for all tests of this package, started by the first that needs it.
+// One private stack for all tests of this package, started by the first test that needs it.
 
 var backend, _ = filepath.Abs("../../../../../backend")
 
@@ -42,7 +42,7 @@ type server struct {
 	OwnerPassword                                       string `json:"owner_password"`
 }
 
-// run is for what only the owner of the server's process may do.
+// run executes a statement as the owner of the server's process.
 func (s *server) run(t *testing.T, statement string) {
 	t.Helper()
 	command := exec.Command("mariadb", "--no-defaults", "--socket="+filepath.Join(s.Folder, "server.sock"), "--user="+s.Owner, "-e", statement)
@@ -52,7 +52,7 @@ func (s *server) run(t *testing.T, statement string) {
 	}
 }
 
-// needMySQL skips where there is no MySQL server, in capitals.
+// needMySQL skips the test, in capitals, if there is no MySQL server.
 func needMySQL(t *testing.T) (*stack, *server) {
 	t.Helper()
 	s := needStack(t)
@@ -70,7 +70,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// needStack skips where there is nothing to run against, and says which piece is missing.
+// needStack skips the test if the stack cannot run here, and says which piece is missing.
 func needStack(t *testing.T) *stack {
 	t.Helper()
 	if os.Getenv("TF_ACC") == "" {
@@ -89,7 +89,8 @@ func needStack(t *testing.T) *stack {
 	return found
 }
 
-// isStuck keeps the tests that follow from waiting as long, and tells what the stack's services said last.
+// isStuck records that the stack is stuck, so that later tests fail at once instead of waiting as long. It returns
+// `what` with the ends of the services' logs.
 func (s *stack) isStuck(what string) string {
 	s.stuck, _, _ = strings.Cut(what, "\n")
 	for _, service := range []string{"web", "worker", "scheduler"} {
@@ -99,7 +100,7 @@ func (s *stack) isStuck(what string) string {
 	return what
 }
 
-// noTerraform says why there is none that could run these tests, or nothing.
+// noTerraform says why there is no suitable Terraform for these tests; empty if there is one.
 func noTerraform() string {
 	text, err := exec.Command("terraform", "version", "-json").Output()
 	if err != nil {
@@ -145,7 +146,7 @@ func start() (*stack, error) {
 	return found, err
 }
 
-// startMySQL adds one to the stack, last of its servers.
+// startMySQL adds a MySQL server to the stack, as the last of its servers.
 func (s *stack) startMySQL() error {
 	if _, err := os.Stat(os.Getenv("FQC_MYSQLD")); err != nil {
 		return nil
@@ -186,7 +187,7 @@ func control(action string, more ...string) ([]byte, error) {
 	return text, err
 }
 
-// logIn makes a token the way the console does: with a session.
+// logIn creates a token in the same way as the console: with a session.
 func (s *stack) logIn() (string, error) {
 	jar, _ := cookiejar.New(nil)
 	session := &browser{s.Address, &http.Client{Jar: jar}, ""}
@@ -229,12 +230,12 @@ func (b *browser) call(method, path string, body any) (map[string]any, error) {
 	return found, nil
 }
 
-// connection is what a person at the console would do beside Terraform.
+// connection makes changes outside Terraform, as a person at the console would.
 func (s *stack) connection() *Connection {
 	return &Connection{Client: s.client, when: api.WhenNow, note: "beside terraform"}
 }
 
-// operation is one of those that make a change set of an instance.
+// operation is an API operation that creates a change set of an instance.
 type operation func(ctx context.Context, instance string, body io.Reader) (*http.Response, error)
 
 func (s *stack) setParameters(ctx context.Context, instance string, body io.Reader) (*http.Response, error) {
@@ -264,7 +265,7 @@ func (s *stack) alter(t *testing.T, instance string, how operation, body map[str
 	}
 }
 
-// inHours is the start of a window, as of a minute ago: at 0 it is open.
+// inHours is the start of a maintenance window so many hours from a minute ago. The window of 0 hours is already open.
 func inHours(hours int) string {
 	return time.Now().UTC().Add(time.Duration(hours)*time.Hour - time.Minute).Format("15:04")
 }
@@ -297,7 +298,7 @@ func (s *stack) parameter(t *testing.T, instance, name string) api.InstanceParam
 	return api.InstanceParameter{}
 }
 
-// abortWaiting leaves nothing that waits for its window, or is at work in one that is open.
+// abortWaiting aborts changes that wait for their window or run in an open one.
 func (s *stack) abortWaiting(t *testing.T, instance string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), runLimit)
