@@ -258,12 +258,15 @@ lint-engine:
 lint-python: backend
 	@cd backend && $(PYTHON) -m ruff check $(PYTHON_CODE) && $(PYTHON) -m ruff format --check $(PYTHON_CODE)
 	@cd backend && $(PYTHON) -m mypy && $(PYTHON) -m mypy --strict --ignore-missing-imports stack && .venv/bin/lint-imports
+	@found=$$(python3 .ci/words.py --most 0.5) || { echo "$$found"; exit 1; }
 lint-frontend: frontend
 	@cd frontend && npm run --silent lint && npm run --silent typecheck && npm run --silent check:size
 lint-terraform:
 	@cd infra/terraform/provider && test -z "$$(gofmt -l .)" && go vet ./...
 	@cd backend/rpc_clients/go && test -z "$$(gofmt -l .)" && go vet ./...
 	@test -z "$$(gofmt -l infra/helm infra/observability)"
+words: ## Comments that begin like half a sentence, and forty documented items drawn at random: SEED=1
+	@python3 .ci/words.py; python3 .ci/words.py --draw 40 --seed $(or $(SEED),1)
 audit: ## Ask the public databases about every locked dependency; says what could not be asked. COMPLETE=1: that fails, too
 	@python3 .ci/audit.py $(if $(COMPLETE),--complete)
 lint-shell: scripts/.venv/ready
@@ -324,6 +327,6 @@ ready-%:
 help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-22s %s\n", $$1, $$2}' Makefile
 
-.PHONY: soak version release packages up-plugin up-backend up-console with-rust with-node clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
+.PHONY: words soak version release packages up-plugin up-backend up-console with-rust with-node clean-root test-packages test-reproducible test-images up down reset demo status logs build build-all engine near backend frontend cli sdk-clients terraform test lint audit generate bench help \
 	test-engine test-engine-models test-engine-miri test-engine-server test-engine-line test-engine-mysql test-near test-peers test-peers-slice test-bench apps test-apps test-suites test-backend test-backend-line test-backend-postgres test-backend-sqlite test-frontend e2e test-cli test-sdk \
 	test-terraform test-helm test-dashboards test-stack test-house lint-engine lint-python lint-frontend lint-terraform lint-shell generate-check bench-standard bench-quick bench-near bench-cold listeners bench-backend test-faults faults
