@@ -124,7 +124,7 @@ def large(client: Client) -> int:
 
 
 def mix(client: Client) -> int:
-    """The mix of table 3: ten point selects and four ranges of 100 rows in a transaction. A tenth of the keys repeats."""
+    """The mix of table 3: ten point selects and four ranges of 100 rows in a transaction. A tenth of keys repeats."""
     client.query("BEGIN")
     for _ in range(10):
         is_hot = client.random.random() < HOT_SHARE

@@ -73,7 +73,7 @@ impl Parts {
     }
 }
 
-/// How a complete response ended, if it is one result and has its metadata.
+/// How a complete response ended. None unless it is a single result with its metadata.
 fn kind(response: &[u8], expect: Expect, capabilities: u64) -> Option<OutcomeKind> {
     match ResponseTracker::new(expect, capabilities).feed(response) {
         Progress::Done(outcome) if outcome.metadata_follows && !outcome.more_results_seen => Some(outcome.kind),
