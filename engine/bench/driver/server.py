@@ -57,7 +57,7 @@ class Server:
 
     @property
     def place(self) -> Sequence[str]:
-        """The options by which sysbench reaches the server."""
+        """The options with which sysbench connects to the server."""
         return "--mysql-host=127.0.0.1", f"--mysql-port={self.reached_at}"
 
     @property

@@ -234,7 +234,7 @@ def _overhead(measured: Measured, value: Any) -> str | None:
 
 
 def _break_even(measured: Measured, find: Callable[[str, Any], Spread | None] | None = None) -> Iterator[str]:
-    """The share of hits from which each configuration pays. `find`: how many times better than OFF it is at a point."""
+    """The least share of hits at which each configuration pays. `find`: how many times better than OFF it is."""
     find = find or (lambda name, value: aims.ratio_at(measured, name, BASE, value, "qps"))
     for name in measured.configurations:
         if name == BASE:

@@ -60,7 +60,7 @@ class Workload:
     conditions: Mapping[str, Any]
     kind: str = "load"
     published: str | None = None
-    # The factor by which the published measurement's axis is larger.
+    # How many times larger the published measurement's axis is.
     scale: int = 1
     targets: tuple[Mapping[str, Any], ...] = field(default=())
     # The number of runs of each point, if the profile's would take too long.

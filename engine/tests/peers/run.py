@@ -99,7 +99,7 @@ CHANGE = re.compile(
 class Outcome(NamedTuple):
     # `pass`, `fail`, `skipped` and the like. A test passes that differs in lines alone that are not compared.
     word: str
-    # The lines by which its output differs from the expected one, or the reason why it was skipped.
+    # The lines that differ from the expected output, or the reason why the test was skipped.
     printed: str
 
 

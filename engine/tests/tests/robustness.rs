@@ -609,8 +609,8 @@ fn a_server_outlives_the_starts_of_another_with_the_same_tmpdir() {
     warm(&first);
 }
 
-/// Of the two tables, one is for all that the engine needs to know of the columns, and one for the triggers. MariaDB has no other source
-/// of these that opens no table.
+/// One table is for all that the engine needs to know of the columns, and the other one for the triggers. MariaDB has no other source of
+/// these that opens no table.
 #[test]
 fn a_table_that_is_met_takes_two_temporary_tables_on_disk() {
     const TABLES: u64 = 100;

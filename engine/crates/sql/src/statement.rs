@@ -72,7 +72,7 @@ pub enum Kind {
     Harmless,
     /// Several statements in one text. Each of them reads or changes rows, or begins or ends a transaction.
     Several,
-    /// Several statements in one text, some of which are of other kinds.
+    /// Several statements in one text, some of other kinds.
     Multiple,
     Empty,
     /// A statement that is not understood. It may change or commit anything.

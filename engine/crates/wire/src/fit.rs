@@ -5,9 +5,9 @@
 
 use crate::{Bound, BoundType, NO_TYPE, Param, Parameter, Params};
 
-/// The types by which MySQL interprets the parameters of a prepared statement: those from its preparation, and those of the first values
-/// that did not fit these, for which it prepares the statement again. After a number, for example, it compares text as a number from then
-/// on.
+/// The types of a prepared statement's parameters as MySQL interprets them: those from its preparation, and those of the first values
+/// that did not fit these. For the latter MySQL prepares the statement again. After a number, for example, it compares text as a number
+/// from then on.
 #[derive(Clone, Debug, Default)]
 pub struct TakenFor {
     parameters: Vec<Parameter>,

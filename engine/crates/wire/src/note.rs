@@ -25,7 +25,7 @@ pub struct Note<'a> {
 pub enum Begins<'a> {
     /// A note, and the bytes after it.
     Note(Note<'a>, &'a [u8]),
-    /// There are too few bytes to tell whether this is a note.
+    /// There are too few bytes to decide whether this is a note.
     Unknown,
     Other,
 }

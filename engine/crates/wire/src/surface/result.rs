@@ -13,7 +13,7 @@ pub(super) enum Part {
     Frame,
 }
 
-/// The numbers of packets by which the parts of a response are recognized.
+/// Counts of packets, which identify the parts of a response.
 pub(super) struct Parts {
     /// The number of definitions directly after the first packet.
     definitions: u64,
