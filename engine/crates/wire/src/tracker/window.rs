@@ -20,7 +20,7 @@ pub(super) struct Window {
     is_broken: bool,
 }
 
-/// A complete packet. Only its first bytes are available.
+/// A complete packet. Only its first bytes are certain to be available.
 #[derive(Clone, Copy)]
 pub(super) struct Front<'a> {
     pub start: &'a [u8],
