@@ -1,4 +1,4 @@
-"""The command line: measure, or write the summary and plots of kept raw data again."""
+"""The command line: measures, or writes the summary and plots of kept raw data again."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RUN_DIR = Path(os.environ.get("RUN_DIR", FOLDER.parents[1] / ".run"))
 
 def main() -> int:
     arguments = parse()
-    # Asked to end, it ends its servers first.
+    # On SIGTERM, exit normally, so that the servers are stopped first.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if arguments.what == "report":
         return report(arguments.folder)

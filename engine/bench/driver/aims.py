@@ -1,4 +1,4 @@
-"""The aims that a workload states for itself, and the published figures, held against what was measured."""
+"""Compares what was measured with the aims that a workload states, and with published figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from driver.statistic import FEWEST_ROUNDS, Spread, ratio
 
 @dataclass(frozen=True)
 class Verdict:
-    """One aim at one point: what was wanted of a ratio, and what was found."""
+    """One aim at one point: the wanted ratio, and the one that was found."""
 
     title: str
     point: str
@@ -24,7 +24,7 @@ class Verdict:
 
     @property
     def words(self) -> str:
-        # Noise hides nothing when even the worse end of the range is good enough, or the better end is not.
+        # Noise does not matter if even the worse end of the range meets the aim, or if not even the better end does.
         is_one_sided = self._is_enough(self.found.low) == self._is_enough(self.found.high)
         if len(self.found.values) < FEWEST_ROUNDS or (self.found.doubt and not is_one_sided):
             return f"{self.found.doubt} to tell"

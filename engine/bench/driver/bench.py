@@ -25,7 +25,7 @@ STAGES: dict[str, Any] = {
     "rules-away": near.RulesAwayStage,
     "postgres": peer.PeerStage,
 }
-# One after the other; a load is measured on all servers in short turns.
+# These measure one server after the other. A load is measured on all servers in short turns.
 MEASURES: dict[str, Any] = {
     "write_cost": write_cost.measure,
     "near_write": near_write.measure,
@@ -49,7 +49,7 @@ def run_all(profile: Profile, workloads: list[Workload], folder: Path, say: Say)
 
 
 def present(stage: Any, workload: Workload) -> Workload:
-    """Without the configurations that this product does not have."""
+    """Returns the workload without the configurations that this product does not have."""
     names = tuple(name for name in workload.configurations if name not in stage.lacks)
     return dataclasses.replace(workload, configurations=names)
 
@@ -57,7 +57,7 @@ def present(stage: Any, workload: Workload) -> Workload:
 def measure_workload(stage: Any, workload: Workload, profile: Profile, say: Say) -> Iterator[dict[str, Any]]:
     for number, conditions in enumerate(workload.points(profile)):
         stage.serve(conditions["server"])
-        # More connections ask for the same results; anything else that varies wants another content.
+        # More connections read the same results, so only other axes need the caches to be filled again.
         if number == 0 or workload.axis != "threads":
             fill(stage, workload, conditions)
         for turn in range(workload.rounds or profile.rounds):
@@ -68,7 +68,7 @@ def measure_workload(stage: Any, workload: Workload, profile: Profile, say: Say)
 
 
 def fill(stage: Any, workload: Workload, conditions: dict[str, Any]) -> None:
-    """Kinds that fill the caches as a part of what they measure need nothing here."""
+    """Kinds that fill the caches as a part of their measurement need nothing here."""
     if workload.kind == "peer":
         for server in stage.servers.values():
             peer.warm(server, conditions)

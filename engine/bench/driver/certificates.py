@@ -1,4 +1,4 @@
-"""A throw-away authority with one certificate for the servers and one for sysbench, under the names sysbench wants."""
+"""A temporary authority with certificates for the servers and for sysbench, under names that sysbench expects."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def empty_cache(configuration: str, server: Server, size_mb: float) -> None:
 
 @contextmanager
 def storing_all(configuration: str, server: Server) -> Iterator[None]:
-    """While a pass asks every statement once, which is no reason to store any of them."""
+    """Stores every result inside of this context, although each statement is sent only once."""
     if configuration not in SWITCHED_ON:
         yield
         return

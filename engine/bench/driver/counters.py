@@ -26,14 +26,14 @@ SERVED = "do_command(*"
 
 
 class NotCounted(RuntimeError):
-    """A tool did not do as it should; the message says which."""
+    """A tool failed; the message says which."""
 
 
 def callgrind(folder: Path, product: Product) -> list[str]:
     """The command that the server runs under so that its instructions are counted."""
     between = [f"--toggle-collect={SERVED}", f"--zero-before={product.begins}", f"--dump-before={product.ends}"]
     tool = ["valgrind", "--tool=callgrind", "--quiet", "--vgdb=no"]
-    # A command may start it.
+    # The server may be started by a command.
     tool += ["--trace-children=yes", "--trace-children-skip=*/dirname,*/realpath"]
     return [*tool, f"--callgrind-out-file={folder / 'callgrind'}", *between]
 
@@ -84,7 +84,7 @@ class CountedInstructions:
 
 
 def read_profile(text: str) -> Instructions:
-    """A profile of callgrind's, as sums by file. A name stands in full where it is first used, then as its number."""
+    """Adds up a profile of callgrind by file. A name is written out at its first use, and then given by its number."""
     names: dict[str, str] = {}
     found = Instructions(Counter())
     current, called, is_call = "", "", False
@@ -103,7 +103,7 @@ def read_profile(text: str) -> Instructions:
             found.calls[current, called] += int(value.split()[0])
             is_call = True
         elif re.match(r"[0-9+*-]", line):
-            # The line after `calls=` is what the called function took, which is counted there.
+            # The line after `calls=` contains the cost of the called function, which is counted there.
             if not is_call:
                 found.by_object[current] += int(line.split()[1])
             is_call = False
@@ -128,15 +128,15 @@ class CountedCalls:
 
 
 def page_faults(thread: int) -> int:
-    """Pages of memory that the kernel had to find for this thread of a server."""
+    """The number of page faults of this thread of a server."""
     fields = Path(f"/proc/{thread}/task/{thread}/stat").read_text().rsplit(")", 1)[1].split()
     return int(fields[7]) + int(fields[9])
 
 
 class CountedLocks:
-    """Locks of the C library that threads of a server take, which was started with `environment`."""
+    """Counts the C library's locks that a server's threads take. The server needs `environment` at its start."""
 
-    # As in the source.
+    # The sizes are those in the source of the library.
     BLOCKS, BLOCK_BYTES, HEAD_BYTES = 512, 16 + 2048 * 16, 16
 
     def __init__(self, folder: Path) -> None:
@@ -147,7 +147,7 @@ class CountedLocks:
         self.environment = {"LD_PRELOAD": str(library), "LOCKS_TAKEN": str(self._counts)}
 
     def of(self, threads: Iterable[int]) -> list[Counter[int]]:
-        """What each of these threads has taken until now, by address."""
+        """Returns how often each of these threads has taken each lock until now, by the lock's address."""
         counts = self._counts.read_bytes()
         blocks = (counts[at : at + self.BLOCK_BYTES] for at in range(0, len(counts), self.BLOCK_BYTES))
         found = {struct.unpack_from("<Q", block)[0]: block for block in blocks}
@@ -159,7 +159,7 @@ def _pairs(block: bytes) -> Counter[int]:
 
 
 class Symbols:
-    """Where a running server's variables are."""
+    """Finds the variables of a running server by their addresses and names."""
 
     def __init__(self, pid: int, image: str) -> None:
         self._pid = pid

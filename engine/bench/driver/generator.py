@@ -11,7 +11,7 @@ from pathlib import Path
 from driver.machine import busy_seconds, process_seconds
 from driver.turns import GeneratorEnded, Seat, Table
 
-# All threads are connected, and wait for their turn.
+# The line that sysbench prints once all threads are connected and wait for their turn.
 CONNECTED = "Threads started!"
 
 
@@ -33,7 +33,7 @@ class Run:
     output: str
     cpu: Used
     turn_seconds: float
-    # All its turns together.
+    # The seconds of all its turns together.
     seconds: float
 
 
@@ -88,7 +88,7 @@ def run_in_turns(
     threads: int,
     seconds: float,
 ) -> dict[str, Run]:
-    """`servers`: the processes that the generators of these names put load on."""
+    """Runs load generators in turns. `servers` gives the process that each of them puts load on."""
     generators: dict[str, Generator] = {}
     try:
         with Table(list(commands), threads, seconds) as table:
@@ -101,7 +101,7 @@ def run_in_turns(
             machine, after = busy_seconds() - machine, _spent(generators, servers)
         outputs = {name: generator.finish() for name, generator in generators.items()}
     except GeneratorEnded as ended:
-        # Its own words tell more.
+        # The generator's own output says more.
         generators[ended.name].finish()
         raise
     finally:

@@ -18,5 +18,5 @@ class Ideal(Listening):
         self.place = ("--mysql-host=127.0.0.1", f"--mysql-port={self.port}")
 
     def status(self, _pattern: str) -> dict[str, int]:
-        """Everything is a hit, and nothing counts it."""
+        """All reads are hits, and they are not counted."""
         return {"Qcache_hits": 0}

@@ -46,7 +46,7 @@ LARGE_STATEMENTS = 30
 class State:
     name: str
     configuration: str
-    # Statements of the cache's owner that bring it about.
+    # Statements of the cache's owner that set this case up.
     settings: tuple[str, ...] = ()
     is_cached: bool = False
     learns: bool = False
@@ -186,7 +186,7 @@ def _dozes_by(server: Server) -> dict[str, str]:
 
 
 def _doze(server: Server, clients: list[Client]) -> None:
-    """As in a server at work, the sessions are older than the doze."""
+    """The sessions begin before light mode, as on a server at work."""
     for client in clients:
         script.read(client)
     _sign(server).touch()
@@ -211,7 +211,7 @@ def _bring_about(state: State, server: Server) -> None:
     server.rows(f"SET GLOBAL query_cache_size = {CACHE_MB * configuration.MEGABYTE}")
     for setting in state.settings:
         server.rows(setting)
-    # It serves once every statement that ran before has ended.
+    # The engine serves once every statement that ran before has ended.
     client = Client(server)
 
     def is_served() -> bool:
@@ -237,7 +237,7 @@ def _instructions(server: Server) -> Measure:
     counted = CountedInstructions(server)
 
     def measure_row(row: Row, one: Script, times: int, clients: list[Client]) -> None:
-        # What callgrind did not see begin it does not see: the server comes back from its read first.
+        # Callgrind only counts calls that it saw begin. A ping first lets the server return from its read.
         clients[0].connection.ping()
         one(clients[0])
         counted.start()

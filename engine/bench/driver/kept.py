@@ -1,4 +1,4 @@
-"""A folder of kept raw data, and series out of it."""
+"""Reads a folder of kept raw data, and makes series from it."""
 
 from __future__ import annotations
 

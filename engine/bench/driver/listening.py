@@ -1,4 +1,4 @@
-"""A program of this project that listens on a port of its own choice, and says which."""
+"""Starts a program of this project that listens on a port of its own choice and prints the port."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SAID = "listening on port "
 
 
 class NotListening(RuntimeError):
-    """The program did not start; the message says what it printed."""
+    """The program did not start; the message contains its output."""
 
 
 class Listening:

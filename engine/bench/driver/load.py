@@ -23,7 +23,7 @@ Results = dict[str, dict[str, Any]]
 
 
 def measure(servers: Mapping[str, Server], conditions: Mapping[str, Any], certificates: Path) -> Results:
-    """One round, in turns: of each server what the client saw, what was used, and how much of it the cache answered."""
+    """Runs one round in turns. Returns each server's speed and latency, its processor time, and its share of hits."""
     before = {name: server.status("Qcache%") for name, server in servers.items()}
     commands = {name: turns_command(server.place, conditions) for name, server in servers.items()}
     environment = os.environ | {"TURNS_SCRIPT": conditions["script"]}
@@ -34,7 +34,7 @@ def measure(servers: Mapping[str, Server], conditions: Mapping[str, Any], certif
         report = read_report(runs[name].output)
         after = server.status("Qcache%")
         counted = {key: value - before[name].get(key, 0) for key, value in after.items()}
-        # MySQL itself counts none.
+        # MySQL itself has no such counter.
         hits = counted.get("Qcache_hits", 0)
         results[name] = {
             "qps": report.queries / runs[name].seconds,
@@ -55,7 +55,7 @@ def measure(servers: Mapping[str, Server], conditions: Mapping[str, Any], certif
 
 
 def warm(name: str, server: Server, conditions: Mapping[str, Any], certificates: Path) -> None:
-    """Fills the caches before the first run: by one pass over what may repeat, or by the load itself."""
+    """Fills the caches before the first run: by one pass over the statements that may repeat, or by the load itself."""
     recipe = conditions.get("warm")
     if not recipe:
         return

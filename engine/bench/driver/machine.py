@@ -36,7 +36,7 @@ def slug(machine: dict[str, Any]) -> str:
 
 
 def busy_seconds() -> float:
-    """Processor time that anything has spent on the cores that we may use, other machines on them included."""
+    """Processor time that all processes, also those of other machines on these cores, have used on our cores."""
     ours = {f"cpu{core}" for core in os.sched_getaffinity(0)}
     cores = (line.split() for line in Path("/proc/stat").read_text().splitlines())
     return sum(_busy_ticks(ticks) for name, *ticks in cores if name in ours) / TICKS_PER_SECOND
@@ -54,7 +54,7 @@ def process_seconds(pid: int) -> float:
 
 
 def exact_seconds(pid: int) -> float:
-    """The same to the nanosecond, of the threads that there are now."""
+    """The same to the nanosecond, for the threads that exist now."""
     return sum(int(path.read_text().split()[0]) for path in Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
 
 
@@ -65,7 +65,7 @@ def _processor() -> str:
 
 
 def _version(program: str) -> str:
-    """Servers begin with their own path, which is a place on this machine."""
+    """A server's version line begins with its path, which is removed."""
     return re.sub(r"^/\S+\s+", "", _said(program, "--version"))
 
 

@@ -19,7 +19,7 @@ def measure(name: str, server: Server, conditions: Mapping[str, Any], certificat
     after = _held(server)
     entries = after["entries"] - before["entries"]
     used = before["free"] - after["free"]
-    # Each statement was asked once, and hardly anything else.
+    # Each statement was sent once, and hardly anything else was sent.
     payload = (after["wire"] - before["wire"]) / (conditions["tables"] * conditions["rows"])
     return {
         "entries": entries,

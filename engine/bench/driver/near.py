@@ -30,7 +30,7 @@ FETCHED = PROGRAMS.parent / "target" / "servers" / "memcached" / "bin" / "memcac
 MEMCACHED = os.environ.get("FQC_MEMCACHED", str(FETCHED) if FETCHED.exists() else "memcached")
 EACH_WAY_US = 500
 LOOPBACK, SOCKET = NAMES = ("NEAR", "NEAR_SOCKET")
-# Two names of one server: what is written there is held by the near caches before it, or not.
+# Two names of the same server: its near caches hold the written row, or they do not.
 HELD, NOT_HELD = WRITTEN = ("HELD", "NOT_HELD")
 MEMORY, SHARED = BY_RULES = ("MEMORY", "MEMCACHED")
 # The near cache that fills memcached for the one that is measured.
@@ -46,13 +46,13 @@ class NearFailed(RuntimeError):
 
 
 def distance(port: int, each_way_us: int, *more: str) -> Listening:
-    """Makes the server on this port seem far away on another one."""
+    """Makes the server on this port appear far away, at another port."""
     return Listening(DISTANCE, "--server", f"127.0.0.1:{port}", "--each-way-us", str(each_way_us), *more)
 
 
 class Near:
     def __init__(self, name: str, folder: Path, server: Server, right: Sequence[str | Path]) -> None:
-        """`right`: the options that say by what it serves."""
+        """`right`: the options for the way in which the near cache keeps results current."""
         self._socket, self._log = folder / f"{name}.sock", folder / f"{name}.log"
         self.port, self._metrics = free_port(), f"127.0.0.1:{free_port()}"
         loopback = ("--mysql-host=127.0.0.1", f"--mysql-port={self.port}")
@@ -79,7 +79,7 @@ class Near:
             return next(int(value) for name, value in cursor.fetchall() if name in (f"{tier} hits", "Hits"))
 
     def connect(self) -> pymysql.Connection[Any]:
-        """Without TLS: from end to end it could not read what it is asked."""
+        """Connects without TLS: the near cache could not read an encrypted connection."""
         return pymysql.connect(unix_socket=str(self._socket), user=USER, autocommit=True, ssl_disabled=True)
 
     def stop(self) -> None:
@@ -122,7 +122,7 @@ class NearStage(Stage):
         self._nears: list[Near] = []
 
     def serve(self, arguments: Sequence[str]) -> None:
-        """Once: nothing here is measured under other arguments."""
+        """Starts the servers only once, because nothing here is measured with other arguments."""
         if self._nears:
             return
         super().serve(arguments)
@@ -147,7 +147,7 @@ class RulesStage(Stage):
         return [*super().programs(), MEMCACHED]
 
     def serve(self, arguments: Sequence[str]) -> None:
-        """Once: nothing here is measured under other arguments."""
+        """Starts the servers only once, because nothing here is measured with other arguments."""
         if self._store:
             return
         super().serve(arguments)

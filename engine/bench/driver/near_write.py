@@ -28,7 +28,7 @@ def measure(name: str, server: Server, conditions: Mapping[str, Any], _certifica
         count = conditions["options"]["near_caches"]
         nears = [stack.enter_context(_attached(number, folder, server)) for number in range(count)]
         readers = [stack.enter_context(one.connect()).cursor() for one in nears]
-        # The first statement of a connection pays for more than itself.
+        # The first statement of a connection has additional costs.
         writer.execute(WRITE)
         seconds, waited = [], _waits(server)
         for _ in range(WRITES):

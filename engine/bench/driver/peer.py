@@ -19,7 +19,7 @@ from driver.postgres import Daemon, PostgresFailed
 from driver.workload import Profile
 
 STATEMENT = "\\set aid random(1, {rows})\nSELECT abalance FROM pgbench_accounts WHERE aid = :aid;\n"
-# Rows of one unit of pgbench's scale.
+# The number of rows per unit of pgbench's scale.
 ROWS_PER_SCALE = 100_000
 PORTS = {"OFF": 6432, "CACHED": 6442}
 
@@ -31,7 +31,7 @@ class PeerStage:
         self._parent = Path(tempfile.mkdtemp(prefix="fqc-bench-"))
         self._folder = self._parent / "peer"
         self._profile = profile
-        # Nothing of the other stage's kind.
+        # The other stage's certificates are not needed.
         self.certificates = self._folder
         self.servers: dict[str, Daemon] = {}
         self.settings: dict[str, Any] = {}
@@ -52,10 +52,10 @@ class PeerStage:
         self._end()
 
     def serve(self, arguments: Sequence[str]) -> None:
-        """All run from the beginning."""
+        """All servers run from the beginning."""
 
     def _make(self) -> None:
-        # The account of the servers must reach its own folder in it.
+        # The account of the servers must be able to reach its own folder inside.
         self._parent.chmod(0o711)
         postgres.own_folder(self._folder)
         server = self.servers["DIRECT"] = postgres.start_server(self._folder)
@@ -67,7 +67,7 @@ class PeerStage:
         self.settings = {"server_arguments": postgres.SERVER_SETTINGS}
 
     def _end(self) -> None:
-        # The server is asked last: the poolers would otherwise look for it.
+        # PostgreSQL is stopped last: the poolers would otherwise look for it.
         for server in reversed(self.servers.values()):
             server.stop()
         shutil.rmtree(self._parent, ignore_errors=True)
@@ -99,7 +99,7 @@ def _load(server: Daemon, threads: int, seconds: int) -> str:
 
 
 def _cache(name: str, server: Daemon) -> tuple[int, int]:
-    """Hits of the cache, and reads that it did not answer."""
+    """Returns the number of hits, and of reads that the cache did not answer."""
     if name != "CACHED":
         return 0, 0
     hits, selects = server.ask("SHOW POOL_CACHE")[0][:2]

@@ -25,7 +25,7 @@ from driver.kept import BASE, Kept, Measured
 from driver.statistic import Spread
 
 COLOURS = 32
-# Also told apart by their markers, for those who do not see the colours.
+# Different markers also distinguish them for those who do not see the colours.
 STYLES = {
     "OFF": {"color": "#6b7280", "marker": "s"},
     "NATIVE": {"color": "#d97706", "marker": "^"},
@@ -50,7 +50,7 @@ AXES = {
     "near_caches": "near caches",
     "entries": "cached entries of the written table",
 }
-# Files that do not change when the figures do not.
+# Files do not change if the figures do not.
 mpl.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
 Find = Callable[[str, Any], Spread | None]
 
@@ -93,7 +93,7 @@ def _peer(measured: Measured) -> Figure:
 
 
 def _with_legend(figure: Figure) -> Figure:
-    """One for all panels, below them, where it hides no point."""
+    """Draws one legend for all panels, below them, where it hides no point."""
     named: dict[str, Any] = {}
     for axes in figure.axes:
         lines, labels = axes.get_legend_handles_labels()
@@ -118,7 +118,7 @@ def _panel(axes: Axes, measured: Measured, title: str, find: Find) -> None:
 
 
 def _change(axes: Axes, measured: Measured) -> None:
-    """Ratios to OFF, with the published ones dashed."""
+    """Plots ratios to OFF, with the published ones dashed."""
 
     def find(name: str, value: Any) -> Spread | None:
         return ratio_at(measured, name, BASE, value, "qps")
@@ -153,7 +153,7 @@ def _label(axes: Axes, measured: Measured, title: str) -> None:
 
 
 def _latency(measured: Measured) -> Figure:
-    """Which share of the events took no longer than so long, all rounds together, at the middle of the axis."""
+    """Plots the share of events that took at most a given time, for all rounds together, in the middle of the axis."""
     value = raw.middle(measured.axis_values)
     figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
     for name in measured.configurations:
@@ -193,7 +193,7 @@ def _near_write(measured: Measured) -> Figure:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    """With few colours, since a few flat ones are all that there is: a quarter of the bytes."""
+    """Saves with few colours, because there are only a few flat ones. This takes a quarter of the bytes."""
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", dpi=100)
     plt.close(figure)

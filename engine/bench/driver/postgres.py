@@ -26,7 +26,7 @@ SERVER_SETTINGS = ("listen_addresses=", f"max_connections={MOST_CLIENTS * 3}", "
 
 
 class PostgresFailed(RuntimeError):
-    """PostgreSQL or pgpool-II did not do what it was asked; the message carries what it printed."""
+    """PostgreSQL or pgpool-II failed; the message contains its output."""
 
 
 def binary(name: str) -> str:
@@ -49,7 +49,7 @@ def own_folder(folder: Path) -> None:
 
 
 def say(folder: Path, *command: str) -> str:
-    """Runs a command to its end and gives what it printed."""
+    """Runs a command to its end, and returns its output."""
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True, **AS_ACCOUNT)
     if result.returncode:
         raise PostgresFailed(f"`{' '.join(command)}` failed:\n{result.stdout}{result.stderr}")
@@ -83,7 +83,7 @@ class Daemon:
         return [line.split("\t") for line in output.splitlines()]
 
     def stop(self) -> None:
-        # Both take it for: end now, break the connections, clean up.
+        # Both servers take SIGINT as: stop now, break the connections, clean up.
         self._process.send_signal(signal.SIGINT)
         self._process.wait()
 

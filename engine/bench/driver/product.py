@@ -14,7 +14,7 @@ class Product:
     name: str
     program: str
     settings: tuple[str, ...]
-    # Statements of the server's owner that load the plugin.
+    # Statements for an administrator that load the plugin.
     installing: tuple[str, ...]
     # A statement that returns the kernel's number of the thread that serves the session.
     thread: str
@@ -28,7 +28,7 @@ class Product:
 
     @property
     def image(self) -> str:
-        """The file that the kernel runs: a server that was fetched is started by a command."""
+        """The server's executable file. A server that was fetched is started by a command instead."""
         fetched = Path(self.program).parent.parent / "root" / "usr" / "sbin" / Path(self.program).name
         return str((fetched if fetched.exists() else Path(self.program)).resolve())
 

@@ -19,7 +19,7 @@ SUFFIX = ".json.xz"
 
 
 def write(path: Path, document: Any) -> None:
-    """The same document gives the same bytes."""
+    """Writes a document. The same document results in the same bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(document, separators=(",", ":")).encode()
     path.write_bytes(lzma.compress(text, check=lzma.CHECK_CRC32, preset=9 | lzma.PRESET_EXTREME))
@@ -50,7 +50,7 @@ def _kept(run: Mapping[str, Any], is_middle: bool) -> dict[str, Any]:
 
 
 def _summed(histogram: Iterable[tuple[float, int]]) -> list[list[float | int]]:
-    """The load generator has several buckets whose limits are the same once they are rounded."""
+    """Adds up buckets of a histogram whose limits are equal after rounding."""
     counts: Counter[float] = Counter()
     for bucket, count in histogram:
         counts[bucket] += count

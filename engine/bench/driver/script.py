@@ -29,7 +29,7 @@ COM_STMT_PREPARE, COM_STMT_EXECUTE = 0x16, 0x17
 LONGLONG = 8
 ANSWER_SECONDS = 300
 
-# No two statements of a run share one: the LIMIT, which no result depends on, makes each new.
+# Each statement of a run gets another number as its LIMIT. No result depends on it, but it makes the statement new.
 _serial = count(1000)
 
 
@@ -45,7 +45,7 @@ class Client:
             read_timeout=ANSWER_SECONDS,
         )
         self._thread = server.product.thread
-        # The same statements in each run and of each server.
+        # The seed is fixed, so that each run on each server sends the same statements.
         self.random = random.Random(1)
         self._prepared: dict[str, int] = {}
 
@@ -58,7 +58,7 @@ class Client:
             return list(cursor.fetchall())
 
     def thread(self) -> int:
-        """The number of the thread that serves it, in the kernel."""
+        """The kernel's number of the thread that serves this client."""
         return int(self.rows(self._thread)[0][0])
 
     def execute(self, text: str, *numbers: int) -> None:
@@ -82,7 +82,7 @@ class Client:
         return int(number)
 
     def _skip(self, definitions: int) -> None:
-        """Definitions, and the packet that ends them."""
+        """Skips definitions, and the packet that ends them."""
         for _ in range(definitions + 1 if definitions else 0):
             self._packet()
 
@@ -124,7 +124,7 @@ def large(client: Client) -> int:
 
 
 def mix(client: Client) -> int:
-    """As table 3: ten point selects and four ranges of a hundred rows in a transaction; a tenth of the keys repeats."""
+    """The mix of table 3: ten point selects and four ranges of 100 rows in a transaction. A tenth of keys repeats."""
     client.query("BEGIN")
     for _ in range(10):
         is_hot = client.random.random() < HOT_SHARE

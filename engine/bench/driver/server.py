@@ -24,7 +24,7 @@ START_SECONDS = 600
 STOP_SECONDS = 120
 SCHEMA = "sbtest"
 USER = "bench"
-# The same for every configuration, and written into every result.
+# These settings are the same for every configuration, and are written into every result.
 SETTINGS = (
     "--bind-address=127.0.0.1",
     "--skip-name-resolve",
@@ -34,7 +34,8 @@ SETTINGS = (
     "--table-open-cache=4096",
     "--back-log=1200",
     "--innodb-buffer-pool-size=1G",
-    # Commits wait for no disk: what is left to measure is processor time, where a cache's own cost shows most.
+    # Commits do not wait for the disk. What remains to be measured is processor time, where a cache's own cost shows
+    # most.
     "--innodb-flush-log-at-trx-commit=2",
 )
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -49,14 +50,14 @@ class Server:
         self.folder = folder
         self.product = product
         self.port = free_port()
-        # Another one, where something stands in between.
+        # The port that clients use. It is another one if a program stands in between.
         self.reached_at = self.port
         self._certificates = certificates
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def place(self) -> Sequence[str]:
-        """How sysbench reaches it."""
+        """The options with which sysbench connects to the server."""
         return "--mysql-host=127.0.0.1", f"--mysql-port={self.reached_at}"
 
     @property
@@ -64,7 +65,7 @@ class Server:
         return self.folder / "data"
 
     def install(self) -> None:
-        """Makes the data directory as the distribution's own installer does."""
+        """Creates the data directory as the distribution's installer does."""
         self.folder.mkdir()
         arguments = ["--no-defaults", f"--datadir={self.data}", f"--user={getpass.getuser()}"]
         if self.product is MARIADB:
@@ -77,7 +78,7 @@ class Server:
             raise ServerFailed(f"{command[0]} failed in {self.folder}:\n{result.stdout}{result.stderr}")
 
     def copy(self, folder: Path) -> Server:
-        """A server of its own on a copy of this one's data. This one must not run."""
+        """Returns a server on a copy of this one's data. This one must not run."""
         folder.mkdir()
         shutil.copytree(self.data, folder / "data")
         return Server(folder, self._certificates, self.product)
@@ -85,7 +86,7 @@ class Server:
     def start(
         self, arguments: Sequence[str], under: Sequence[str] = (), environment: Mapping[str, str] | None = None
     ) -> None:
-        """`under`: the program that runs the server, if it is not to run by itself."""
+        """Starts the server. `under`: a program that runs it, if it is not to run by itself."""
         (self.folder / "tmp").mkdir(exist_ok=True)
         settings = (*SETTINGS, *self.product.settings)
         command = [*under, self.product.program, "--no-defaults", *settings, *self._places(), *arguments]

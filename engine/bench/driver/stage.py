@@ -30,7 +30,7 @@ class Stage:
         self._arguments: Sequence[str] | None = None
         self.certificates = self.folder / "certificates"
         self.servers: dict[str, Any] = {}
-        # What each server said of itself under each set of arguments.
+        # What each server reported about itself under each set of arguments.
         self.settings: dict[str, dict[str, Any]] = {}
 
     @classmethod
@@ -49,7 +49,7 @@ class Stage:
         self._end()
 
     def serve(self, arguments: Sequence[str]) -> None:
-        """Has all servers running with these further arguments."""
+        """Restarts all servers with these further arguments, if they run with others."""
         if arguments == self._arguments:
             return
         for name in self.configurations:
@@ -84,7 +84,7 @@ class Stage:
 
 
 class MySqlStage(Stage):
-    """MySQL has no query cache of its own, and the plugin does not doze there."""
+    """MySQL has no query cache of its own, and the plugin has no light mode there."""
 
     product = MYSQL
     configurations = ("OFF", "FQC", "LOADED")

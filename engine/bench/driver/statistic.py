@@ -12,17 +12,17 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-# With fewer the range says nothing about the noise.
+# With fewer rounds the range says nothing about the noise.
 FEWEST_ROUNDS = 3
 
 
 class DifferentConditions(ValueError):
-    """Two series that must not be compared, and why."""
+    """Two series must not be compared; the message says why."""
 
 
 @dataclass(frozen=True)
 class Spread:
-    """Values of one measure over the rounds. `noisy_above` is the widest range, relative to the median, that tells."""
+    """The values of a measure over the rounds. `noisy_above` is the widest acceptable range, relative to the median."""
 
     values: tuple[float, ...]
     noisy_above: float
@@ -41,7 +41,7 @@ class Spread:
 
     @property
     def doubt(self) -> str | None:
-        """Why the median must not be taken for a result; nothing if it may."""
+        """The reason why the median must not be taken as a result. None if it may."""
         if len(self.values) < FEWEST_ROUNDS:
             return "too few rounds"
         if self.high - self.low > self.noisy_above * abs(self.median):
@@ -63,7 +63,7 @@ class Series:
 
 
 def ratio(series: Series, base: Series) -> Spread:
-    """The first as a multiple of the second, round by round."""
+    """The first series as a multiple of the second, round by round."""
     refuse_different(series, base)
     values = tuple(series.rounds[number] / base.rounds[number] for number in series.rounds)
     return Spread(values, min(series.noisy_above, base.noisy_above))
@@ -80,7 +80,7 @@ def refuse_different(series: Series, base: Series) -> None:
 
 
 def crossing(points: Sequence[tuple[float, float]], level: float) -> float | None:
-    """Where a line through points in order of x first reaches the level; nothing if it never does."""
+    """The x at which a line through these points, in order of x, first reaches the level. None if it never does."""
     if points and points[0][1] >= level:
         return points[0][0]
     for (x1, y1), (x2, y2) in pairwise(points):

@@ -1,4 +1,4 @@
-"""The summary in Markdown: what was measured on what, what falls short, then every workload with its tables."""
+"""The summary in Markdown: machine and conditions, aims that were missed, then every workload with its tables."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _turns(kept: Kept) -> str:
 
 
 def _foreign(kept: Kept) -> str:
-    """How much of the processors anybody else used while a run was measured."""
+    """The share of the processors that other processes used while runs were measured."""
     runs = [run["results"] for measured in kept.measured for run in measured.runs]
     shares = [_foreign_share(run, kept.machine["cores"]) for run in runs if "cpu_seconds" in run]
     if not shares:
@@ -114,7 +114,7 @@ def _cores(machine: Any) -> str:
 
 def _foreign_share(results: Any, cores: int) -> float:
     used = results["cpu_seconds"]
-    # Where each run had the machine for itself, what all took was kept in place of what the others took.
+    # If each run had the machine for itself, the kept figure is that of all processes, instead of the others alone.
     others = used.get("others", used.get("machine", 0) - used["server"] - used["client"])
     return max(0.0, float(others)) / (cores * float(results["seconds"]))
 
@@ -186,7 +186,7 @@ def _speed(measured: Measured) -> str:
 
 
 def _use(measured: Measured) -> str:
-    """Latency, processor time and hits: medians alone, the ranges are in the raw data."""
+    """Latency, processor time and hits. Only medians are shown; the ranges are in the raw data."""
     names = measured.configurations
     cached = [name for name in names if name in (*configuration.HAS_CACHE, *near.NAMES)]
     header = [measured.workload["axis"]]
@@ -234,7 +234,7 @@ def _overhead(measured: Measured, value: Any) -> str | None:
 
 
 def _break_even(measured: Measured, find: Callable[[str, Any], Spread | None] | None = None) -> Iterator[str]:
-    """`find`: how often what a configuration takes goes into what OFF takes."""
+    """The least share of hits at which each configuration pays. `find`: how many times better than OFF it is."""
     find = find or (lambda name, value: aims.ratio_at(measured, name, BASE, value, "qps"))
     for name in measured.configurations:
         if name == BASE:

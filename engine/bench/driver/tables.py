@@ -15,7 +15,7 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def figure(value: float) -> str:
-    """Three digits that tell, and no fraction of what is counted in hundreds."""
+    """Formats a number with three significant digits, and without a fraction from 100 on."""
     if abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}"
@@ -33,7 +33,7 @@ def percent(ratio: float) -> str:
 
 
 def change(ratio: Spread | None) -> str:
-    """A ratio as change, with its range; without a verdict where the runs do not allow one."""
+    """A ratio as a change, with its range. It has no verdict if the runs do not allow one."""
     if ratio is None:
         return NOTHING
     spread = f"({percent(ratio.low)}..{percent(ratio.high)})"

@@ -21,7 +21,7 @@ TRACES = {
 }
 READS = 1_000_000
 ROWS = 4000
-# Always the same trace.
+# The seed makes the trace always the same.
 ORDER = ("--rand-seed=1",)
 READS_OF_AN_EVENT = {"oltp_point_select": 1, "oltp_read_only": 14, "oltp_read_write": 14}
 

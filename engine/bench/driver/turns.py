@@ -23,7 +23,7 @@ THREADS_PER_SECOND = 128
 
 
 def turn_seconds(threads: int, seconds: float) -> float:
-    """More threads have longer events."""
+    """With more threads each event takes longer, so the turns are longer."""
     return min(seconds, max(LEAST_SECONDS, threads / THREADS_PER_SECOND))
 
 
@@ -55,7 +55,7 @@ class Seat:
         return {"TURNS_BEGIN": str(self._begins), "TURNS_ENDED": str(self._ends)}
 
     def started(self) -> None:
-        """The process has its own copies: if it ends, so do the pipes."""
+        """Closes our copies, once the process has its own. So the pipes end when the process ends."""
         for descriptor in self.descriptors:
             os.close(descriptor)
 
@@ -74,7 +74,7 @@ class Seat:
         self.seconds += time.monotonic() - begun
 
     def leave(self) -> None:
-        """No more turns: its threads come to their end."""
+        """Ends the turns: the generator's threads then end."""
         os.close(self._begin)
         os.close(self._end)
 
@@ -83,7 +83,7 @@ class Table:
     """The seats of all generators of one round."""
 
     def __init__(self, names: Sequence[str], threads: int, seconds: float) -> None:
-        """Everybody will work for so many seconds in all."""
+        """Plans turns in which each generator works for this many seconds in all."""
         self.turn_seconds = turn_seconds(threads, seconds)
         self._turns = max(1, round(seconds / self.turn_seconds))
         self.seats: Mapping[str, Seat] = {name: Seat(name, threads) for name in names}
@@ -96,7 +96,7 @@ class Table:
             seat.leave()
 
     def play(self) -> None:
-        """Each other time around the order is the reverse."""
+        """Gives the turns. Every second time the order is reversed."""
         order = list(self.seats.values())
         for _ in range(self._turns):
             for seat in order:

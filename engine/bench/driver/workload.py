@@ -41,11 +41,11 @@ class Profile:
     seconds: int
     rounds: int
     noisy_above: float
-    # Which servers: those of stage.py, or the peer of peer.py.
+    # The stage with the servers: that of stage.py, or another one such as that of peer.py.
     stage: str
     # Whether the results are worth a folder below runs/, or only one below the run directory.
     is_kept: bool
-    # Another profile: where a workload says nothing for this one, what it says for that one holds.
+    # Another profile, whose overrides apply where a workload has none for this one.
     like: str = ""
 
 
@@ -63,7 +63,7 @@ class Workload:
     # How many times larger the published measurement's axis is.
     scale: int = 1
     targets: tuple[Mapping[str, Any], ...] = field(default=())
-    # Runs of each point, where a profile's would take too long.
+    # The number of runs of each point, if the profile's would take too long.
     rounds: int | None = None
 
     def points(self, profile: Profile) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ def measure(name: str, server: Server, conditions: Mapping[str, Any], certificat
     entries = conditions["options"]["entries"]
     configuration.empty_cache(name, server, conditions["cache_mb"])
     with server.connect() as connection, connection.cursor() as cursor:
-        # The first statement of a connection pays for more than itself.
+        # The first statement of a connection has additional costs.
         cursor.execute(WRITE)
         if entries and name in configuration.HAS_CACHE:
             recipe = {"script": "sweep", "percent": 100, "statements": STATEMENTS}

@@ -1,5 +1,6 @@
--- Point selects that nobody has asked before, except for those that `fill` asks: each of them comes once more in `run`.
--- All have one shape: only the LIMIT, which no result depends on, makes a statement new.
+-- Point selects that were never sent before, except for those that `fill` sends: each of these comes once more in
+-- `run`.
+-- All have one shape. Only the LIMIT, which no result depends on, makes a statement new.
 
 require("oltp_common")
 
@@ -14,7 +15,7 @@ local function ask(number)
    con:query(string.format("SELECT c FROM sbtest%d WHERE id=%d LIMIT %d", table_number, id, sysbench.opt.first_text + number))
 end
 
--- What a new connection costs is no part of the step.
+-- Connections are made before the step begins, so their cost is no part of it.
 function thread_init()
    con = sysbench.sql.driver():connect()
    con:query("SELECT COUNT(*) FROM sbtest1 WHERE id = 1")

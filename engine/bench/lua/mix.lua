@@ -1,5 +1,5 @@
--- Point selects of which a given share repeats and the rest were never asked before.
--- Both kinds have one shape: only the LIMIT, which no result depends on, makes a statement new.
+-- Point selects: a given share repeats, and the rest were never sent before.
+-- Both kinds have one shape. Only the LIMIT, which no result depends on, makes a statement new.
 
 require("oltp_common")
 
@@ -15,7 +15,7 @@ end
 
 function thread_init()
    con = sysbench.sql.driver():connect()
-   -- No two runs of one server share a number: ten million for each thread, all below 2^53.
+   -- Runs on one server never share a number: each thread has ten million numbers, all below 2^53.
    serial = (os.time() % 100000) * 1e10 + sysbench.tid * 1e7 + FIRST
 end
 

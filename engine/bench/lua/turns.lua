@@ -1,5 +1,5 @@
--- Another script, whose threads work only when it is their turn: see driver/turns.py.
--- A thread reads when its turn ends, works until then, tells that it has stopped, and reads again.
+-- Runs another script, whose threads work only when it is their turn: see driver/turns.py.
+-- A thread reads when its turn ends, works until then, reports that it has stopped, and reads again.
 
 local FOLDER = debug.getinfo(1, "S").source:match("^@(.*)/")
 package.path = FOLDER .. "/?.lua;" .. package.path
@@ -23,7 +23,7 @@ local function seconds_now()
    return tonumber(time.seconds) + tonumber(time.nanoseconds) / 1e9
 end
 
--- A deadlock is no reason to end: the event is tried again.
+-- A deadlock does not end the thread: the event is tried again.
 local function try_event(thread_id)
    repeat
       local is_done, problem = pcall(event, thread_id)

@@ -1,5 +1,5 @@
-//! A connection that is answered from memory: whatever a client, a server and a feed send, in any order and cut anywhere. What
-//! passes is all that was sent; what takes its place is nothing but whole packets.
+//! A connection with a near cache, with any bytes from client, server and feed, in any order and cut anywhere. Bytes that pass are the
+//! bytes that were sent, and what the near cache sends instead consists of whole packets.
 #![no_main]
 
 use feed::Frame;

@@ -1,4 +1,4 @@
-//! Every text has an answer in every mode, and a blank before it changes nothing.
+//! Every text is classified in every mode, and a blank before it changes nothing.
 #![no_main]
 
 use flavour::{MARIADB, MYSQL};

@@ -1,4 +1,4 @@
-//! Parameters fit their payload to the last byte, or there are none.
+//! Parameters are parsed to the last byte of the payload, or not at all.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -12,7 +12,7 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-/* In the pause the engine finds out what a table is that it has not seen before. */
+/* The pause between repetitions, in which the engine looks up tables that are new to it. */
 enum { REPEATS = 3, PAUSE_MS = 20 };
 enum { SOCKETS = 1024, MORE_RESULTS = 8 };
 enum { MYSQL = 1, DEPRECATE_EOF = 1 << 24, QUERY_ATTRIBUTES = 1 << 27 };
@@ -23,10 +23,10 @@ typedef ssize_t receiver(int, void *, size_t, int);
 
 static struct connection {
   uint32_t capabilities;
-  int has_prepared_a_read; /* The last statement that was prepared is one. */
-  unsigned char *read; /* The command that waits for its answer. */
+  int has_prepared_a_read; /* The last prepared statement is a read. */
+  unsigned char *read; /* The command whose answer has not been read yet. */
   size_t read_length;
-  unsigned char *answer; /* What the client has not had of it. */
+  unsigned char *answer; /* The part of the answer that the client has not read yet. */
   size_t length, taken;
 } connections[SOCKETS];
 
@@ -36,7 +36,7 @@ static receiver *real_recv;
 __attribute__((constructor)) static void begin(void) {
   real_send = (sender *)dlsym(RTLD_NEXT, "send");
   real_recv = (receiver *)dlsym(RTLD_NEXT, "recv");
-  unsetenv("LD_PRELOAD"); /* Programs that the client starts are left alone. */
+  unsetenv("LD_PRELOAD"); /* Programs that the client starts do not load this library. */
 }
 
 static int says(const unsigned char *text, size_t length, const char *word) {
@@ -46,7 +46,7 @@ static int says(const unsigned char *text, size_t length, const char *word) {
   return 0;
 }
 
-/* A read without an effect that a test waits for or counts. */
+/* True for a read without an effect that a test waits for or counts. */
 static int is_plain_read(const unsigned char *text, size_t length) {
   static const char *effects[] = {";", "into", "for update", "share mode", "lock(", "sleep", "nextval", "lastval",
                                   "benchmark", "rand(", "uuid", "row_count", "warning_count", ":=", "last_insert_id",
@@ -58,13 +58,13 @@ static int is_plain_read(const unsigned char *text, size_t length) {
   return 1;
 }
 
-/* Where the text of a query begins, behind the command and, from a client of MySQL's, the number of its attributes. */
+/* Returns where the text of a query begins: after the command and, from MySQL's client, after the number of attributes. */
 static size_t begin_of_text(const struct connection *c, const unsigned char *command, size_t length) {
   if (!(c->capabilities & MYSQL) || !(c->capabilities & QUERY_ATTRIBUTES)) return 1;
   return length > 3 && command[1] == 0 && command[2] == 1 ? 3 : length;
 }
 
-/* The client of the suites prepares a statement, executes it and closes it before the next. */
+/* True if the command is to be repeated. The suites' client prepares a statement, executes it and closes it before the next one. */
 static int is_repeated(struct connection *c, const unsigned char *command, size_t length) {
   size_t head = *command == QUERY ? begin_of_text(c, command, length) : 1;
   if (*command == PREPARE) c->has_prepared_a_read = is_plain_read(command + head, length - head);
@@ -100,7 +100,7 @@ static int fill(int fd, struct connection *c, size_t more) {
   return 1;
 }
 
-/* One packet; its payload, or null when the connection has ended. */
+/* Reads one packet. Returns its payload, or null if the connection has ended. */
 static unsigned char *packet(int fd, struct connection *c, size_t *payload) {
   size_t at = c->length;
   if (!fill(fd, c, 4)) return NULL;
@@ -110,13 +110,13 @@ static unsigned char *packet(int fd, struct connection *c, size_t *payload) {
 
 static const unsigned char *after_integer(const unsigned char *at) { return at + (*at < 251 ? 1 : *at == 252 ? 3 : *at == 253 ? 4 : 9); }
 
-/* A whole answer. True if it is one result set, after which nothing waits on either side. */
+/* Reads a whole answer. True if it is one result set, after which nothing is pending on either side. */
 static int whole(int fd, struct connection *c) {
   size_t payload;
   int ends = c->capabilities & DEPRECATE_EOF ? 1 : 2;
   unsigned char *bytes = packet(fd, c, &payload);
   if (!bytes || bytes[0] == 0xff || bytes[0] == 0xfb || bytes[0] == 0) return 0;
-  size_t columns = bytes[0]; /* More than 250 are left alone. */
+  size_t columns = bytes[0]; /* Results with more columns are not repeated. */
   if (columns > 250) return 0;
   while (columns--)
     if (!packet(fd, c, &payload)) return 0;

@@ -61,7 +61,8 @@ PRODUCTS = {
         FETCHED / "bin/mysqltest",
         FETCHED / "root/usr/lib/mysql/plugin",
         "expected-mysql.toml",
-        # A system has few contexts of native I/O, without which this server does not start.
+        # A system has few contexts of native I/O, and without one this server does not start unless native I/O is
+        # off.
         (f"--client-bindir={FETCHED / 'bin'}", "--mysqld=--innodb-use-native-aio=0"),
         {"MTR_BINDIR": str(FETCHED)},
         "SKIPPED: MYSQL'S REGRESSION SUITE (PACKAGE mysql-testsuite) COULD NOT BE HAD; NOTHING WAS COMPARED WITH IT",
@@ -98,7 +99,7 @@ CHANGE = re.compile(
 class Outcome(NamedTuple):
     # `pass`, `fail`, `skipped` and the like. A test passes that differs in lines alone that are not compared.
     word: str
-    # The lines by which its output differs from the expected one, or the reason why it was skipped.
+    # The lines that differ from the expected output, or the reason why the test was skipped.
     printed: str
 
 
@@ -133,7 +134,7 @@ def repeating_client(scratch: Path, program: Path) -> Path:
     subprocess.run(compiler, check=True)
     started = f'#!/bin/sh\nLD_PRELOAD={library} exec {program} "$@"\n'
     if program.is_relative_to(FETCHED):
-        # A script, whose last word is to its own loader.
+        # The program is a script that ends by calling its own loader.
         words = program.read_text().replace("$0", str(program))
         started = words.replace(" --library-path", f" --preload {library} --library-path", 1)
     client.write_text(started)
@@ -142,7 +143,7 @@ def repeating_client(scratch: Path, program: Path) -> Path:
 
 
 class Peers:
-    """Runs of the same tests on the same machine."""
+    """Runs the same tests on the same machine, in different ways."""
 
     def __init__(self, product: Product, scratch: Path, chosen: list[str], counted: str, thread: int) -> None:
         self.product, self.scratch, self.chosen, self.thread = product, scratch, chosen, thread
@@ -163,10 +164,10 @@ class Peers:
         with log.open("w") as output:
             subprocess.run(command, cwd=self.product.suite, env=environment, stdout=output, stderr=subprocess.STDOUT)
         report = log.read_text(errors="replace")
-        # Its own directory and ports are others each time, and each of several workers has its own.
+        # Its directory and ports differ from run to run, and each of several workers has its own.
         own = rf"{re.escape(str(self.scratch / name))}(/\d+\b)?|--(port|socket)=\S+"
         found = outcomes(re.sub(own, "", report), self.counted)
-        # Half a gigabyte, which may be memory.
+        # A run leaves half a gigabyte, which may be in memory (tmpfs).
         shutil.rmtree(self.scratch / name, ignore_errors=True)
         if not found:
             raise SystemExit(f"{name}: no test ran\n{report[-2000:]}")
@@ -178,7 +179,7 @@ class Peers:
         return found
 
     def compare(self, repeated: tuple[bool, ...]) -> tuple[dict[str, str], int]:
-        """The tests that end otherwise with the plugin, with how, and how many were compared."""
+        """Returns the tests that end differently with the plugin, and how, and the number of compared tests."""
         found: dict[str, str] = {}
         compared: set[str] = set()
         chosen = self.chosen
@@ -191,14 +192,14 @@ class Peers:
                 if not is_same(outcome, other):
                     how = "with every read repeated" if repeats else "as it is"
                     found.setdefault(test, f"{how}\nplain: {told(outcome)}\nplugin: {told(other)}")
-            # What does not run on this machine does not run repeated, either.
+            # Tests that do not run on this machine do not run with repeated reads, either.
             chosen = self.named(compared)
             if not compared:
                 break
         return found, len(compared)
 
     def named(self, tests: Iterable[str]) -> list[str]:
-        """The options for these tests alone."""
+        """The command-line options that choose only these tests."""
         others = [option for option in self.chosen if not CHOOSES.match(option)]
         return others + sorted({test.split(" ")[0] for test in tests})
 

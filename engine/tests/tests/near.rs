@@ -45,7 +45,7 @@ impl Played {
     fn attach(server: &Server) -> Played {
         let mut feed = Client::connect(&server.endpoint(), &Login::default()).unwrap();
         feed.set_timeout(Some(PATIENCE)).unwrap();
-        // Another test's near cache may have missed its time, for which all of this account and address pause.
+        // If another test's near cache has missed a deadline, all near caches of this account and address have to pause.
         until("it may attach", || feed.query(ATTACH).unwrap().failure().is_none());
         feed.set_timeout(Some(Duration::from_millis(2))).unwrap();
         let mut played = Played {
@@ -62,7 +62,7 @@ impl Played {
         played
     }
 
-    /// It hears, says and renews nothing more, but its connection stays.
+    /// Stops the thread: the near cache receives, sends and renews nothing more, but its connection stays open.
     fn freeze(&self) {
         self.is_frozen[0].store(true, Ordering::SeqCst);
         until("it to freeze", || self.is_frozen[1].load(Ordering::SeqCst));
@@ -153,7 +153,7 @@ fn exchange(
     }
 }
 
-/// A connection of the near cache's.
+/// A client's connection that the near cache can mark as its own at the server.
 struct Marked {
     client: Client,
     own: Connection,
@@ -171,7 +171,7 @@ impl Marked {
     }
 }
 
-/// A near cache that holds the first row of `t`, with a connection of its own.
+/// A near cache that holds a result of the first row of `t`, and a connection through it.
 fn with_result(arena: &Arena) -> (Played, Marked, CommandReport) {
     let mut admin = arena.client();
     small_table(&mut admin, "t", "InnoDB");
@@ -213,7 +213,7 @@ fn watch(mut watcher: Client, before: &str, played: &Played, told: &CommandRepor
     }
 }
 
-/// The report's value in this column, of the one near cache that is attached.
+/// The value in this column of SHOW FQC NEAR, for the only near cache that is attached. None if there is none.
 fn reported(arena: &Arena, column: &str) -> Option<String> {
     let rows = arena.client().must("SHOW FQC NEAR").unwrap();
     let fqc_tests::client::Part::Rows(part) = &rows.parts[0] else { panic!("no rows") };
@@ -291,7 +291,7 @@ fn a_frozen_near_cache_costs_writers_its_lease_and_is_detached() {
 fn a_near_cache_whose_feed_is_cut_still_has_its_lease() {
     let arena = Arena::enter("n_cut");
     let (played, _connection, told) = with_result(&arena);
-    // It does not notice.
+    // A frozen near cache does not notice that its connection is killed.
     played.freeze();
     let kill = said(&arena.client().query("SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND user = 'root' AND db IS NULL AND command = 'Sleep' ORDER BY id DESC LIMIT 1").unwrap());
     arena.client_with(&[&format!("KILL {kill}")]);

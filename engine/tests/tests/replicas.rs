@@ -1,4 +1,4 @@
-//! Replicas: what an applier writes is never served from before, and is kept again as soon as its transaction has ended.
+//! Replicas: a result from before an applier's write is never served, and results are stored again as soon as its transaction has ended.
 
 mod traps;
 
@@ -55,8 +55,8 @@ impl Pair {
         self.arena.follows(&mut self.reader, read, write, expected);
     }
 
-    /// Writes another row until the result of the read outlives it: the key of the table is asked for in the background, and the server
-    /// shows how a row is found with the first that it looks for.
+    /// Writes another row until the result of the read survives that. The engine looks up the table's key in the background. It learns
+    /// how the server finds a row when the server first looks for one.
     #[track_caller]
     fn await_rows(&mut self, read: &str, write_of_another: &str) {
         until("a write of another row that leaves the result alone", || {
@@ -138,7 +138,7 @@ fn an_applier_writes_tables_of_any_engine() {
     }
 }
 
-/// Which rows they are, events say as surely as a client that names them.
+/// Row events identify their rows as certainly as a client's statement does.
 #[test]
 fn rows_that_events_leave_alone_are_kept() {
     let mut pair = Pair::start(&["--binlog-format=ROW"], &[]);
@@ -206,7 +206,7 @@ fn an_applier_whose_rows_are_not_known() {
     pair.follows(READ, &both, "12");
 }
 
-/// Rows that a server without the row's parent deletes itself: no event names their table.
+/// The rows are deleted by foreign keys, because their parent was deleted. No event names their table.
 #[test]
 fn an_applier_deletes_what_hangs_on_a_row() {
     for format in ["ROW", "STATEMENT"] {
@@ -231,7 +231,7 @@ fn an_applier_deletes_what_hangs_on_a_row() {
     }
 }
 
-/// Until a transaction has ended, what it has written is not kept; what it has not written is.
+/// Until a transaction has ended, results of tables that it has written are not stored. Results of other tables are.
 #[test]
 fn an_applier_waits_in_the_middle_of_a_transaction() {
     for format in ["ROW", "STATEMENT"] {
@@ -272,7 +272,7 @@ fn an_applier_gives_up_in_the_middle_of_a_transaction() {
         let status = holder.must("SHOW SLAVE STATUS").unwrap();
         said(&status).contains("Lock wait timeout exceeded")
     });
-    // Rolled back: as it was, and kept again.
+    // After the rollback the row is unchanged, and its results are stored again.
     assert_eq!(pair.arena.warm(&mut pair.reader, READ), "10");
     all(&mut holder, &["ROLLBACK", "STOP SLAVE", "START SLAVE"]);
     pair.catch_up();
@@ -307,7 +307,7 @@ fn what_an_applier_has_prepared_shows_when_it_is_committed() {
         all(&mut pair.writer, &["XA ROLLBACK 'y'"]);
         pair.catch_up();
         assert_eq!(pair.arena.warm(&mut pair.reader, READ), "11");
-        // Ended on the replica itself.
+        // This transaction is ended on the replica itself.
         all(&mut pair.writer, &prepare("z", "13").each_ref().map(String::as_str));
         pair.catch_up();
         let mut local = client(&pair.replica);
@@ -320,7 +320,7 @@ fn appliers_in_parallel_try_again_where_they_collide() {
     let parallel =
         ["--slave-parallel-threads=4", "--slave-parallel-mode=aggressive", "--slave-transaction-retries=100"];
     let mut pair = Pair::start(&["--binlog-format=ROW"], &parallel);
-    // With much to do, they run ahead of each other.
+    // With much to do, the applier's threads run ahead of each other.
     all(&mut client(&pair.replica), &["STOP SLAVE"]);
     for value in 0..300 {
         all(
@@ -390,7 +390,7 @@ fn a_replica_that_dies_and_comes_back() {
     pair.follows(READ, &["UPDATE t SET v = 12 WHERE id = 1"], "12");
 }
 
-/// Its applier was at work before.
+/// The replica's applier was at work before the plugin was loaded.
 #[test]
 fn a_plugin_that_comes_to_a_replica_at_work() {
     for format in ["ROW", "STATEMENT"] {

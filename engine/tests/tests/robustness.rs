@@ -1,4 +1,4 @@
-//! The plugin against clients that do not behave, and servers that end: nothing hangs, nothing dies, answers stay right.
+//! The plugin against misbehaving clients and servers that shut down: nothing hangs, nothing crashes, and answers stay right.
 
 mod plugin;
 
@@ -16,11 +16,11 @@ use fqc_tests::server::{Options, Server};
 
 const READ: &str = "SELECT v FROM d.t WHERE id = 7";
 const PATIENCE: Duration = Duration::from_secs(120);
-/// What `mysqladmin refresh` sends.
+/// The command that `mysqladmin refresh` sends.
 const COM_REFRESH: u8 = 7;
 const REFRESH_TABLES: u8 = 4;
 const STEP: Duration = Duration::from_millis(10);
-/// Several of the plugin's thread.
+/// The time of several rounds of the plugin's thread.
 const ROUNDS: Duration = Duration::from_millis(300);
 
 fn server(arguments: &[&str]) -> Server {
@@ -30,13 +30,13 @@ fn server(arguments: &[&str]) -> Server {
     let mut admin = server.admin().unwrap();
     admin.must("CREATE DATABASE d").unwrap();
     admin.must("CREATE TABLE d.t (id INT PRIMARY KEY, v INT)").unwrap();
-    // The sequence engine makes its tables up in any database.
+    // The sequence engine provides such tables in any database.
     admin.must("INSERT INTO d.t SELECT seq, seq * 10 FROM d.seq_1_to_1000").unwrap();
     warm(&server);
     server
 }
 
-/// Repeats a read until the cache answers it, so that what follows meets a working cache.
+/// Repeats a read until it is a hit, so that the test works on a cache that serves.
 fn warm(server: &Server) {
     let mut client = connect(&server.endpoint());
     let begun = Instant::now();
@@ -162,7 +162,7 @@ fn garbage_harms_nobody_else() {
     for _ in 0..200 {
         let mut line = TcpStream::connect(("127.0.0.1", port(&server))).unwrap();
         let noise: Vec<_> = (0..random.below(200)).map(|_| random.draw() as u8).collect();
-        // The server may hang up in the middle of the noise.
+        // The server may close the connection in the middle of the garbage.
         let _ = line.write_all(&noise);
     }
     still_right(&server);
@@ -206,7 +206,7 @@ fn two_thousand_connections_read_at_once() {
     }
 }
 
-/// For this process and the servers that it starts.
+/// Raises the limit of open files for this process and the servers that it starts.
 fn allow_open_files(wanted: u64) {
     // SAFETY: the structure is the caller's own; the calls change this process's limit alone.
     unsafe {
@@ -286,7 +286,7 @@ fn a_server_under_load_shuts_down_and_comes_back_with_its_cache() {
     still_right(&server);
 }
 
-/// Measured as what the process holds, not as what the cache believes.
+/// Measures the memory that the process holds, not what the cache's counters say.
 #[test]
 fn memory_stays_within_what_was_granted_and_comes_back() {
     const SMALL: u64 = 8 << 20;
@@ -356,7 +356,7 @@ fn the_plugin_leaves_and_returns_under_load() {
     still_right(&server);
 }
 
-/// The server still lists a plugin that was taken out until its last user is done with it.
+/// Waits until the plugin has ended. The server still lists it until its last user has released it.
 fn await_gone(admin: &mut Client, mut meanwhile: impl FnMut()) {
     let listed = "SELECT COUNT(*) FROM information_schema.PLUGINS WHERE PLUGIN_NAME = 'fqc'";
     let begun = Instant::now();
@@ -367,8 +367,8 @@ fn await_gone(admin: &mut Client, mut meanwhile: impl FnMut()) {
     }
 }
 
-/// Whether the plugin's thread has slept all the time. It makes ten rounds a second, unless it waits for the catalogue. A
-/// thread whose pause is over is runnable, also while other processes keep it from the processor.
+/// True if the plugin's thread has slept all the time. It makes ten rounds a second, unless it waits for the answer to a question to the
+/// server. A thread whose pause is over is runnable, even if other processes keep it from the processor.
 fn is_stuck(worker: &Path) -> bool {
     let status = || fs::read_to_string(worker.join("status")).unwrap();
     let line = |status: &str, name: &str| status.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
@@ -378,7 +378,7 @@ fn is_stuck(worker: &Path) -> bool {
     line(&after, "State") == "State:\tS (sleeping)" && line(&after, "voluntary_ctxt_switches") == before
 }
 
-/// The plugin's thread waits for a lock of the holder's; the server lets it wait for a second, and it asks again.
+/// Makes the plugin's thread wait for a lock that `holder` has. The server lets it wait for a second, and then it asks again.
 fn stop_worker(server: &Server, admin: &mut Client, holder: &mut Client) -> PathBuf {
     holder.must("LOCK TABLES mysql.global_priv WRITE").unwrap();
     let (worker, begun) = (worker_of(server), Instant::now());
@@ -421,14 +421,14 @@ fn the_plugin_ends_on_its_own_thread_where_that_was_its_last_user() {
     warm(&server);
 }
 
-/// The end of what a connection holds locked goes unseen, and then the connection rests, as one in a pool does.
+/// The engine does not observe the unlocking, and afterwards the connection is idle, as in a pool.
 #[test]
 fn what_was_locked_when_the_plugin_left_is_not_closed_at_its_next_load() {
     let server = server(&[]);
     let (mut admin, mut holder) = (connect(&server.endpoint()), connect(&server.endpoint()));
     holder.must("LOCK TABLES d.t WRITE").unwrap();
     admin.must("UNINSTALL SONAME 'fqc'").unwrap();
-    // It lets the plugin go by doing anything.
+    // The connection releases the plugin with its next statement.
     await_gone(&mut admin, || drop(holder.must("DO 1").unwrap()));
     holder.must("UNLOCK TABLES").unwrap();
     server.install_plugin().unwrap();
@@ -478,7 +478,7 @@ fn a_table_that_was_flushed_is_not_opened_by_a_question() {
     assert_eq!(number(&server, "Opened_tables"), before);
 }
 
-/// A question that is under way would read the definition after the tables are flushed: whatever may flush waits for it.
+/// A question under way would read the table's definition after the flush. So statements that may flush wait for it.
 #[test]
 fn a_flush_waits_for_the_question_that_is_under_way() {
     let server = server(&[]);
@@ -501,7 +501,7 @@ fn a_flush_waits_for_the_question_that_is_under_way() {
             client.read_response().unwrap()
         },
     ];
-    // The server logs what it was asked here once it has answered.
+    // The server logs the question once it has answered it.
     let answered = |question: &str| fs::read_to_string(&log).unwrap().matches(question).count();
     let question = flavour::ask(
         flavour::MARIADB.catalogue.table,
@@ -531,12 +531,12 @@ fn a_flush_waits_for_the_question_that_is_under_way() {
     }
 }
 
-/// No question about tables opens one, whenever it is asked: what was flushed stays closed, and no file of it is needed.
+/// No question about a table opens it, at whatever time it is asked. A flushed table stays closed, and its files are not needed.
 #[test]
 fn questions_about_tables_open_none() {
     let catalogue = &flavour::MARIADB.catalogue;
     let of_all = [catalogue.view, catalogue.table];
-    // Whether it is a view is asked before: those about columns would open what is behind one.
+    // The engine first asks whether it is a view: questions about a view's columns would open the tables behind it.
     let of_tables = [catalogue.columns, catalogue.unique_keys];
     let of_tables = [&of_tables, catalogue.unnamed_changes, catalogue.programs.as_ref().unwrap().existing].concat();
     let server = Server::start(Options::default()).unwrap();
@@ -551,7 +551,7 @@ fn questions_about_tables_open_none() {
             .unwrap();
     }
     let mut opened = Vec::new();
-    // At first the server opens what is always open: its own table of routines.
+    // At first the server opens its own table of routines, which then stays open.
     for is_first in [true, false] {
         admin.must("FLUSH TABLES d.InnoDB, d.Aria, d.MyISAM, d.of_InnoDB, d.of_Aria, d.of_MyISAM").unwrap();
         for name in ["InnoDB", "Aria", "MyISAM", "of_InnoDB", "of_Aria", "of_MyISAM"] {
@@ -566,7 +566,7 @@ fn questions_about_tables_open_none() {
     assert!(opened.is_empty(), "{opened:#?}");
 }
 
-/// A server that starts removes the temporary tables of another in the same folder, and that one can crash.
+/// A server that starts removes the temporary tables of another server in the same folder, which can crash that one.
 #[test]
 fn a_server_with_the_same_tmpdir_is_named_at_the_load() {
     let (first, alone) = (Server::start(Options::default()).unwrap(), server(&[]));
@@ -576,7 +576,7 @@ fn a_server_with_the_same_tmpdir_is_named_at_the_load() {
     assert!(!alone.error_log().contains("has the same tmpdir"), "{}", alone.error_log());
 }
 
-/// The engine asks nothing that makes a file while another server removes such files, and goes on afterwards.
+/// The engine asks no question that creates a file while another server may remove such files, and asks again afterwards.
 #[test]
 fn a_server_outlives_the_starts_of_another_with_the_same_tmpdir() {
     const STARTS: usize = 40;
@@ -609,7 +609,8 @@ fn a_server_outlives_the_starts_of_another_with_the_same_tmpdir() {
     warm(&first);
 }
 
-/// One for all that is to be known of its columns, and one for its triggers: MariaDB has no other source that opens no table.
+/// One table is for all that the engine needs to know of the columns, and the other one for the triggers. MariaDB has no other source of
+/// these that opens no table.
 #[test]
 fn a_table_that_is_met_takes_two_temporary_tables_on_disk() {
     const TABLES: u64 = 100;
@@ -619,7 +620,7 @@ fn a_table_that_is_met_takes_two_temporary_tables_on_disk() {
         let columns = "id INT PRIMARY KEY, v INT, w INT AS (v + 1), UNIQUE (v)";
         client.must(&format!("CREATE TABLE d.t{table} ({columns}) ENGINE = InnoDB")).unwrap();
     }
-    // By then the engine knows all else.
+    // After this the engine knows everything else.
     warm(&server);
     let before = number(&server, "Created_tmp_disk_tables");
     for table in 0..TABLES {
@@ -630,6 +631,6 @@ fn a_table_that_is_met_takes_two_temporary_tables_on_disk() {
         });
     }
     let made = number(&server, "Created_tmp_disk_tables") - before;
-    // Less than one more for each, since the engine may still have asked about something else.
+    // Less than one more for each table is allowed, since the engine may also have asked about something else.
     assert!((TABLES..3 * TABLES).contains(&made), "{made} temporary tables for {TABLES} tables");
 }

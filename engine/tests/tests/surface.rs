@@ -20,7 +20,7 @@ fn columns(response: &Response) -> Vec<String> {
     rows.columns.iter().map(|column| String::from_utf8_lossy(&column.name).into_owned()).collect()
 }
 
-/// Brings back what a test has set for the whole server.
+/// Restores the settings of the whole server.
 const RESTORE: [&str; 3] = [
     "SET GLOBAL query_cache_type = ON",
     "SET GLOBAL query_cache_size = 67108864",
@@ -193,7 +193,7 @@ fn who_may_only_flush_the_sessions_status_leaves_the_counters() {
     assert!(hits(&mut root) < before, "`{flush}`");
 }
 
-/// The numbers of a status listing whose names begin so. Two of ours are words.
+/// The numbers in a status listing whose names begin with `prefix`. Two of the plugin's values are words, and left out.
 fn status(client: &mut Client, statement: &str, prefix: &str) -> Vec<(String, u64)> {
     let rows = client.must(statement).unwrap().rows(false);
     let text = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref().unwrap_or_default()).into_owned();
@@ -312,7 +312,7 @@ fn show_fqc_tells_the_state_and_the_reasons() {
     client.must(flush).unwrap();
     client.must("SELECT SUM(SLEEP(0.01)), v FROM t").unwrap();
     client.must("SELECT v FROM t").unwrap();
-    // Why an earlier read was not kept may be found out only now.
+    // The reason why an earlier read was not stored may become known only now.
     let response = client.must("show fqc reasons like 'side_effect'").unwrap();
     assert_eq!(columns(&response), ["Reason", "Count", "Share", "Time_us", "Meaning", "Statement"]);
     let row = response.rows(false).remove(0);
@@ -398,7 +398,7 @@ fn show_fqc_refuses_nonsense_in_the_servers_words() {
     assert_eq!(client.scalar("SELECT 1").unwrap().as_deref(), Some("1"));
 }
 
-/// The server only seems to be of another line.
+/// A fault makes the server seem to be of another release line.
 #[test]
 fn a_version_that_was_never_tested_is_named() {
     let environment = vec![("FQC_FAULT".to_owned(), "version:12.3.1-MariaDB".to_owned())];
@@ -437,7 +437,7 @@ fn texts_that_only_look_like_the_names() {
     assert_eq!(arena.warm(&mut client, "SELECT query_cache_size, query_cache_type FROM t"), "2,b");
 }
 
-/// A server that has the library but has not installed it.
+/// A server that has the library in its plugin folder, but has not installed it.
 fn bare(arguments: &[&str]) -> Server {
     let arguments = arguments.iter().map(|one| one.to_string()).collect();
     let server = Server::start(Options { plugin: Some(plugin::path()), arguments, ..Options::default() }).unwrap();

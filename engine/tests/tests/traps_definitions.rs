@@ -16,7 +16,7 @@ fn each_follows(arena: &mut Arena, reader: &mut Client, definer: &mut Client, re
     }
 }
 
-/// A read whose result may or may not be kept is never old.
+/// Checks that a read is never stale. Its result may be stored or not.
 #[track_caller]
 fn stays_true(arena: &mut Arena, reader: &mut Client, definer: &mut Client, read: &str, steps: &[(&str, &str)]) {
     for (step, expected) in steps {
@@ -189,7 +189,7 @@ fn stored_routines_that_are_redefined() {
         ("UPDATE t SET v = 21 WHERE id = 2", "31,21"),
     ];
     stays_true(&mut arena, &mut reader, &mut definer, "SELECT n, f() FROM w", &steps);
-    // A function that takes the name of a native one is not called without its database.
+    // A function with the name of a native one is only called if it is qualified with its database.
     arena.warm(&mut reader, "SELECT ABS(-1) FROM t WHERE id = 1");
 }
 
@@ -299,8 +299,8 @@ fn granted_and_revoked_privileges() {
 
 type Way<'a> = &'a dyn Fn(&mut Client);
 
-/// The server keeps what was granted when an account came, a database was chosen or a role set; of two sessions of one account
-/// one may still read what the other may not.
+/// The server keeps the privileges from the time when an account logged in, a database was chosen or a role set. Of two sessions of one
+/// account, one may still read what the other may not.
 #[test]
 fn privileges_that_only_older_sessions_have() {
     let (mut arena, mut definer, mut root) = with_table("d_kept");
@@ -336,7 +336,7 @@ fn privileges_that_only_older_sessions_have() {
         choose(&mut newer);
         (0..2).for_each(|_| arena.miss(&mut newer, read, "error 1142"));
     }
-    // A reset sets back what was set, not what is granted.
+    // A reset restores settings, not privileges.
     definer.must("GRANT SELECT ON *.* TO gus@'%'").unwrap();
     let login = Login { database: Some("d_kept".into()), ..login };
     let mut older = arena.client_as(&login);
@@ -434,14 +434,14 @@ fn grants_to_some_of_the_clients_of_an_account() {
         (0..2).for_each(|_| arena.miss(&mut by_address, read, "error 1142"));
     }
     definer.must("GRANT SELECT ON d_some.* TO wide@'%'").unwrap();
-    // With one host all clients of the account are alike again.
+    // If the account has one host only, all its clients have the same privileges again.
     until("clients at two places share results", || {
         arena.warm(&mut by_address, read);
         arena.ask(&mut by_socket, read).1
     });
 }
 
-/// A password that has expired with time: until there is another, the server answers nothing.
+/// A password expires with time. Until it is changed, the server answers nothing.
 #[test]
 fn an_account_whose_password_expires() {
     const EXPIRED: u16 = 1820;
@@ -578,7 +578,7 @@ fn roles_outlive_a_change_of_user_and_a_reset() {
 fn a_storage_engine_is_never_busy_with_a_question() {
     let server = start(&[]);
     server.admin().unwrap().must("CREATE DATABASE d").unwrap();
-    // Not further up: there may be another server's.
+    // Do not search further up, because the files of another server may be there.
     let library = server.program().canonicalize().unwrap().ancestors().take(3).find_map(|above| {
         let library = above.join("lib/mysql/plugin/ha_archive.so");
         library.is_file().then_some(library)

@@ -50,7 +50,7 @@ fn found_rows_and_row_count_after_a_hit() {
     }
 }
 
-/// A read that fails after its first rows leaves their number, and one that fails before it begins that of the served read.
+/// A read that fails after its first rows leaves their number. One that fails before it begins leaves the number of the served read.
 #[test]
 fn rows_found_by_a_read_that_fails_on_its_way() {
     let mut arena = Arena::enter("g_half");
@@ -69,7 +69,7 @@ fn rows_found_by_a_read_that_fails_on_its_way() {
     let block = "BEGIN NOT ATOMIC DECLARE CONTINUE HANDLER FOR SQLEXCEPTION SHOW WARNINGS; SELECT FOUND_ROWS(); END";
     for read in ["SELECT v FROM t WHERE id = 9", "SELECT v FROM t", "SELECT v FROM t ORDER BY id LIMIT 5 OFFSET 2"] {
         for failing in failing {
-            // After the block nothing more is known of its session.
+            // After the block the engine knows nothing about the session any more.
             for question in ["SELECT FOUND_ROWS()", block] {
                 let mut pair = Pair::new(&arena);
                 arena.warm(&mut pair.served, read);
@@ -93,7 +93,7 @@ fn many_found_rows() {
     pair.alike("SHOW WARNINGS");
 }
 
-/// A reset forgets nearly all of a session, but not the number of rows found; and who could not become another user goes on.
+/// A reset forgets nearly all of a session, but not the number of rows found. After a failed change of user the session goes on.
 #[test]
 fn found_rows_after_a_reset_and_a_change_of_user() {
     let mut arena = Arena::enter("g_reset");
@@ -140,7 +140,7 @@ fn found_rows_whatever_is_set() {
     ];
     for setting in settings {
         for read in ["SELECT a FROM t", "SELECT a FROM t WHERE a = 3", "SELECT a FROM t WHERE a < 0"] {
-            // The server knows of no rows found in these sessions, for another one stores the result.
+            // In these sessions the server does not know the number of rows found, because another session has stored the result.
             let (mut pair, mut storing) = (Pair::new(&arena), arena.client_with(&[setting]));
             pair.alike(setting);
             arena.warm(&mut storing, read);
@@ -212,7 +212,7 @@ fn warnings_of_a_statement_after_a_hit() {
     }
 }
 
-/// Found by the differential tester: after the close, ROW_COUNT() told of what the server had run before the served read.
+/// Found by the differential tester: after the close, ROW_COUNT() was that of the statement before the served read.
 #[test]
 fn row_count_after_a_served_statement_that_is_closed() {
     let mut arena = Arena::enter("g_closed");
@@ -231,7 +231,7 @@ fn row_count_after_a_served_statement_that_is_closed() {
     }
 }
 
-/// Found by the differential tester: what such a statement had counted was replaced by the number of an earlier hit.
+/// Found by the differential tester: the number that such a statement had set was replaced by that of an earlier hit.
 #[test]
 fn found_rows_of_statements_that_search_without_a_result() {
     let mut arena = Arena::enter("g_search");
@@ -310,7 +310,7 @@ fn reads_with_warnings_are_never_kept() {
         pair.alike(warned);
         pair.alike("SHOW WARNINGS");
     }
-    // Without notes there is no warning, and the next session gets its own again.
+    // With `sql_notes` off there is no warning. The next session gets its own warnings again.
     let noted = "SELECT v FROM t WHERE id = 1 AND v > '1x'";
     (0..3).for_each(|_| drop(pair.alike(noted)));
     pair.alike("SHOW WARNINGS");
@@ -528,8 +528,8 @@ fn reads_that_are_profiled_are_run() {
     arena.hit(&mut client, read, "10");
 }
 
-/// To know the number of rows found the server runs a read that was served. What ends that ends the statement that asks, which
-/// may ask again.
+/// To know the number of rows found, the server runs a read again that was served. Killing that kills the statement that asks. It may be
+/// sent again.
 #[test]
 fn rows_found_by_a_read_that_is_killed_when_it_is_run_again() {
     let mut arena = Arena::enter("g_killed");
@@ -588,7 +588,7 @@ fn reads_that_are_traced_are_run() {
     maker.must("SET GLOBAL optimizer_trace = 'enabled=off'").unwrap();
 }
 
-/// What one session calls slow, or what was, is no longer when it comes from memory.
+/// Whether a read was slow is not repeated when its result comes from the cache.
 #[test]
 fn a_served_read_does_not_say_that_it_was_slow() {
     let mut arena = Arena::enter("g_slow");
@@ -690,7 +690,7 @@ fn session_tracking_is_left_alone() {
     }
 }
 
-/// The server goes to that database and back, and tells a client that tracks its own.
+/// The server changes to that database and back, and notifies a client that tracks its database.
 #[test]
 fn a_begin_that_was_prepared_in_another_database_is_left_to_the_server() {
     let mut arena = Arena::enter("g_elsewhere");
@@ -714,7 +714,7 @@ fn a_begin_that_was_prepared_in_another_database_is_left_to_the_server() {
     }
 }
 
-/// With this setting `IS NULL` stands, once, for the row just inserted.
+/// With this setting `IS NULL` finds the row just inserted, once.
 #[test]
 fn the_last_insert_id_under_another_name() {
     let mut arena = Arena::enter("g_null");
@@ -766,7 +766,7 @@ fn a_combined_read_served_right_after_a_begin() {
     }
 }
 
-/// The server keeps warnings until a statement that uses a table; a served read is one that it has not seen.
+/// The server keeps warnings until a statement uses a table, and it has not seen a served read.
 #[test]
 fn warnings_from_before_a_served_read_are_gone() {
     let mut arena = Arena::enter("g_gone");
@@ -827,7 +827,8 @@ fn warnings_from_before_a_served_read_are_gone_in_a_transaction_that_waits() {
     }
 }
 
-/// Before a read is prepared the server may be asked for settings; what that replaces is put back before, not after.
+/// Before a read is prepared, the engine may ask the server for settings. Diagnostics that the question overwrites are restored before
+/// the preparation, not after it.
 #[test]
 fn errors_of_a_prepare_outlive_a_question_about_settings() {
     let arena = Arena::enter("g_prepare");
@@ -845,8 +846,8 @@ fn errors_of_a_prepare_outlive_a_question_about_settings() {
     pair.alike("SELECT FOUND_ROWS()");
 }
 
-/// A served read whose number of rows found only the server can tell is run there before a new transaction would change what it
-/// reads, but not between an error and the question about it.
+/// If only the server can tell a served read's number of rows found, it runs the read before a new transaction would change what the read
+/// sees, but not between an error and the question about it.
 #[test]
 fn errors_of_a_prepare_outlive_a_served_read_that_is_run_after_all() {
     let mut arena = Arena::enter("g_run_after_all");

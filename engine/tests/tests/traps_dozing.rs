@@ -146,7 +146,7 @@ fn a_transaction_from_a_doze_is_waited_for_until_it_has_ended() {
     arena.follows(&mut reader, read_other, || drop(off.must("COMMIT").unwrap()), "21");
     arena.miss(&mut kept, read_other, "20");
     all(&mut kept, &["COMMIT"]);
-    // From then on they are like any other.
+    // From then on the sessions are like any others.
     for one in [&mut writer, &mut off, &mut kept] {
         all(one, &["COMMIT"]);
         assert_eq!(arena.warm(one, READ), "11");
@@ -229,7 +229,7 @@ fn where_stored_functions_exist_it_stays_awake() {
 #[test]
 fn a_write_under_way_at_either_end_of_a_doze() {
     let bed = Bed::new();
-    // Once something is stored, nothing older than the plugin is waited for, which would put the doze off.
+    // Once something is stored, no connection opened before the load is waited for, which would delay light mode.
     Arena::on(bed.server.clone(), "settled").warm(&mut bed.client(), READ);
     let mut holder = bed.client();
     let write = |gate: &str, value: u64| {
@@ -265,7 +265,7 @@ fn a_write_under_way_at_either_end_of_a_doze() {
     assert_eq!(arena.warm(&mut before, READ), "12");
 }
 
-/// Reads that do not come again, or do, by so many sessions, until something holds.
+/// Sends reads, repeated ones or not, from several sessions until the condition holds.
 fn under_load(server: &Arc<Server>, repeats: bool, what: &str, mut holds: impl FnMut() -> bool) {
     let ends = Arc::new(AtomicU64::new(0));
     let sessions: Vec<_> = (0..4u64)

@@ -1,4 +1,4 @@
-//! What makes two statements the same, on MariaDB.
+//! What distinguishes two statements, on MariaDB.
 
 mod traps;
 
@@ -14,10 +14,10 @@ use fqc_tests::client::{Login, Param, capability};
 use std::sync::Arc;
 use traps::{Arena, all, facet, said, said_binary, small_table, start, with_table};
 
-/// The engine's data about the product under test.
+/// The engine's data about the tested product.
 const FLAVOUR: &flavour::Flavour = &flavour::MARIADB;
 
-/// Statements that set something where no text shows it, in words of this product.
+/// Statements of this product that change a setting although their text does not show it.
 const HIDDEN: &[&str] = &[
     "EXECUTE IMMEDIATE 'SET sql_select_limit = 1'",
     "BEGIN NOT ATOMIC SET sql_select_limit = 1; END",
@@ -131,7 +131,8 @@ fn accounts() {
     arena.hit(&mut reader, read, "10");
 }
 
-/// One that the server does not know is its own at first; after a reset, that of a session before on the same thread.
+/// If the server does not know the collation of the handshake, it takes its own one at first, and after a reset that of an earlier
+/// session on the same thread.
 #[test]
 fn an_unknown_collation_of_the_handshake_after_a_reset() {
     const UNKNOWN: u8 = 255;
@@ -185,7 +186,7 @@ fn parameters_of_prepared_statements() {
     let prepared = prepared.unwrap();
     let text = arena.warm_prepared(&mut client, &prepared, &[Param::Text("1".into())]);
     assert_eq!(said_binary(&text), "1");
-    // A number meets both spellings, with a warning for the third: never kept, never mixed up.
+    // A number matches both spellings, with a warning for the third one: such a result is never stored, and never mixed up.
     let number = client.execute(&prepared, &[Param::Int(1)]).unwrap();
     assert_eq!(said_binary(&number), "01;1");
     let text = arena.warm_prepared(&mut client, &prepared, &[Param::Text("01".into())]);
@@ -196,7 +197,7 @@ fn parameters_of_prepared_statements() {
     assert_eq!((said_binary(&response).as_str(), is_hit), ("1", true));
 }
 
-/// SET STATEMENT may be around any statement.
+/// SET STATEMENT can contain any statement.
 #[test]
 fn what_set_statement_runs_is_not_overlooked() {
     let mut arena = Arena::enter("i_set_statement");
@@ -244,16 +245,16 @@ fn a_mode_that_new_sessions_inherit() {
         let mut session = arena.client_as(&login);
         for _ in 0..4 {
             arena.miss(&mut session, read, "10");
-            // Only there it is a function.
+            // Only in this mode it is a function.
             let (response, is_hit) = arena.ask(&mut session, "SELECT SYSDATE, v FROM t WHERE id = 1");
             assert!(response.failure().is_none() && !is_hit, "{mode}: {}", said(&response));
         }
         admin.must("SET GLOBAL sql_mode = DEFAULT").unwrap();
     }
-    // What leaves it alone costs nothing.
+    // An `init_connect` that does not change the sql_mode does not keep sessions from being served.
     admin.must("SET GLOBAL init_connect = 'SET NAMES utf8mb4'").unwrap();
     arena.share(&login, read, "10");
-    // A session that is reset has nothing of it any more.
+    // A session that was reset has lost the settings of `init_connect`.
     admin.must("SET GLOBAL init_connect = 'SET NAMES latin1'").unwrap();
     let length = "CHAR_LENGTH('\u{e4}'), v FROM t WHERE id = 1";
     let (mut begun, mut reset) = (arena.client_as(&login), arena.client_as(&login));
@@ -271,7 +272,7 @@ fn the_order_of_settings() {
     let mut arena = Arena::enter("i_order");
     texts(&arena);
     let modern = "SET old_mode = ''; SET NAMES utf8; SET old_mode = 'UTF8_IS_UTF8MB3'";
-    // The collation that SET NAMES chooses is a setting of newer servers.
+    // The collation that SET NAMES chooses is a setting only in newer servers.
     let named = said(&arena.client_with(&["SET NAMES utf8mb4"]).query("SELECT COLLATION('x')").unwrap());
     for (read, one, other) in [
         (
@@ -316,7 +317,7 @@ fn the_zone_in_which_a_moment_of_history_was_named() {
     }
 }
 
-/// Between two times at which a session has set the same, it may have had something else, which no text shows.
+/// A session may have had another value between two times at which it set the same one, and no text shows that.
 #[test]
 fn what_is_set_again_after_something_unknown() {
     let mut arena = Arena::enter("i_again");
@@ -351,7 +352,7 @@ fn notes_that_a_session_does_not_want() {
     assert_eq!(said(&loud.query("SHOW COUNT(*) WARNINGS").unwrap()), "1");
 }
 
-/// A setting that says nothing of how texts are read leaves the next definition understood.
+/// After a setting that does not affect the lexer, the next definition is still understood.
 #[test]
 fn a_definition_after_a_setting_by_an_expression() {
     let mut arena = Arena::enter("i_defined");

@@ -1,4 +1,4 @@
-//! Names of tables in other letters and beyond ASCII: one table is one, two are two, however they are written.
+//! Names of tables in different case and beyond ASCII: one table is one, and two are two, however they are spelled.
 
 mod traps;
 
@@ -71,7 +71,7 @@ fn views_and_databases_in_any_case(server: Arc<Server>) {
     let read = "SELECT v FROM N_Views.bAsE WHERE id = 2";
     arena.follows(&mut reader, read, || drop(writer.must("REPLACE INTO n_views.BASE VALUES (2, 22)").unwrap()), "22");
     all(&mut writer, &["DROP VIEW Shown", "RENAME TABLE BASE TO other"]);
-    // Where names of files do not tell letters apart, the server itself says 1932 of such a table.
+    // If the file system ignores case, the server itself reports error 1932 for such a table.
     let truth = arena.truth(read);
     assert!(truth == "error 1146" || truth == "error 1932", "{truth}");
     assert_eq!(said(&reader.query(read).unwrap()), truth);

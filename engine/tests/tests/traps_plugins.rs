@@ -1,5 +1,5 @@
-//! While plugins come and go the server does not report every statement to each of them: a session keeps the plugins that
-//! it knew, and what it learns late or never must not make a later answer wrong.
+//! While plugins are loaded and unloaded, the server does not report every statement to each of them: a session keeps the plugins that it
+//! knew. What the engine learns late or never must not make a later answer wrong.
 
 mod traps;
 
@@ -44,7 +44,7 @@ fn take_out(server: &Server) {
     server.admin().unwrap().must("UNINSTALL SONAME 'fqc'").unwrap();
 }
 
-/// The server keeps a plugin that is taken out until the last session has let it go, and reports nothing to it of others.
+/// The server keeps an unloaded plugin until the last session has released it, and does not report other sessions to it.
 #[test]
 fn a_write_of_a_session_that_no_longer_knows_the_plugin() {
     let server = server();
@@ -53,7 +53,7 @@ fn a_write_of_a_session_that_no_longer_knows_the_plugin() {
 
 fn leaves(server: &Arc<Server>, admin: &mut Client) {
     let mut arena = Arena::on(server.clone(), "a");
-    // Each of them knows the plugin for one more statement.
+    // Each of these sessions still reports one more statement to the plugin.
     let mut readers: Vec<_> = (0..100).map(|_| client(server)).collect();
     readers.iter_mut().for_each(|reader| drop(arena.warm(reader, READ)));
     let mut writer = client(server);
@@ -72,7 +72,7 @@ fn leaves(server: &Arc<Server>, admin: &mut Client) {
     }
 }
 
-/// Each names the cache, or would bring the plugin back without any effect.
+/// Each statement names the cache, or would load the plugin again without effect.
 const ABOUT_THE_CACHE: [&str; 11] = [
     "INSTALL SONAME 'fqc'",
     "INSTALL SONAME IF NOT EXISTS 'fqc'",
@@ -97,7 +97,7 @@ fn refuses_the_cache(client: &mut Client) {
     }
     let (response, prepared) = client.prepare("SET GLOBAL query_cache_type = ?").unwrap();
     assert!(response.failure().is_some_and(|failure| failure.code == 1644) && prepared.is_none());
-    // Nothing else is.
+    // Other statements are not refused.
     assert_eq!(said(&client.query("SELECT 'query_cache_type', 1 AS fqc_type").unwrap()), "query_cache_type,1");
     let long = format!("SELECT LENGTH('{}')", "x".repeat(100_000));
     assert_eq!(said(&client.query(long).unwrap()), "100000");
@@ -105,7 +105,7 @@ fn refuses_the_cache(client: &mut Client) {
     assert_eq!(said(&client.query(own).unwrap()), "OFF");
 }
 
-/// The server lists a plugin that a connection holds as DELETED, and reports no new connection to it.
+/// A plugin that a connection holds is listed as DELETED. The server reports no new connection to it.
 fn waits_to_go(server: &Arc<Server>) {
     let mut arena = Arena::on(server.clone(), "c");
     let (mut holder, mut older) = (client(server), client(server));
@@ -156,8 +156,8 @@ fn a_plugin_that_waits_to_go_refuses_them_in_a_pool_of_threads() {
     waits_to_go(&server_with(&["--thread-handling=pool-of-threads"]));
 }
 
-/// A session that the server will never report: its first statement came while the only plugin that hears of statements was
-/// on its way out, and the server believes ever since that this session knows all plugins.
+/// A session that the server will never report. Its first statement came while the only audit plugin was being unloaded. Since then the
+/// server assumes that this session knows all plugins.
 fn deaf(server: &Server) -> Client {
     replace_with_listener(server);
     let mut holder = client(server);
@@ -228,7 +228,7 @@ fn a_write_of_a_session_that_knows_another_plugin() {
     follows(&server, &mut writer);
 }
 
-/// A server that applies what `source` does.
+/// A server that replicates from `source`.
 fn replica(source: &Server) -> Arc<Server> {
     let replica = Arc::new(start(&["--server-id=2"]));
     point_at(&replica, source, "").unwrap();
@@ -279,7 +279,7 @@ fn what_a_replica_applies_that_knows_another_plugin() {
     set(&mut client(&source), 10);
     replica.install_plugin().unwrap();
     follows_source(&source, &replica);
-    // One that begins with the plugin is followed.
+    // An applier that starts after the plugin was loaded is observed.
     all(&mut replica.admin().unwrap(), &["STOP SLAVE", "START SLAVE"]);
     follows_source(&source, &replica);
 }

@@ -332,7 +332,7 @@ fn handler_and_lock_tables() {
     arena.miss(&mut client, "HANDLER t READ `PRIMARY` = (1)", "1,11");
     client.must("HANDLER t CLOSE").unwrap();
     assert_eq!(arena.warm(&mut other, CONTROL), "11");
-    // Under LOCK TABLES only the locked tables may be read, by the rules of the lock.
+    // Under LOCK TABLES only the locked tables may be read, under the names of the lock.
     arena.warm(&mut client, "SELECT v FROM u WHERE id = 1");
     client.must("LOCK TABLES t READ").unwrap();
     arena.miss(&mut client, "SELECT v FROM u WHERE id = 1", "error 1100");
@@ -381,7 +381,7 @@ fn sequences_history_and_columns_that_change_by_themselves() {
     arena.follows(&mut reader, "SELECT v FROM h", || drop(client.must("UPDATE h SET v = 2").unwrap()), "2");
 }
 
-/// How often a reason was counted.
+/// The number of times that this reason was counted.
 fn count(arena: &Arena, reason: &str) -> u64 {
     let rows = said(&arena.server.admin().unwrap().must("SHOW FQC REASONS").unwrap());
     let told =
@@ -435,7 +435,7 @@ fn history_is_kept_where_the_text_tells_its_moment() {
     arena.follows(&mut reader, &past, || drop(client.must("DELETE HISTORY FROM h").unwrap()), "");
     arena.follows(&mut reader, &future, || drop(client.must("DELETE FROM h").unwrap()), "");
     arena.follows(&mut reader, all_of_it, || drop(client.must("INSERT INTO h VALUES (5, 5)").unwrap()), "3;5");
-    // The zone that the literal is of.
+    // The literal is interpreted in the session's time zone.
     reader.must("SET time_zone = '+12:00'").unwrap();
     let here = arena.warm(&mut reader, &past);
     assert_eq!(here, arena.truth(&past));
@@ -497,7 +497,7 @@ fn a_time_that_is_bound_is_completed_with_todays_date() {
     }
 }
 
-/// Its reports of them are passed over, because it reads and writes them along with any statement.
+/// The server reads and writes these tables along with any statement, so the engine ignores its reports about them.
 #[test]
 fn tables_of_the_servers_own_that_are_named_without_their_database() {
     let (mut arena, mut writer) = with_table("r_own");

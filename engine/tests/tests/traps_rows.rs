@@ -1,4 +1,4 @@
-//! Rows told apart, on MariaDB.
+//! Distinguishing rows, on MariaDB.
 
 mod traps;
 
@@ -18,7 +18,7 @@ fn columns_that_are_computed_of_neighbours_can_give_warnings() {
     writer.must("INSERT INTO w (id, s) SELECT seq, '1' FROM seq_1_to_99").unwrap();
     let read = "SELECT SUM(v) FROM w WHERE id BETWEEN 1 AND 63";
     arena.warm(&mut reader, read);
-    // The first row behind the range, where the server ends its search.
+    // This is the first row after the range, where the server ends its search.
     writer.must("SET sql_mode = ''").unwrap();
     writer.must("UPDATE w SET s = 'x' WHERE id = 64").unwrap();
     let mut plain = arena.client_with(&["SET SESSION fqc_type = OFF"]);

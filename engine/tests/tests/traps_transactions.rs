@@ -11,7 +11,7 @@ use fqc_tests::server::{Options, Server};
 use std::sync::Arc;
 use traps::{Arena, all, options, plugin, said, small_table, start, with_table};
 
-/// Found by the differential tester: the server must know that the transaction has read such a table.
+/// Found by the differential tester: the server must know that the transaction has read a table of this engine.
 #[test]
 fn a_transaction_that_read_an_aria_table_has_no_savepoints() {
     let mut arena = Arena::enter("t_aria");
@@ -163,7 +163,7 @@ fn a_write_to_the_rows_of_a_snapshot() {
     assert_eq!(arena.warm(&mut writer, READ), "21");
 }
 
-/// The server's default from 11.6 on: the write is refused, and the transaction goes on as the server says.
+/// The server's default from 11.6 on: it refuses the write, and decides whether the transaction goes on.
 #[test]
 fn a_write_to_the_rows_of_an_isolated_snapshot() {
     let (mut arena, mut writer, mut reader) = with_table("t_isolated");
@@ -258,7 +258,7 @@ fn with_autocommit_off_the_first_read_of_a_transaction_is_served() {
     }
 }
 
-/// With autocommit off from its first statement on, a read opens a transaction.
+/// Checks that a read opens a transaction, in a session with autocommit off from its first statement on.
 fn has_a_snapshot(arena: &mut Arena, writer: &mut Client, mut session: Client, value: i32) {
     let read = "SELECT v FROM t WHERE id = 1";
     let old = arena.warm(writer, read);
@@ -340,7 +340,7 @@ fn a_begin_that_is_prepared_and_closed_is_not_lost() {
     sees(&mut writer, READ, "10");
 }
 
-/// A transaction whose read was served says in the log what one says whose read the server has run.
+/// The log contains the same for a transaction whose read was served as for one whose read the server has run.
 #[test]
 fn savepoints_after_a_served_read_are_logged_as_after_any() {
     let mut arena = Arena::on(Arc::new(start(&["--log-bin=log", "--server-id=1"])), "t_logged");
@@ -395,7 +395,7 @@ fn a_server_without_a_log_drops_what_is_not_there() {
     }
 }
 
-/// Lines have one of these names or the other.
+/// The symbol has one of these names, depending on the server's release line.
 #[test]
 fn a_server_whose_log_is_not_known_is_left_alone_and_says_so_once() {
     let names = ["_Z17trans_register_haP3THDbP10handlertony", "_Z17trans_register_haP3THDbP23transaction_participanty"];
@@ -427,7 +427,7 @@ fn events(client: &mut Client) -> Vec<String> {
         kind @ ("Query" | "Annotate_rows") => format!("{kind} {}", words(&row[5])),
         kind => kind.to_string(),
     };
-    // The server says so now and then of files that it has ended.
+    // The server writes these events now and then, about files that it has ended.
     response.rows(false).into_iter().map(event).filter(|event| event != "Binlog_checkpoint").collect()
 }
 

@@ -1,4 +1,4 @@
-//! Reads of views: kept where the definitions allow it, never stale, and never beyond what an account may see.
+//! Reads of views. They are cached if the definitions allow it, they are never stale, and they never show more than the account may see.
 
 mod traps;
 
@@ -9,7 +9,7 @@ use traps::{Arena, all, said, small_table, start, until, with_table};
 
 const CONTROL: &str = "SELECT v FROM t WHERE id = 1";
 
-/// How often a reason was counted.
+/// The number of times that this reason was counted.
 fn count(server: &Server, reason: &str) -> u64 {
     let rows = said(&server.admin().unwrap().must("SHOW FQC REASONS").unwrap());
     rows.split(';')
@@ -17,7 +17,7 @@ fn count(server: &Server, reason: &str) -> u64 {
         .unwrap_or(0)
 }
 
-/// A read that is never kept, for this reason.
+/// Checks that a read is never stored, for this reason.
 #[track_caller]
 fn refused(arena: &mut Arena, client: &mut Client, read: &str, reason: &str) {
     let before = count(&arena.server, reason);
@@ -198,7 +198,7 @@ fn a_new_definition_outdates_what_was_read_by_the_old_one() {
     let read = "SELECT v FROM v_anew2.x";
     for (step, expected) in steps {
         let old = arena.warm(&mut reader, read);
-        // One step is refused by the server.
+        // The server refuses one of the steps.
         let response = definer.query(step).unwrap();
         let expected = if response.failure().is_some() { old.as_str() } else { expected };
         assert_eq!(said(&reader.query(read).unwrap()), expected, "`{read}` after `{step}`");
@@ -259,7 +259,7 @@ fn the_name_of_a_view_elsewhere_stops_nothing() {
         let expected = arena.truth(read);
         assert_eq!(arena.warm(&mut reader, read), expected, "{read}");
     }
-    // The same words name the views where these are.
+    // In this database the same text names the views.
     let mut inside = arena.client_with(&["USE v_names2"]);
     for read in ["SELECT v FROM t WHERE id = 1", "SELECT other.v FROM other"] {
         let read = format!("{read}, v_names.t AS x LIMIT 1").replace(" WHERE id = 1,", ",");
@@ -319,7 +319,7 @@ fn every_place_where_a_view_can_be_named_is_seen() {
         }
         (0..5).for_each(|_| assert!(!arena.ask(&mut reader, read).1, "`{read}` was kept"));
     }
-    // The file of the view by its own name.
+    // The name of the view's file is another name of the view.
     (0..5).for_each(|_| assert!(!arena.ask(&mut reader, "SELECT n FROM `#mysql50#w`").1));
     arena.warm(&mut reader, CONTROL);
 }
@@ -347,7 +347,7 @@ fn writes_through_views_and_their_checks() {
         let write = || drop(writer.must(write).unwrap());
         arena.follows(&mut reader, "SELECT SUM(v), SUM(id) FROM w", write, expected);
     }
-    // A row of the view is not the row of that number in the table.
+    // A row of the view is not the table's row with the same number.
     arena.warm(&mut reader, "SELECT v FROM ww WHERE id = 20");
     writer.must("UPDATE t SET v = 21 WHERE id = 2").unwrap();
     arena.miss(&mut reader, "SELECT v FROM ww WHERE id = 20", "");
@@ -355,7 +355,7 @@ fn writes_through_views_and_their_checks() {
     assert_eq!(arena.warm(&mut reader, "SELECT v FROM w WHERE id = 1"), "16");
 }
 
-/// Where a view has the name of the table behind it, elsewhere, and another order of columns.
+/// A view may have the name of its table in another database, and another order of columns.
 #[test]
 fn rows_of_a_view_are_not_those_of_a_table_of_its_name() {
     let (mut arena, mut writer, mut reader) = with_table("v_rows");
@@ -411,7 +411,7 @@ fn what_the_definer_and_the_invoker_may_do_is_asked_anew_after_every_change() {
     let login = account(&arena, "vinv");
     let mut client = arena.client_as(&login);
     let reads = ["d", "i", "r", "di"].map(|view| format!("SELECT v FROM v_rights.{view}"));
-    // What each of them says: of the definer's view, the invoker's, the role's, and the definer's inside the invoker's.
+    // The answers of the definer's view, the invoker's, the role's, and the definer's view inside of the invoker's.
     let steps: [(&str, [&str; 4]); 15] = [
         ("DO 1", ["10", "error 1356", "error 1356", "10"]),
         ("GRANT SELECT ON v_rights.t TO vinv@'%'", ["10", "10", "error 1356", "10"]),
@@ -489,7 +489,7 @@ fn views_in_transactions_and_the_rows_that_were_found() {
     );
     arena.warm(&mut reader, "SELECT x FROM u");
     drop(reader.query("SELECT c FROM one").unwrap());
-    // A row that no table was read for opens no snapshot: the next read does, and those after it see no more than that.
+    // A row that needs no table opens no snapshot. The next read does, and later reads see no newer state.
     for ask in ["SELECT c FROM one", "SELECT c FROM one AS other"] {
         let truth = arena.warm(&mut reader, "SELECT x FROM u");
         reader.must("START TRANSACTION").unwrap();
@@ -548,7 +548,7 @@ fn names_in_any_case_where_the_server_folds_them() {
     for read in ["SELECT v FROM bad", "SELECT v FROM BAD", "SELECT v FROM `V_FOLDED`.`BaD`"] {
         (0..5).for_each(|_| assert!(!arena.ask(&mut reader, read).1, "`{read}` was kept"));
     }
-    // A letter beyond ASCII may be folded into any name.
+    // A letter beyond ASCII may be equal to another one by case folding.
     for read in ["SELECT v FROM `tä`", "SELECT v FROM `Tä`"] {
         (0..5).for_each(|_| assert!(!arena.ask(&mut reader, read).1, "`{read}` was kept"));
     }

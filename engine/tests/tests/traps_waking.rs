@@ -1,4 +1,4 @@
-//! Sleep and waking, on MariaDB.
+//! The engine falls asleep and wakes up, on MariaDB.
 
 mod traps;
 

@@ -1,4 +1,5 @@
-//! The line itself: sizes, pieces, pipelines, compression, TLS, thread models, and clients that end in mid-statement.
+//! The connection itself: sizes, pieces, pipelines, compression, TLS, thread models, and clients that disconnect in the middle of a
+//! statement.
 
 mod traps;
 
@@ -108,7 +109,7 @@ fn killed_statements_and_sessions() {
         assert_eq!(said(&reader.query(READ).unwrap()), truth);
         assert_eq!(arena.warm(&mut reader, READ), truth);
     }
-    // A killed session that only reads from memory notices too.
+    // A killed session that only gets hits also notices the kill.
     let mut victim = arena.client();
     arena.warm(&mut victim, READ);
     writer.must(&format!("KILL {}", victim.thread_id)).unwrap();
@@ -193,7 +194,7 @@ fn compressed_connections_pass_uncached_and_their_writes_count() {
     arena.follows(&mut reader, read, || drop(client(&server, &["--compress"], write)), "20");
 }
 
-/// What only MySQL has (bits 25 to 28), what no server has, and what a MariaDB had once (33).
+/// Capabilities that only MySQL has (bits 25 to 28), one that MariaDB once had (33), and those that no server has.
 const NOT_OFFERED: u64 = 0b11111 << 25 | 1 << 33 | !0 << 38;
 
 #[test]
@@ -293,7 +294,7 @@ fn types_of_parameters_that_came_in_pieces() {
         };
         arena.counted(ask).1 > 0
     });
-    // The same bytes as a number. What comes together with a ping is there before the rest.
+    // The same bytes as a number. The bytes in the same piece as a ping have arrived before the rest is sent.
     let mut bytes = vec![1, 0, 0, 0, command::PING, number.len() as u8 + 1, 0, 0, 0, command::STMT_EXECUTE];
     bytes.extend(&number);
     reader.send_raw(&bytes[..12]).unwrap();
@@ -305,7 +306,7 @@ fn types_of_parameters_that_came_in_pieces() {
     assert_eq!(said_binary(&reader.read_response().unwrap()), "2");
 }
 
-/// A session whose answers are not understood keeps everything closed until it ends; this one's are.
+/// A session whose responses the engine cannot follow keeps everything invalid until it ends. It can follow those of this session.
 #[test]
 fn a_session_that_had_the_server_log_its_state() {
     let (mut arena, mut reader, mut asking) = with_table("w_debug");
@@ -330,7 +331,7 @@ fn reads_are_kept_while_the_general_log_is_on() {
     }
 }
 
-/// A balancer says before the hello for whom it connects, and the server takes that for the client's address.
+/// A load balancer sends the client's address before the hello, and the server uses it.
 #[test]
 fn clients_behind_a_balancer_are_served() {
     let server = Arc::new(start(&["--proxy-protocol-networks=127.0.0.1"]));

@@ -1,4 +1,4 @@
-//! Every way in which rows change: the next read of every other session shows it.
+//! Every way in which rows change. The next read of every other session shows the change.
 
 mod traps;
 
@@ -11,7 +11,7 @@ use traps::{Arena, all, said, said_binary, small_table, start, until};
 
 const SUM: &str = "SELECT COUNT(*), SUM(v) FROM t";
 
-/// A writer and a reader who share a table of five rows; the sum of `v` is 150.
+/// A writer and a reader, and a table of five rows; the sum of `v` is 150.
 fn with_table(db: &str, engine: &str) -> (Arena, Client, Client) {
     let arena = Arena::enter(db);
     let (mut writer, reader) = (arena.client(), arena.client());
@@ -50,7 +50,7 @@ fn rows_of_engines_without_transactions() {
     for engine in ["MyISAM", "Aria", "MEMORY"] {
         let (mut arena, mut writer, mut reader) = with_table(&format!("w_{}", engine.to_lowercase()), engine);
         each_follows(&mut arena, &mut reader, &mut writer, SUM, &DML);
-        // Written inside a transaction it is there at once, and stays.
+        // A row written inside of a transaction is visible at once in this engine, and stays.
         writer.must("BEGIN").unwrap();
         let write = || drop(writer.must("UPDATE t SET v = 0 WHERE id = 5").unwrap());
         arena.follows(&mut reader, SUM, write, "5,100");
@@ -358,7 +358,7 @@ fn several_statements_outdate_what_they_write() {
     arena.hit(&mut reader, other, "150");
 }
 
-/// A table that stands for others holds no rows itself.
+/// A merge table holds no rows itself.
 #[test]
 fn writes_through_a_merge_table() {
     let (mut arena, mut writer, mut reader) = with_table("w_merge", "MyISAM");
@@ -401,7 +401,7 @@ fn cluster() -> Arc<Server> {
     ]))
 }
 
-/// Other nodes write, and a session may want to wait for what they have committed: only the server does.
+/// Other nodes write, too. A session may want to wait for what they have committed, and only the server can do that.
 #[test]
 fn a_node_of_a_cluster_serves_nothing_from_memory() {
     let server = cluster();
@@ -416,7 +416,7 @@ fn a_node_of_a_cluster_serves_nothing_from_memory() {
     for _ in 0..5 {
         readers.iter_mut().for_each(|reader| arena.miss(reader, SUM, "5,150"));
     }
-    // The worker says why a moment after reads are passed on.
+    // The worker reports the reason a moment after reads are passed to the server.
     until("the reason in the status", || {
         said(&admin.must("SHOW FQC STATUS").unwrap())
             .starts_with("Cache,OFF: this server is a node of a Galera cluster")
@@ -429,7 +429,7 @@ fn a_node_of_a_cluster_serves_nothing_from_memory() {
     until("nothing is in the way", || said(&admin.must(WHY).unwrap()) == "Fqc_obstacle,");
 }
 
-/// A name stands for the text that it was prepared from, as long as nothing may have given it to another.
+/// A prepared statement's name means the text that it was prepared from, as long as no statement may have given the name to another text.
 #[test]
 fn an_execute_outdates_what_its_text_writes() {
     let mut arena = Arena::enter("w_execute");

@@ -7,5 +7,5 @@ mod both;
 
 use traps::start;
 
-/// The engine takes over what is set for the server's own cache, whose size is not 0 by itself.
+/// The engine takes over the settings of the server's own cache, whose default size is not 0.
 const NO_MEMORY: &[&str] = &["--query-cache-size=0"];

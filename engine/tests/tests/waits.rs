@@ -1,4 +1,5 @@
-//! Reads that wait for the client's next command themselves: all that ends an idle connection, or the plugin, still does.
+//! The engine waits for the client's next command itself, after a served read. Everything that ends an idle connection or the plugin
+//! still works.
 
 mod traps;
 
@@ -11,14 +12,14 @@ use traps::{all, start, until, with_table};
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 const CLOSELY: usize = 200;
 
-/// Commands that follow each other closely: from memory, from the server, and such as write.
+/// Sends commands in quick succession: hits, reads that the server answers, and writes.
 fn ask_closely(client: &mut Client) {
     for number in 0..CLOSELY {
         all(client, &[READ, &format!("SELECT v + {number} FROM t"), "UPDATE t SET v = v + 1 WHERE id = 2"]);
     }
 }
 
-/// How long the server takes to end a connection that says nothing.
+/// The time until the server ends an idle connection.
 fn time_to_end(mut client: Client) -> Duration {
     let begun = Instant::now();
     let error = client.read_response().expect_err("the server says nothing, and ends it");
@@ -40,7 +41,7 @@ fn a_connection_that_falls_silent_ends_after_its_timeout() {
     }
 }
 
-/// The server knows of a BEGIN that nothing follows.
+/// The server knows of a BEGIN even if no statement follows it.
 #[test]
 fn a_connection_that_only_begins_a_transaction_ends_after_its_timeout() {
     let (mut arena, mut writer, mut reader) = with_table("w_begun");

@@ -24,7 +24,7 @@ pub struct KeyColumn {
 }
 
 impl KeyColumn {
-    /// A column of which only the range of values is known.
+    /// A column with this range of values. Everything else about it is unknown.
     pub fn new(name: Vec<u8>, least: i128, most: i128) -> KeyColumn {
         KeyColumn {
             name,

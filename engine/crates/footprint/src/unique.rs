@@ -12,27 +12,27 @@ pub type UniqueKey = Vec<KeyPart>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPart {
-    /// As defined. The server compares column names without case.
+    /// The column's name as defined. The server compares column names without case.
     pub name: Vec<u8>,
     pub kind: PartKind,
 }
 
-/// Which constants a column can be compared with so that at most the key's equal values are found.
+/// The constants that a column can be compared with, so that at most rows with the key's equal values are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartKind {
     Integer,
-    /// Has a collation. Constants beyond ASCII are left out, since the server may convert the column instead of them.
+    /// The column has a collation. Constants beyond ASCII are left out, since the server may convert the column instead of them.
     Text,
     Binary,
 }
 
-/// The usable ones among the keys in `parts`: rows of `Catalogue::unique_keys`, ordered by key. `columns`: all columns of the table.
+/// The usable keys among `parts`, which are rows of `Catalogue::unique_keys`, ordered by key. `columns`: all columns of the table.
 pub fn unique_keys(parts: &[Told], columns: &[Told]) -> Vec<UniqueKey> {
     let keys = parts.chunk_by(|one, next| value(one, 0) == value(next, 0));
     keys.filter_map(|key| key.iter().map(|part| usable(part, columns)).collect()).collect()
 }
 
-/// `part`: name of its key, name of its column, 1 if a value of the column stands in the key as it is.
+/// `part`: the key's name, the column's name, and 1 if the key contains the column's value unchanged. None if the column is not usable.
 fn usable(part: &Told, columns: &[Told]) -> Option<KeyPart> {
     let name = value(part, 1)?;
     let column = columns.iter().find(|column| value(column, 0) == Some(name))?;

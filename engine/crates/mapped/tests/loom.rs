@@ -31,7 +31,7 @@ fn key(text: &[u8]) -> Key<'_> {
     Key { context: 1, parts: [text, b""] }
 }
 
-/// The number of rows is that of the value, so that a record of two halves would show.
+/// The number of rows equals the first byte of the value, so that a record made of two halves would be noticed.
 fn record(value: &[u8], stamp: u64) -> Record<'_> {
     Record { stamp, until: FOREVER, rows: u64::from(value[0]), flags: 0, cells: &[], value }
 }
@@ -119,7 +119,7 @@ fn no_reader_finds_anything_after_the_end_of_the_lease() {
     });
 }
 
-/// A row was written, and then the feed was lost: cells are as before anything was said of them.
+/// A row was written, and then the feed was lost: the cells are as if nothing had been written.
 #[test]
 fn nothing_of_an_earlier_attachment_is_found_in_a_later_one() {
     explore(3, || {

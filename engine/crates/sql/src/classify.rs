@@ -226,7 +226,7 @@ fn written(lexer: &mut Lexer) -> Option<Kind> {
     (!lexer.peek().is("delayed")).then_some(Kind::Write)
 }
 
-/// ANALYZE runs the statement that it explains, where it explains any.
+/// Parses what follows ANALYZE, which runs the statement that it explains. `explains`: the product has that form.
 fn analyze(lexer: &mut Lexer, explains: bool) -> Option<Kind> {
     if lexer.peek().is_any(&["table", "tables", "local", "no_write_to_binlog"]) {
         return Some(ddl::maintain(lexer));

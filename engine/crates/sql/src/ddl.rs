@@ -1,7 +1,7 @@
-//! Data definition (CREATE, DROP, ALTER, ...): which tables a statement touches. One that may touch anything besides those it
-//! names counts as touching everything.
+//! Data definition (CREATE, DROP, ALTER, ...): which tables does a statement touch? A statement that may touch anything else than the
+//! tables it names counts as touching everything.
 //!
-//! A rename always does: what it renames may be a view, whose results depend on other tables.
+//! A rename always touches everything: it may rename a view, whose results depend on other tables.
 
 use crate::lex::{Lexer, TokenKind, unquoted};
 use crate::{DdlScope, Kind, TableName};

@@ -1,7 +1,7 @@
-//! Warnings that the server raises while it parses a text, whatever rows there are.
+//! Warnings that the server raises while it parses a text, no matter what the tables contain.
 //!
-//! Only words that certainly raise one are counted. A text with any other possible cause has no count, so that no warning
-//! about rows can be mistaken for one about the text.
+//! Only words are counted that certainly raise a warning. A text with any other possible cause has no count, so that a warning about rows
+//! can never be mistaken for one about the text.
 
 use crate::LexMode;
 use crate::found::asks_for_found_rows_alone;

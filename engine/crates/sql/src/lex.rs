@@ -17,7 +17,7 @@ pub(crate) enum TokenKind {
     Quoted,
     /// A string literal.
     Text,
-    /// N'...' and the like, whose character set is not the connection's, and hexadecimal or binary literals.
+    /// A literal with its own character set (`N'...'` and the like), and hexadecimal and binary literals.
     Special,
     Number,
     /// The `@` of a user variable or an account.
@@ -34,7 +34,7 @@ pub(crate) enum TokenKind {
     Semicolon,
     /// Every other operator, one byte at a time; `?` and `*` too.
     Operator,
-    /// A whole `/*! ... */`: the server's version decides whether its content counts.
+    /// A complete `/*! ... */`. The server's version decides whether it executes the content.
     ExecutableComment,
     /// The text cannot be split with certainty from here on.
     Broken,

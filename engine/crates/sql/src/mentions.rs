@@ -3,9 +3,9 @@
 use crate::lex::{Lexer, TokenKind, unquoted};
 use crate::{Charset, LexMode};
 
-/// Whether a word or quoted identifier of the text, without its quotes and in ASCII lower case, is in the set.
-/// A text that cannot be split into tokens with certainty mentions everything, and so does a name beyond ASCII that is not
-/// in UTF-8. In UTF-8 its letters keep their case.
+/// True if a word or quoted identifier of the text, without its quotes and in ASCII lower case, is in the set. Also true for a text that
+/// cannot be split into tokens with certainty, and for one with a name beyond ASCII in another encoding than UTF-8. Letters beyond ASCII
+/// keep their case.
 pub fn mentions(text: &[u8], mode: LexMode, is_in_set: impl Fn(&[u8]) -> bool) -> bool {
     if mode.is_foreign || mode.charset == Charset::Unreadable {
         return true;
@@ -65,12 +65,12 @@ pub fn may_make_temporary(text: &[u8], mode: LexMode) -> bool {
     text.contains(&b'@') || says(text, b"temporary") || is_prepared && !is_told
 }
 
-/// Whether these letters stand anywhere in the text, whatever their case. `word` has a letter.
+/// True if these letters occur anywhere in the text, in any case. `word` contains a letter.
 pub fn says(text: &[u8], word: &[u8]) -> bool {
     places(text, word).next().is_some()
 }
 
-/// Every place in the text where these letters stand.
+/// Every position at which these letters occur in the text.
 pub(crate) fn places(text: &[u8], word: &[u8]) -> impl Iterator<Item = usize> {
     // Search for the word's rarest letter, because each occurrence of the letter costs more than the rest of the search.
     let rare = word.iter().position(|letter| is_rare(*letter)).unwrap_or(0);

@@ -1,8 +1,8 @@
-//! Which rows of a report `SHOW FQC ... LIKE` and `WHERE` choose.
+//! The selection of a report's rows by `SHOW FQC ... LIKE` and `WHERE`.
 //!
-//! WHERE is a small part of the server's: tests of a column against a literal, joined by AND, OR, NOT and parentheses. As the
-//! server does, it compares letters without regard to case, texts without their trailing spaces, and a column with a number as a
-//! number; a test of NULL is neither true nor false.
+//! WHERE is a small part of the server's: tests of a column against a literal, joined by AND, OR, NOT and parentheses. Like the server,
+//! it ignores case and trailing spaces of texts, and compares a column with a number as a number. A test of NULL is neither true nor
+//! false.
 
 mod pattern;
 
@@ -17,7 +17,7 @@ pub enum Selection {
     Where(Condition),
 }
 
-/// Why no rows can be chosen.
+/// The reason why no rows can be selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misuse {
     /// The text is no statement from this byte on. `None` if it ends too early.
@@ -26,7 +26,7 @@ pub enum Misuse {
     Unsupported(String),
 }
 
-/// Tests and what joins them, each after what it joins: `a = 1 OR NOT b = 2` is `a = 1`, `b = 2`, NOT, OR.
+/// The condition in postfix order: operators follow their operands. `a = 1 OR NOT b = 2` is `a = 1`, `b = 2`, NOT, OR.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Condition {
     pub(crate) steps: Vec<Step>,

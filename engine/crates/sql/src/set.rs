@@ -156,7 +156,7 @@ fn assigned(lexer: &mut Lexer, target: Target) -> Option<Assignment> {
     Some(Assignment { target, value: value(lexer)? })
 }
 
-/// A plain value if nothing follows it, else an expression; `None` if there is neither.
+/// A plain value if nothing follows it, or else an expression. `None` if there is neither.
 fn value(lexer: &mut Lexer) -> Option<Value> {
     let mut ahead = *lexer;
     let plain = plain_value(&mut ahead);

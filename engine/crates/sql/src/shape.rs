@@ -27,7 +27,7 @@ pub fn shape(text: &[u8], mode: LexMode, shape: &mut Vec<u8>) -> bool {
     make(text, mode, shape, |_, _| {})
 }
 
-/// Does the same, and notes the places of the numbers that the shape leaves out.
+/// Does the same as `shape`, and notes the positions of the numbers that the shape replaces.
 pub fn shape_and_numbers(text: &[u8], mode: LexMode, shape: &mut Vec<u8>, numbers: &mut Numbers) -> bool {
     numbers.clear();
     make(text, mode, shape, |start, length| numbers.note(start, length))
@@ -139,7 +139,7 @@ fn piece(text: &[u8], at: usize, spelling: Spelling) -> Option<Piece> {
         b'-' if next == Some(&b'-') => None,
         b'/' if next == Some(&b'*') => comment(rest),
         b'.' if next.is_some_and(u8::is_ascii_digit) => None,
-        // `?` stands for a literal here; the others begin comments, statements, variables.
+        // In a shape `?` stands for a literal. The other bytes begin comments, statements or variables.
         0 | b'#' | b';' | b'@' | b'?' | b'\\' => None,
         _ => Some(Piece::Same(1)),
     }

@@ -38,9 +38,9 @@ struct Search<'a> {
     /// The last token was FOR, as in the hint `USE INDEX FOR ORDER BY`.
     is_after_for: bool,
     depth: u32,
-    /// One bit for each open parenthesis. It is set if a list of tables has begun inside.
+    /// One bit for each open parenthesis. It is set if a list of tables begins inside.
     lists: u64,
-    /// One bit for each open parenthesis. It is set if a join's condition has begun in the list of tables.
+    /// One bit for each open parenthesis. It is set while the list of tables is inside of a join's condition.
     conditions: u64,
     found: Vec<TableName>,
 }

@@ -9,7 +9,7 @@ pub struct Statement {
     pub reads_diagnostics: bool,
     /// The statement calls a function that is not built in, or may do so.
     pub may_call_stored: bool,
-    /// One of its expressions may write or lock something, or the statement is not understood.
+    /// One of the statement's expressions may write or lock something, or the statement is not understood.
     pub may_write_by_the_way: bool,
     /// The statement is an UPDATE, and no WITH stands before it.
     pub is_update: bool,
@@ -17,7 +17,7 @@ pub struct Statement {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// One SELECT, WITH, VALUES or TABLE, parenthesised and combined as may be.
+    /// One SELECT, WITH, VALUES or TABLE, also in parentheses and combined with others.
     Read(Read),
     Begin(Begin),
     Commit(Completion),
@@ -32,7 +32,7 @@ pub enum Kind {
     /// `SET STATEMENT ... FOR` another statement, which is the inner one.
     SetStatement(Box<Statement>),
     Use(Vec<u8>),
-    /// Changes rows, never commits by itself.
+    /// The statement changes rows, and never commits by itself.
     Write,
     CreateTemporary,
     /// With IF EXISTS, success does not mean that any existed.
@@ -72,7 +72,7 @@ pub enum Kind {
     Harmless,
     /// Several statements in one text. Each of them reads or changes rows, or begins or ends a transaction.
     Several,
-    /// Several statements in one text, some of which are of other kinds.
+    /// Several statements in one text, some of other kinds.
     Multiple,
     Empty,
     /// A statement that is not understood. It may change or commit anything.
@@ -152,7 +152,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The bytes of a plain value, however it was written.
+    /// The bytes of a plain value. None for DEFAULT and expressions.
     pub fn plain(&self) -> Option<&[u8]> {
         match self {
             Value::Text(bytes) | Value::Number(bytes) | Value::Word(bytes) => Some(bytes),

@@ -150,7 +150,7 @@ enum Resume {
 }
 
 impl Position {
-    /// Whether a name here is a system variable's.
+    /// True if a name at this position is that of a system variable.
     fn is_variable(self, lexer: &mut Lexer) -> bool {
         match self {
             Position::Variable(_) | Position::Scoped(_) => true,
@@ -312,8 +312,8 @@ pub fn is_near(text: &[u8], mode: LexMode) -> bool {
     may_mention_alias(text, statements) || has_lost() || says(text, b"infile")
 }
 
-/// Whether the text certainly neither concerns the cache's surface nor asks for a local file, told by its first letters and one
-/// pass: all names of the cache have a `q`, and after a word that reads or writes rows or ends a transaction, only a second statement
+/// True if the text certainly neither concerns the cache's surface nor asks for a local file. This needs only the first letters and one
+/// pass: all names of the cache contain a `q`. After a word that reads or writes rows or ends a transaction, only a second statement
 /// could ask for a file.
 #[inline]
 pub fn is_far(text: &[u8]) -> bool {
@@ -322,8 +322,8 @@ pub fn is_far(text: &[u8]) -> bool {
         && memchr::memchr3(b'q', b'Q', b';', text).is_none()
 }
 
-/// Whether the text may name something of the cache, in names or in literals. If it may not, no text of its shape has anything for
-/// `rewrite`, `is_about_plugin` or `without_sql_cache`: those only heed names, and an INSTALL is no read or write.
+/// True if the text may name something of the cache, in names or in literals. If not, no text of its shape concerns `rewrite`,
+/// `is_about_plugin` or `without_sql_cache`: these only examine names, and INSTALL is neither a read nor a write.
 pub fn may_name_cache(text: &[u8], mode: LexMode) -> bool {
     says(text, b"fqc") || may_mention_alias(text, &mode.flavour.statements) || says(text, HINT.as_bytes())
 }

@@ -27,7 +27,7 @@ use scan::{Scan, digits};
 pub struct Text<'a> {
     pub text: &'a [u8],
     pub mode: LexMode,
-    /// For each `?` the integer bound to it; none for a value of another type.
+    /// The integer that is bound to each `?`. None for a value of another type.
     pub bound: &'a [Option<i128>],
 }
 
@@ -39,18 +39,18 @@ pub enum Written {
     Generated,
 }
 
-/// The rows that a read depends on, and the table that it names.
+/// The rows that a read depends on, and the table that it names. None if they are not certain.
 pub fn read(text: Text, column: &KeyColumn) -> Option<(TableName, Keys)> {
     select::read(Scan::new(text, column))
 }
 
-/// The table of a read that finds at most one row, by one of the table's unique keys, and the place of that row's primary key among the
-/// columns of the result.
+/// The table of a read that finds at most one row by one of the table's unique keys, and the index of the row's primary key among the
+/// result's columns. None for any other read.
 pub fn read_by_unique_key(text: Text, column: &KeyColumn) -> Option<(TableName, usize)> {
     unique::read(Scan::new(text, column))
 }
 
-/// The rows that a write can touch, or a read that locks them, and the table that it names.
+/// The rows that a write, or a read that locks rows, can touch, and the table that it names. None if they are not certain.
 pub fn written(text: Text, column: &KeyColumn) -> Option<(TableName, Written)> {
     let mut scan = Scan::new(text, column);
     if scan.accept("select") {

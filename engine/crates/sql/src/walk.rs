@@ -143,7 +143,7 @@ impl Walk<'_> {
         self.keyword(word);
     }
 
-    /// Words with a meaning of their own, wherever they are: all are reserved, but for the hints.
+    /// Handles words that have a meaning at any place. All of them are reserved, except for the hints.
     fn keyword(&mut self, word: &[u8]) {
         match word {
             b"set" if self.previous.kind == TokenKind::Semicolon => {}

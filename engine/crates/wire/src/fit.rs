@@ -5,9 +5,9 @@
 
 use crate::{Bound, BoundType, NO_TYPE, Param, Parameter, Params};
 
-/// The types by which MySQL interprets the parameters of a prepared statement: those from its preparation, and those of the first values
-/// that did not fit these, for which it prepares the statement again. After a number, for example, it compares text as a number from then
-/// on.
+/// The types of a prepared statement's parameters as MySQL interprets them: those from its preparation, and those of the first values
+/// that did not fit these. For the latter MySQL prepares the statement again. After a number, for example, it compares text as a number
+/// from then on.
 #[derive(Clone, Debug, Default)]
 pub struct TakenFor {
     parameters: Vec<Parameter>,
@@ -15,7 +15,7 @@ pub struct TakenFor {
     reprepared_for: Vec<BoundType>,
 }
 
-/// How the server takes the values of an execution.
+/// How the server interprets the values of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// The server interprets the values as in every other execution with the same types.
@@ -24,7 +24,7 @@ pub enum Taken {
     Reprepared(Vec<BoundType>),
     /// Some values are NULL whose parameters had a type when the statement was prepared again.
     InPart,
-    /// Some values have another type than the statement was prepared again for.
+    /// Some values have another type than the one for which the statement was prepared again.
     Mixed,
     /// The interpretation depends on more than the types of the values.
     Unclear,
@@ -75,7 +75,7 @@ enum Fit {
     Unclear,
 }
 
-/// The types that a parameter can be taken for, and that a value can have.
+/// The types that the server may assume for a parameter, and that a value may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Integer { is_unsigned: bool },

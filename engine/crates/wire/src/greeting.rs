@@ -34,7 +34,7 @@ impl Greeting {
 }
 
 impl Greeting {
-    /// Says in the payload of a greeting whether TLS is offered.
+    /// Sets or clears the flag in the payload of a greeting that offers TLS.
     pub fn offer_tls(payload: &mut [u8], is_offered: bool) -> Option<()> {
         let version = payload.get(1..)?.iter().position(|&byte| byte == 0)?;
         let capabilities = payload.get_mut(1 + version + 1 + 4 + 8 + 1..)?;
@@ -44,7 +44,7 @@ impl Greeting {
 }
 
 impl Greeting {
-    /// Takes one of MariaDB's own capabilities out of the payload of a greeting, if it is offered there.
+    /// Removes one of MariaDB's own capabilities from the payload of a greeting. None if it is not offered there.
     pub fn withhold(payload: &mut [u8], extension: u64) -> Option<()> {
         const TO_EXTENDED: usize = 4 + 8 + 1 + 2 + 1 + 2 + 2 + 1 + 6;
         Greeting::parse(payload).filter(|greeting| greeting.capabilities & extension != 0)?;

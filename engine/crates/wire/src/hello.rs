@@ -1,4 +1,4 @@
-//! The client's answer to the greeting: a request for TLS, or who it is and what it can do.
+//! The client's answer to the greeting: a request for TLS, or its account and its capabilities.
 
 use crate::capability::{self, CONNECT_WITH_DB, PLUGIN_AUTH_LENENC, PROTOCOL_41, SECURE_CONNECTION, SSL};
 use crate::greeting::extended_bits;

@@ -1,8 +1,8 @@
 //! The client/server protocol as bytes: packets, the handshake, commands, ends of responses, parameters.
 //!
-//! Invariants: no I/O, no panic on any input; lengths are checked before they are used; what does not fit is
-//! `None` or `Confused`, never a guess.
-//! Deliberately absent: compression and TLS (the caller passes plain bytes or stays out), authentication.
+//! Invariants: no I/O, and no panic on any input. Lengths are checked before they are used. Input that does not fit is `None` or
+//! `Confused`, never a guess.
+//! Deliberately absent: authentication, compression and TLS. The caller passes plain bytes, or does not follow the connection.
 
 mod change_user;
 mod command;

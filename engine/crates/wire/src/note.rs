@@ -1,7 +1,7 @@
-//! A packet that a library in the application's process sends ahead of the client's next command, to report the reads that it has answered.
+//! A packet that a library in the application's process sends before the client's next command, to report the reads that it has answered.
 //!
-//! It names the last of those reads, which the server has not seen. The client itself could say all of it in commands of its own, so a note
-//! that is not true harms its own connection alone.
+//! It contains the last of those reads, which the server has not seen. The client itself could achieve the same by commands, so a false
+//! note harms only its own connection.
 
 use crate::{Header, push_packet};
 
@@ -25,7 +25,7 @@ pub struct Note<'a> {
 pub enum Begins<'a> {
     /// A note, and the bytes after it.
     Note(Note<'a>, &'a [u8]),
-    /// There are too few bytes to tell whether this is a note.
+    /// There are too few bytes to decide whether this is a note.
     Unknown,
     Other,
 }

@@ -1,5 +1,5 @@
-//! Packets: three bytes of length, one of sequence, the payload. A payload of exactly `MAX_PAYLOAD` bytes is
-//! continued by the next packet.
+//! Packets: three bytes of length, one byte of sequence, and the payload. A payload continues in the next packet if the packet is full,
+//! with exactly `MAX_PAYLOAD` bytes.
 
 pub const MAX_PAYLOAD: usize = 0xFF_FFFF;
 
@@ -44,7 +44,7 @@ pub fn lone_command(bytes: &[u8]) -> Option<&[u8]> {
     first_command(bytes).filter(|payload| payload.len() + Header::SIZE == bytes.len())
 }
 
-/// The payload of the command that these bytes begin with, if it is whole.
+/// The payload of the command that these bytes begin with. None if it is incomplete, or takes more than one packet.
 pub fn first_command(bytes: &[u8]) -> Option<&[u8]> {
     let packet = Packet::parse(bytes).filter(|packet| packet.header.sequence == 0)?;
     (!packet.payload.is_empty() && !packet.header.is_continued()).then_some(packet.payload)

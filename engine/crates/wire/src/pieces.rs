@@ -1,16 +1,16 @@
-//! Finds the packets of a stream whose bytes arrive cut anywhere.
+//! Finds the packets of a stream whose bytes arrive in pieces of any size.
 
 use crate::packet::Header;
 
-/// Where the stream of one direction stands between its packets.
+/// The state of one direction of a stream: how much of the next header has arrived, and how much of the payload is still to come.
 #[derive(Clone, Debug, Default)]
 pub struct Pieces {
-    /// The next packet's header, and how much of it has arrived.
+    /// The next packet's header, as far as it has arrived. `arrived` counts its bytes.
     header: [u8; Header::SIZE],
     arrived: usize,
-    /// How many bytes of the present packet are still to come.
+    /// The number of bytes of the current packet that are still to come.
     left: usize,
-    /// Is set while a header has arrived and no byte of its payload has.
+    /// The header, if it has arrived completely and no byte of its payload has.
     begins: Option<Header>,
     /// The next packet continues the payload of the last one.
     continues: bool,
@@ -19,10 +19,10 @@ pub struct Pieces {
 /// Bytes of one payload, all in the same packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
-    /// Is set for the first piece of a payload. Such a piece is empty only if the payload is.
+    /// The header, for the first piece of a payload. Such a piece is empty only if the payload is.
     pub begins: Option<Header>,
     pub bytes: &'a [u8],
-    /// The payload is complete.
+    /// This piece completes the payload.
     pub ends: bool,
 }
 

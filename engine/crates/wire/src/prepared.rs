@@ -1,4 +1,4 @@
-//! The payload of COM_STMT_EXECUTE, split into the parts that make two executions the same.
+//! The payload of COM_STMT_EXECUTE, split into the parts that identify an execution.
 
 use crate::Command;
 use crate::capability::QUERY_ATTRIBUTES;
@@ -6,15 +6,15 @@ use crate::lenenc::{Reader, push_int};
 use crate::packet::{Header, push_packet};
 use std::borrow::Cow;
 
-/// MariaDB takes this number for the statement that was prepared last.
+/// MariaDB interprets this id as the statement that was prepared last.
 pub const LAST_STATEMENT: u32 = u32::MAX;
 
-/// The number that a command on one prepared statement begins with, behind its first byte. None if the command is too short.
+/// The id of the prepared statement in a command, directly after its first byte. None if the command is too short.
 pub fn statement_id(payload: &[u8]) -> Option<u32> {
     payload.get(1..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes))
 }
 
-/// The number of the statement that a COM_STMT_EXECUTE runs, and all that follows it. None if the payload is another command's.
+/// The id of the statement that a COM_STMT_EXECUTE runs, and the bytes after it. None if the payload is another command.
 pub fn execution(payload: &[u8]) -> Option<(u32, &[u8])> {
     let (id, rest) = payload.strip_prefix(&[Command::StmtExecute as u8])?.split_first_chunk()?;
     Some((u32::from_le_bytes(*id), rest))
@@ -26,7 +26,7 @@ pub struct Execute<'a> {
     /// The cursor type; 0 asks for all rows at once.
     pub flags: u8,
     pub iterations: u32,
-    /// Null bitmap, flag, types and values: meaningless without the parameter count.
+    /// The null bitmap, flag, types and values. They can only be interpreted with the number of parameters.
     pub parameters: Cow<'a, [u8]>,
     /// The number of bound values that the packet states. None if it states none.
     told: Option<usize>,
@@ -214,7 +214,7 @@ pub fn have_time(types: &[u8]) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Params<'a> {
     pub nulls: &'a [u8],
-    /// Two bytes for each parameter; to be remembered if `are_types_new`.
+    /// Two bytes for each parameter. The caller has to remember them if `are_types_new`.
     pub types: &'a [u8],
     pub values: &'a [u8],
     pub are_types_new: bool,

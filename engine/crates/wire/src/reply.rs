@@ -1,4 +1,4 @@
-//! OK, ERR and EOF packets: payloads read, packets built and patched.
+//! OK, ERR and EOF packets: reads payloads, and builds and patches packets.
 
 use crate::capability::{DEPRECATE_EOF, MARIADB_CACHE_METADATA, OPTIONAL_RESULTSET_METADATA, SESSION_TRACK};
 use crate::lenenc::{Reader, push_int};
@@ -19,7 +19,7 @@ pub struct OkPacket<'a> {
 }
 
 impl<'a> OkPacket<'a> {
-    /// Reads a payload that begins with 0x00, or 0xFE where it ends rows.
+    /// Reads a payload that begins with 0x00, or with 0xFE if it ends rows.
     pub fn parse(payload: &'a [u8], capabilities: u64) -> Option<OkPacket<'a>> {
         let mut reader = Reader::new(payload);
         reader.u8()?;
@@ -87,7 +87,7 @@ pub fn columns_of(response: &[u8], capabilities: u64) -> Option<u64> {
     column_count(Packet::parse(response)?.payload, capabilities).map(|(columns, _)| columns)
 }
 
-/// The values of the one row of a text result.
+/// The values of the only row of a text result. None if the response is something else.
 pub fn only_row(response: &[u8], capabilities: u64) -> Option<Vec<Vec<u8>>> {
     let mut packets = packets(response);
     let (columns, true) = column_count(packets.next()?.payload, capabilities)? else { return None };
@@ -174,7 +174,7 @@ pub(crate) fn ok_payload(header: u8, affected_rows: u64, last_insert_id: u64, st
     payload
 }
 
-/// What ends the rows of a result under these capabilities.
+/// The payload of the packet that ends the rows of a result under these capabilities.
 pub(crate) fn end_of_rows_payload(capabilities: u64, status: u16, warnings: u16) -> Vec<u8> {
     if capabilities & DEPRECATE_EOF != 0 {
         return ok_payload(0xFE, 0, 0, status, warnings);

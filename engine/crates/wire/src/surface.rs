@@ -1,7 +1,7 @@
-//! Results as the user should see them: column names translated back, values replaced, and results that the engine makes itself.
+//! Results in the form for users: column names translated back, values replaced, and results that the engine makes itself.
 //!
-//! All functions take complete responses with a single result. `None` means that the response could not be changed; the caller
-//! then sends the one it had.
+//! All functions take complete responses with a single result. `None` means that the response could not be changed. The caller then sends
+//! the original one.
 
 mod build;
 mod rename;

@@ -34,7 +34,7 @@ pub enum Expect {
 }
 
 impl Expect {
-    /// The response to a command. For an unknown command, and one that may run any statement, it is the widest one.
+    /// The kind of response to a command. For an unknown command, and for one that may run any statement, it is the most general one.
     pub fn of(command: Option<Command>) -> Expect {
         match command {
             Some(Command::Query | Command::ProcessInfo) => Expect::Query,
@@ -77,7 +77,7 @@ pub enum Progress {
 pub struct Outcome {
     /// The kind of the last result.
     pub kind: OutcomeKind,
-    /// The last status flags; none after ERR, text and a prepared statement without columns.
+    /// The last status flags. None after ERR, after text, and after a prepared statement without columns.
     pub status: Option<u16>,
     pub warnings: u16,
     /// The number of results with rows.
@@ -91,7 +91,7 @@ pub struct Outcome {
     pub last_insert_id: u64,
     /// False if the server left column definitions out (MARIADB_CACHE_METADATA).
     pub metadata_follows: bool,
-    /// All bytes of the response.
+    /// The number of bytes of the whole response.
     pub length: u64,
     /// The parameters of a prepared statement. There are fewer than it has if the server left their definitions out.
     pub parameters: Vec<Parameter>,
@@ -141,7 +141,7 @@ pub struct StatusOffsets {
 }
 
 impl StatusOffsets {
-    /// Complete for a single result of less than 4 GB; of several results only the first are recorded.
+    /// The offsets. They are complete for a single result of less than 4 GB; of several results only the first ones are recorded.
     pub fn as_slice(&self) -> &[u32] {
         &self.at[..usize::from(self.count)]
     }

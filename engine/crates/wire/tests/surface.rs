@@ -1,4 +1,4 @@
-//! Results translated, changed and built.
+//! Results that are translated, changed or built.
 
 mod support;
 
@@ -131,7 +131,7 @@ fn built_results_are_results_under_every_capability() {
 
 #[test]
 fn a_built_result_equals_the_servers() {
-    // All but the definition, whose width and flags say more about the expression.
+    // Definitions are not compared, because the server's width and flags say more about the expression.
     for mode in MODES {
         let captured = response(&format!("{mode}.empty_string"));
         let built = text_result(&[""], &[vec![Some(String::new())]], captured.capabilities, status::AUTOCOMMIT);

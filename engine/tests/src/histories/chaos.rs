@@ -98,7 +98,7 @@ fn stir(voice: &mut Voice, stage: &Stage, presence: &mut Presence) -> Outcome<()
         0..=15 => kill(voice, stage, "QUERY"),
         16..=25 => kill(voice, stage, "CONNECTION"),
         38 if stage.plan.naps => nap(voice, stage),
-        // These are rare, because near caches have to answer many reads between two of them.
+        // Reinstallations are rare, because near caches have to answer many reads between two of them.
         38..=47 if stage.plan.reinstalls && stage.plan.beside.is_some() => presence.renew(voice, stage),
         38 if stage.plan.reinstalls => reinstall(voice, stage),
         26.. if !stage.plan.redefines => voice.text("SELECT SLEEP(0.01)").map(drop),

@@ -1,9 +1,9 @@
-//! Where the library under test is, and how long to test it.
+//! The path of the tested library, and how long to test it.
 
 use fqc_tests::checkout;
 use std::path::PathBuf;
 
-/// `FQC_PLUGIN`, else the library that the build leaves in `dist`.
+/// `FQC_PLUGIN`, or else the library that the build leaves in `dist`.
 pub fn path() -> PathBuf {
     let built = || checkout::file("dist/fqc.so");
     let path = std::env::var_os("FQC_PLUGIN").map_or_else(built, PathBuf::from);

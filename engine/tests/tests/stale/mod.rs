@@ -1,5 +1,5 @@
-//! A proxy with a planted fault: now and then it answers a SELECT with what the same bytes were answered before,
-//! whatever has been written since. A tester that lets this pass is worth nothing.
+//! A proxy with an intended fault: now and then it answers a SELECT with the answer that the same bytes got before, whatever was written
+//! since. A tester that does not notice that is worthless.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -9,8 +9,8 @@ use std::thread;
 
 use fqc_tests::client::{Endpoint, command};
 
-/// Answers by statement, over all connections. Forgotten with the last of them, so that a history that is run again meets
-/// the same fault.
+/// Answers by statement, over all connections. They are dropped with the last connection, so that a repeated history meets the same
+/// fault.
 #[derive(Default)]
 struct Answers {
     known: HashMap<Vec<u8>, Vec<u8>>,
@@ -28,12 +28,12 @@ pub struct Fault {
     pub begins: &'static [u8],
 }
 
-/// Any SELECT.
+/// The fault concerns every SELECT.
 pub fn one_in(rate: usize) -> Fault {
     Fault { rate, begins: b"SELECT" }
 }
 
-/// Listens for ever.
+/// Starts the proxy, which listens as long as the process runs.
 pub fn start(target: Endpoint, fault: Fault) -> Endpoint {
     let Endpoint::Tcp(port) = target else { panic!("the proxy connects over TCP") };
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
@@ -43,7 +43,7 @@ pub fn start(target: Endpoint, fault: Fault) -> Endpoint {
         for client in listener.incoming().flatten() {
             let memory = memory.clone();
             memory.lock().unwrap().connections += 1;
-            // A connection that ends, ends both ways.
+            // The end of a connection closes it on both sides.
             thread::spawn(move || serve(client, port, &memory, fault));
         }
     });
@@ -81,7 +81,7 @@ fn forward_answers(mut server: TcpStream, mut client: TcpStream, record: &Mutex<
     let _ = (client.shutdown(Shutdown::Both), server.shutdown(Shutdown::Both));
 }
 
-/// When the next command arrives, the answer to the one before is complete.
+/// Forwards commands. When the next command arrives, the answer to the one before is complete, and can be remembered.
 fn forward_commands(
     client: &mut TcpStream,
     server: &mut TcpStream,

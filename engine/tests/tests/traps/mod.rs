@@ -1,8 +1,8 @@
-//! What every trap needs: a server with the plugin, a place of one's own on it, and the verdict "was it a hit?".
+//! The common parts of all traps: a server with the plugin, a database of the test's own, and the verdict "was it a hit?".
 //!
-//! Invariants: one server per test program, one test on it at a time, so that a rise of its counters belongs to the
-//! statement just asked; every test works in a database of its own.
-//! A trap must also show that caching happens where it should: a read that is never kept is always fresh.
+//! Invariants: there is one server per test program and one test on it at a time, so that an increase of its counters belongs to the
+//! statement just sent. Every test works in a database of its own.
+//! A trap must also show that caching happens where it should: a cache that stores nothing is never stale.
 
 #![allow(dead_code, reason = "not every test program needs every word")]
 
@@ -19,13 +19,13 @@ use fqc_tests::client::{Client, Login, Param, Prepared, Response, capability};
 use fqc_tests::server::{Options, Server};
 
 pub const PATIENCE: Duration = Duration::from_secs(120);
-/// To look takes time that what is waited for needs.
+/// The interval between two looks. Looking takes processor time away from what is waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 static SHARED: Mutex<Option<Arc<Server>>> = Mutex::new(None);
 static TURN: Mutex<()> = Mutex::new(());
 
-/// The program's server, started at the first need.
+/// The program's server, which is started when it is first needed.
 fn shared() -> Arc<Server> {
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     shared
@@ -39,7 +39,7 @@ fn shared() -> Arc<Server> {
         .clone()
 }
 
-/// Until the engine knows what sessions begin with: those that began before share no results with those that begin later.
+/// Waits until the engine knows the initial settings of sessions. Sessions that began before share no results with later ones.
 fn settle(server: &Server) {
     let mut admin = server.admin().unwrap();
     all(&mut admin, &["CREATE DATABASE first", "USE first"]);
@@ -66,7 +66,7 @@ pub fn start(arguments: &[&str]) -> Server {
     Server::start(Options { plugin: Some(plugin::path()), ..options(arguments) }).expect("a server with the plugin")
 }
 
-/// Every value of every row in words: `1,a;2,NULL`; an error by its number.
+/// Every value of every row as text: `1,a;2,NULL`. An error is given by its number.
 pub fn said(response: &Response) -> String {
     worded(response, false)
 }
@@ -88,7 +88,7 @@ fn worded(response: &Response, is_binary: bool) -> String {
     rows.join(";")
 }
 
-/// `t` with a rule that results of it live so long, `u` with the same rows and none.
+/// `t` has a rule that its results live this long, and `u` has the same rows and no rule.
 pub fn with_rule(db: &str, seconds: u64) -> (Arena, Client) {
     let arena = Arena::enter(db);
     arena.client_with(&[
@@ -98,7 +98,7 @@ pub fn with_rule(db: &str, seconds: u64) -> (Arena, Client) {
         "INSERT INTO u SELECT * FROM t",
         &format!(r#"SET GLOBAL fqc_rules = '[{{"table": "{db}.t", "cache": "always", "ttl": {seconds}}}]'"#),
     ]);
-    // Connections share what is stored if the same settings were in force when they began.
+    // Connections share results if the same settings were in force when they began.
     let client = arena.client();
     (arena, client)
 }
@@ -112,7 +112,7 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// What sets the whole server's counters back: before 11.5 the scope was not to be named.
+/// The statement that resets the whole server's counters. Before 11.5 it names no scope.
 pub fn flush_of_all(client: &mut Client) -> &'static str {
     let knows_scopes = client.query("FLUSH SESSION STATUS").unwrap().failure().is_none();
     if knows_scopes { "FLUSH GLOBAL STATUS" } else { "FLUSH STATUS" }
@@ -122,7 +122,7 @@ pub struct Arena {
     pub server: Arc<Server>,
     pub db: String,
     counters: Client,
-    /// Never served from memory: what it sees is the truth.
+    /// A session that is never served, so it sees the truth.
     plain: Client,
     _turn: Option<MutexGuard<'static, ()>>,
 }
@@ -167,7 +167,7 @@ impl Arena {
         client
     }
 
-    /// The one judge of "was it a hit?": how often the server answered from memory, by both of its counters.
+    /// The number of hits, by both of the server's counters. Every verdict "was it a hit?" rests on this.
     pub fn hits(&mut self) -> u64 {
         let show = "SHOW GLOBAL STATUS WHERE Variable_name IN ('Fqc_hits', 'Qcache_hits')";
         let rows = said(&self.counters.must(show).unwrap());
@@ -193,7 +193,7 @@ impl Arena {
         (response, hits > 0)
     }
 
-    /// Asks until the answer comes from memory; every answer on the way is the same.
+    /// Sends a read until it is a hit. All answers until then must be the same. Returns the answer.
     #[track_caller]
     pub fn warm(&mut self, client: &mut Client, read: &str) -> String {
         let first = said(&client.query(read).unwrap());
@@ -221,7 +221,7 @@ impl Arena {
         }
     }
 
-    /// A read that is in memory for this client says this.
+    /// Checks that this read is a hit for this client, with this answer.
     #[track_caller]
     pub fn hit(&mut self, client: &mut Client, read: &str, expected: &str) {
         let (response, is_hit) = self.ask(client, read);
@@ -245,7 +245,7 @@ impl Arena {
         }
     }
 
-    /// Returns true if the answer, which is this one, comes from memory.
+    /// Sends the read, and checks its answer. Returns true if it was a hit.
     #[track_caller]
     fn says(&mut self, client: &mut Client, read: &str, expected: &str) -> bool {
         let (response, is_hit) = self.ask(client, read);
@@ -253,14 +253,14 @@ impl Arena {
         is_hit
     }
 
-    /// One session is soon served what another of the account has asked for: as soon as the engine has looked up what sessions
-    /// begin with.
+    /// Waits until a session is served results of another session of its account. That happens once the engine knows the initial settings
+    /// of sessions.
     #[track_caller]
     pub fn share(&mut self, login: &Login, read: &str, expected: &str) {
         let begun = Instant::now();
         loop {
             let (mut one, mut other) = (self.client_as(login), self.client_as(login));
-            // A session that logged in before that is served no setting until it has read a table.
+            // A session that logged in before that gets no setting from the cache until it has read a table.
             self.says(&mut one, read, expected);
             if self.says(&mut other, read, expected) {
                 return;
@@ -269,7 +269,7 @@ impl Arena {
         }
     }
 
-    /// A read that must not be answered from memory says this.
+    /// Checks that this read is no hit, and has this answer.
     #[track_caller]
     pub fn miss(&mut self, client: &mut Client, read: &str, expected: &str) {
         let (response, is_hit) = self.ask(client, read);
@@ -277,7 +277,7 @@ impl Arena {
         assert!(!is_hit, "`{read}` was answered from memory");
     }
 
-    /// A statement that may never be answered from memory, on a table whose other reads are.
+    /// Checks that a statement is never a hit, although other reads of its table (`control`) are.
     #[track_caller]
     pub fn never(&mut self, client: &mut Client, read: &str, control: &str) {
         self.warm(client, control);
@@ -306,7 +306,7 @@ impl Arena {
     }
 }
 
-/// Loads another audit plugin.
+/// Builds and loads another audit plugin.
 pub fn install_listener(server: &Server) {
     let library = server.plugins().join("listener.so");
     let source = checkout::file("tests/tests/listener/listener.c");
@@ -322,13 +322,13 @@ pub fn all(client: &mut Client, statements: &[&str]) {
     }
 }
 
-/// `id` from 1 to 5, `v` ten times that.
+/// Creates a table with `id` from 1 to 5, and `v` ten times that.
 pub fn small_table(client: &mut Client, name: &str, engine: &str) {
     client.must(&format!("CREATE TABLE {name} (id INT PRIMARY KEY, v INT) ENGINE = {engine}")).unwrap();
     client.must(&format!("INSERT INTO {name} VALUES (1, 10), (2, 20), (3, 30), (4, 40), (5, 50)")).unwrap();
 }
 
-/// One text, two settings: neither session ever sees the other's result, and equal settings share theirs.
+/// One text under two settings: neither session ever sees the other's result, and sessions with equal settings share theirs.
 #[track_caller]
 pub fn facet(arena: &mut Arena, read: &str, one: (&str, &str), other: (&str, &str)) {
     let (mut first, mut second) = (arena.client_with(&[one.0]), arena.client_with(&[other.0]));
@@ -341,7 +341,7 @@ pub fn facet(arena: &mut Arena, read: &str, one: (&str, &str), other: (&str, &st
     assert_eq!(arena.warm(&mut third, read), other.1, "after `{}` and `{}`", one.0, other.0);
 }
 
-/// A small table `t`, one who writes and one who reads.
+/// A small table `t`, a session to write and one to read.
 pub fn with_table(db: &str) -> (Arena, Client, Client) {
     let arena = Arena::enter(db);
     let (mut writer, reader) = (arena.client(), arena.client());
@@ -349,7 +349,8 @@ pub fn with_table(db: &str) -> (Arena, Client, Client) {
     (arena, writer, reader)
 }
 
-/// Two sessions, one served from memory and one never, run the same; all their answers are the same, byte for byte.
+/// Two sessions that run the same statements. One is served by the cache and the other never. All their answers must be equal, byte for
+/// byte.
 pub struct Pair {
     pub served: Client,
     pub plain: Client,
@@ -367,7 +368,7 @@ impl Pair {
         served
     }
 
-    /// The same for a read that the served session must get from memory.
+    /// Does the same for a read that must be a hit in the served session.
     #[track_caller]
     pub fn hit(&mut self, arena: &mut Arena, read: &str) -> Response {
         let (served, is_hit) = arena.ask(&mut self.served, read);

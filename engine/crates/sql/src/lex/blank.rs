@@ -47,7 +47,7 @@ impl<'a> Lexer<'a> {
         if !begins_with(known.executable) {
             return None;
         }
-        // Executed or skipped, it ends at the same place only if nothing in it could hide the end.
+        // The comment ends at the same place, executed or skipped, only if nothing in it could hide the end.
         let hides = |byte: &u8| matches!(byte, b'\'' | b'"' | b'`' | b';' | b'#' | b'-' | b'/' | b'\\' | 0);
         Some(if body[..end].iter().any(hides) { self.broken() } else { TokenKind::ExecutableComment })
     }

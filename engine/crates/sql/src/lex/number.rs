@@ -1,9 +1,9 @@
-//! Numbers, and the words that begin like one.
+//! Numbers, and words that begin like a number.
 
 use super::{Lexer, TokenKind, is_word_byte};
 
 impl Lexer<'_> {
-    /// `12`, `1.5`, `1e5`, `0x1F`, `0b1`, and the identifiers that begin with a digit.
+    /// Lexes numbers (`12`, `1.5`, `1e5`, `0x1F`, `0b1`), and identifiers that begin with a digit.
     pub(super) fn number_or_word(&mut self) -> TokenKind {
         let rest = &self.text[self.position..];
         let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -39,7 +39,7 @@ fn exponent_length(rest: &[u8]) -> Option<usize> {
     (digits > 0).then_some(1 + sign + digits)
 }
 
-/// `0x1F` or `0b01`, up to the end of the word.
+/// True for `0x1F` or `0b01`, up to the end of the word.
 fn is_prefixed_literal(rest: &[u8]) -> bool {
     let length = rest.iter().position(|byte| !is_word_byte(*byte)).unwrap_or(rest.len());
     match rest[..length].split_at_checked(2) {

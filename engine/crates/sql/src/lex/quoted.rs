@@ -4,7 +4,7 @@ use super::{Lexer, Token, TokenKind};
 use std::borrow::Cow;
 
 impl Lexer<'_> {
-    /// A doubled quote stands for itself; in strings a backslash takes the next byte along.
+    /// Lexes to the closing quote. A doubled quote stands for itself; in strings a backslash escapes the next byte.
     pub(super) fn quoted(&mut self, quote: u8, kind: TokenKind) -> TokenKind {
         let has_escapes = kind != TokenKind::Quoted && !self.mode.no_backslash_escapes;
         let mut index = self.position + 1;
@@ -33,13 +33,13 @@ impl Lexer<'_> {
         self.broken()
     }
 
-    /// `N'...'`
+    /// Lexes `N'...'`.
     pub(super) fn national_text(&mut self) -> TokenKind {
         self.position += 1;
         self.quoted(b'\'', TokenKind::Special)
     }
 
-    /// `x'...'` and `b'...'`
+    /// Lexes `x'...'` and `b'...'`.
     pub(super) fn digits_literal(&mut self) -> TokenKind {
         let digits = &self.text[self.position + 2..];
         let length = digits.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();

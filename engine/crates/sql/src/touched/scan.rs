@@ -6,7 +6,7 @@ use crate::lex::{Lexer, Token, TokenKind, unquoted};
 use crate::{Charset, TableName};
 use footprint::KeyColumn;
 
-/// A position; looking ahead is copying it.
+/// A position in the text. A copy is used to look ahead.
 #[derive(Clone, Copy)]
 pub(super) struct Scan<'a> {
     lexer: Lexer<'a>,
@@ -34,7 +34,7 @@ impl<'a> Scan<'a> {
         let token = self.lexer.next();
         let is_forbidden = match token.kind {
             Broken | ExecutableComment | At | AtAt | Assign => true,
-            // The server folds some letters beyond ASCII into it when it compares names.
+            // When it compares names, the server may fold letters beyond ASCII into those of the pseudonym.
             _ if token.is_name() => {
                 let is_pseudonym = unquoted(&token, false).eq_ignore_ascii_case(KEY_PSEUDONYM);
                 !token.text.is_ascii() || token.is_any(&FORBIDDEN) || is_pseudonym

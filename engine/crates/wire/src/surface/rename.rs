@@ -1,4 +1,4 @@
-//! Column names after a statement was rewritten: `@@fqc_size` was `@@query_cache_size` when the user wrote it.
+//! Column names after a statement was rewritten: `@@fqc_size` becomes `@@query_cache_size` again, as the user wrote it.
 
 use super::result::{Part, Parts, edit_response, strings};
 use crate::lenenc::{Reader, push_string};

@@ -1,4 +1,4 @@
-//! Values of SHOW VARIABLES and its like: a name, then what it stands for.
+//! Values in results such as that of SHOW VARIABLES: each row has a name and a value.
 
 use super::result::{Part, Parts, edit_response};
 use crate::lenenc::{Reader, push_string};

@@ -13,7 +13,7 @@ pub(super) enum Part {
     Frame,
 }
 
-/// The numbers of packets by which the parts of a response are recognized.
+/// Counts of packets, which identify the parts of a response.
 pub(super) struct Parts {
     /// The number of definitions directly after the first packet.
     definitions: u64,
@@ -73,7 +73,7 @@ impl Parts {
     }
 }
 
-/// How a complete response ended, if it is one result and has its metadata.
+/// How a complete response ended. None unless it is a single result with its metadata.
 fn kind(response: &[u8], expect: Expect, capabilities: u64) -> Option<OutcomeKind> {
     match ResponseTracker::new(expect, capabilities).feed(response) {
         Progress::Done(outcome) if outcome.metadata_follows && !outcome.more_results_seen => Some(outcome.kind),

@@ -17,7 +17,7 @@ const ERR: u8 = 0xFF;
 /// An EOF packet is shorter than any row that begins with 0xFE, whose first value has an 8-byte length.
 const EOF_LIMIT: usize = 9;
 
-/// The code of an ERR packet that reports progress instead.
+/// An ERR packet with this code is no error, but reports progress.
 const PROGRESS_CODE: u16 = 0xFFFF;
 
 /// The kind of packet that is expected next.
@@ -92,7 +92,7 @@ impl Machine {
         match first {
             Some(ERR) if self.expect != Expect::Text => self.error(front),
             Some(first) => self.meaning(first, front),
-            // The first column of a row, and the text of COM_STATISTICS, have at least a length or a character.
+            // A row's first column has at least a length, and the text of COM_STATISTICS at least a character.
             None => Step::Confused,
         }
     }

@@ -20,7 +20,7 @@ pub(super) struct Window {
     is_broken: bool,
 }
 
-/// A complete packet, seen from its front.
+/// A complete packet. Only its first bytes are certain to be available.
 #[derive(Clone, Copy)]
 pub(super) struct Front<'a> {
     pub start: &'a [u8],
@@ -46,7 +46,7 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Consumes up to the end of a packet. `None`: all bytes are consumed, or the sequence is broken.
+    /// Consumes bytes up to the end of a packet. `None` if all bytes were consumed, or the sequence is broken.
     #[inline]
     pub fn next_packet<'w, 'r: 'w>(&'w mut self, rest: &mut &'r [u8]) -> Option<Front<'w>> {
         if self.arrived == 0

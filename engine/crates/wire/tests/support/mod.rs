@@ -1,11 +1,11 @@
-//! The fixtures, and chance that repeats itself.
+//! The fixtures, and random choices that are the same on every run.
 #![allow(dead_code)] // each test file uses its part
 
 pub struct Captured {
     pub name: &'static str,
     pub what: &'static str,
     pub capabilities: u64,
-    /// Separated where the server waited for the client.
+    /// The response is cut where the server waited for the client.
     pub pieces: Vec<Vec<u8>>,
 }
 
