@@ -1,4 +1,4 @@
-"""When a change happens, in the dialect's words: at once, in the maintenance window, or at a time."""
+"""Reads from the dialect's arguments when a change starts: at once, in the maintenance window, or at a time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def check_future(switch_time: datetime) -> None:
 
 
 def started(change: ChangeSet) -> ChangeSet:
-    """The dialect knows no approval: where a second person is asked for, the request is refused, not left waiting."""
+    """Approves a change. The dialect has no approval, so a change that needs a second person is refused."""
     if change.needs_second_person:
         services.change_abort(change)
         raise RpcError(
