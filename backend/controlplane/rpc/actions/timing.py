@@ -38,7 +38,10 @@ def check_future(switch_time: datetime) -> None:
 
 
 def started(change: ChangeSet) -> ChangeSet:
-    """Approves a change. The dialect has no approval, so a change that needs a second person is refused."""
+    """Returns the change.
+
+    If it needs a second person's approval, which the dialect does not have, it is aborted and RpcError raised.
+    """
     if change.needs_second_person:
         services.change_abort(change)
         raise RpcError(

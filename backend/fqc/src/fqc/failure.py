@@ -33,7 +33,7 @@ _NEXT = {
 }
 
 
-# API list names that differ from the CLI's, with the command that shows the list.
+# Lists that a message of the API may name, and the command that shows each.
 _LISTS = {
     "instances": "instance", "instance-classes": "class", "templates": "template", "changes": "change",
     "fleet-applies": "fleet", "alert-rules": "alert rule", "incidents": "alert incident", "silences": "alert silence",
