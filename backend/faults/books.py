@@ -38,7 +38,7 @@ class Books:
 
 
 def unfinished() -> list[str]:
-    """Returns changes and fleet applies that have been started and have not ended."""
+    """Returns changes that are approved or running, and fleet applies that are running."""
     from controlplane.changes.models import ChangeSet
     from controlplane.changes.states import ENDED, ChangeState
     from controlplane.rollouts.models import FleetApply

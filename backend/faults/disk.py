@@ -1,4 +1,4 @@
-"""The disk of the run: a small file system of its own, so that it can be filled. Only root may mount one."""
+"""The disk of the run: a small file system that can be filled. Only root may mount one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Disk:
         return subprocess.run(words, check=False).returncode == 0
 
     def fill(self) -> None:
-        """To the last byte."""
+        """Fills the disk completely."""
         with self._ballast.open("wb", buffering=0) as file:
             chunk = bytes(1024**2)
             while chunk:

@@ -1,4 +1,4 @@
-"""A proxy before one server: it can cut and refuse connections, and notes every SET GLOBAL that passes."""
+"""A proxy in front of one server. It can cut and refuse connections, and records every SET GLOBAL."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SET = re.compile(rb"SET GLOBAL `(\w+)` = '?([0-9.]+)")
 
 @dataclass(frozen=True)
 class Noted:
-    """One variable that was set."""
+    """One SET GLOBAL of a variable."""
 
     name: str
     value: str
@@ -32,7 +32,7 @@ class NotingProxy(Proxy):
         self.noted += [Noted(name.decode(), value.decode()) for name, value in SET.findall(data)]
 
     def cut(self) -> None:
-        """Every connection that is open now."""
+        """Closes every open connection."""
         for each in self._open[:]:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)

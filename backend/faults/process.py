@@ -1,4 +1,4 @@
-"""One process that is killed, paused and started again, with all of its children."""
+"""A process that can be killed, paused and started again, with all of its children."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Process:
         self._lock = Lock()
 
     def start(self) -> None:
-        """Unless it runs."""
+        """Starts the process unless it runs."""
         with self._lock:
             if self._process is not None and self._process.poll() is None:
                 return
@@ -29,14 +29,14 @@ class Process:
                 )
 
     def kill(self) -> None:
-        """At once, and its children, as a machine that loses power does."""
+        """Kills the process and its children at once, like a power failure."""
         self._signal(signal.SIGKILL)
         with self._lock:
             if self._process is not None:
                 self._process.wait()
 
     def kill_child(self) -> None:
-        """One of those that do the work; the parent may notice."""
+        """Kills one of the children that do the work. The parent may notice."""
         for child in self._children()[:1]:
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGKILL)

@@ -14,10 +14,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 BACKEND = Path(__file__).parents[1]
-# The one that keeps to the clock comes first, as the others are patient from then on.
+# The lane that keeps to the clock comes first, since the others run with longer time limits from then on.
 LANES = ("living", "polls", "near caches", "watch", "statements", "privileges", "observations")
 SLOWEST_SECONDS = 0.3
-# Longer than any answer is waited for, in the one lane that keeps to the clock.
+# Longer than the time limit for answers, in the one lane that keeps to the clock.
 LATE_SECONDS = 12.0
 
 
@@ -40,7 +40,7 @@ def _options() -> argparse.Namespace:
 
 @contextmanager
 def _control_plane(database: str) -> Iterator[None]:
-    """Its settings, and its database with all tables."""
+    """Sets up the control plane's settings, and its database with all tables."""
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="fqc-odd-", ignore_cleanup_errors=True))
         os.environ |= {"DJANGO_SETTINGS_MODULE": "config.settings", "FQC_RUN_DIR": folder}
@@ -57,7 +57,7 @@ def _control_plane(database: str) -> Iterator[None]:
 
 
 def _run(name: str, options: argparse.Namespace) -> int:
-    """Prints the figures of one lane. How much the healthy server lost."""
+    """Runs one lane and prints its figures. Returns how much the healthy server lost."""
     from odd.lanes import AT_ITS_PACE, LANES, Figures, be_patient, register
     from odd.server import OddServer
     from testing.servers import servers

@@ -1,4 +1,4 @@
-"""The control plane's duties, one lane each: a round of it, and what the healthy server must have got by then."""
+"""The control plane's duties, one lane each: a round of the duty, and what the healthy server must have got by then."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ PATIENCE_SECONDS = 120
 
 @dataclass
 class Fleet:
-    healthy: Any  # its server
+    healthy: Any  # the healthy server
     healthy_row: Instance
     odd: Sequence[OddServer]
     odd_rows: Sequence[Instance]
@@ -67,7 +67,7 @@ class Figures:
 class Lane:
     name: ClassVar[str]
     duties: ClassVar[set[Duty]]
-    looks: ClassVar[set[str]]  # the lookout's duties that this lane stands for
+    looks: ClassVar[set[str]]  # the lookout's duties that this lane covers
 
     def __init__(self, fleet: Fleet, seed: int) -> None:
         self.fleet, self.random = fleet, Random(seed)
@@ -91,7 +91,7 @@ class Lane:
         self.stack.close()
 
     def step(self, figures: Figures) -> None:
-        """All odd servers are asked again, whatever was found out about them."""
+        """Runs one round. All odd servers are queried again, even if they would be skipped."""
         states = [self.state_of_odd() for _ in self.fleet.odd_ids]
         for pk, state in zip(self.fleet.odd_ids, states, strict=True):
             Instance.objects.filter(pk=pk).update(state=state, minor_version=1)
@@ -276,13 +276,13 @@ AT_ITS_PACE: Sequence[type[Lane]] = (Living,)
 
 
 def be_patient() -> None:
-    """A healthy server that is slow because the machine is loaded has lost nothing."""
+    """Lengthens time limits: on a loaded machine a healthy server may be slow without having lost anything."""
     for module in (polling, watching, noting):
         module.CONNECT_SECONDS, module.STATEMENT_SECONDS = PATIENCE_SECONDS, PATIENCE_SECONDS
 
 
 def register(healthy: Any, odd: Sequence[OddServer], victim: Any) -> Fleet:
-    """As instances: external ones, which the product did not make."""
+    """Registers the servers as external instances."""
     made = [_row(row_for(server, provider="external"), server) for server in (healthy, victim)]
     strange = [_strange(number, server.port, made[0]) for number, server in enumerate(odd)]
     return Fleet(healthy, made[0], odd, strange, victim, made[1])

@@ -1,7 +1,7 @@
 """A listener that speaks MySQL's protocol and answers at random, from a seed.
 
-Most of its answers look like those of a server, so that it is asked on; their values do not. Others have random
-columns, types, lengths and encodings, or are errors, cut short, late, or no MySQL at all.
+Most of its answers have a server's form, so that the client continues, but odd values. Others have random columns,
+types, lengths and encodings, or are errors, cut short, late, or not MySQL's protocol at all.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class OddServer:
     def _talk(self, sock: socket.socket, random: Random) -> None:
         with self._lock:
             self._open.add(sock)
-        with suppress(OSError):  # the client hung up
+        with suppress(OSError):  # the client closed the connection
             _Conversation(self, Talk(sock), random).go_on()
         with self._lock:
             self._open.discard(sock)
@@ -84,7 +84,7 @@ class OddServer:
 class _Conversation:
     def __init__(self, server: OddServer, talk: Talk, random: Random) -> None:
         self._server, self._talk, self._random = server, talk, random
-        # Some are odd through and through, some hardly ever.
+        # Some connections are odd in everything, some hardly ever.
         self._oddness = random.choice([0.0, 0.02, 0.3])
 
     def go_on(self) -> None:
@@ -98,7 +98,7 @@ class _Conversation:
             self._talk.heard.clear()
 
     def _answer(self, asked: bytes) -> bool:
-        """Whether it goes on."""
+        """Sends an answer. Returns whether the connection continues."""
         if asked.startswith(AGREED) and self._random.random() < 0.98:
             self._talk.say(OK)
             return True
@@ -125,7 +125,7 @@ class _Conversation:
         return True
 
     def _misshapen(self, asked: str) -> bool:
-        """A result set of any shape."""
+        """Sends a result set of any shape."""
         names = [(self._odd() or b"")[:200] for _ in range(self._random.choice([0, 1, 1, 2, 2, 3, 40]))]
         rows = [[self._odd() for _ in names] for _ in range(self._random.choice([0, 1, 2, 50]))]
         for body in self._result(names, rows, self._random.choice(TYPES)):
@@ -146,7 +146,7 @@ class _Conversation:
         self._talk.sock.sendall(self._random.choice(said))
         self._server.wait(self._random)
 
-    # These answers have the shape that a server would give them, and other values.
+    # These answers have the form that a server would give them, with other values.
 
     def _bodies(self, asked: str) -> list[bytes]:
         if asked.startswith("SET "):

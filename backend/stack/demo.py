@@ -1,4 +1,4 @@
-"""`demo`: the workload on every server of the fleet, with the cache enabled first where it is off."""
+"""`demo`: runs the workload on every server of the fleet, and enables the cache first if it is off."""
 
 import secrets
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ def demo(run_dir: RunDir, seconds: float | None) -> None:
 
 
 def _accounts(run_dir: RunDir, kept: record.Record, instances: Sequence[Instance]) -> list[Account]:
-    """One for each connection: half of them go through the near cache, where there is one."""
+    """Returns an account per connection: half of them go through the near cache, if there is one."""
     accounts = {instance.name: _make_account(instance) for instance in instances}
     found = near.placed(run_dir, instances) if near.NAME in kept.running() else None
     if found is None:
@@ -55,7 +55,7 @@ def _is_on(instance: Instance) -> bool:
 
 
 def _make_account(instance: Instance) -> Account:
-    """The workload's own: it may use its schema, and nothing else."""
+    """Makes the workload's account, which may only use its own schema."""
     password = secrets.token_urlsafe(18)
     try:
         with as_owner(instance) as connection, connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Switches the cache on the way everybody does: through the API, as a change set of the administrator."""
+"""Enables the cache like any user: through the API, as a change set of the administrator."""
 
 import json
 import time
@@ -16,7 +16,7 @@ _ENDED = {"applied", "rolled_back", "failed", "aborted"}
 
 
 class Api:
-    """A session of the console's kind: a cookie, and a token against forged requests."""
+    """A session like the console's: a cookie, and a CSRF token."""
 
     def __init__(self, address: str) -> None:
         self._address = address

@@ -1,4 +1,4 @@
-"""The environment of everything a stack starts. What the settings mean is declared in `config/environment.py`."""
+"""The environment of everything that a stack starts. The settings are declared in `config/environment.py`."""
 
 import os
 
@@ -19,6 +19,6 @@ def for_children(run_dir: RunDir, ports: Ports, stack_id: str) -> dict[str, str]
         "FQC_PUBLIC_URL": web_address(ports),
         FLEET_SETTING: str(ports.fleet_base),
         "PYTHONUNBUFFERED": "1",
-        # A MariaDB server that starts removes what it takes for leftovers of its own from a shared folder.
+        # A starting MariaDB server deletes files in a shared folder that it takes for its own leftovers.
         "TMPDIR": str(run_dir.temporary),
     }

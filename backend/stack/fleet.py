@@ -1,4 +1,4 @@
-"""The local fleet and the first administrator, by the control plane's own commands."""
+"""Makes the local fleet and the first administrator with the control plane's own commands."""
 
 import json
 from collections.abc import Mapping
@@ -18,9 +18,10 @@ class Instance:
     host: str
     port: int
     username: str
-    # The account of the control plane itself: never in a message, only in what `up --json` hands to a test.
+    # The password of the control plane's account. It is never in a message, only in the output of `up --json` for
+    # tests.
     password: str = field(repr=False)
-    # With every right, through the server's socket alone.
+    # The account with all privileges, which may only log in through the server's socket.
     owner: str
     owner_password: str = field(repr=False)
     public_key: str = field(repr=False)
@@ -37,7 +38,7 @@ class Instance:
 
     @property
     def is_serving(self) -> bool:
-        """Whether its engine serves once the cache is on."""
+        """Returns whether its engine serves once the cache is on."""
         return self.has_engine and not self.engine_obstacle
 
     @property
@@ -64,7 +65,7 @@ def start(count: int, product: str, run_dir: RunDir, environment: Mapping[str, s
 
 
 def listed(run_dir: RunDir, kept: Record) -> list[Instance]:
-    """None before the first start: there is no database that could be asked."""
+    """Returns the instances; none before the first start, since there is no database yet."""
     if kept.ports is None or not kept.revision:
         return []
     return _instances(step.ask("fleet-status", _command("status"), run_dir, _environment(run_dir, kept)))

@@ -1,8 +1,8 @@
-"""Builds `fqc-near` while the stack runs already, and starts it once it is there.
+"""Builds `fqc-near` while the stack runs, and starts it when it is built.
 
-It takes minutes, and no page needs it. The build is a process of the stack like any other: recorded, marked, ended by
-`down`. While it runs it holds the lock of a file that says for which server, so that the control plane, which reads
-the file, too, never takes a build that died for one that is at work.
+The build takes minutes, and no page needs it. It is a process of the stack like any other: recorded, marked, ended by
+`down`. The build holds the lock of a file that names its server. The control plane reads the file and the lock, so that
+it does not take a build that died for a running one.
 """
 
 import json
@@ -20,11 +20,11 @@ from stack.service import Service
 from stack.waiting import wait_until
 
 NAME = "near-build"
-# The page and the demo come first.
+# Low priority, since pages and the demo matter more.
 _NICE = ["nice", "-n", "10"]
-# A `make` above would have its own jobs counted, by files that are not open here.
+# Variables of a `make` that called this: its job server's file descriptors are not open here.
 _OF_MAKE = {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "CARGO_MAKEFLAGS"}
-# `up` and `down` hold the lock of the run directory for less.
+# `up` and `down` hold the lock of the run directory for less than this.
 _PATIENCE_SECONDS = 600.0
 # A reader takes a shared lock for a moment, to see whether the build holds the lock.
 _READERS_SECONDS = 10.0
@@ -33,7 +33,7 @@ _READERS_SECONDS = 10.0
 def begin(
     run_dir: RunDir, kept: record.Record, before: str, command: Sequence[str], environment: Mapping[str, str]
 ) -> None:
-    """Starts the build, unless one is at work."""
+    """Starts the build in the background unless one is running."""
     if NAME in kept.running():
         return
     words = [str(PYTHON), "-m", "stack", NAME, "--run-dir", str(run_dir.root), "--before", before, "--", *command]
@@ -42,7 +42,7 @@ def begin(
 
 
 def build(run_dir: RunDir, before: str, command: Sequence[str]) -> None:
-    """Builds, then starts the near cache: this is the process in the background."""
+    """Builds and then starts the near cache. Runs in the background process."""
     with _told(run_dir, before):
         _build(command)
         with record.locked(run_dir.lock, _PATIENCE_SECONDS):
@@ -61,7 +61,7 @@ def _build(command: Sequence[str]) -> None:
 
 @contextmanager
 def _told(run_dir: RunDir, before: str) -> Iterator[None]:
-    """While the lock is held, it is being built."""
+    """Holds the lock, which tells readers that the build is running."""
     with run_dir.near_build.open("a") as handle:
         if not wait_until(lambda: record.lock_taken(handle), _READERS_SECONDS):
             raise Problem("fqc-near is being built already")
@@ -81,7 +81,7 @@ def _tell(handle: IO[str], before: str, *, has_failed: bool) -> None:
 
 
 def has_failed(run_dir: RunDir) -> bool:
-    """Whether the last build ended without a program, by its own account."""
+    """Returns whether the last build reported a failure."""
     try:
         return bool(json.loads(run_dir.near_build.read_text())["has_failed"])
     except (FileNotFoundError, ValueError):

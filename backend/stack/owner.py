@@ -1,4 +1,7 @@
-"""A session with every right on a local server. Apart from `fleet`, which is also read where there is no driver."""
+"""A session with all privileges on a local server.
+
+Separate from `fleet`, which must also work without the MySQL driver.
+"""
 
 from pathlib import Path
 
@@ -9,6 +12,6 @@ from stack.fleet import Instance
 
 
 def as_owner(instance: Instance) -> "pymysql.Connection[Cursor]":
-    """A local server lets in who owns its process, through its socket."""
+    """Connects through the socket. A local server lets in the owner of its process."""
     socket = str(Path(instance.folder) / "server.sock")
     return pymysql.connect(unix_socket=socket, user=instance.owner, password=instance.owner_password, autocommit=True)

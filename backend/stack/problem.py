@@ -1,4 +1,4 @@
-"""The one error of this package: what failed, on what, and what to do next."""
+"""The only error of this package: what failed, on what, and what to do next."""
 
 
 class Problem(Exception):

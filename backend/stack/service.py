@@ -1,4 +1,4 @@
-"""The long-running processes of a stack: how each is started, and how it shows that it is ready."""
+"""The long-running processes of a stack: how each is started, and how its readiness is checked."""
 
 import subprocess
 import urllib.request
@@ -27,7 +27,8 @@ class Service:
 def declare(run_dir: RunDir, ports: Ports, environment: Mapping[str, str]) -> list[Service]:
     python = str(PYTHON)
     celery = [python, "-m", "celery", "--app", "config.celery"]
-    # Workers tell each other nothing: there is one, and what it said to one that was killed would be kept for ever.
+    # There is only one worker, so messages between workers are not needed. The broker would keep those for a killed
+    # worker for ever.
     alone = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     return [
         Service(
@@ -43,14 +44,16 @@ def declare(run_dir: RunDir, ports: Ports, environment: Mapping[str, str]) -> li
         Service(
             "scheduler",
             [*celery, "beat", "--pidfile", ""],
-            # Its banner, which comes at every log level; each start begins a new log.
+            # Its banner, which is logged at every level; each start begins a new log.
             lambda: " is starting." in run_dir.log("scheduler").read_text(errors="replace"),
         ),
     ]
 
 
 def start(service: Service, run_dir: RunDir, environment: Mapping[str, str]) -> Identity:
-    """Starts it in a session of its own, so that it outlives this command and no Ctrl-C of a terminal reaches it."""
+    """Starts the service in a session of its own, so that it outlives this command and gets no Ctrl-C from the
+    terminal.
+    """
     with run_dir.log(service.name).open("wb") as log:
         child = subprocess.Popen(
             service.command,

@@ -1,4 +1,4 @@
-"""What runs, where, and where its log is."""
+"""Shows what runs, at which address, and where its log is."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,7 @@ class State:
     address: str | None
     services: list[ServiceState]
     instances: list[fleet.Instance]
-    # None: `fqc-near` is neither being built nor has its build failed.
+    # The state of the build of `fqc-near`; None unless it is being built or has failed.
     near_build: NearBuild | None
 
     @property

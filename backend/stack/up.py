@@ -30,9 +30,9 @@ class Wish:
     is_auto: bool
     fleet_size: int
     product: str
-    # Builds `fqc-near` in the background; empty: it is there, or is not wanted.
+    # The command that builds `fqc-near` in the background; empty if it is built already or not wanted.
     near_build: Sequence[str]
-    # How many steps were done before, by `make`.
+    # The number of steps that `make` has done before.
     steps_before: int
 
 
@@ -89,7 +89,10 @@ def _start(services: Sequence[Service], run_dir: RunDir, kept: record.Record, en
 
 
 def _choose_ports(kept: record.Record, is_auto: bool, fleet_size: int) -> Ports:
-    """A running web keeps its port; what is stopped follows the environment, or stays where it was."""
+    """Returns the ports.
+
+    A running web process keeps its port; one that is stopped follows the environment, or keeps its port.
+    """
     web = kept.processes.get("web")
     if kept.ports and (is_auto or (web and is_alive(web))):
         return kept.ports

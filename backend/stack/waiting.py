@@ -1,4 +1,4 @@
-"""Waiting for conditions, never for time alone."""
+"""Waits for conditions with a time limit."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +7,7 @@ _POLL_SECONDS = 0.05
 
 
 def wait_until(condition: Callable[[], bool], limit_seconds: float) -> bool:
-    """True as soon as the condition holds, False when the limit passed first."""
+    """Returns True as soon as the condition holds, False if the limit passes first."""
     end = time.monotonic() + limit_seconds
     while not condition():
         if time.monotonic() >= end:

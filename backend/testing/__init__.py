@@ -1,1 +1,1 @@
-"""What tests share: databases, clients, real servers. The product never imports it."""
+"""Shared code of tests: databases, clients, real servers. The product never imports it."""

@@ -1,4 +1,4 @@
-"""Answers of the API held against the contract: their fields, which of them may be null, and formats."""
+"""Compares the API's answers with the contract: their fields, which of them may be null, and formats."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from testing.workers import BACKEND
 
 FORMATS = jsonschema.FormatChecker(formats=())
-# As RFC 3339 writes it: with an offset.
+# RFC 3339 times have an offset.
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 FORMATS.checks("date-time")(lambda value: not isinstance(value, str) or bool(MOMENT.fullmatch(value)))
 FORMATS.checks("time")(lambda value: not isinstance(value, str) or bool(MOMENT.fullmatch(f"2000-01-01T{value}")))
@@ -24,13 +24,13 @@ FORMATS.checks("email")(lambda value: not isinstance(value, str) or "@" in value
 
 @cache
 def contract() -> dict[str, Any]:
-    """The contract as it is in the repository: read once in a process, and not to be altered."""
+    """Returns the contract in the repository. It is read once per process and must not be altered."""
     return yaml.load((BACKEND / "openapi.yaml").read_text(), Loader=yaml.CSafeLoader)
 
 
 @cache
 def _routes() -> list[tuple[re.Pattern[str], str]]:
-    """Those without a name in them first: `export` is no id."""
+    """Returns the routes, those without parameters first, so that `export` is not taken for an id."""
     paths = sorted(contract()["paths"], key=lambda path: path.count("{"))
     return [(re.compile("[^/]+".join(map(re.escape, re.split(r"{\w+}", path)))), path) for path in paths]
 
@@ -47,7 +47,7 @@ def _validator(path: str, method: str, status: int) -> Any:
 
 
 def faults(method: str, address: str, status: int, data: Any) -> list[str]:
-    """What of this answer the contract does not say."""
+    """Returns what the contract does not allow about an answer."""
     path = next((path for pattern, path in _routes() if pattern.fullmatch(address)), None)
     validator = path and _validator(path, method.lower(), status)
     found = validator.iter_errors(data) if validator else ()
@@ -56,7 +56,7 @@ def faults(method: str, address: str, status: int, data: Any) -> list[str]:
 
 @pytest.fixture
 def answers_keep_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every answer that the test gets."""
+    """Checks every answer that the test gets."""
     ask = APIClient.request
 
     def request(self: APIClient, **asked: Any) -> Any:

@@ -1,8 +1,7 @@
-"""A private broker of the production shape: own folder, own port, loopback only, stopped and started by tests.
+"""A private broker like in production: own folder, own port, loopback only, stopped and started by tests.
 
-Redis or Valkey keeps nothing over a stop: what was in its queues is lost, as it is with a broker whose machine is gone.
-RabbitMQ keeps what it was told to keep. It is no package that the suites ask for: where it is not installed, its tests
-are skipped.
+Redis or Valkey keeps nothing over a stop, so its queues are lost, as if the broker's machine was gone. RabbitMQ keeps
+durable messages. It is not a package that the test suites require; if it is not installed, its tests are skipped.
 """
 
 from __future__ import annotations
@@ -25,7 +24,10 @@ RABBITMQ_SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 
 
 def program() -> Path:
-    """Debian's package of tools has the server under the name of its checker: it is what it is called."""
+    """Returns the server program.
+
+    Debian's tools package has it under the name of its checker; the name it is called by decides what it is.
+    """
     found = [shutil.which(name) for name in ("valkey-server", "redis-server", "redis-check-rdb")]
     if not any(found):
         raise RuntimeError("no Valkey or Redis server program found: install the package redis-tools")
@@ -33,7 +35,7 @@ def program() -> Path:
 
 
 class Broker:
-    """Redis or Valkey."""
+    """A Redis or Valkey broker."""
 
     scheme, path = "redis", "0"
     greeting, answer = b"PING\r\n", b"+PONG"
@@ -65,23 +67,23 @@ class Broker:
             return False
 
     def stop(self) -> None:
-        """At once, as a machine that loses power does."""
+        """Stops the broker at once, like a power failure."""
         if self._process is not None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
 
     def close(self) -> None:
-        """Once it is stopped for good."""
+        """Cleans up after the broker was stopped for good."""
 
 
 class RabbitMQ(Broker):
     scheme, path = "amqp", "/"
-    greeting, answer = b"AMQP\x00\x00\x09\x01", b"\x01"  # the header of the protocol; a method's frame
+    greeting, answer = b"AMQP\x00\x00\x09\x01", b"\x01"  # the protocol's header; the type of a method frame
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        # Erlang's directory of nodes, our own: one that a node starts by itself would stay behind.
+        # Runs our own Erlang port mapper: one that a node starts by itself would be left running.
         self._directory_port, self._cluster_port = free_port(), free_port()
         words = ["epmd", "-address", "127.0.0.1", "-port", str(self._directory_port)]
         self._directory = subprocess.Popen(words)
@@ -110,7 +112,7 @@ def broker(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Broker]:
     if getattr(request, "param", "redis") == "redis":
         made = Broker(tmp_path)
     elif not RABBITMQ_SERVER.exists():
-        # `make test` does not bring it: its package would start a service of the whole machine.
+        # `make test` does not install it, because its package would start a system-wide service.
         pytest.skip(f"RabbitMQ is not installed here: {RABBITMQ_SERVER} is missing")
     else:
         made = RabbitMQ(tmp_path)

@@ -1,4 +1,4 @@
-"""A catalogue that an operator has taught, as an older version of the product let him."""
+"""A catalogue that an operator has filled, which an older version of the product allowed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 PATH = "/tmp/elsewhere.pth"
-# Each would make a server write to a file, or load one, if it came into its option file.
+# Each name would make a server write or load a file if it came into its option file.
 ABBREVIATED = (
     "general_log_fi", "basedi", "character_sets_di", "loose_general_log_file", "skip_general_log_fi",
     "maximum_general_log_file", "enable_basedir", "disable_basedi", "autoset_datadi", "slow_query_log_f",
 )  # fmt: skip
-# No class forbids this name: only the server itself shows that it has no such variable.
+# No access class forbids this name: only the server itself shows that it has no such variable.
 INVENTED = "new_page_count"
 
 
@@ -24,7 +24,7 @@ def taught(name: str, kind: str, choices: str | None = None) -> tuple[Any, ...]:
 
 @pytest.fixture
 def poisoned(instance: Any) -> Any:
-    """An instance whose line has these variables in addition to the real ones."""
+    """Returns an instance whose line has these variables in addition to the real ones."""
     from controlplane.catalogue.models import EngineLine
     from controlplane.catalogue.server_variables import entries_from
     from controlplane.fleet.selectors import server_line_id

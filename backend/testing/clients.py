@@ -1,4 +1,4 @@
-"""HTTP clients for each kind of caller: outsider, viewer, operator, admin, reporter. They speak with tokens."""
+"""HTTP clients for each kind of caller: outsider, viewer, operator, admin, reporter. They use tokens."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ PASSWORD = "correct horse battery"
 
 
 def client_as(role: str, scope: str = "", instance_id: str = "") -> APIClient:
-    """`scope`: of the token, if it is not the role."""
+    """Returns a client with a new user's token. `scope`: the token's scope, if it differs from the role."""
     from controlplane.accounts.models import User
     from controlplane.accounts.services import token_create
     from controlplane.core.request_context import acting_as
 
     with acting_as("test"):
-        user = User.objects.create(username=new_id(role), role=role)  # no password: hashing one takes its time
+        user = User.objects.create(username=new_id(role), role=role)  # without a password, since hashing one is slow
         _, text = token_create(user, name="test", scope=scope or role, instance_id=instance_id)
     client = APIClient()
     client.user = user

@@ -1,8 +1,8 @@
 """A clock that jumps, for this process and for those that it starts.
 
 `python -m testing.clock <file> <module> <arguments>` runs a module whose wall clock is ahead by the seconds in the
-file, which may change at any time. The clock that only counts (`time.monotonic`) goes on as it does in a real jump.
-With `--alone` before the file the database's clock stays right: the machine of one process is wrong, not all of them.
+file, which may change at any time. The monotonic clock (`time.monotonic`) does not jump, as in reality. With `--alone`
+before the file the database's clock stays right: only one process's machine has the wrong time.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class Clock:
         self.jump(0)
 
     def jump(self, seconds: float) -> None:
-        """From the true time; not from the last jump."""
+        """Sets the offset from the true time, not from the last jump."""
         draft = self.file.with_suffix(".new")
         draft.write_text(str(seconds))
         draft.replace(self.file)
 
     def python(self, *, is_alone: bool = False) -> list[str]:
-        """How to start a process that has this clock; a module and its arguments follow."""
+        """Returns the command that starts a process with this clock; a module and its arguments follow."""
         return [sys.executable, "-m", "testing.clock", *["--alone"] * is_alone, str(self.file)]
 
 
@@ -50,7 +50,8 @@ def _patches(file: Path, *, is_alone: bool) -> dict[str, Callable[..., Any]]:
     def shared_now() -> datetime:
         from django.db import connection
 
-        is_shifted = connection.vendor != "postgresql" or is_alone  # then it is shifted already, or right
+        # otherwise the database's clock is shifted already, or right
+        is_shifted = connection.vendor != "postgresql" or is_alone
         return true_shared_now() + timedelta(seconds=0 if is_shifted else ahead())
 
     return {

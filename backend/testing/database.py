@@ -1,7 +1,8 @@
-"""`--database`: only tests whose outcome can depend on the database, for a second one next to the whole run.
+"""`--database`: selects the tests whose result can depend on the database, for a second database in addition to the
+whole run.
 
-`--every N`: each Nth of these, in the order of their names. Such a test uses the database and no server of a fleet.
-What asks every path of the API the same is left to the whole run.
+`--every N`: selects each Nth of these, in the order of their names. Such a test uses the database and no server of a
+fleet. Tests that do the same on every path of the API are left to the whole run.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Collecting the contract's tests makes the cases of every operation, in each worker."""
+    """Skips the contract's tests, since collecting them generates the cases of every operation in each worker."""
     return True if config.getoption("--database") and _subject(collection_path) in OF_EVERY_PATH else None
 
 

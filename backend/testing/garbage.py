@@ -1,4 +1,4 @@
-"""Python's collector of cyclic garbage does not look through what a run keeps to its end.
+"""Excludes objects that live for the whole run from Python's garbage collector.
 
 Collecting thousands of tests makes millions of objects and hardly any garbage: the collector took half of the time.
 """

@@ -1,7 +1,7 @@
-"""Ends what a test run leaves, however the run ends: killed, too, when nothing of it can clean up any more.
+"""Ends what a test run leaves, even if the run was killed and could not clean up itself.
 
-`python -m testing.guard <run directory>` waits for the end of its input, whose other end the run alone holds. Then
-everything that has the run directory as its mark is ended, and the directory removed. Standard library only.
+`python -m testing.guard <run directory>` waits for the end of its input, whose other end only the run holds. Then every
+process with the run directory as its mark is ended, and the directory removed. Standard library only.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from stack import process
 
-# In the environment of everything that the run starts.
+# The mark in the environment of everything that the run starts.
 MARK = "TEST_RUN_DIR"
 GRACE_SECONDS = 5.0
 BACKEND = Path(__file__).parents[1]
@@ -25,9 +25,9 @@ BACKEND = Path(__file__).parents[1]
 
 @contextmanager
 def guarded(prefix: str) -> Iterator[str]:
-    """A run directory with its guard."""
+    """Yields a run directory with its guard."""
     folder = tempfile.mkdtemp(prefix=prefix)
-    # In a session of its own: what interrupts the run from a terminal does not reach it.
+    # A session of its own, so that an interrupt from the terminal does not reach it.
     words = [sys.executable, "-m", "testing.guard", folder]
     guard = subprocess.Popen(words, cwd=BACKEND, stdin=subprocess.PIPE, start_new_session=True)
     os.environ[MARK] = folder
@@ -38,7 +38,7 @@ def guarded(prefix: str) -> Iterator[str]:
 
 
 def servers_left() -> list[str]:
-    """The command lines of database servers that this run has not ended."""
+    """Returns the command lines of database servers that this run has not ended."""
     lines = (_command_line(left) for left in process.marked(os.environ[MARK], MARK))
     return [line for line in lines if "mariadbd" in line or "mysqld" in line]
 

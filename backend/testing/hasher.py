@@ -1,4 +1,4 @@
-"""Argon2 at its least cost: tests are about what is kept, not about how long it takes to guess."""
+"""Argon2 at its lowest cost: tests do not depend on how long guessing takes."""
 
 from __future__ import annotations
 

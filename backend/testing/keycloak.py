@@ -88,11 +88,11 @@ class Visitor:
         return self.api(f"{console}/api/v1/auth/provider", {"next": place}, **{"X-CSRFToken": token})
 
     def sign_in(self, console: str, username: str, place: str = "/fleet", *, stops_before: str = "") -> Page:
-        """From the button to where the browser ends."""
+        """Signs in, from the console's button to the page where the browser ends."""
         self._redirects.stops_before = stops_before
         form = self.ask(self.begin(console, place).json["url"])
         found = re.search(r'action="([^"]+)"', form.text)
-        if found is None:  # signed in there already
+        if found is None:  # signed in at the provider already
             return form
         return self.ask(
             unescape(found[1]), urllib.parse.urlencode({"username": username, "password": PASSWORD}).encode()
@@ -142,7 +142,7 @@ class Keycloak:
         self.admin("", realm, "POST")
 
     def client(self, client_id: str, console: str, *, is_told: bool = True) -> None:
-        """`is_told`: the console hears of log-outs here."""
+        """`is_told`: the provider reports log-outs to the console."""
         attributes = {"pkce.code.challenge.method": "S256", "post.logout.redirect.uris": f"{console}/login"}
         if is_told:
             attributes |= {"backchannel.logout.url": f"{console}/oidc/logout"}
@@ -169,11 +169,11 @@ class Keycloak:
         self.admin(f"/company/users/{subject}", {"enabled": False}, "PUT")
 
     def log_out(self, subject: str) -> None:
-        """By an administrator there, everywhere."""
+        """Ends all the person's sessions, as an administrator of the provider does."""
         self.admin(f"/company/users/{subject}/logout", {}, "POST")
 
     def take_new_keys(self) -> None:
-        """Signs with another key, and trusts the one before no longer."""
+        """Signs with another key, and no longer trusts the previous one."""
         before = self.admin("/company/components?type=org.keycloak.keys.KeyProvider").json
         new = {"name": "new", "providerId": "rsa-generated", "providerType": "org.keycloak.keys.KeyProvider"}
         self.admin("/company/components", {**new, "config": {"priority": ["1000"]}}, "POST")

@@ -1,8 +1,8 @@
-"""Leaves out the tests for which no time is left, on a machine that is too slow for all of them.
+"""Skips tests for which no time is left, on a machine that is too slow for all of them.
 
-FQC_TEST_END is a moment, in seconds since 1970, after which no further test of the large suites begins. Unset means
-that every test runs. This module is pytest's plugin for the backend; the runners in `.ci` import it too, so it needs
-the standard library only.
+FQC_TEST_END is a time in seconds since 1970, after which no further test of the large suites starts. Unset means that
+every test runs. This module is pytest's plugin for the backend; the runners in `.ci` import it too, so it only uses the
+standard library.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def is_past() -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each run begins with another file, so that none is left out for ever."""
+    """Orders the tests: each run starts with another file, so that no file is always skipped."""
     if NAME in os.environ:
         files = list(dict.fromkeys(item.path for item in items))
         first = int(float(os.environ[NAME])) % max(len(files), 1)

@@ -1,4 +1,4 @@
-"""The engine's library as an older release: the same build, but for the date of the release."""
+"""Makes the engine's library of an older release: the same build with another release date."""
 
 from __future__ import annotations
 

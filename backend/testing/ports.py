@@ -1,6 +1,7 @@
-"""Free ports for the servers of tests, which keep theirs over a restart.
+"""Free ports for the servers of tests, which keep their port over a restart.
 
-Below the range from which Linux gives ports to outgoing connections: one of those could take a stopped server's port.
+They are below the range that Linux uses for outgoing connections, since one of those could take a stopped server's
+port.
 """
 
 from __future__ import annotations

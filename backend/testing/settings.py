@@ -15,14 +15,14 @@ atexit.register(_open.close)
 os.environ["FQC_RUN_DIR"] = _open.enter_context(guard.guarded("fqc-test-"))
 os.environ["FQC_DATABASE_URL"] = os.environ.get("FQC_TEST_DATABASE_URL", "")
 os.environ.setdefault("FQC_LOG_LEVEL", "CRITICAL")
-# A server that is slow because the machine is loaded has not failed. Tests of giving up say when.
+# On a loaded machine a slow server has not failed. Tests of time limits set their own.
 os.environ.setdefault("FQC_CONNECT_TIMEOUT_SECONDS", "60")
 os.environ.setdefault("FQC_STATEMENT_TIMEOUT_SECONDS", "120")
 os.environ.setdefault("FQC_REQUESTS_AT_ONCE", "200")
-# Workers that share a run look for ports of local servers at places of their own: two would find the same one free.
+# Parallel workers search ports of local servers in different ranges, or two would find the same one free.
 _worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 os.environ["FQC_LOCAL_PORT_BASE"] = str(int(os.environ.get("FQC_LOCAL_PORT_BASE", "13306")) + 100 * _worker)
-POSTGRES = None  # the cluster of this run alone, for tests that stop it
+POSTGRES = None  # the cluster of this run, for tests that stop it
 if os.environ["FQC_DATABASE_URL"] == "private":
     POSTGRES = _open.enter_context(postgres.cluster())
     os.environ["FQC_DATABASE_URL"] = POSTGRES.url
@@ -33,5 +33,5 @@ from config.settings import *  # noqa: E402, F403
 if "sqlite3" in str(DATABASES["default"]["ENGINE"]):  # noqa: F405
     DATABASES["default"]["TEST"] = {"NAME": str(RUN_DIR / "test.sqlite3")}  # noqa: F405
 PASSWORD_HASHERS = ["testing.hasher.QuickArgon2PasswordHasher"]
-# Every test client would read all files of the console when it is made; so each is looked up when it is asked for.
+# Otherwise every test client would read all files of the console when it is made.
 WHITENOISE_AUTOREFRESH = True

@@ -1,6 +1,6 @@
-"""Counting statements of the database. Replaces pytest-django's fixtures, which do not list them in a quiet run.
+"""Counts SQL statements. It replaces pytest-django's fixtures, which do not list the statements in a quiet run.
 
-A count may depend on what ran before. Without the statements nobody can tell which of them was too many.
+A count may depend on what ran before. Without the list it is impossible to see which statement was too many.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _at_most(count: int) -> Iterator[Any]:
 
 
 def sent() -> Any:
-    """A context that has captured the statements of this thread's connection when it ends."""
+    """Returns a context that has captured the statements of this thread's connection when it ends."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 

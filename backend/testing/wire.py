@@ -1,4 +1,4 @@
-"""Listeners between the control plane and a server that can hold the server's answers back."""
+"""Proxies between the control plane and a server that can hold back the server's answers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,9 @@ class Proxy:
         target.close()
 
     def close(self) -> None:
-        """Wakes who waits in `accept`: it would take the connections of the next listener with this number."""
+        """Closes the listener and wakes threads that wait in `accept`, which would otherwise take connections of the
+        next listener on this port.
+        """
         self._listener.shutdown(socket.SHUT_RDWR)
         self._accepting.join()
         self._listener.close()
@@ -82,7 +84,7 @@ class HoldingProxy(Proxy):
 
 
 class DribblingProxy(Proxy):
-    """Once a client has sent `marker`, or after `begin`, answers pass byte by byte, none too late."""
+    """Passes answers byte by byte once a client has sent `marker`, or after `begin`. No single byte is late."""
 
     def __init__(self, port: int, marker: bytes, pause_seconds: float) -> None:
         self.marker, self.pause_seconds = marker, pause_seconds

@@ -27,7 +27,7 @@ def database_url() -> str:
 
 
 def beside() -> psycopg.Connection[Any]:
-    """A connection to the test's PostgreSQL that Django knows nothing of."""
+    """Returns a connection to the test's PostgreSQL that Django does not manage."""
     facts = connection.settings_dict
     place = {"host": facts["HOST"], "port": facts["PORT"], "user": facts["USER"], "dbname": facts["NAME"]}
     return psycopg.connect(**place, password=facts["PASSWORD"] or None, autocommit=True)
@@ -56,7 +56,10 @@ PYTHON = [sys.executable, "-m"]
 
 @pytest.fixture
 def worker(transactional_db: None) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """Starts one; `python` is what comes before the module, for a process with a clock of its own."""
+    """Yields a function that starts a worker.
+
+    `python` is the command before the module, for a process with a clock of its own.
+    """
     started: list[subprocess.Popen[bytes]] = []
 
     def start(python: list[str] = PYTHON, pool: list[str] = ALONE, **environment: str) -> subprocess.Popen[bytes]:
@@ -69,7 +72,7 @@ def worker(transactional_db: None) -> Iterator[Callable[..., subprocess.Popen[by
 
 @pytest.fixture
 def beat(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """Starts a scheduler, each with a memory of its own, as on machines of their own."""
+    """Yields a function that starts a scheduler. Each has its own schedule file, as on separate machines."""
     started: list[subprocess.Popen[bytes]] = []
 
     def start(python: list[str] = PYTHON, **environment: str) -> subprocess.Popen[bytes]:

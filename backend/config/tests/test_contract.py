@@ -44,7 +44,7 @@ def what_is_refused_is_named(context, response, case):
 
 
 def no_server_error(context, response, case):
-    """A 5xx is only allowed if the request is about a managed server that cannot be reached."""
+    """A server error is only allowed as a 503 of the endpoint check, whose server cannot be reached."""
     is_told = case.path == "/api/v1/endpoints/check" and response.status_code == 503
     if not is_told:
         not_a_server_error(context, response, case)

@@ -70,7 +70,7 @@ class BoundedArgon2PasswordHasher(Argon2PasswordHasher):
 
 
 class BoundedPBKDF2PasswordHasher(PBKDF2PasswordHasher):
-    """Limited like the other hashers. Its `verify` calls `encode`, which counts."""
+    """A hasher with the same limit. Its `verify` calls `encode`, so only `encode` takes a turn."""
 
     def encode(self, password: str, salt: str, iterations: int | None = None) -> str:
         with turn():

@@ -109,9 +109,6 @@ def _check_receiver(channel: Channel, secret: str) -> None:
 
 
 def _facts(channel: Channel) -> dict[str, Any]:
-    """Returns the facts for the audit event.
-
-    They contain only the host of the address, since the rest may be a secret.
-    """
+    """Returns the facts for the audit event. They contain the address without its path, which may be a secret."""
     place = receiver_of(channel, "", ()).place if channel.url else ""
     return {**{name: getattr(channel, name) for name in FACTS}, "place": place}

@@ -90,7 +90,7 @@ def _held(change: ChangeSet) -> QuerySet[ChangeSet]:
 
 
 def change_run(change_id: str) -> ChangeSet | None:
-    """Runs the change and returns it as it ended. None if this worker did not claim it or lost it."""
+    """Runs the change and returns it as it ended. None if it is not due or put off, or if another worker has it."""
     now = clock.shared_now()
     found = ChangeSet.objects.filter(is_due(now), pk=change_id)
     change = found.select_related("instance__instance_class", "template").prefetch_related("lines", "steps").first()

@@ -1,4 +1,4 @@
-"""An answer that shows a secret. A repeat of the request is told what was made, but never gets the secret."""
+"""An answer that shows a secret. A repeat of the request gets the name of what was made, but never the secret."""
 
 from __future__ import annotations
 

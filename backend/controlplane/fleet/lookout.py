@@ -38,9 +38,8 @@ class Lookout:
         self._thread: threading.Thread | None = None
 
     def knock(self) -> None:
-        """Starts looking, unless a process does already.
-
-        It needs no lock, since a process runs its tasks one after the other.
+        """Takes the lease and starts the thread that looks at the servers, unless this process runs it already or
+        another one holds the lease. Only tasks call this, one after the other, so it needs no lock.
         """
         if self._thread is not None and self._thread.is_alive():
             return

@@ -62,7 +62,7 @@ def class_create(**facts: Any) -> InstanceClass:
 def class_of_size(
     *, cpu_count: int, memory_bytes: int, max_connections: int, storage_bytes: int | None
 ) -> InstanceClass:
-    """Returns the class of exactly this size; makes a custom one, named after its size, if there is none."""
+    """Returns the custom class of exactly this size; makes one, named after its size, if there is none."""
     size: dict[str, int | None] = {"cpu_count": cpu_count, "memory_bytes": memory_bytes}
     size |= {"max_connections": max_connections, "storage_bytes": storage_bytes}
     found = (

@@ -80,7 +80,7 @@ GAUGES: dict[str, str] = {
 }
 
 VARIABLES: dict[str, tuple[str, ...]] = {
-    # gauge: global variables, of which the first one that the server has is used; the engine's own name comes first
+    # gauge: global variables. The first one that the server has is used; the engine's own name comes first.
     "cache_size_bytes": ("fqc_size", "query_cache_size"),
     "pool_size_bytes": ("innodb_buffer_pool_size",),
     "most_connections": ("max_connections",),

@@ -34,7 +34,7 @@ READER_RIGHTS = {
     MARIADB.name: "REPLICATION SLAVE, BINLOG MONITOR, PROCESS",
     MYSQL.name: "REPLICATION SLAVE, REPLICATION CLIENT",
 }
-# It is not documented whether its log has a change before other sessions see that change.
+# Editions whose documentation does not say whether the log has a change before other sessions see that change.
 EDITIONS_WITHOUT_A_LOG_TO_FOLLOW = ("Amazon Aurora",)
 OLDEST_MYSQL_LOG = 8  # the first major version whose log can be followed
 NODE_OF_A_CLUSTER = "wsrep_on"

@@ -1,4 +1,4 @@
-"""What resolution can find wrong with one parameter, in words. Pure."""
+"""Findings about one parameter that resolution may return, with their texts. Pure."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def misfit(definition: Definition, violation: Violation, text: str) -> Finding:
 
 
 def _allowed(definition: Definition) -> str:
-    """In figures and names alone, for any language."""
+    """Returns the allowed values as numbers and names only, so that the text fits any language."""
     allowed = definition.allowed
     if allowed.minimum is None or allowed.maximum is None:
         return allowed.notation or definition.type

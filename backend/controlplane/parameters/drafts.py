@@ -1,6 +1,6 @@
-"""Is a set of values fit to be kept in a template? Pure: class-independent checks only.
+"""Checks whether values may be stored in a template. Pure: only checks that need no instance class.
 
-Literals must be in range now. Expressions must parse now; what they come to is known only for a class (`resolution`).
+Literals must be in range. Expressions must parse; their values are only known for a class (`resolution`).
 """
 
 from __future__ import annotations

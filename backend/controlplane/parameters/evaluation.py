@@ -1,4 +1,4 @@
-"""One expression tried out: its value, or what is wrong with it, as a value. Pure."""
+"""Tries out one expression. The result is its value or its errors. Pure."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Place:
     """An instance or class for which a value is tried. Its other parameters share the memory with that value."""
 
     line: Line
-    variables: Mapping[str, int] | None = None  # None: of no class, and only the spelling is judged
-    configured: Mapping[str, str] = field(default_factory=dict)  # name -> submitted
+    variables: Mapping[str, int] | None = None  # None if there is no class; then only the spelling is checked
+    configured: Mapping[str, str] = field(default_factory=dict)  # name to submitted text
     running: Mapping[str, str] = field(default_factory=dict)
 
 

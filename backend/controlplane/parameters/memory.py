@@ -1,7 +1,7 @@
 """The joint memory budget: values that are each in range may together exceed the instance class. Pure.
 
-Buffer pool and query cache are taken in full. A connection counts with its stack and network buffer, and every tenth
-one with all its statement buffers: all of them at once does not happen, none of them does not either.
+Buffer pool and query cache count in full. Each connection counts with its stack and network buffer, and every tenth one
+with all its statement buffers: it is unlikely that all connections use them at once, but some do.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BUDGETED = (*SHARED, *IDLE, *BUSY, "max_connections")
 def memory_findings(values: Mapping[str, str], variables: Mapping[str, int]) -> list[Finding]:
     class_bytes = variables.get("DBInstanceClassMemory")
     if not class_bytes:
-        return []  # not stated
+        return []  # the memory of the class is unknown
     caches = sum(_bytes(values, name) for name in CACHES)
     if caches > class_bytes:
         return [_over("memory_over_class", Severity.BLOCKING, "buffer pool and query cache", caches, class_bytes)]

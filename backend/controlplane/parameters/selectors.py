@@ -13,7 +13,7 @@ from controlplane.parameters.models import Template, TemplateVersion
 
 # Returns the place of an instance, given by its id or name, for a value that is tried there.
 PLACE_OF: Hook[Callable[[str], Place]] = Hook("parameters.selectors.PLACE_OF")
-# The line of a new template that names none.
+# Returns the line of a new template that names none.
 FLEET_LINE: Hook[Callable[[], str]] = Hook("parameters.selectors.FLEET_LINE")
 
 
@@ -22,7 +22,7 @@ def template_list() -> QuerySet[Template]:
 
 
 def template_get(pk: str) -> Template:
-    """By id, or by name."""
+    """Returns a template by id or name."""
     found = Template.objects.filter(Q(pk=pk) | Q(name=pk)).first()
     if found is None:
         raise NotFound(

@@ -44,7 +44,10 @@ def template_update(
     expected: IfMatch = ANY_VERSION,
     **fields: str,
 ) -> Template:
-    """`merge`: what is not named stays, and null removes. `overwrite`: the values given are all there are."""
+    """Changes a template.
+
+    `merge`: values that are not named stay, and null removes one. `overwrite`: only the given values remain.
+    """
     template = row_held(template, expected)
     _refuse_system(template, "changed")
     before = template_values(template)
@@ -96,7 +99,9 @@ def _check_values(engine_line: str, before: Mapping[str, str], after: Mapping[st
 
 
 def _refuse_for_administrators(line: Line, before: Mapping[str, str], after: Mapping[str, str]) -> None:
-    """An administrator may apply a template by its name alone, so only administrators write these values into it."""
+    """Raises Denied if an operator changes values that only administrators may set: an administrator may later apply
+    the template by its name alone.
+    """
     changed = [name for name in before.keys() | after.keys() if before.get(name) != after.get(name)]
     definitions = [definition for name in sorted(changed) if (definition := line.get(name))]
     told = "only an administrator decides what a template says about it"

@@ -76,8 +76,8 @@ def observed(instance: Instance, readings: Readings, curve: Curve) -> Observed |
 
 
 def _served(instance: Instance, curve: Curve) -> Observed:
-    """Returns the reads that the server's cache and near caches answered in the past hour, from the columns of the
-    headlines.
+    """Returns the reads of the past hour, and the hits of the server's cache and near caches among them, from the
+    columns of the headlines.
     """
     sums = past_hour_sums(instance.pk)
     hits, others = ("hits", "near_hits"), ("inserts", "not_cached")

@@ -1,8 +1,7 @@
-"""Statements of a server without the engine, by its performance schema: what takes time, and whether texts repeat.
+"""Statements of a server without the engine, from its performance schema: what takes time, and whether texts repeat.
 
-A digest counts executions with any literals. Whether the same text comes again is seen in the last few texts of each
-connection, so what is found there is the least that repeats. Executions of prepared statements are remembered without
-their values, and left out.
+A digest counts executions with any literals. Repeated texts are found in the last few statements of each connection, so
+the result is a lower bound. Executions of prepared statements are recorded without their values, and left out.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from controlplane.gateway.privileges import grant_statements
 from controlplane.gateway.reports import DIGEST, DIGESTS, QUERY, REPEATED_RATIO, SAMPLED, SERVER_TIME
 from controlplane.gateway.server import Server
 
-# A server remembers only the beginning of a longer text, so two of those may look the same.
+# A server stores only the beginning of a longer text, so two of those may look the same.
 _TEXTS = """
 SELECT DIGEST, COUNT(*) AS sampled, COUNT(DISTINCT CURRENT_SCHEMA, SQL_TEXT) AS different
 FROM performance_schema.events_statements_history
@@ -37,8 +36,10 @@ class Estimate(NamedTuple):
 
 
 class Digests(NamedTuple):
-    """`texts`: by digest, how many recent reads the server remembers, and how many texts they have. `note` says why
-    there are no rows, and `reason` is its stable word."""
+    """`texts`: by digest, the number of recent reads that the server remembers, and of their different texts.
+
+    `note` says why there are no rows, and `reason` is a stable code for that.
+    """
 
     rows: list[dict[str, str | None]]
     texts: dict[str, tuple[int, int]] = {}
@@ -59,7 +60,7 @@ def digests_of(server: Server) -> Digests:
         sampled, different = texts.get(row[DIGEST] or "", (0, 0))
         row[SAMPLED] = str(sampled)
         row[REPEATED_RATIO] = f"{(sampled - different) / sampled:.4f}" if sampled else None
-        row[DIGEST] = row.pop(DIGEST)  # long, and of use to machines alone
+        row[DIGEST] = row.pop(DIGEST)  # last, since it is long and of no use to people
     return Digests(rows, texts)
 
 

@@ -1,4 +1,4 @@
-"""Minor versions of the engine: the one there is to install, those that instances run, and which of them will do."""
+"""Minor versions of the engine: the installable one, those of instances, and whether they are recent enough."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What `fqc_rules` may say, and which statements its rules decide. Pure.
+"""Parses `fqc_rules` and finds the statements that each rule decides. Pure.
 
-The engine has the last word when the variable is set. Here its grammar (docs/reference/engine.md) is checked before, to
-say which rule is wrong, and in which field.
+The engine itself checks the variable when it is set. The same grammar (docs/reference/engine.md) is checked here
+before, to report which rule is wrong, and in which field.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TEXTS = {
 
 @dataclass(frozen=True)
 class RuleError:
-    index: int | None  # None: about the list
+    index: int | None  # None if the error is about the whole list
     field: str
     code: str
     detail: str
@@ -54,7 +54,7 @@ class Rule:
         return {name: values[name] for name in FIELDS if values[name] is not None}
 
     def decides(self, subject: Subject) -> bool:
-        """For whichever account it names."""
+        """Returns whether the rule fits the statement, ignoring the account that it names."""
         return (self.digest is None or self.digest.lower() == subject.digest) and self._fits_tables(subject.tables)
 
     def _fits_tables(self, tables: Sequence[str]) -> bool:
@@ -74,7 +74,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Subject:
-    """A shape of statement; no tables: they are not known."""
+    """A statement shape. If `tables` is empty, they are unknown."""
 
     digest: str
     tables: tuple[str, ...]
@@ -83,7 +83,7 @@ class Subject:
 
 
 def _is_like(name: str, pattern: str) -> bool:
-    """`%` stands for any text."""
+    """Returns whether a name matches the pattern, in which `%` stands for any text."""
     parts = (re.escape(part) for part in pattern.lower().split("%"))
     return re.fullmatch(".*".join(parts), name.lower(), re.DOTALL) is not None
 
@@ -93,7 +93,7 @@ def text_of(rules: Sequence[dict[str, Any]]) -> str:
 
 
 def parse(text: str) -> tuple[list[Rule], list[RuleError]]:
-    """The rules that are right, and what is wrong with the others."""
+    """Returns the valid rules, and the errors of the others."""
     if not text.strip():
         return [], []
     try:
@@ -153,7 +153,10 @@ def _errors_of_action(index: int, cache: Any, ttl: Any) -> list[RuleError]:
 
 @dataclass(frozen=True)
 class Effect:
-    """What one rule decides: the first rule that fits does. One for an account leaves others to the next rules."""
+    """The statements that one rule decides: the first rule that fits.
+
+    A rule for one account leaves other accounts to the next rules.
+    """
 
     index: int
     statements: list[Subject]

@@ -189,9 +189,10 @@ def _how_to_leave_out(readings: Readings) -> str:
 
 
 def _left_out(readings: Readings, table: TableUse) -> Action:
-    """Returns a change that adds a rule to leave out the table.
+    """Returns the action that keeps a table out of the cache.
 
-    It comes first, since the first matching rule decides. There are no rules without the engine.
+    With the engine it is a new first rule, since the first matching rule decides; without it query_cache_type DEMAND.
+    If no engine can be loaded, it is a rule for near caches.
     """
     if takes_no_engine(readings):
         return Action(statements=("[[rule]]", f'table = "{table.schema}.{table.table}"', 'cache = "never"'))

@@ -1,7 +1,7 @@
-"""Servers of one host that keep temporary files in the system's folder.
+"""Finds servers of one host that use the system's folder for temporary files.
 
-Each start of such a server removes the temporary tables of the others there, and a server that has just made one may
-crash when it opens it (docs/guides/own-server.md). Local servers have folders of their own.
+When such a server starts, it deletes the temporary tables of the others there, and a server that opens a table that was
+just deleted may crash (docs/guides/own-server.md). Local servers have folders of their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How large the cache should be, by three rules, and the buffer pool after it gave its share. Pure."""
+"""Computes the size of the cache by three rules, and of the buffer pool after it was reduced for the cache. Pure."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def cache_size_bytes(
 
 
 def rounded(size_bytes: int) -> int:
-    """A multiple of 1 KiB within the parameter's range."""
+    """Returns the size as a multiple of 1 KiB within the parameter's range."""
     return max(KIB, min(size_bytes, LARGEST_BYTES) // KIB * KIB)
 
 
 def knee(curve: Sequence[tuple[int, float]]) -> int:
-    """The smallest size after which doubling the memory gains almost nothing."""
+    """Returns the smallest size beyond which doubling the memory gains almost nothing."""
     points = sorted(curve)
     for size, ratio in points:
         doubled = [later for at, later in points if at >= 2 * size]
@@ -49,7 +49,9 @@ def knee(curve: Sequence[tuple[int, float]]) -> int:
 
 
 def reduced_expression(text: str) -> str:
-    """90 % of an expression, as an expression: {DBInstanceClassMemory*7/10} -> {DBInstanceClassMemory*63/100}."""
+    """Returns 90 % of an expression, as an expression: {DBInstanceClassMemory*7/10} ->
+    {DBInstanceClassMemory*63/100}.
+    """
     shape = compile_expression(text).canonical
     inner = shape.removeprefix("{").removesuffix("}")
     variable, star, ratio = inner.partition("*")

@@ -1,7 +1,7 @@
-"""Which statements are tried at all. Pure.
+"""Decides which statements may be tried. Pure.
 
-A second line of defence: what holds is that the account of a trial may only SELECT. Words are looked for wherever they
-stand, in comments too, since some comments are obeyed; so a statement that merely mentions one is refused as well.
+This is a second line of defence: the first is that a trial's account may only SELECT. Words are searched everywhere,
+even in comments, since servers execute some comments. So a statement that merely mentions a word is refused as well.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ FORBIDDEN_FUNCTIONS = (
     "master_pos_wait", "source_pos_wait", "master_gtid_wait", "wait_for_executed_gtid_set",
     "wait_until_sql_thread_after_gtids", "nextval", "setval",
 )  # fmt: skip
-# Between a function's name and its bracket: spaces, a quote, comments, or the ends of one that is obeyed.
+# Text allowed between a function's name and its bracket: spaces, a quote, comments, or the delimiters of an executable
+# comment.
 BETWEEN = r"(?:[\s`\"*/!]|/\*.*?\*/|(?:--|#)[^\n]*\n)*"
 CALLS = re.compile(rf"\b({'|'.join(FORBIDDEN_FUNCTIONS)})\b{BETWEEN}\(", re.IGNORECASE | re.DOTALL)
 

@@ -1,4 +1,4 @@
-"""A server of a line that no trusted server has described yet: most of its variables cannot be set."""
+"""Finding about a server whose line no trusted server has described yet: most of its variables cannot be set."""
 
 from __future__ import annotations
 

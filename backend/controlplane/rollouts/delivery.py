@@ -1,4 +1,4 @@
-"""Handing a fleet apply, or one item of it, to a worker."""
+"""Sends a fleet apply, or one of its items, to a worker."""
 
 from __future__ import annotations
 

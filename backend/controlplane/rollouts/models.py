@@ -1,4 +1,4 @@
-"""One template, or one build of the engine, for many instances: as it was previewed, and one item per instance."""
+"""Fleet applies: a template, or a build of the engine, for many instances, as previewed, with one item per instance."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class FleetApply(models.Model):
 
     @property
     def name(self) -> str:
-        """For people: the audit trail shows it in place of the id."""
+        """The name for users: the audit trail shows it instead of the id."""
         subject = self.minor_version if self.kind == ApplyKind.UPGRADE else self.template_name
         return f"{self.get_kind_display()}: {subject}"
 

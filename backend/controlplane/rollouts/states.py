@@ -1,26 +1,26 @@
-"""The life of a fleet apply and of its items."""
+"""The states of a fleet apply and of its items."""
 
 from controlplane.core.choices import TextChoices
 
 
 class ApplyKind(TextChoices):
     PARAMETERS = "parameters", "parameters"  # of a template
-    UPGRADE = "upgrade", "upgrade"  # the engine, in waves that are watched
+    UPGRADE = "upgrade", "upgrade"  # the engine, in waves that are checked by gates
 
 
 class ApplyState(TextChoices):
     PREVIEWED = "previewed", "previewed"
     RUNNING = "running", "running"
     PAUSED = "paused", "paused"
-    DONE = "done", "done"  # every item has ended, few enough of them badly
-    STOPPED = "stopped", "stopped"  # too many failures: the rest was left alone
+    DONE = "done", "done"  # every item has ended, and few enough have failed
+    STOPPED = "stopped", "stopped"  # too many failures: the remaining items were skipped
     ABORTED = "aborted", "aborted"
 
 
 class ItemState(TextChoices):
     PENDING = "pending", "pending"
-    BLOCKED = "blocked", "blocked"  # the preview found why not
-    DISPATCHED = "dispatched", "dispatched"  # handed to a worker
+    BLOCKED = "blocked", "blocked"  # the preview found a reason against it
+    DISPATCHED = "dispatched", "dispatched"  # sent to a worker
     RUNNING = "running", "running"
     APPLIED = "applied", "applied"
     UNCHANGED = "unchanged", "unchanged"

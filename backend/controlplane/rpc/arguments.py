@@ -1,6 +1,6 @@
-"""Arguments as an action declares them, and how their text is read. Pure.
+"""Arguments that actions declare, and how their text is parsed. Pure.
 
-An argument that the action does not declare is refused by name: a misspelt `Forcerestart` must not pass for none.
+An argument that the action does not declare is refused by name, so that a misspelt `Forcerestart` is not ignored.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .errors import RpcError
 
 Reader = Callable[[str], Any]
 TRUE, FALSE = "true", "false"
-YEARS = range(1970, 9999)  # a minute after the last one still is a time
+YEARS = range(1970, 9999)  # adding a minute to the last year still gives a valid time
 TOKEN = re.compile(r"[\x21-\x7e]{1,64}")
 
 
@@ -36,7 +36,7 @@ def text(raw: str) -> str:
 
 
 def boolean(raw: str) -> bool:
-    """Python's clients send True, the others true."""
+    """Parses a truth value. Python clients send True, others true."""
     if raw.lower() not in (TRUE, FALSE):
         raise ValueError("write true or false")
     return raw.lower() == TRUE
@@ -52,7 +52,7 @@ def whole(low: int, high: int) -> Reader:
 
 
 def one_of(*choices: str) -> Reader:
-    """Any case; the dialect's own spelling comes back."""
+    """Returns a reader that accepts these choices in any case and returns the dialect's spelling."""
 
     def read(raw: str) -> str:
         for choice in choices:
@@ -64,7 +64,7 @@ def one_of(*choices: str) -> Reader:
 
 
 def moment(raw: str) -> datetime:
-    """2026-11-20T23:50Z or 2026-11-20T23:50:00Z."""
+    """Parses 2026-11-20T23:50Z or 2026-11-20T23:50:00Z."""
     for pattern in ("%Y-%m-%dT%H:%MZ", "%Y-%m-%dT%H:%M:%SZ"):
         try:
             found = datetime.strptime(raw, pattern).replace(tzinfo=UTC)
@@ -82,7 +82,7 @@ def client_token(raw: str) -> str:
 
 
 def text_map(raw: str) -> dict[str, str]:
-    """A JSON object of texts. Numbers are taken as they are written, so that nothing changes on the way."""
+    """Parses a JSON object of texts. Numbers keep their spelling, so that no digits are lost."""
     try:
         found = json.loads(raw, object_pairs_hook=_unique, parse_int=str, parse_float=str, parse_constant=_refused)
     except (ValueError, RecursionError) as error:
@@ -96,7 +96,7 @@ def text_map(raw: str) -> dict[str, str]:
 
 
 def _is_unicode(text: str) -> bool:
-    """JSON can write half a character."""
+    """Returns false for a lone surrogate, which JSON can express."""
     return not any("\ud800" <= character <= "\udfff" for character in text)
 
 
@@ -120,7 +120,7 @@ def optional(name: str, read: Reader = text, default: Any = None) -> Argument:
 
 
 def unused(*names: str) -> list[Argument]:
-    """Accepted because scripts send them, without meaning here."""
+    """Returns arguments that are accepted and ignored, because scripts send them."""
     return [Argument(name, str, is_used=False) for name in names]
 
 

@@ -1,4 +1,4 @@
-"""One request of the dialect from its bytes to its answer. Whatever fails, the answer is the dialect's."""
+"""Handles one request of the dialect. All errors have the dialect's format."""
 
 from __future__ import annotations
 
@@ -76,7 +76,10 @@ def _action(call: Call) -> Action:
 
 
 def _once(call: Call, action: Action, given: dict[str, Any]) -> dict[str, Any]:
-    """With a ClientToken, the same request again gets the first answer again; one that failed may be repeated."""
+    """Runs the action.
+
+    A repeated request with the same ClientToken gets the first answer; one that failed may be repeated.
+    """
     token = given.pop(CLIENT_TOKEN, None)
     if token is None or not action.is_write:
         return _run(action, given)

@@ -1,4 +1,4 @@
-"""The dialect's error: a code that clients compare, a message for people, an HTTP status. Pure."""
+"""Errors of the dialect: a code that clients compare, a message for people, an HTTP status. Pure."""
 
 from __future__ import annotations
 

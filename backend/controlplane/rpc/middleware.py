@@ -1,7 +1,7 @@
-"""Takes requests of the dialect out before anything that belongs to browsers: static files, sessions, CSRF.
+"""Handles requests of the dialect before the middleware for browsers: static files, sessions, CSRF.
 
-All other requests pass on, so `/` still is the console. Host names are not checked against FQC_ALLOWED_HOSTS: the host
-is under the signature, and nothing here depends on it.
+All other requests pass, so `/` still is the console. Host names are not checked against FQC_ALLOWED_HOSTS: the
+signature covers the host, and nothing here depends on it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from controlplane.rpc.endpoint import answer
 
 
 class RpcContext(RequestContextMiddleware):
-    """Without the refusal of NUL characters, which is not in the dialect's words: `call` has its own."""
+    """Does not refuse NUL characters, since that error would not be in the dialect's format; `call` has its own
+    check.
+    """
 
     def _answer(self, request: HttpRequest) -> HttpResponseBase:
         return self.get_response(request)

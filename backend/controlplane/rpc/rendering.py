@@ -1,4 +1,4 @@
-"""Answers as JSON, or as XML for who says `Format=XML`. Pure but for Django's response."""
+"""Renders answers as JSON, or as XML for requests with `Format=XML`. Pure except for Django's response."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def response(body: Mapping[str, Any], *, status: int = 200, is_xml: bool = False
 
 
 def _xml(value: Any) -> str:
-    """A list repeats the element that holds it, as the dialect nests its lists."""
+    """Renders a value. A list repeats its element, which is how the dialect represents lists."""
     if not isinstance(value, Mapping):
         return escape(_text(value))
     parts = []

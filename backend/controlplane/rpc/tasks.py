@@ -1,4 +1,4 @@
-"""Housekeeping of what the dialect keeps."""
+"""Tasks that expire rows of the dialect."""
 
 from __future__ import annotations
 

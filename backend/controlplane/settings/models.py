@@ -1,4 +1,4 @@
-"""One row holds everything: there is one control plane."""
+"""The run-time settings, in one row."""
 
 from __future__ import annotations
 

@@ -16,7 +16,8 @@ from controlplane.settings.models import Settings
 from controlplane.settings.selectors import SMTP_CONTEXT, mail_server
 
 NOT_FACTS = {"id", "updated_at"}
-RECEIVER = ("smtp_host", "smtp_port", "smtp_security")  # who gets the stored password, and how
+# the fields that decide which server receives the stored password, and how
+RECEIVER = ("smtp_host", "smtp_port", "smtp_security")
 
 
 def _facts(row: Settings) -> dict[str, Any]:
@@ -29,7 +30,10 @@ def settings_update(row: Settings, changes: dict[str, Any], expected: IfMatch = 
 
 
 def _mail_server_check(row: Settings, changes: dict[str, Any]) -> None:
-    """Before it is kept; every mail checks again. Outside transactions: a resolver takes its time."""
+    """Checks the mail server before it is stored; every mail checks again.
+
+    Call it outside transactions, since resolving may be slow.
+    """
     planned = copy(row)
     for name, value in changes.items():
         setattr(planned, name, value)

@@ -1,4 +1,4 @@
-"""What statements did in a span of time that ends now."""
+"""Figures of statements for a period that ends now."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _HOURLY = {"executions": EXECUTIONS, "hits": HITS, "server_time_us": SERVER_TIME
 
 
 def statements_since(instance: Instance, rows: Sequence[Row], hours: int) -> tuple[datetime | None, list[Any]]:
-    """From the note that is nearest to so long ago; None: nothing was noted yet, so the rows are as they are."""
+    """Returns the rows with the growth since the note nearest to `hours` ago, and that note's time.
+
+    The time is None if there is no note; the rows are then unchanged.
+    """
     wanted = clock.shared_time() - hours * HOUR
     times = StatementNote.objects.filter(instance=instance).values_list("at", flat=True)
     first = min(times, key=lambda at: abs(at - wanted), default=None)
@@ -29,7 +32,7 @@ def statements_since(instance: Instance, rows: Sequence[Row], hours: int) -> tup
 
 
 def statement_hours(instance: Instance, digest: str) -> list[dict[str, Any]]:
-    """What one statement did between the notes of the last day, which are an hour apart. Null: it is not known."""
+    """Returns one statement's growth between the hourly notes of the last day. Null where it is unknown."""
     found = StatementNote.objects.filter(instance=instance, at__gte=clock.shared_time() - DAY - HOUR).order_by("at")
     notes = list(found.values_list("at", "counts"))
     growths = grown_between([counts for _, counts in notes], digest)

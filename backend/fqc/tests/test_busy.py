@@ -15,7 +15,7 @@ from fqc.failure import Failure
 
 
 class Busy(ThreadingHTTPServer):
-    """Refuses so many requests."""
+    """Refuses the given number of requests, then answers."""
 
     refusals = 0
     pause = "0"

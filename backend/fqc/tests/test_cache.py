@@ -11,7 +11,7 @@ def test_the_cache_is_enabled_tried_and_disabled(fqc: Fqc, instance: str) -> Non
     assert fqc("cache", "enable", instance, "--size", "8M", "--wait").code == 0
     status = fqc("cache", "status", instance, "-o", "json").json
     assert (status["is_enabled"], status["size_bytes"]) == (True, 8 << 20)
-    # A second time there is nothing to do: neither the cache nor the buffer pool is shrunk again.
+    # The second time there is nothing to do: neither the cache nor the buffer pool is changed again.
     assert fqc("cache", "enable", instance, "--dry-run", "-o", "json").json["lines"] == []
 
     tried = fqc("cache", "trial", instance, "SELECT VERSION()", "--repetitions", "5", "-o", "json").json
@@ -32,7 +32,7 @@ def test_the_figures_of_the_past_hour_are_the_same_in_every_command(fqc: Fqc, ot
         shown = fqc("metrics", "show", other, *names, "--since", "1h", "--points", "60", "-o", "json").json["series"]
         return {each["name"]: each["value"] for each in told}, whole(shown)
 
-    # A poll may come between the two questions.
+    # A poll may happen between the two queries.
     told, shown = eventually(of_hour, lambda both: both[0] == both[1])
     assert told == shown and len(told) == 5
     assert "Reads from caches, past hour" in fqc("cache", "status", other).out

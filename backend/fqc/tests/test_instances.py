@@ -29,7 +29,7 @@ def test_a_shell_is_offered_names_of_instances_classes_and_templates(fqc: Fqc, b
     assert instance in offered(fqc, f"fqc instance show {instance[:3]}")
     assert offered(fqc, f"fqc instance resize {instance} local.m") == ["local.medium"]
     assert "fast-query-cache-on" in offered(fqc, "fqc template apply fast-query")
-    assert offered(bare, "fqc instance show ") == []  # logged in nowhere
+    assert offered(bare, "fqc instance show ") == []  # without a log-in
 
 
 def test_global_options_may_stand_before_the_noun(fqc: Fqc, stack: Stack, instance: str) -> None:
@@ -119,7 +119,8 @@ def test_an_external_server_is_added_and_forgotten(fqc: Fqc, stack: Stack) -> No
     assert (made.json["state"], made.json["tags"]) == ("running", {"team": "tests"})
     assert made.json["endpoint"]["trial_username"] == "reader"
     assert server["password"] not in made.out and "of-the-reader" not in made.out
-    assert fqc("instance", "restart", "borrowed", "--yes").code == 4  # it is not the control plane's to restart
+    # an external server, which the control plane cannot restart
+    assert fqc("instance", "restart", "borrowed", "--yes").code == 4
     edit = ("instance", "edit", "borrowed")
     assert fqc(*edit).code == 2, "nothing to change"
     assert server["password"] not in fqc(*edit, "--password-stdin", "--dry-run", stdin=passwords).out

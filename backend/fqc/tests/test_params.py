@@ -104,7 +104,7 @@ def test_a_value_that_does_not_fit_its_parameter_is_found(fqc: Fqc) -> None:
 
 
 def test_an_expression_tried_for_an_instance_has_the_findings_of_its_preview(fqc: Fqc, instance: str) -> None:
-    """These findings also weigh the other buffers and the connections that the server runs with."""
+    """The findings also consider the other buffers and the connections that the server runs with."""
     expression = "{DBInstanceClassMemory*9/10}"
     plan = fqc("param", "set", instance, f"innodb_buffer_pool_size={expression}", "--dry-run", "-o", "json").json
     where = ("--instance", instance, "--parameter", "innodb_buffer_pool_size")

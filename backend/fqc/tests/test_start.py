@@ -1,4 +1,4 @@
-"""What needs no control plane: help, completion, usage errors, exit codes, and what a start does not load."""
+"""Behaviour without a control plane: help, completion, usage errors, exit codes, and modules that are not loaded."""
 
 import re
 from pathlib import Path

@@ -23,7 +23,7 @@ def test_a_template_lives_from_clone_to_deletion(fqc: Fqc, tmp_path: Path) -> No
 def test_one_that_ships_may_not_be_edited(fqc: Fqc) -> None:
     refused = fqc("template", "edit", "managed-defaults", "--set", "wait_timeout=600")
     assert refused.code in (4, 5)
-    assert "lone" in refused.err  # clone it
+    assert "lone" in refused.err  # the error advises to clone it
 
 
 def test_applying_shows_its_plan_first_and_then_does_it(fqc: Fqc, instance: str) -> None:
@@ -44,7 +44,7 @@ def test_a_fleet_gets_a_template_after_a_preview_of_each(fqc: Fqc, instance: str
     both = ("--instance", instance, "--instance", other)
     plan = fqc("fleet", "apply", "fleetwide", *both, "--dry-run", "-o", "json").json
     assert {item["instance_name"] for item in plan["items"]} == {instance, other}
-    assert fqc("fleet", "apply", "fleetwide", *both).code == 2  # nobody to ask
+    assert fqc("fleet", "apply", "fleetwide", *both).code == 2  # there is no terminal for the confirmation
     done = fqc("fleet", "apply", "fleetwide", *both, "--yes", "--wait", "-o", "json").json
     assert {item["state"] for item in done["items"]} == {"applied"}
     assert fqc("param", "get", other, "thread_cache_size", "-o", "json").json["running"] == "88"
@@ -55,7 +55,7 @@ def test_a_fleet_gets_a_template_after_a_preview_of_each(fqc: Fqc, instance: str
 def test_an_instance_whose_account_lacks_a_privilege_is_told_with_its_grant_and_skipped(
     fqc: Fqc, instance: str, stack: Stack
 ) -> None:
-    server = stack.instances[1]  # as somebody else's, by the account that only watches
+    server = stack.instances[1]  # registered as an external server, with the account that only reads
     add = ("instance", "add", "watched", "--class", "local.small", "--host", server["host"], "--port")
     account = ("--username", server["username"], "--password-stdin")
     made = fqc(*add, str(server["port"]), *account, "--yes", "--wait", stdin=f"{server['password']}\n")
@@ -81,7 +81,7 @@ def test_the_plugin_goes_to_a_fleet_after_a_preview_of_each(fqc: Fqc, instance: 
     """The servers of the stack run it already, so nothing is left to do."""
     plan = fqc("fleet", "upgrade", "--instance", instance, "--dry-run", "-o", "json").json
     assert (plan["kind"], [item["lines"] for item in plan["items"]]) == ("upgrade", [[]])
-    assert fqc("fleet", "upgrade", "--instance", instance).code == 2  # nobody to ask
+    assert fqc("fleet", "upgrade", "--instance", instance).code == 2  # there is no terminal for the confirmation
     words = ["--instance", instance, "--wave", "2", "--settle", "0", "--yes", "--wait"]
     done = fqc("fleet", "upgrade", *words, "-o", "json").json
     assert (done["state"], done["counts"]["unchanged"], done["settle_seconds"]) == ("done", 1, 0)
@@ -94,7 +94,7 @@ def test_an_upgrade_that_is_watched_can_be_told_how_long_statements_may_take(fqc
     done = fqc(*words, "--settle", "1", "--max-p95", "150").json
     assert (done["state"], done["settle_seconds"], done["max_p95_percent"]) == ("done", 1, 150)
     assert fqc(*words, "--settle", "1").json["max_p95_percent"] is None
-    unwatched = fqc(*words, "--settle", "0", "--max-p95", "150")  # the API says so
+    unwatched = fqc(*words, "--settle", "0", "--max-p95", "150")  # the API refuses the combination
     assert (unwatched.code, "max_p95_percent" in unwatched.err) == (2, True), unwatched.err
     assert fqc(*words, "--max-p95", "99").code == 2
 

@@ -37,7 +37,7 @@ def step(words: str) -> None:
 
 
 def code_of(call: object, request: object) -> str:
-    """The code of a call that must be refused."""
+    """Returns the error code of a call that must be refused."""
     try:
         call(request)
     except ClientException as error:
@@ -105,7 +105,7 @@ class Story:
         assert done.task_id.isdigit(), done
         self.await_running()
         assert self.attribute().current_kernel_version == done.target_minor_version >= "rds_20200331"
-        # An engine that has just been loaded may have to look at its server first.
+        # An engine that has just been loaded may have to examine its server first.
         await_that("the proxy alone is in the way", lambda: self.refused() == "OperationDenied.DedicatedProxy")
         self.proxy("Shutdown")
 

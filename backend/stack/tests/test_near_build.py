@@ -1,4 +1,4 @@
-"""A stack whose `fqc-near` is built while it runs already."""
+"""A stack that builds `fqc-near` while it already runs."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from stack.waiting import wait_until
 
 @dataclass(frozen=True)
 class Building:
-    """A stack of one server, and a build that waits until it may go on."""
+    """A stack of one server, with a build that waits until the test lets it continue."""
 
     folder: Path
 

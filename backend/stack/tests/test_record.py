@@ -1,4 +1,4 @@
-"""What one command writes, the next one reads; two at once are refused."""
+"""The next command reads what the previous one wrote; two commands at once are refused."""
 
 import os
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""The one spelling of a tree: outer braces, no spaces, upper-case functions, no needless braces.
+"""The canonical spelling of a tree: outer braces, no spaces, upper-case functions, no needless braces.
 
-Two texts mean the same expression exactly when their canonical forms are equal. Values are
-not reordered: ``{2*M}`` and ``{M*2}`` differ, which is harmless: comparing values decides.
+Two texts are the same expression exactly if their canonical forms are equal. Factors are not reordered, so ``{2*M}``
+and ``{M*2}`` differ. This is harmless, since drift is decided by comparing values.
 """
 
 from .syntax import Call, Chain, Integer, Node, Variable

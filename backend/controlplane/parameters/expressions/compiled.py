@@ -15,7 +15,8 @@ from .names import FUNCTIONS, VARIABLES
 from .parser import parse
 from .syntax import Call, Chain, Node, Variable
 
-# A value opens as an expression, or names what only an expression may name; all else is literal.
+# A value is an expression if it opens as one, or contains a name that only expressions may contain; all else is
+# literal.
 _EXPRESSION = re.compile(rf"\s*([{{<]|({'|'.join(FUNCTIONS)})\s*\(|({'|'.join(VARIABLES)})\b)", re.IGNORECASE)
 
 

@@ -1,8 +1,8 @@
-"""What can be wrong with an expression, always with the column (from 1) it is wrong at."""
+"""Errors of expressions, each with its column (from 1)."""
 
 
 class ExpressionError(ValueError):
-    """Base: ``column``, what was ``found`` there, what was ``expected`` instead."""
+    """The base: ``column``, what was ``found`` there, and what was ``expected`` instead."""
 
     code = "expression_invalid"
 
@@ -23,6 +23,6 @@ class ExpressionSyntaxError(ExpressionError):
 
 
 class EvaluationError(ExpressionError):
-    """The text is an expression, but has no value for these variables."""
+    """The text is an expression, but has no value for these variables, for example because it divides by zero."""
 
     code = "expression_has_no_value"

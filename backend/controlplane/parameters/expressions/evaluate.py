@@ -1,7 +1,6 @@
-"""A tree becomes nested closures once; evaluating is then a handful of calls.
+"""Turns a tree into nested closures once; evaluating it then takes a few calls.
 
-How fast: backend/bench/expressions.py.
-Every division truncates where it stands: ``{a/3*3}`` is not ``{a*3/3}``.
+backend/bench/expressions.py measures the speed. Every division truncates at once: ``{a/3*3}`` differs from ``{a*3/3}``.
 """
 
 from collections.abc import Callable, Mapping

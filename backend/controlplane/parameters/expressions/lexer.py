@@ -1,7 +1,7 @@
-"""Text to tokens. Every token knows its column (from 1), so that errors can point.
+"""Splits text into tokens. Every token has its column (from 1) for error messages.
 
-Rejects here what no grammar position could accept: decimals, unknown characters,
-over-long text and over-long numbers.
+Text that the grammar accepts nowhere is rejected here: decimals, unknown characters, over-long text and over-long
+numbers.
 """
 
 import re

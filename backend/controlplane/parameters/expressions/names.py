@@ -1,4 +1,4 @@
-"""The closed vocabulary of the expression language, and its limits."""
+"""The variables, functions and limits of the expression language."""
 
 VARIABLES: dict[str, str] = {
     "AllocatedStorage": "storage of the instance class, in bytes",

@@ -1,7 +1,6 @@
-"""Tokens to a tree, by recursive descent: one method per rule of the grammar.
+"""Parses tokens into a tree by recursive descent: one method per rule of the grammar.
 
-Redundant braces leave no trace in the tree; that is what makes ``LEAST({a/2},8)`` and
-``{LEAST(a/2, 8)}`` the same expression.
+Redundant braces leave no trace in the tree, so ``LEAST({a/2},8)`` and ``{LEAST(a/2, 8)}`` are the same expression.
 """
 
 from .errors import ExpressionSyntaxError
@@ -99,13 +98,13 @@ class _Parser:
         token = self._peek()
         if token.kind != kind:
             raise _unexpected(token, expected)
-        # END stays: peeking past it must remain possible.
+        # END is not consumed, since the parser may peek again at the end.
         if kind != END:
             self._position += 1
 
 
 def _chain(first: Node, steps: list[Step]) -> Node:
-    """``{a*b}/c`` equals ``a*b/c``: a braced head joins the chain it starts."""
+    """Returns a chain. ``{a*b}/c`` equals ``a*b/c``: if the first factor is a chain in braces, it is merged."""
     if not steps:
         return first
     if isinstance(first, Chain):

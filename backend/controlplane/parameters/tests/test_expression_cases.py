@@ -1,4 +1,4 @@
-"""The cases that the Terraform provider's copy of the language has to pass, too."""
+"""The cases that the Terraform provider's implementation of the language must pass, too."""
 
 import json
 from pathlib import Path

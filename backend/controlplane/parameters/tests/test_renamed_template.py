@@ -1,4 +1,4 @@
-"""The template of a managed service's defaults is named after what it is, also where it shipped under another name."""
+"""The template with a managed service's defaults has its present name, also where it was shipped under another name."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def test_resolving_changes_nothing_and_tells_all(viewer: APIClient) -> None:
     }
     found = viewer.post("/api/v1/templates/fast-query-cache-on/resolve", body).json()
     assert {value["name"]: value["resolved"] for value in found["values"]}["innodb_buffer_pool_size"] == "8117488189"
-    # With the engine, query_cache_type needs no restart.
+    # With the engine query_cache_type needs no restart.
     assert (found["findings"], found["is_blocked"]) == ([], False)
     assert not any(value["needs_restart"] for value in found["values"])
 

@@ -17,7 +17,7 @@ from controlplane.statements.selectors import statement_hours
 from testing.servers import LINES, TestServer, managed, server_of_line
 
 pytestmark = pytest.mark.django_db
-# With these settings every product remembers statements. On MariaDB all are off by default.
+# With these settings every product keeps the history of statements. MariaDB's default for all of them is off.
 CONSUMERS = ("events_statements_current", "events_statements_history")
 HISTORY = ("performance_schema = ON", *(f"performance_schema_consumer_{name} = ON" for name in CONSUMERS))
 T = 1_800_000_000 // HOUR * HOUR

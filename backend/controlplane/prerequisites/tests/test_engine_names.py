@@ -1,4 +1,7 @@
-"""The control plane knows the engine by names alone; those are stated in one file, to which the engine is held, too."""
+"""The control plane only knows the engine by its names, which one file states.
+
+The engine's tests use that file, too.
+"""
 
 import json
 import re
@@ -13,7 +16,7 @@ from controlplane.metrics.columns import STATUS_NAMES, VARIABLE_NAMES
 
 SOURCE = Path(__file__).resolve().parents[2]
 STATED = json.loads((SOURCE.parents[1] / "docs" / "reference" / "engine.json").read_text())
-# How a variable of a server is named in the source, and any of the engine's counters; not a family of them (`Fqc_x_*`).
+# A server variable as the source names it, and any of the engine's counters, but not a family of them (`Fqc_x_*`).
 VARIABLE = re.compile(r"(?:variable\(|set_session\(|variables\.get\(|@@|LIKE ')[\"']?(fqc_\w+)")
 COUNTER = re.compile(r"\b(?:Fqc|Qcache)_\w*[a-z0-9]\b")
 

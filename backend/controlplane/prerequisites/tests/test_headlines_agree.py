@@ -18,7 +18,10 @@ MINUTES = 20
 
 @pytest.fixture
 def busy(instance: Any) -> Any:
-    """Its cache is on. In twenty minutes the cache and near caches have each answered a part of the reads."""
+    """Yields an instance with the cache on.
+
+    In twenty minutes the cache and near caches have each answered a part of the reads.
+    """
     changed(instance, {"query_cache_size": "1048576", "query_cache_type": "1"})
     now = int(time.time()) // 60 * 60
     partitions_ensure(Sample, now - 3600, now)

@@ -1,4 +1,4 @@
-"""A server may answer anything where a number is asked for: no request fails by it."""
+"""A server may answer anything where a number is expected, without making a request fail."""
 
 import re
 
@@ -21,7 +21,7 @@ ODD = {
     "5000 digits": b"9" * 5000,
     "null": None,
 }
-# What has to be right for anything else to be asked.
+# Answers that must be right so that the rest is queried.
 RIGHT = {
     "version": b"10.11.11-MariaDB",
     "fqc_minor_version": b"20261120",
@@ -56,7 +56,7 @@ def column(name):
 
 
 def table(statement, odd):
-    """Names of columns, and rows."""
+    """Returns column names and rows."""
     if statement.startswith("SHOW FQC"):
         columns = REPORTS[statement.rpartition(" ")[2]]
         return columns, [[odd for _ in columns]]

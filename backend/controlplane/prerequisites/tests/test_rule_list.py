@@ -1,4 +1,4 @@
-"""The grammar of `fqc_rules` here is the engine's own, and a rule decides here what it decides there."""
+"""The grammar of `fqc_rules` and the effect of rules are the same here as in the engine."""
 
 import json
 

@@ -12,7 +12,7 @@ MIB, GIB = 1024**2, 1024**3
     [
         ("buffer_pool", {"pool_bytes": 10 * GIB}, GIB),
         ("buffer_pool", {"pool_bytes": 375390208}, 37538816),  # a multiple of 1 KiB
-        ("buffer_pool", {"pool_bytes": 200 * GIB}, 10485760000),  # the largest there is
+        ("buffer_pool", {"pool_bytes": 200 * GIB}, 10485760000),  # the largest size allowed
         ("result_set", {"pool_bytes": 0, "result_set_bytes": 2560 * MIB}, 512 * MIB),
         ("result_set", {"pool_bytes": 0, "result_set_bytes": 1024}, 1024),
         ("explicit", {"pool_bytes": 0, "size_bytes": 4096}, 4096),

@@ -1,4 +1,4 @@
-"""A worker that dies with an item in hand: its change is undone, the fleet apply goes on and says what became of it."""
+"""If a worker dies with an item, its change is undone, and the fleet apply continues and reports the result."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def has_ended(row):
 
 @pytest.fixture
 def looked_at(shared_server):
-    """The shared server behind a proxy that holds its answer to the look before a change is made."""
+    """Yields the shared server behind a proxy that holds the answer to the first query of a change."""
     instance = row_for(shared_server, name="a-first")
     proxy = HoldingProxy(shared_server.port, b"SHOW GLOBAL VARIABLES")
     Instance.objects.filter(pk=instance.pk).update(port=proxy.port)

@@ -31,7 +31,7 @@ def template():
 
 @pytest.fixture
 def fleet(instance):
-    """One instance that answers, and three rows whose server is not there."""
+    """Yields an instance that answers, and three whose server does not exist."""
     for number in range(3):
         row = Instance(name=f"gone-{number}", provider="external", host="127.0.0.1", port=1, username="x")
         row.instance_class, row.state, row.password = class_get("local.small"), "running", "x"
@@ -42,7 +42,7 @@ def fleet(instance):
 
 @pytest.fixture(autouse=True)
 def delivered(monkeypatch, django_capture_on_commit_callbacks):
-    """Deliveries, in order, for the test to work through."""
+    """Collects deliveries in order, for the test to run."""
     queue = []
     monkeypatch.setattr(execution, "deliver_item", lambda pk: queue.append(pk))
     monkeypatch.setattr(execution.transaction, "on_commit", lambda send: send())
@@ -200,9 +200,9 @@ def test_a_worker_goes_on_with_the_next_item_by_itself_and_for_no_longer_than_it
 
 
 def test_a_change_of_a_fleet_apply_costs_a_known_number_of_statements(operator, fleet, template, delivered):
-    """Steps cost some each, and nothing else grows with the number of parameters."""
+    """Each step costs some statements; nothing else grows with the number of parameters."""
     before = 0
-    # The first is not counted: what a process reads once, it may have read for an earlier test, or reads now.
+    # The first run is not counted, since caches of the process may be filled by it or by an earlier test.
     runs = [({"long_query_time": "1"}, None), ({"long_query_time": "2"}, 92)]
     runs += [({"long_query_time": "3", "sort_buffer_size": "2M"}, 100)]
     for number, (values, most) in enumerate(runs):
@@ -213,7 +213,7 @@ def test_a_change_of_a_fleet_apply_costs_a_known_number_of_statements(operator, 
         execution.advance(row)
         with sent() as found:
             work(delivered[before:])
-        # First: a change that failed and was undone takes more statements, and they do not say why.
+        # Checked first: a change that failed and was undone takes more statements, which do not show why.
         failure = FleetApply.objects.get(pk=row).items.get().detail
         assert (counts(operator, row), failure) == (("done", {"applied": 1}), "")
         assert most is None or len(found) <= most, listed(found)
@@ -282,7 +282,7 @@ def test_a_worker_that_died_between_two_writes_is_found_by_the_sweep(operator, f
     item.save()
     change = execution._change_for(item)
     changes_execution.change_run(change.pk)
-    execution.sweep()  # the change has ended, the item does not know
+    execution.sweep()  # the change has ended, but the item is not updated
     assert FleetApply.objects.get().items.get().state == "applied"
 
 
@@ -423,7 +423,7 @@ def test_a_rollout_does_not_set_what_its_preview_did_not_say_is_for_administrato
     row = operator.post(
         "/api/v1/fleet-applies", {"template": "slow-log", "instances": [fleet.pk]}, format="json"
     ).json()
-    FleetApply.objects.update(values={"event_scheduler": "ON"})  # as if its class had moved since
+    FleetApply.objects.update(values={"event_scheduler": "ON"})  # as if the variable's access class had changed since
     operator.post(f"/api/v1/fleet-applies/{row['id']}/start")
     execution.advance(row["id"])
     work(delivered)

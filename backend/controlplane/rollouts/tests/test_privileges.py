@@ -1,4 +1,4 @@
-"""A fleet-wide preview goes by what was last asked of each server about its account, and asks none itself."""
+"""A fleet-wide preview uses the stored privileges of each server's account, and queries no server."""
 
 from datetime import timedelta
 

@@ -184,7 +184,7 @@ def served(own_server):
 
 
 def asks(server, statement, times):
-    """Runs a statement on a connection that the cache serves. It is counted when its answer has arrived."""
+    """Repeats a statement on a connection that the cache serves, until the engine has counted `times` more answers."""
     with server.as_owner() as owner, owner.cursor() as cursor:
         cursor.execute("SET GLOBAL query_cache_size = 16777216")
         cursor.execute("SET GLOBAL query_cache_type = 1")

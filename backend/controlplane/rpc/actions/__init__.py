@@ -1,4 +1,4 @@
-"""Every action that is served. One function each, in the module of its noun."""
+"""All actions of the dialect. Each is one function, in the module of its noun."""
 
 from __future__ import annotations
 

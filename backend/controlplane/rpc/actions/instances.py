@@ -1,4 +1,4 @@
-"""The fleet as a list, and one instance in full."""
+"""The list of instances, and one instance in full."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def describe_all(given: Given) -> Answer:
 
 
 def _by_token(found: QuerySet[Instance], given: Given, total: int) -> Answer:
-    """Names are unique and the order, so a page goes on after the last name of the one before."""
+    """Returns a page.
+
+    Instances are ordered by their unique names, so a page continues after the last name of the previous one.
+    """
     size = given["MaxResults"] or given["PageSize"]
     after = found.filter(name__gt=given["NextToken"]) if given["NextToken"] else found
     page = list(after[: size + 1])
@@ -122,12 +125,12 @@ def describe_one(given: Given) -> Answer:
 
 
 def _storage(storage_bytes: int | None) -> Answer:
-    """Left out where it is not known: the dialect has no other word for that."""
+    """Returns the storage attribute, or nothing if it is unknown: the dialect has no value for that."""
     return {} if storage_bytes is None else {"DBInstanceStorage": storage_bytes // GIBIBYTE}
 
 
 def _window(instance: Instance) -> str:
-    """The dialect has no weekdays: a weekly window shows its hours."""
+    """Returns the hours of the maintenance window. The dialect has no weekdays."""
     opens = datetime.combine(datetime.min, instance.window_start)
     closes = opens + timedelta(minutes=instance.window_minutes)
     return f"{opens:%H:%M}Z-{closes:%H:%M}Z"

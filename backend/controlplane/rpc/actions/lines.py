@@ -1,4 +1,4 @@
-"""Engine lines by the dialect's two words for them."""
+"""Converts engine lines to the dialect's two names for them: engine and version."""
 
 from __future__ import annotations
 

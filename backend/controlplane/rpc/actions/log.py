@@ -18,7 +18,7 @@ STATUS = {
     ChangeState.ROLLED_BACK: "Failed",
     ChangeState.FAILED: "Failed",
 }
-MINUTE = timedelta(minutes=1)  # EndTime names a minute, which belongs to the span
+MINUTE = timedelta(minutes=1)  # EndTime is a minute that is included in the period
 SIZES = (30, 50, 100)
 
 

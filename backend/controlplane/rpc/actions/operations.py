@@ -1,4 +1,4 @@
-"""What happens to an instance as a whole: restart, minor version, class, dedicated proxy."""
+"""Operations on a whole instance: restart, minor version, class, dedicated proxy."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def restart(given: Given) -> Answer:
 
 
 def upgrade(given: Given) -> Answer:
-    """To what this control plane offers, if that is as new as was asked for."""
+    """Upgrades to the version that this control plane offers, if that is at least the requested one."""
     instance, newest = idle_instance(given["DBInstanceId"]), offered()
     if given["TargetMinorVersion"] and kernel_number(given["TargetMinorVersion"]) > newest:
         message = f"The newest minor version here is {kernel_name(newest) or 'none'}."
@@ -56,7 +56,9 @@ def modify_spec(given: Given) -> Answer:
 
 
 def _undecided(refusal: Refused) -> Exception:
-    """The API takes the decision with the resize; this dialect has no argument for it."""
+    """Returns the error for a resize that needs a decision: the REST API takes it as an argument, this dialect has
+    none.
+    """
     if refusal.code != "cache_size_undecided":
         return refusal
     remedy = "Set it to an expression, or to 0, with ModifyParameter first."

@@ -1,7 +1,7 @@
-"""Metrics in the dialect's shape: keys of one or more values, joined by `&`.
+"""Metrics in the dialect's format: keys of one or more values, joined by `&`.
 
-The dialect has no keys for a query cache, so those here are our own; every metric of the control plane is a key by its
-own name too.
+The dialect has no keys for a query cache, so those are defined here. Every metric of the control plane is also a key by
+its own name.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LONGEST_DAYS = 400
 @dataclass(frozen=True)
 class Key:
     unit: str
-    names: str  # ValueFormat
+    names: str  # the dialect's ValueFormat
     metrics: tuple[str, ...]
 
 

@@ -71,7 +71,7 @@ def _pending(given: Given) -> ChangeSet:
     return change
 
 
-# The dialect itself spells the name of one argument in two ways.
+# The dialect spells the name of one argument in two ways.
 TASK = (required("DBInstanceName"), required("TaskId", whole(1, 2**53)))
 TIMED_TASKS: dict[str, Action] = {
     "DescribeParameterTimedScheduleTask": reads(describe, required("DbInstanceName")),

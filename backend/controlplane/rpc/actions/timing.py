@@ -1,4 +1,4 @@
-"""When a change happens, in the dialect's words: at once, in the maintenance window, or at a time."""
+"""Reads from the dialect's arguments when a change starts: at once, in the maintenance window, or at a time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def check_future(switch_time: datetime) -> None:
 
 
 def started(change: ChangeSet) -> ChangeSet:
-    """The dialect knows no approval: where a second person is asked for, the request is refused, not left waiting."""
+    """Returns the change.
+
+    If it needs a second person's approval, which the dialect does not have, it is aborted and RpcError raised.
+    """
     if change.needs_second_person:
         services.change_abort(change)
         raise RpcError(

@@ -1,4 +1,4 @@
-"""A client of the dialect for tests, with a signer of its own: what it shares with the product is the specification."""
+"""A client of the dialect for tests. Its signer is independent of the product and follows the specification."""
 
 from __future__ import annotations
 

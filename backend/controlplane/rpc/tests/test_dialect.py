@@ -1,4 +1,4 @@
-"""The shape of answers and refusals: the dialect's own, whatever goes wrong, and never a page."""
+"""The format of answers and errors is the dialect's in all cases, and never an HTML page."""
 
 from urllib.parse import urlencode
 

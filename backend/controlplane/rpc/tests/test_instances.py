@@ -1,4 +1,4 @@
-"""The fleet and what happens to an instance as a whole."""
+"""Lists of instances, and operations on a whole instance."""
 
 import json
 from datetime import UTC, datetime, time, timedelta

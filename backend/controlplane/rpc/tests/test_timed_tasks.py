@@ -1,4 +1,4 @@
-"""Changes that wait: for a time, for the maintenance window; listed, moved and given up by their number."""
+"""Changes that wait for a time or for the maintenance window are listed, moved and cancelled by their number."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""A signed request is good once, whichever web process it comes to."""
+"""A signed request is accepted once, even if it is repeated at another web process."""
 
 from urllib.parse import urlencode
 

@@ -1,4 +1,4 @@
-"""Figures of a span, from counts that a server keeps from its start on."""
+"""Figures of a period, computed from counts since the server's start."""
 
 from controlplane.statements import counting
 from controlplane.statements.counting import counts_of, grown

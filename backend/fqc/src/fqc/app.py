@@ -19,7 +19,7 @@ from fqc.command import Group
 from fqc.failure import Exit, Failure
 from fqc.output import Format, complain, say
 
-# Noun or command, and the module whose `app` it is; in the order of the help.
+# Command names, and the module whose `app` each is, in the order of the help.
 MODULES = {
     "login": "fqc.login",
     "logout": "fqc.logout",
@@ -90,12 +90,12 @@ def root(
     Exit codes: 0 ok, 1 error, 2 usage, 3 not found, 4 refused by a check, 5 denied, 6 timed out.
     """
     given = {"FQC_OUTPUT": form, "FQC_CONTEXT": context, "FQC_URL": url, "FQC_TOKEN": token}
-    # They count as these variables do: the same option behind the command wins.
+    # The global options set these variables, so the same option after the command takes precedence.
     os.environ.update({variable: value for variable, value in given.items() if value is not None})
 
 
 def main() -> None:
-    if sys.stdout is None:  # closed by whoever called: nobody wants the result
+    if sys.stdout is None:  # the caller has closed it and does not want the result
         sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     contexts.apply_defaults(contexts.path())
     try:
@@ -114,7 +114,7 @@ def _run() -> None:
     try:
         app(prog_name="fqc")
     finally:
-        # Here, where it can still be told: a pipe or a file gets everything only at the end.
+        # Flushed here, where an error can still be reported: pipes and files are only written at the end.
         sys.stdout.flush()
 
 

@@ -67,7 +67,7 @@ def export(
     if file is None:
         sys.stdout.writelines(pieces)
         return
-    first = next(pieces)  # what is refused leaves no file
+    first = next(pieces)  # a refused request must not create the file
     try:
         descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except OSError as error:

@@ -19,7 +19,7 @@ from fqc.units import engine_name, human_bytes, human_time, size_bytes
 
 app = Noun("The fast query cache of an instance.")
 
-_ANSWER_TIMES = "Fqc_answered_in_"  # steps of a curve, of which `metrics` has the percentile
+_ANSWER_TIMES = "Fqc_answered_in_"  # the steps of a histogram; `metrics` shows its percentile
 _STATUS: dict[str, Cell] = {
     "Enabled": "is_enabled",
     "In the way": lambda it: it["engine_obstacle"] or None,

@@ -16,7 +16,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from fqc.options import READ
 
-# What stands for an option's value in the help, where neither its type nor its name says it.
+# Placeholders of option values in the help, if neither the option's type nor its name says it.
 _VALUES = {
     "set": "NAME=VALUE", "tag": "NAME=VALUE", "unset": "PARAMETER", "search": "TEXT", "note": "TEXT",
     "description": "TEXT", "at": "TIME", "since": "TIME", "until": "TIME", "for": "SPAN", "when": "CONDITION",
@@ -51,7 +51,7 @@ class _Reading:
 
 class Group(_Reading, TyperGroup):
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        if self.invoke_without_command:  # a command of its own
+        if self.invoke_without_command:  # it has an action of its own
             _sections(self.get_params(ctx), formatter)
             self.format_commands(ctx, formatter)
         else:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from fqc.failure import Exit, Failure
 
-# What the file may set, and the variable of the environment that stands above it.
+# Settings that the file may contain, and the environment variable that overrides each.
 DEFAULTS = {"output": "FQC_OUTPUT", "timeout": "FQC_TIMEOUT"}
 _READABLE_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -99,7 +99,7 @@ def choose(contexts: Contexts, *, name: str | None, url: str | None, token: str 
     named = name or (_at(contexts, url) if url else contexts.current)
     base = contexts.named(named) if named else Context("")
     if url and not _is_same(url, base.url):
-        base = Context(url)  # what the context holds is for its own address
+        base = Context(url)  # the context's token is only for its own address
     chosen = Context(url or base.url, token or base.token, base.token_id, base.username)
     if not chosen.url:
         raise Failure(

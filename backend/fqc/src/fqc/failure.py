@@ -33,7 +33,7 @@ _NEXT = {
 }
 
 
-# Where the API names a list of its own, the command that shows it.
+# Lists that a message of the API may name, and the command that shows each.
 _LISTS = {
     "instances": "instance", "instance-classes": "class", "templates": "template", "changes": "change",
     "fleet-applies": "fleet", "alert-rules": "alert rule", "incidents": "alert incident", "silences": "alert silence",

@@ -162,7 +162,7 @@ def add(
     if host:
         body |= {"host": host, "port": port, "username": username, "is_tls_required": tls}
         body |= {"tls_ca": tls_ca.read_text() if tls_ca else ""}
-        # MySQL ends the file with a zero.
+        # MySQL ends the file with a zero byte.
         body |= {"public_key": public_key.read_text().rstrip("\0\n")} if public_key else {}
         body |= {"trial_username": trial_username} if trial_username else {}
     body |= {"product": product} if product else {}

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
 _GAP = 2
-_WORD = re.compile(r"\d{4}-\d\d-\d\d \S+|\S+")  # a time is one word
-# Longer words are expressions, lists and digests: they may be broken, into pieces no shorter than this.
+_WORD = re.compile(r"\d{4}-\d\d-\d\d \S+|\S+")  # a time counts as one word
+# Longer words are expressions, lists and digests. They may be broken into pieces no shorter than this.
 _LONG, _PIECE = 24, 16
 _NUMBER = re.compile(r"-|-?\d+(\.\d+)?(e[+-]\d+)?( ?([KMGT]i)?B|%)?")
 _STYLES = {

@@ -23,7 +23,7 @@ def logout(call: Call) -> None:
     try:
         call.api.replace("DELETE", f"tokens/{token_id}")
     except Failure as failure:
-        if failure.code not in (Exit.DENIED, Exit.NOT_FOUND):  # it is revoked already
+        if failure.code not in (Exit.DENIED, Exit.NOT_FOUND):  # the token is revoked already
             raise
     kept.forget(name)
     contexts.save(file, kept)
