@@ -47,7 +47,7 @@ test('a session is listed for its user, and ended from another', async ({ page, 
 });
 
 test('all other sessions are ended from the menu of the user', async ({ api, browser }) => {
-  // A person of their own: the session of the other tests is to go on.
+  // A separate user, so that the session of the other tests goes on.
   const name = `e2e-apart-${Date.now()}`;
   const password = 'a phrase of a few words';
   await api.send('POST', 'users', { username: name, password, email: '', role: 'viewer' });
@@ -112,7 +112,7 @@ test('a user is added, given another role, and deleted', async ({ page }) => {
     .first()
     .fill('short');
   await form.getByRole('button', { name: 'Create' }).click();
-  // Refused, and kept.
+  // The form is refused and keeps its entries.
   await expect(form.getByRole('alert')).toBeVisible();
   await expect(form.getByLabel('User', { exact: false }).first()).toHaveValue(name);
   await form
@@ -143,7 +143,7 @@ test('a password is changed by its owner, and reset by an admin who reads what e
   const other = await theirs.newPage();
   await other.goto('/fleet');
   const menu = other.getByRole('button', { name });
-  // Again where the server was too busy with other passwords.
+  // Repeated if the server was busy with other password checks.
   const logIn = (password: string) =>
     expect(async () => {
       if (await menu.isVisible()) return;
@@ -161,7 +161,7 @@ test('a password is changed by its owner, and reset by an admin who reads what e
   await form.getByRole('button', { name: 'Change password' }).click();
   await expect(form.getByText('this is not your current password').first()).toBeVisible();
   await form.getByLabel(/^Current password/).fill(user.password);
-  // Again where the server was too busy with other passwords, as above.
+  // Repeated if the server was busy with other password checks, as above.
   await expect(async () => {
     if (await form.getByRole('status').isVisible()) return;
     await form.getByRole('button', { name: 'Change password' }).click({ timeout: 10_000 });
@@ -169,7 +169,7 @@ test('a password is changed by its owner, and reset by an admin who reads what e
   }).toPass();
   await expect(form.getByRole('status')).toHaveText('Ended: 0 sessions, 0 tokens, 0 access keys.');
   await form.getByRole('button', { name: 'Close' }).last().click();
-  // Still logged in.
+  // This session is still logged in.
   await other.reload();
   await expect(menu).toBeVisible();
 

@@ -1,4 +1,4 @@
-// Every page that an instance and the start data have: its name, and the address that leads there.
+// Every page that exists with one instance and the start data: its name and its address.
 import type { Instance } from './console';
 
 export const PAGES: Record<string, (instance: Instance) => string> = {

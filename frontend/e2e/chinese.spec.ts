@@ -1,4 +1,4 @@
-// A reader of Chinese understands also what the API itself says: by its codes, and by the figures and names in it.
+// Messages of the API are shown in Chinese, too: translated by their codes, with their figures and names.
 import { expectAccessible, expectToFitPhone } from './accessible';
 import { expect, test } from './console';
 

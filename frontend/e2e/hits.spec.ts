@@ -1,4 +1,4 @@
-// A real server with an application that really reads: what the cache does shows up in the console by itself.
+// A real server with an application that sends reads: the effect of the cache appears in the console without a reload.
 import type { Locator, Page } from '@playwright/test';
 import { expectAccessible } from './accessible';
 import { whileReading, type Api } from './fleet';
@@ -9,7 +9,7 @@ test.afterEach(async ({ api, instances: [first] }) => {
   await api.change(first.id, 'cache/disable');
 });
 
-/** The figure that the fleet's tile shows. */
+/** The number that the fleet's tile shows. */
 async function fleetServed(api: Api): Promise<number> {
   const { series } = await api.get<{ series: { name: string; whole: number | null }[] }>('fleet/headlines');
   return series.find(({ name }) => name === 'served_per_second')?.whole ?? 0;
@@ -20,7 +20,7 @@ test('after enabling in the guided flow the first hits arrive by themselves', as
   api,
   instances: [first],
 }) => {
-  // Counters of a server begin with it.
+  // A restart sets the server's counters to 0.
   await api.change(first.id, 'restart');
   await page.goto(`/instances/${first.id}/cache?step=4`);
   await page.getByRole('button', { name: 'Enable Fast Query Cache' }).click();
@@ -35,7 +35,7 @@ test('after enabling in the guided flow the first hits arrive by themselves', as
     await expect(page.getByRole('group', { name: 'Reads from caches, past hour' })).toContainText(/[1-9].*%/);
     await expect(now.getByRole('img').locator('path.recharts-area-area').first()).toBeAttached();
 
-    // The page asks once a minute; so it is opened when there is something to show.
+    // The page polls once a minute, so it is opened only when there is something to show.
     await expect.poll(() => fleetServed(api), { timeout: 300_000 }).toBeGreaterThan(0);
     await page.goto('/fleet');
     await expect(page.getByRole('group', { name: 'Instances', exact: true })).toContainText(/\d running/);
@@ -51,14 +51,14 @@ test('after enabling in the guided flow the first hits arrive by themselves', as
 
 const BLOCK_BYTES = 1024;
 
-/** The prepared change is under review; it sets the cache to that size, in the server's own blocks. */
+/** The prepared change is under review. It sets the cache to this size, rounded to the server's blocks. */
 async function expectPrepared(page: Page, instance: Instance, size: number): Promise<void> {
   const review = page.getByRole('dialog', { name: `Review changes to ${instance.name}` });
   await expect(review.getByText('query_cache_size', { exact: true })).toBeVisible();
   await expect(review).toContainText(String(size));
 }
 
-/** Where it is drawn, once the chart has taken its place. */
+/** The centre of an element, once the chart has its final position. */
 async function centreOf(drawn: Locator, panel: Locator): Promise<{ x: number; y: number }> {
   const widthOf = async (part: Locator) => (await part.boundingBox())?.width ?? 0;
   const beside = async () =>
@@ -76,18 +76,18 @@ async function centreOf(drawn: Locator, panel: Locator): Promise<{ x: number; y:
   return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 }
 
-/** From side to side; places are fractions of pixels. */
+/** True if the part lies within the whole horizontally. Positions are fractions of pixels. */
 async function isWithin(part: Locator, whole: Locator): Promise<boolean> {
   const [inner, outer] = [await part.boundingBox(), await whole.boundingBox()];
   if (!inner || !outer) return false;
   return inner.x > outer.x - 2 && inner.x + inner.width < outer.x + outer.width + 2;
 }
 
-/** Its figures are scrolled by keyboard to the last one; what they are of stays, and is not covered. */
+/** The table is scrolled to its last column by keyboard. The first column stays visible and is not covered. */
 async function expectFirstColumnToStay(page: Page, table: Locator, words: string): Promise<void> {
   const scroller = table.locator('..');
   const first = table.getByRole('cell', { name: words }).first();
-  // On wider screens the table fits.
+  // The table fits on wider screens.
   await page.setViewportSize({ width: 390, height: 900 });
   await expect(scroller).toHaveAttribute('data-beyond');
   await expect(scroller).not.toHaveAttribute('data-before');
@@ -96,7 +96,7 @@ async function expectFirstColumnToStay(page: Page, table: Locator, words: string
   await expect(scroller).toHaveAttribute('data-before');
   for (const part of [table.getByRole('columnheader').last(), first])
     await expect.poll(() => isWithin(part, scroller)).toBe(true);
-  // Tried after that: what is tried is scrolled into view.
+  // Checked last, since the trial click scrolls the element into view.
   await first.click({ trial: true });
 }
 
@@ -132,7 +132,7 @@ test('a point of the predicted curve, or its button, leads to a prepared change'
   await page.goto(`/instances/${first.id}/cache`);
   await expect(dots).toHaveCount(sizes.length);
   await expect(curve).toContainText(/now \d/);
-  // By keyboard, without a pointer anywhere.
+  // By keyboard, without a pointer over the chart.
   await buttons.nth(1).focus();
   await page.keyboard.press('Enter');
   await expectPrepared(page, first, sizes[1] ?? 0);
@@ -141,7 +141,7 @@ test('a point of the predicted curve, or its button, leads to a prepared change'
 
   await page.goto(`/instances/${first.id}/cache`);
   await expect(dots).toHaveCount(sizes.length);
-  // Pressed where it lands, as a finger does: the chart has not seen the pointer move before.
+  // Pressed at once, as a finger does: the chart has not seen the pointer move before.
   await dots.nth(4).scrollIntoViewIfNeeded();
   const { x, y } = await centreOf(dots.nth(4), curve);
   await page.mouse.click(x, y);

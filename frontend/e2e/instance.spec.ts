@@ -101,7 +101,7 @@ test('where the engine serves nothing, the reason stands in place of the button'
   await page.goto(`/instances/${second.id}/overview`);
   await expect(cache.getByRole('link', { name: 'Enable' })).toBeVisible();
 
-  // No server of this stack keeps its engine from serving: what the check says of one that does is added.
+  // No server of this stack keeps its engine from serving, so the finding of one that does is added to the response.
   const idle = {
     severity: 'blocking',
     code: 'engine_idle',
@@ -150,6 +150,6 @@ for (const width of [1440, 390])
     tell();
     await expect(page.getByText('Needs attention')).toBeVisible();
     expect(await panel.boundingBox()).toEqual(place);
-    // From the first byte on; a tenth is what browsers' makers call good.
+    // Layout shift from the first byte on. Browser makers call less than a tenth good.
     expect(await page.evaluate(() => window.shifted)).toBeLessThan(0.1);
   });

@@ -1,4 +1,4 @@
-// An address alone restores what a page was asked to show.
+// An address alone restores the state of a page.
 import { expect, test } from './console';
 
 test('an address restores the filters of the fleet', async ({ page, instances: [first, second] }) => {

@@ -1,10 +1,11 @@
-// Every page, in both schemes: no accessibility violation, nothing wider than a phone, no error in the console.
+// Every page in both colour schemes: no accessibility violation, no content wider than a phone, no error in the
+// console.
 import type { Locator, Page } from '@playwright/test';
 import { expectAccessible, expectToFitPhone } from './accessible';
 import { PAGES } from './addresses';
 import { expect, test } from './console';
 
-// Each of them only looks.
+// The tests only read, so they can run in parallel.
 test.describe.configure({ mode: 'parallel' });
 
 function problemsOf(page: Page): string[] {

@@ -5,7 +5,7 @@ test('a parameter is changed by keyboard, followed to the end, and rolled back',
   page,
   instances: [first],
 }) => {
-  // Another value at every run: what is set already would be no change.
+  // A different value in every run, because a value that is set already would be no change.
   const expression = `{DBInstanceClassCPU*${2 + (Date.now() % 60)}}`;
   await page.goto(`/instances/${first.id}/parameters?search=thread_cache_size`);
   const cell = page.getByRole('button', { name: 'Edit thread_cache_size' });
@@ -193,7 +193,7 @@ test('one of several choices is taken by keys alone, and the review is one key a
   await expect(cell).toBeFocused();
   await expect(cell).toContainText('MINIMAL');
 
-  // Far from the end of all of them.
+  // At a scroll position far from the end of the list.
   await page.getByPlaceholder('Search name or description').fill('');
   const other = page.getByRole('button', { name: 'Edit analyze_max_length' });
   await other.focus();

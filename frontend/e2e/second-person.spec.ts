@@ -37,7 +37,7 @@ test('a restart waits for a second person, who approves it in a browser of their
   await other.getByRole('button', { name: 'Log in' }).click();
   await other.getByRole('button', { name: 'Approve' }).click();
   await expect(other.getByText('applied', { exact: true })).toBeVisible();
-  // The first person's page follows without being asked.
+  // The first person's page updates without a reload.
   await expect(page.getByText('applied', { exact: true })).toBeVisible();
   await expect(page.getByText(OTHER.username)).toBeVisible();
   await theirs.close();

@@ -1,4 +1,4 @@
-// Mail goes to a real SMTP server that prints what it is given.
+// Mail goes to a real SMTP server that prints what it receives.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -64,7 +64,7 @@ test('mail is set up, tested, and sent for an incident, whose timeline tells it'
 
   const name = `e2e mail ${Date.now()}`;
   const rule = await api.alwaysFiringRule(first.id, name, 'warning');
-  // Mails of other incidents may come before.
+  // Mails of other incidents may arrive first.
   await expect.poll(() => received).toContain(name);
   expect(received).toContain(`To: ${DBA}`);
   await page.goto('/alerts?show=all');

@@ -1,6 +1,7 @@
-// Starts the whole product before the tests and stops it afterwards, through the backend's own supervisor.
-// FQC_E2E_URL, FQC_E2E_USER, FQC_E2E_PASSWORD and FQC_E2E_SERVERS (the instances of `up --json`) name a stack that runs
-// already; then nothing is started or stopped. FQC_E2E_RUN_DIR is where it runs, for what only its database can be given.
+// Starts the whole product before the tests and stops it afterwards, through the backend's own supervisor. FQC_E2E_URL,
+// FQC_E2E_USER, FQC_E2E_PASSWORD and FQC_E2E_SERVERS (the instances of `up --json`) name a stack that is already
+// running; then nothing is started or stopped. FQC_E2E_RUN_DIR is the folder of that stack, for tests that write to its
+// database.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

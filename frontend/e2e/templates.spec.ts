@@ -29,7 +29,7 @@ test('a template is written, versioned, compared, applied to many, and deleted',
   await expect(page.getByText('2 would change')).toBeVisible();
   await page.getByRole('button', { name: 'Apply to 2 instances' }).click();
   await expect(page).toHaveURL(/\/fleet-applies\//);
-  // The address is there before the page: until then the list of earlier ones is shown, and they are done.
+  // The address changes before the page does. Until then the list of earlier changes is shown, which have ended.
   await expect(page.getByRole('heading', { level: 1 })).toContainText(name);
   await expect(page.getByText('done', { exact: true })).toBeVisible();
 

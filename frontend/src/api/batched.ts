@@ -1,11 +1,11 @@
-// Questions about single things that come together are asked in one request. Pure but for its timer.
+// Batches requests for single things that are made at about the same time into one request. Pure except for its timer.
 
 interface Waiting<T> {
   resolve: (answer: T | null) => void;
   reject: (error: unknown) => void;
 }
 
-/** Null for what the answer does not hold. */
+/** Null for a thing that the response does not contain. */
 export function batched<T>(
   askMany: (keys: string[]) => Promise<ReadonlyMap<string, T>>,
   limit: number,

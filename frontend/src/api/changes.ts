@@ -1,4 +1,4 @@
-// Change sets: the one way anything on a server is altered.
+// Change sets: the only way to change anything on a server.
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from './client';
 import { connection } from './connection';

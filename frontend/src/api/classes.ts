@@ -1,4 +1,4 @@
-// Classes of instances, and a class for a machine of its own size.
+// Instance classes, and classes for custom machine sizes.
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from './client';
 import { LARGEST_PAGE_SIZE } from './pages';
@@ -15,7 +15,7 @@ export const classesQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** The class of a machine of this size: one that is there, or a new one. */
+/** The class of a machine of this size: an existing class, or a new one. */
 export function classOfSize(body: CustomSize) {
   return unwrap(api.POST('/api/v1/instance-classes/custom', { body }));
 }

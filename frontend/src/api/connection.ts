@@ -1,5 +1,5 @@
-// Whether the API answers. While it does not, polling pauses and one probe with growing pauses asks again,
-// so a dead API never sees a storm of requests.
+// Whether the API answers. While it does not, polling pauses, and one probe asks again after growing pauses, so that an
+// API that is down never gets a storm of requests.
 
 type Listener = () => void;
 

@@ -1,6 +1,6 @@
-// One stream of server-sent events. The browser reconnects a broken stream itself, and goes on after what it had; one that
-// the server refuses is tried again after a growing pause. None is tried while the API is down: whether it is back is
-// asked for all at once, by the connection.
+// A stream of server-sent events. The browser reconnects a broken stream by itself and continues after the last event.
+// A stream that the server refuses is tried again after a growing pause. No stream is tried while the API is down: the
+// connection module checks that once for all streams.
 import { api } from './client';
 import { connection } from './connection';
 
@@ -8,11 +8,11 @@ const FIRST_PAUSE_MS = 5_000;
 const LONGEST_PAUSE_MS = 60_000;
 
 export interface Listening {
-  /** Topic -> what to do with the data of its events. */
+  /** Handlers of event data by topic. */
   topics: Record<string, (data: unknown) => void>;
-  /** Only of these, and with the values of their samples. None: of all. */
+  /** Only events of these instances, with the values of their samples. Absent means all instances. */
   instances?: string[];
-  /** Whether what happens from now on is heard. */
+  /** Called with whether the stream is connected, so that events from now on are received. */
   onHeard?: (isHeard: boolean) => void;
 }
 
@@ -22,12 +22,15 @@ function addressOf({ topics, instances = [] }: Listening): string {
   return `/api/v1/events?${query.toString()}`;
 }
 
-/** On a page that asks nothing by itself a broken stream is the first that is seen of an outage: any answer tells. */
+/**
+ * Sends a request after the stream broke. On a page that does not poll, this is how an outage is noticed: the response
+ * shows whether the API is up.
+ */
 function findOut() {
   api.GET('/api/v1/auth/session').catch(() => undefined);
 }
 
-/** Answers how to end it. */
+/** Subscribes to the stream, and returns a function that ends the subscription. */
 export function listen(listening: Listening): () => void {
   let source: EventSource | undefined;
   let timer: number | undefined;

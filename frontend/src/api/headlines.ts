@@ -1,5 +1,5 @@
-// These figures of the past hour judge an instance and the fleet at a glance. The API defines them and their time span;
-// this file has only their names, in its order.
+// Key figures of the past hour for an instance or the fleet. The API defines them and their time span; this file only
+// has their names, in the API's order.
 import { queryOptions } from '@tanstack/react-query';
 import { api, unwrap } from './client';
 import type { components } from './schema.gen';

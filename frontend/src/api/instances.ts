@@ -1,4 +1,4 @@
-// What several rooms ask about an instance.
+// Queries about an instance that several pages share.
 import { keepPreviousData, queryOptions } from '@tanstack/react-query';
 import { api, unwrap, unwrapWithEtag } from './client';
 import type { Change } from './changes';
@@ -24,7 +24,7 @@ export function instanceQuery(id: string) {
   });
 }
 
-/** Candidates of a search by name. */
+/** Instances that match a search by name. */
 export function instanceChoicesQuery(search: string) {
   return queryOptions({
     queryKey: ['instance', 'choices', search],
@@ -35,7 +35,7 @@ export function instanceChoicesQuery(search: string) {
   });
 }
 
-/** The name behind an id that an address or a rule carries; asked once. */
+/** The name of an instance whose id is in an address or a rule. Fetched once. */
 export function instanceNameQuery(id: string) {
   return queryOptions({ ...instanceQuery(id), refetchInterval: false, staleTime: 60_000 });
 }
@@ -71,7 +71,7 @@ export function cacheAdviceQuery(id: string) {
   });
 }
 
-/** 0 hours: since the server began to count. */
+/** 0 hours means since the server started to count. */
 export function cacheQueriesQuery(id: string, hours: number) {
   return queryOptions({
     queryKey: ['instance', 'cache-queries', id, hours],
@@ -90,7 +90,7 @@ export function classQuery(name: string) {
   });
 }
 
-/** Actions of an instance that a finding may offer, by their route under it. */
+/** Actions of an instance that a finding may offer, by their route below the instance. */
 export function useInstanceAction(id: string, onDone: (change: Change) => void) {
   return useActed(['instance'], ({ route, body }: InstanceAction) => runAction(id, route, body), onDone);
 }
@@ -100,14 +100,14 @@ export interface InstanceAction {
   body: Record<string, unknown>;
 }
 
-/** Values that a finding proposes: a change to be looked at in the parameter editor, not one to run blindly. */
+/** The values that a finding proposes. They are reviewed in the parameter editor and not run directly. */
 export function preparedBy(route: string, body: Record<string, unknown>): Record<string, string> | undefined {
   if (route !== 'changes' || typeof body.parameters !== 'object' || body.parameters === null)
     return undefined;
   return Object.fromEntries(Object.entries(body.parameters).map(([name, value]) => [name, String(value)]));
 }
 
-/** The routes that findings name, each with its typed request; an unknown one is a newer server's. */
+/** The routes that findings name, each with its typed request. An unknown route comes from a newer server. */
 async function runAction(
   id: string,
   route: string,

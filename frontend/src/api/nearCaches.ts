@@ -8,7 +8,7 @@ export type NearCache = components['schemas']['NearCache'];
 
 const POLL_MS = 10_000;
 
-/** The near caches of one server. A list longer than one page would not be read. */
+/** The near caches of one server. Only the first page is loaded, since nobody reads a longer list. */
 export function nearCachesQuery(id: string) {
   return queryOptions({
     queryKey: ['instance', 'near-caches', id],

@@ -5,7 +5,7 @@ import { useActed } from './useActed';
 
 const HOUR_MS = 3_600_000;
 
-/** Hit ratio that the cache would have had, over the last hours. */
+/** The hit ratio that the cache would have had over the last hours. */
 export function observedQuery(id: string, hours: number, isRunning: boolean) {
   return queryOptions({
     queryKey: ['metrics', 'observed', id, hours],
@@ -22,7 +22,7 @@ export function observedQuery(id: string, hours: number, isRunning: boolean) {
   });
 }
 
-/** 0 hours end it. */
+/** Starts observing for a number of hours; 0 hours end it. */
 export function useObserve(id: string) {
   return useActed(['instance', 'change'], async (hours: number) => {
     await unwrap(

@@ -1,4 +1,4 @@
-// One statement with and without the cache, in sessions of its own.
+// Runs one statement with and without the cache, in sessions of its own.
 import { api, unwrap } from './client';
 import { useActed } from './useActed';
 

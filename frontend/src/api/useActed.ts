@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 
 /**
- * A mutation after which the queries of some nouns are asked again. `onDone` runs first, and also when the component
- * that asked is gone: a server that has acted already may have replaced it. Callbacks given to `mutate` run after the
- * queries, and only while the component is there: they suit a form that closes itself, not the way to another page.
+ * A mutation that invalidates the queries of some nouns. `onDone` runs first, even if the component is unmounted by
+ * then, because the server may have acted already. Callbacks of `mutate` run after the queries, and only while the
+ * component is mounted: they suit a form that closes itself, but not a navigation to another page.
  */
 export function useActed<Input, Output>(
   nouns: string[],

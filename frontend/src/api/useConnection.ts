@@ -6,7 +6,7 @@ export function useIsConnectionLost(): boolean {
   return useSyncExternalStore(connection.subscribe, connection.isLost);
 }
 
-/** Asks everything on screen again once the API answers after an outage. */
+/** Refetches every active query once the API answers after an outage. */
 export function useRefetchAfterOutage(): void {
   const client = useQueryClient();
   useEffect(() => {
@@ -16,10 +16,10 @@ export function useRefetchAfterOutage(): void {
   }, [client]);
 }
 
-/** How often is asked all the same what events tell. */
+/** The polling interval of data that events also update. */
 export const CALM_MS = 60_000;
 
-/** For `refetchInterval`: polls while the API answers. */
+/** For `refetchInterval`: polls only while the API answers. */
 export function pollEvery(intervalMs: number) {
   return () => (connection.isLost() ? false : intervalMs);
 }

@@ -1,4 +1,4 @@
-// Ctrl-K: pages, instances and what can be done, found by what is typed and opened by Enter.
+// Ctrl-K: a search for pages, instances and actions. Enter opens the selected entry.
 import { Modal, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -23,7 +23,7 @@ import classes from './Palette.module.css';
 const LIST_ID = 'palette-list';
 const PAUSE_MS = 150;
 
-/** Parameters and statements of the instance on the screen, which are asked for once something was typed. */
+/** Parameters and statements of the current instance, which are loaded once something was typed. */
 function useOwnEntries(path: string, text: string): Entry[] {
   const t = useT();
   const id = instanceOf(path) ?? '';

@@ -1,4 +1,4 @@
-// The first visit, when to learn who is logged in takes longer than a moment: without this the window stays empty.
+// Shown on the first visit while the session loads for longer than a moment. Without it the window would stay empty.
 import { Container } from '@mantine/core';
 import { PageHeader } from '@/components/PageHeader';
 import { Loading, SkeletonLines } from '@/components/QueryView';

@@ -1,5 +1,5 @@
-// The frame around every page: navigation, language, colour scheme, who is logged in, and whether the API answers.
-// Laid out by its own style sheet; on narrow screens the navigation folds under the menu button.
+// The frame of every page: navigation, language, colour scheme, user menu and connection banner. It has a layout of its
+// own; on narrow screens the navigation is behind the menu button.
 import { Burger } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -66,11 +66,11 @@ export function Shell() {
   );
 }
 
-/** A session that ended while the page was open leads to the log-in, and from there back here. */
+/** Leads to the login page when the session ends, and from there back to this page. */
 function useLeaveOnLogOut() {
   const navigate = useNavigate();
   const { data: session } = useQuery(sessionQuery);
-  // Not the one that is still on its way, which is soon that of the log-in itself.
+  // Uses the resolved location, because the pending one soon is the login page.
   const href = useRouterState({ select: (state) => state.resolvedLocation?.href });
   useEffect(() => {
     if (session === null) void navigate({ to: '/login', search: { next: href } });

@@ -13,7 +13,7 @@ interface NavigationItem {
   to: '/fleet' | '/templates' | '/alerts' | '/audit' | '/access' | '/settings';
   label: MessageKey;
   icon: ComponentType<{ size?: number | string }>;
-  /** Other paths of the same room. */
+  /** Other paths that belong to the same entry. */
   also?: string[];
 }
 

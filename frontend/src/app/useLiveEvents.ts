@@ -1,12 +1,12 @@
-// Live updates by server-sent events: an event names what changed, and the queries of that noun are asked again.
-// However many come, one round of asking is under way at a time.
+// Live updates by server-sent events. An event names what changed, and the queries of that noun are refetched. However
+// many events come, only one round of refetching runs at a time.
 import { useQueryClient, type QueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { listen } from '@/api/eventStream';
 import { gathered } from '@/api/gathered';
 import { isSoonAsked } from '@/api/pages';
 
-/** Topic of an event -> first words of the query keys it makes old. */
+/** The first parts of the query keys that an event of each topic invalidates. */
 const NOUNS_OF_TOPIC: Record<string, string[]> = {
   change: ['change', 'instance'],
   instance: ['instance'],

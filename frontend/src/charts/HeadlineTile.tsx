@@ -11,7 +11,7 @@ interface HeadlineTileProps {
   query: Pick<UseQueryResult<Headlines>, 'data' | 'isError'>;
 }
 
-/** One figure of the past hour, and its course in that hour. */
+/** A figure of the past hour, with its course in that hour. */
 export function HeadlineTile({ name, query }: HeadlineTileProps) {
   const t = useT();
   const told = useToldMetric();

@@ -3,7 +3,7 @@ import { useXAxisInverseDataSnapScale } from 'recharts';
 
 export type Nearest = (place: number) => unknown;
 
-/** Inside a chart: keeps for the outside how a place in it becomes the nearest point of its data. */
+/** Rendered inside a chart: gives the outside a function that maps a position to the nearest data point. */
 export function NearestPoint({ nearestRef }: { nearestRef: RefObject<Nearest | undefined> }) {
   const nearest = useXAxisInverseDataSnapScale();
   useEffect(() => {

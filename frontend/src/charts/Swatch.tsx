@@ -1,7 +1,7 @@
 import type { TimeChartModel } from './timeChartModel';
 import classes from './charts.module.css';
 
-/** How a series is drawn: its colour, dashed when it is the one compared with, dotted when it lies upon another. */
+/** The line style of a series: its colour, dashed for a comparison, dotted for a line that lies upon another. */
 export function Swatch({ series }: { series: TimeChartModel['series'][number] }) {
   return (
     <span

@@ -1,4 +1,4 @@
-// Draws a time chart model and nothing else: no fetching, no arithmetic on the data.
+// Draws a time chart model. It neither fetches nor computes data.
 import {
   Area,
   CartesianGrid,
@@ -26,7 +26,7 @@ interface TimeChartProps {
   onZoom?: (from: number, to: number) => void;
 }
 
-/** Tick labels break at spaces, and `512 KiB/s` does not need to. */
+/** Replaces spaces, so that a tick label such as `512 KiB/s` does not wrap. */
 function unbroken(text: string): string {
   return text.replaceAll(' ', '\u00a0');
 }

@@ -1,4 +1,5 @@
-// Which metrics of an answer are plotted together, and in which colour. Titles, units and formulas come with the figures. Pure.
+// Which metrics of a response are plotted together, and in which colour. Titles, units and formulas come with the
+// figures. Pure.
 import type { components } from '@/api/schema.gen';
 import {
   buildTimeChart,
@@ -16,12 +17,12 @@ export interface PanelPlan<Key extends string = string> {
   key: Key;
   metrics: string[];
   isFilled?: boolean;
-  /** Every metric after the first is dotted: they often coincide. */
+  /** Draws every metric after the first one dotted, because the lines often coincide. */
   isOverlaid?: boolean;
   isHeadline?: boolean;
-  /** A whole row of the grid. */
+  /** The panel takes a whole row of the grid. */
   isWide?: boolean;
-  /** Only shown where there is something to see: most servers never have any. */
+  /** The panel is only shown if it has figures above 0; most servers never have any. */
   isOptional?: boolean;
 }
 
@@ -42,7 +43,7 @@ export interface Source {
   answer: MetricAnswer;
 }
 
-/** An earlier answer at the times of a later one, so that both are drawn one upon the other. */
+/** An earlier response shifted to the times of a later one, so that both can be drawn in one chart. */
 export function moved(earlier: MetricAnswer, later: MetricAnswer, byMs: number): MetricAnswer {
   const [first = 0] = earlier.times;
   const indexAt = (at: number) => Math.round((at - byMs / 1000 - first) / earlier.step_seconds);
@@ -53,7 +54,7 @@ export function moved(earlier: MetricAnswer, later: MetricAnswer, byMs: number):
   return { ...earlier, times: later.times, step_seconds: later.step_seconds, series };
 }
 
-/** The source with the names and formulas of its metrics in the viewer's language. */
+/** The source with names and formulas of its metrics in the viewer's language. */
 export function toldSource({ label, answer }: Source, told: (series: MetricSeries) => MetricSeries): Source {
   return { label, answer: { ...answer, series: answer.series.map(told) } };
 }

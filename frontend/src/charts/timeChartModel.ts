@@ -15,16 +15,16 @@ export interface SeriesInput {
   formula?: string;
   /** 1..6, a series colour of the theme. */
   color: number;
-  /** The one compared with. */
+  /** True for the series of a comparison. */
   isDashed?: boolean;
-  /** Lies upon another line for long stretches: both stay visible. */
+  /** True if the line often coincides with another one: both stay visible. */
   isDotted?: boolean;
 }
 
 export interface Annotation {
   at: number;
   label: string;
-  /** Leads to what is marked. */
+  /** Opens the object that is marked. */
   open?: () => void;
 }
 
@@ -49,7 +49,7 @@ export interface TimeChartModel {
   isEmpty: boolean;
 }
 
-/** Means over equal buckets of time, for answers longer than a chart can show. */
+/** Means over equal time buckets, for responses with more samples than a chart can show. */
 export function thin(samples: readonly Sample[], limit = MAX_POINTS): readonly Sample[] {
   if (samples.length <= limit) return samples;
   const perBucket = Math.ceil(samples.length / limit);

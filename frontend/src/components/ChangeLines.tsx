@@ -5,7 +5,7 @@ import { ParameterValue } from './ParameterValue';
 import { StatusBadge } from './StatusBadge';
 import classes from './ChangeLines.module.css';
 
-/** Old to new, parameter by parameter: as submitted, with what the server runs before and what it comes to after. */
+/** Old and new value of each parameter: as submitted, with the value that the server ran before and the resolved one. */
 export function ChangeLines({ lines }: { lines: ChangeLine[] }) {
   const t = useT();
   return (

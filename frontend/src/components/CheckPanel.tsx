@@ -16,7 +16,7 @@ interface CheckPanelProps {
   verdict?: string;
 }
 
-/** A checklist, asked of the running server, again on demand; what can be done about a finding is done from here. */
+/** The findings of a check of the running server, which can be repeated. A finding's fix is started from here. */
 export function CheckPanel({ instanceId, check, verdict }: CheckPanelProps) {
   const t = useT();
   const canChange = useCan('operator');

@@ -10,7 +10,7 @@ interface ConfirmModalProps {
   children: ReactNode;
   error?: unknown;
   isBusy?: boolean;
-  /** A confirmation that destroys nothing is not red. */
+  /** True if the action destroys nothing; the button is then not red. */
   isHarmless?: boolean;
   onConfirm: () => void;
   onClose: () => void;

@@ -1,6 +1,6 @@
-// A table that stays smooth with 10 000 rows: beyond a page's worth, only the rows in view exist.
-// Rows have one height, so the space above and below them is two empty rows and screen readers keep a real table.
-// A scroll renders only the rows that come into view: what is memoised here must stay so.
+// A table that stays smooth with 10 000 rows: in long tables only the rows in view are rendered. All rows have the same
+// height, so that two empty rows can take the space above and below, and screen readers get a real table. A scroll
+// renders only the rows that come into view. This relies on the memoization here.
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, useEffect, useEffectEvent, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useT } from '@/lib/i18n/context';

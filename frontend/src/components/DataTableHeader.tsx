@@ -10,7 +10,7 @@ interface HeaderCellProps<Row> {
   onSort: () => void;
 }
 
-/** The style sheet gives widths up on narrow screens. */
+/** Sets the width as a variable, which the style sheet ignores on narrow screens. */
 function widthStyle(width: number | string): CSSProperties {
   return { '--column-width': typeof width === 'number' ? `${width}px` : width } as CSSProperties;
 }

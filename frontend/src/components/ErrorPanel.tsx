@@ -13,7 +13,7 @@ interface ErrorPanelProps {
   onRetry?: () => void;
 }
 
-/** What failed, its detail in the API's own words, with the request id that finds it in the log. */
+/** An error, with the API's own detail and the request id that finds the request in the log. */
 export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
   const t = useT();
   const told = useTold();
@@ -45,7 +45,7 @@ export function ErrorPanel({ error, onRetry }: ErrorPanelProps) {
   );
 }
 
-/** One refused field is often all that the message speaks of. */
+/** True if the message already has the names and details of all refused fields, so that they need not be listed. */
 function isToldBy(message: string, { fields }: ApiError): boolean {
   return fields.every(({ field, detail }) => message.includes(field) && message.includes(detail));
 }

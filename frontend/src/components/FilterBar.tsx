@@ -24,7 +24,10 @@ interface FilterInputProps {
   width?: number;
 }
 
-/** A text filter that reports after a pause in typing; an outside change of the value (back button) is taken over. */
+/**
+ * A text filter that reports after a pause in typing. It adopts outside changes of the value, such as by the back
+ * button.
+ */
 export function FilterInput({ label, value = '', onChange, width = 190 }: FilterInputProps) {
   const t = useT();
   const [text, setText] = useState(value);
@@ -57,7 +60,10 @@ export function FilterInput({ label, value = '', onChange, width = 190 }: Filter
   );
 }
 
-/** A day; none while the field is empty or not written out. An empty one shows a pattern, so its name stands before it. */
+/**
+ * A date filter; undefined while the field is empty or incomplete. Browsers show a pattern in an empty date field, so
+ * the label stands before it.
+ */
 export function FilterDay({ label, value = '', onChange, width = 150 }: FilterInputProps) {
   const id = useId();
   return (

@@ -1,6 +1,6 @@
 import { TextLink } from './links';
 
-/** To an instance, by its name; one that is gone has only the name left. */
+/** A link to an instance by name; only the name if the instance has been deleted. */
 export function InstanceLink({ id, name }: { id: string | null; name: string }) {
   if (!id) return name;
   return (

@@ -8,13 +8,13 @@ import { useT } from '@/lib/i18n/context';
 interface InstanceSelectProps extends Omit<SelectProps, 'data' | 'value' | 'onChange'> {
   value: string | undefined;
   onChange: (id: string | undefined) => void;
-  /** Not offered. */
+  /** Ids of instances that are not offered. */
   except?: readonly string[];
 }
 
 const PAUSE_MS = 250;
 
-/** One instance, found by its name on the server: a fleet is too long for a list. */
+/** Selects one instance by a search on the server, since a fleet is too long for a list. */
 export function InstanceSelect({ value, onChange, except = [], ...rest }: InstanceSelectProps) {
   const t = useT();
   const { data: chosen } = useQuery({ ...instanceNameQuery(value ?? ''), enabled: Boolean(value) });

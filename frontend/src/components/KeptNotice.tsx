@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { useT } from '@/lib/i18n/context';
 import classes from './KeptNotice.module.css';
 
-/** Says that a form holds what was typed before a reload or a detour, and offers an empty one. */
+/** States that a form has restored earlier entries, and offers an empty form. */
 export function KeptNotice({ onStartOver }: { onStartOver: (() => void) | undefined }) {
   const t = useT();
   if (!onStartOver) return null;

@@ -1,4 +1,4 @@
-// One way to show a list that is asked for page by page: a panel, its table, and the way to the next page.
+// A list that is loaded page by page: a panel, its table, and a button for the next page.
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { Column } from './column';
@@ -9,17 +9,17 @@ import { QueryView } from './QueryView';
 
 interface ListPanelProps<Row> {
   label: string;
-  /** On a page of one list, the page's heading says it. */
+  /** True on a page with one list only, whose heading already names it. */
   isUntitled?: boolean;
   description?: ReactNode;
   actions?: ReactNode;
   query: UseInfiniteQueryResult<Row[]>;
   columns: Column<Row>[];
   rowKey: (row: Row) => string;
-  /** What of the loaded rows is shown; else all. */
+  /** Filters the loaded rows; absent means that all are shown. */
   keep?: (row: Row) => boolean;
   empty?: ReactNode;
-  /** Above the table: what failed. */
+  /** Content above the table, such as an error. */
   children?: ReactNode;
 }
 

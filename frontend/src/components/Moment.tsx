@@ -5,11 +5,11 @@ import { useNow } from './useNow';
 interface MomentProps {
   at: string | number | null | undefined;
   relative?: boolean;
-  /** To the second, where the order of what happened in one minute matters. */
+  /** Show seconds, for lists in which several events of one minute have an order. */
   isExact?: boolean;
 }
 
-/** A time in the viewer's zone; UTC is on hover. */
+/** A timestamp in the viewer's time zone, with UTC on hover. */
 export function Moment({ at, relative, isExact }: MomentProps) {
   const { locale } = useI18n();
   const now = useNow(relative ? 15_000 : undefined);

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import type { UseInfiniteQueryResult } from '@tanstack/react-query';
 import { useT } from '@/lib/i18n/context';
 
-/** The next page of a list, while there is one. */
+/** Loads the next page of a list; not rendered after the last page. */
 export function MoreButton({ query }: { query: UseInfiniteQueryResult<unknown> }) {
   const t = useT();
   if (!query.hasNextPage) return null;

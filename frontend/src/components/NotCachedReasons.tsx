@@ -5,19 +5,22 @@ import classes from './NotCachedReasons.module.css';
 
 type Reason = CacheStatus['reasons'][number];
 
-/** Columns of figures, and how each is written. */
+/** Columns with figures, and how each is formatted. */
 const FIGURES: Record<string, (value: number, t: Translate) => string> = {
   Count: (value) => formatCount(value),
   Share: (value) => formatPercent(value * 100),
   Time_us: (value, t) => formatDuration(value / 1e6, t),
 };
 
-/** A server is free to answer a number with anything else. */
+/** Formats a number; a value that is not a number is shown as it is. */
 function figure(said: string, column: string, t: Translate): string {
   return Number.isFinite(Number(said)) ? (FIGURES[column]?.(Number(said), t) ?? said) : said;
 }
 
-/** A meaning is known by the name of its reason. Some are sentences, some are not: none ends as one. */
+/**
+ * The meaning of a reason, translated by the reason's name. A final full stop is removed, since only some meanings are
+ * sentences.
+ */
 function words(reason: Reason, column: string, t: Translate, told: Told): string {
   const said = reason[column];
   if (column === 'Meaning') return told(`reason.${reason.Reason}`, said?.replace(/\.$/, '') ?? ABSENT);
@@ -29,7 +32,7 @@ function heading(column: string): string {
   return column.replace(/_us$/, '').toLowerCase().replaceAll('_', ' ');
 }
 
-/** Why statements were not stored, as the engine counts it; the server without the engine does not say. */
+/** Why statements were not stored, as counted by the engine. A server without the engine reports no reasons. */
 export function NotCachedReasons({ status }: { status: CacheStatus }) {
   const t = useT();
   const told = useTold();

@@ -3,7 +3,7 @@ import classes from './PageHeader.module.css';
 
 interface PageHeaderProps {
   title: string;
-  /** Names one of several pages of the same thing in the title of the browser tab. */
+  /** The name of the tab, which distinguishes pages of the same object in the browser's title. */
   room?: string;
   eyebrow?: ReactNode;
   status?: ReactNode;
@@ -11,7 +11,7 @@ interface PageHeaderProps {
   actions?: ReactNode;
 }
 
-/** The page's only h1; it also names the browser tab. */
+/** The page's only h1. It also sets the title of the browser tab. */
 export function PageHeader({ title, room, eyebrow, status, description, actions }: PageHeaderProps) {
   useEffect(() => {
     document.title = [room, title, 'Fast Query Cache'].filter(Boolean).join(' · ');

@@ -1,5 +1,5 @@
-// One way to show a query: skeleton while it loads, the error with a retry, else the data.
-// Data that was loaded once stays on screen when a later poll fails; the connection banner tells why it is old.
+// Shows a query: a skeleton while it loads, the error with a retry, or the data. Loaded data stays on screen when a
+// later poll fails; the connection banner then says why the data is old.
 import { Skeleton, Stack } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';

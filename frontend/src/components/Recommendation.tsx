@@ -1,4 +1,4 @@
-// Would the cache pay? One answer with its figures, from what the engine observes while the cache is off.
+// Whether the cache would pay: one answer with its figures, from what the engine observes while the cache is off.
 import { Button, Group } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -37,7 +37,7 @@ type Course = (values: (number | null)[], label: string) => ReactNode;
 
 interface RecommendationProps {
   instanceId: string;
-  /** Draws how the hit ratio went. */
+  /** Draws the hit ratio over time. */
   course: Course;
 }
 

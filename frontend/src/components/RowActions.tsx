@@ -8,7 +8,7 @@ interface RowActionsProps {
   onDelete: () => void;
 }
 
-/** A row of a table is edited, or deleted. */
+/** The buttons that edit or delete a row of a table. */
 export function RowActions({ editLabel, deleteLabel, onEdit, onDelete }: RowActionsProps) {
   return (
     <>

@@ -6,7 +6,7 @@ import { formatUtc, toLocalInput } from '@/lib/time';
 import { WindowOpening } from './WindowOpening';
 
 interface TimingPickerProps {
-  /** None: of many instances, each has its own. */
+  /** Absent for a change of many instances, since each has its own window. */
   window?: MaintenanceWindow;
   timing: Timing;
   onChange: (timing: Timing) => void;

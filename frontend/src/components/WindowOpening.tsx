@@ -11,7 +11,7 @@ export function windowText({ weekday, start, minutes }: MaintenanceWindow, t: Tr
   return t('instance.window', { day, start: start.slice(0, 5), minutes });
 }
 
-/** What scheduling for the window means: the moment, or that it is open. */
+/** The time of the next opening of the maintenance window, or that it is open. */
 export function WindowOpening({ window }: { window: MaintenanceWindow }) {
   const t = useT();
   const now = useNow(15_000);

@@ -1,4 +1,5 @@
-// The icons in use. Each is imported by its own file: the package's index would make every build read 5000 modules.
+// The icons in use. Each is imported from its own file, because the package's index would make every build read 5000
+// modules.
 export { default as IconAdjustments } from '@tabler/icons-react/dist/esm/icons/IconAdjustments.mjs';
 export { default as IconAlertTriangle } from '@tabler/icons-react/dist/esm/icons/IconAlertTriangle.mjs';
 export { default as IconArrowBackUp } from '@tabler/icons-react/dist/esm/icons/IconArrowBackUp.mjs';

@@ -1,4 +1,4 @@
-// Mantine's look with the router's typed addresses.
+// Links with Mantine's look and the router's typed addresses.
 import { Button, Menu, type ButtonProps, type MenuItemProps } from '@mantine/core';
 import { createLink } from '@tanstack/react-router';
 import type { ComponentProps } from 'react';
@@ -8,7 +8,7 @@ type AnchorElementProps = Omit<ComponentProps<'a'>, 'color' | 'style' | 'childre
 
 interface TextLinkProps extends ComponentProps<'a'> {
   isStrong?: boolean;
-  /** Between words, where colour alone would tell a link from them. */
+  /** True for a link within text, where colour alone would not distinguish it. */
   isInText?: boolean;
 }
 

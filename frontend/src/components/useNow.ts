@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The clock, ticking every `intervalMs`; without an interval it is read once. */
+/** The current time, updated every `intervalMs`; without an interval it is read once. */
 export function useNow(intervalMs?: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

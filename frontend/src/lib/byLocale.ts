@@ -1,4 +1,4 @@
-/** What depends on the locale alone, made once for each: to make a formatter costs far more than to format with it. */
+/** Caches what depends on the locale alone, because creating a formatter costs far more than formatting with it. */
 export function byLocale<T>(make: (locale: string) => T): (locale: string) => T {
   const made = new Map<string, T>();
   return (locale) => {

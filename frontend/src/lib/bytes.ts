@@ -1,5 +1,5 @@
-// Byte quantities: reading and writing them. Values may exceed 2^53 (catalogue bounds reach 2^64 - 1),
-// so exact work is done on bigint. Units are binary; a unit is never guessed from a name.
+// Parsing and formatting of byte quantities. Values may exceed 2^53 (catalogue bounds reach 2^64 - 1), so exact work
+// uses bigint. Units are binary; a unit is never guessed from a name.
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'] as const;
 

@@ -1,4 +1,5 @@
-// Where the forms of a browser tab are kept. Blocked storage is no failure: a form then lasts as long as its page.
+// Storage of forms for the lifetime of a browser tab. Blocked storage is no failure: a form then lasts as long as its
+// page.
 
 const PREFIX = 'fqc.form.';
 
@@ -24,7 +25,7 @@ export function keep<T extends object>(
     if (value === undefined) window.sessionStorage.removeItem(key);
     else window.sessionStorage.setItem(key, JSON.stringify(without(value, secrets)));
   } catch {
-    // As said above.
+    // Blocked storage is no failure.
   }
 }
 
@@ -33,12 +34,12 @@ function without<T extends object>(value: T, secrets: readonly (keyof T)[]): Par
   return Object.fromEntries(pairs) as Partial<T>;
 }
 
-/** For a log-out: the next person at this tab starts with empty forms. */
+/** Called at log-out, so that the next user of this tab starts with empty forms. */
 export function forgetForms(): void {
   try {
     const keys = Object.keys(window.sessionStorage).filter((key) => key.startsWith(PREFIX));
     keys.forEach((key) => window.sessionStorage.removeItem(key));
   } catch {
-    // As said above.
+    // Blocked storage is no failure.
   }
 }

@@ -21,7 +21,7 @@ export function formatCount(value: Maybe<number>, locale = 'en'): string {
   return (value < 10 ? withFraction : whole)(locale).format(value);
 }
 
-/** Short form for tight places: `1284003` -> `1.28M`. */
+/** A short form for narrow places: `1284003` -> `1.28M`. */
 export function formatCompact(value: Maybe<number>, locale = 'en'): string {
   if (!isPresent(value)) return ABSENT;
   return compact(locale).format(value);
@@ -31,7 +31,7 @@ export function formatRate(value: Maybe<number>, locale = 'en'): string {
   return isPresent(value) ? `${formatCompact(value, locale)}/s` : ABSENT;
 }
 
-/** A percentage in 0..100. Its sign stays on the line of its figure. */
+/** A percentage in 0..100, with a non-breaking space before the sign. */
 export function formatPercent(value: Maybe<number>): string {
   return isPresent(value) ? `${Number(value.toFixed(1))}\u00a0%` : ABSENT;
 }

@@ -1,4 +1,4 @@
-// Where one is logged in at the console, and the end of what one does not know.
+// The user's console sessions, and the button that ends one.
 import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -60,7 +60,7 @@ export function TokenList() {
   );
 }
 
-/** A reporter leads to the near caches that it is for. */
+/** The role of a token. A reporter token links to the near caches of its instance. */
 function Scope({ token: { scope, instance_id: instanceId } }: { token: Token }) {
   if (!instanceId) return scope;
   return (

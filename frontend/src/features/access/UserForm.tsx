@@ -9,7 +9,7 @@ import { useUserCreate, useUserUpdate, type Ended, type User } from './api';
 import { EndedModal, isAny } from './EndedModal';
 import { roleOptions, type RoleName } from './roles';
 
-/** New user, or an existing one: then only what was changed is sent. */
+/** Creates a user, or edits one. An edit sends only what was changed. */
 export function UserForm({ user, onClose }: { user?: User; onClose: () => void }) {
   const t = useT();
   const said = useFieldMessage();

@@ -21,7 +21,7 @@ type Dialog = { kind: 'form'; channel?: Channel } | { kind: 'delete'; channel: C
 interface Actions {
   open: (dialog: Dialog) => void;
   test: (channel: Channel) => void;
-  /** Being tested. */
+  /** The id of the channel that is being tested. */
   busy: string | undefined;
 }
 

@@ -6,7 +6,7 @@ import { QueryView } from '@/components/QueryView';
 import { useT, useToldMetric } from '@/lib/i18n/context';
 import { incidentSeriesQuery, type IncidentDetail, type IncidentSeries } from './api';
 
-/** The hour around the opening: the incident's own metric, or one that shows the state it is about. */
+/** The hour around an incident's start: its own metric, or one that shows the state that it is about. */
 export function IncidentChart({ incident, instance }: { incident: IncidentDetail; instance: string }) {
   const series = useQuery(incidentSeriesQuery(instance, incident));
   return <QueryView query={series}>{(data) => <Chart incident={incident} answer={data} />}</QueryView>;

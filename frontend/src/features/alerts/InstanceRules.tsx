@@ -1,4 +1,4 @@
-// The rules that watch one instance, with the threshold that holds for it, and the way to override it here.
+// The rules that watch one instance, with the effective threshold of each, and the button that overrides it.
 import { Button } from '@mantine/core';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useState } from 'react';

@@ -8,12 +8,12 @@ import classes from './alerts.module.css';
 
 interface OverrideFieldsProps {
   overrides: OverrideDraft[];
-  /** The rule's own. */
+  /** The threshold of the rule itself. */
   threshold: number;
   onChange: (overrides: OverrideDraft[]) => void;
 }
 
-/** Instances that a rule judges by another threshold, or leaves alone. */
+/** Instances with a threshold of their own, or exempt from the rule. */
 export function OverrideFields({ overrides, threshold, onChange }: OverrideFieldsProps) {
   const t = useT();
   const taken = overrides.flatMap(({ instanceId }) => instanceId ?? []);

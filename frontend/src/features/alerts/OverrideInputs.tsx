@@ -4,14 +4,14 @@ import type { OverrideDraft } from './ruleDraft';
 
 interface OverrideInputsProps {
   override: OverrideDraft;
-  /** The rule's own. */
+  /** The threshold of the rule itself. */
   threshold: number;
-  /** In a row of several: the labels are heard, not seen. */
+  /** True in a row of several inputs: the labels are then only for screen readers. */
   isInRow?: boolean;
   onChange: (next: Partial<OverrideDraft>) => void;
 }
 
-/** What one instance is judged by: a threshold of its own, or not at all. */
+/** The override of one instance: a threshold of its own, or exempt. */
 export function OverrideInputs({ override, threshold, isInRow, onChange }: OverrideInputsProps) {
   const t = useT();
   const label = t('rules.ownThreshold');

@@ -12,11 +12,11 @@ const SHOWN = 5;
 
 interface RulePreviewProps {
   request: RuleRequest;
-  /** Only what concerns this one. */
+  /** Limits the preview to this instance. */
   instance?: string;
 }
 
-/** Where the rule would have fired over the past day, while it is being written. */
+/** When the rule would have fired over the past day, updated while the rule is being edited. */
 export function RulePreview({ request, instance }: RulePreviewProps) {
   const t = useT();
   const [settled] = useDebouncedValue(request, PAUSE_MS, { leading: true });

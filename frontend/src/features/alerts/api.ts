@@ -38,7 +38,7 @@ export function incidentQuery(id: string) {
   });
 }
 
-/** From half an hour before it opened until half an hour after. */
+/** The metric from half an hour before the incident opened until half an hour after. */
 export function incidentSeriesQuery(instance: string, incident: IncidentDetail) {
   const opened = Date.parse(incident.opened_at);
   const to = Math.min(Date.now(), opened + CHART_MS);
@@ -72,14 +72,14 @@ const alertMetricsQuery = queryOptions({
   staleTime: Infinity,
 });
 
-/** What rules can judge, in the viewer's language. */
+/** The metrics that rules can use, in the viewer's language. */
 export function useMetrics(): Metric[] {
   const told = useToldMetric();
   const { data = [] } = useQuery(alertMetricsQuery);
   return data.map(told);
 }
 
-/** Where the rule would have fired over the past day. */
+/** When the rule would have fired over the past day. */
 export function rulePreviewQuery(rule: RuleRequest) {
   return queryOptions({
     queryKey: ['rule-preview', rule],

@@ -28,7 +28,7 @@ export function useChannelDelete() {
   );
 }
 
-/** Its failure is the receiver's answer. */
+/** Sends a test message. An error has the receiver's response. */
 export function useChannelTest() {
   return useActed(['channel'], ({ id }: Channel) =>
     unwrap(api.POST('/api/v1/channels/{id}/test', { params: { path: { id } } })),

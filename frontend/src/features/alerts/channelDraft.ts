@@ -1,4 +1,4 @@
-// The form of a channel. The stored secret is never shown: an empty one keeps it. Pure.
+// The form of a channel. The stored secret is never shown; an empty field keeps it. Pure.
 import { readTags, writeTags } from '@/lib/tags';
 import type { Channel, ChannelRequest } from './channelApi';
 
@@ -39,12 +39,12 @@ export function channelDraftOf(channel: Channel): ChannelDraft {
   };
 }
 
-/** Slack's address is its secret; PagerDuty has a usual one. */
+/** True if the channel has a URL field. Slack's URL is its secret, and PagerDuty has a default URL. */
 export function hasUrl({ kind }: ChannelDraft): boolean {
   return kind === 'webhook' || kind === 'pagerduty';
 }
 
-/** Whether the stored secret would go to another address: it is given again then. */
+/** True if the stored secret would go to another address: it has to be entered again then. */
 export function isSecretDue(draft: ChannelDraft, channel?: Channel): boolean {
   if (draft.kind === 'mail') return false;
   return !channel?.has_secret || (hasUrl(draft) && draft.url !== channel.url);

@@ -4,9 +4,9 @@ import { readTags } from '@/lib/tags';
 
 export interface SilenceDraft {
   reason: string;
-  /** Null: every rule. */
+  /** Null means every rule. */
   ruleId: string | null;
-  /** Undefined: every instance. */
+  /** Undefined means every instance. */
   instanceId: string | undefined;
   tags: string;
   durationSeconds: number;

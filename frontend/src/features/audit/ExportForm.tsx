@@ -11,7 +11,7 @@ interface ExportFormProps extends DaySpan {
   onClose: () => void;
 }
 
-/** The browser fetches the file itself, as a download: however long it is, the page does not hold it. */
+/** Exports the audit log. The browser downloads the file itself, so that the page never holds a large file. */
 export function ExportForm({ from: first, to: last, onClose }: ExportFormProps) {
   const t = useT();
   useFocusBack();

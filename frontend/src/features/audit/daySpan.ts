@@ -1,10 +1,10 @@
-/** Days as a date field writes them, in the viewer's time zone; both are part of the span. */
+/** The first and last day of a span, as date inputs write them, in the viewer's time zone. Both are included. */
 export interface DaySpan {
   from?: string;
   to?: string;
 }
 
-/** The moments that the API takes; a day that is missing, or none, limits nothing. */
+/** The timestamps of the span for the API. A missing or invalid day sets no limit. */
 export function momentsOf({ from, to }: DaySpan): { since?: string; until?: string } {
   return { since: startOf(from), until: startOf(to, 1) };
 }

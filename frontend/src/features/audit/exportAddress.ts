@@ -6,7 +6,7 @@ interface Span {
   format: string;
 }
 
-/** Where the audit of these days is downloaded; none while they are no span. */
+/** The URL that downloads the audit log of these days; undefined if they are no valid span. */
 export function exportAddress({ from, to, format }: Span): string | undefined {
   const { since, until } = momentsOf({ from, to });
   if (!since || !until || since >= until) return undefined;

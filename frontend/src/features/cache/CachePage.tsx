@@ -16,7 +16,7 @@ import { NoEngineHere } from './NoEngineHere';
 import { NowPanel } from './NowPanel';
 import { TrialStep } from './TrialStep';
 
-/** The cache of one instance: the way to enabling it, and once enabled, whether it pays, what it does, misses and needs. */
+/** The cache of one instance: how to enable it, or, once enabled, whether it pays, what it does, misses and needs. */
 export function CachePage() {
   const { instanceId } = useParams({ from: '/console/instances/$instanceId' });
   const { change, try: statement, db } = useSearch({ from: '/console/instances/$instanceId/cache' });
@@ -70,7 +70,7 @@ function WayToEnabling({ instanceId }: { instanceId: string }) {
   );
 }
 
-/** What reads that were observed predict of each size. */
+/** The hit ratio that observed reads predict for each size. */
 function Prediction({ instanceId }: { instanceId: string }) {
   const advice = useQuery(cacheAdviceQuery(instanceId));
   return (
@@ -80,7 +80,7 @@ function Prediction({ instanceId }: { instanceId: string }) {
   );
 }
 
-/** Near caches that follow the log or rules serve even while the cache of their server is off. */
+/** Near caches that follow the log or rules. They serve even while the server's cache is off. */
 function NearCachesAlone({ instanceId }: { instanceId: string }) {
   const { data } = useQuery(nearCachesQuery(instanceId));
   return data?.items.some(({ state }) => state === 'serving') ? <NowPanel instanceId={instanceId} /> : null;

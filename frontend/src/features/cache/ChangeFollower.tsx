@@ -15,13 +15,13 @@ interface ChangeFollowerProps {
   onClose: () => void;
 }
 
-/** Whether the change set that is followed is at work: what may be done next depends on how it ends. */
+/** True while the followed change set is running: the next possible actions depend on its outcome. */
 export function useIsChanging(changeId = ''): boolean {
   const { data } = useQuery({ ...changeQuery(changeId), enabled: changeId !== '' });
   return data !== undefined && isAtWork(data.state);
 }
 
-/** How far the change set is that was just started; when it ends, the cache's state is asked again. */
+/** The progress of the change set that was just started. When it ends, the cache's state is refetched. */
 export function ChangeFollower({ instanceId, changeId, onClose }: ChangeFollowerProps) {
   const client = useQueryClient();
   const change = useQuery(changeQuery(changeId));
@@ -42,7 +42,10 @@ interface FollowedProps {
   onClose: () => void;
 }
 
-/** Once it has ended, one line that can be closed: what is below is the cache as the change has left it. */
+/**
+ * The change's progress. After its end, one line that can be closed; the page below then shows the cache after the
+ * change.
+ */
 function Followed({ instanceId, change, onClose }: FollowedProps) {
   const t = useT();
   const { done = 0, total = 0 } = change.progress;

@@ -12,7 +12,7 @@ import { CacheRules } from './CacheRules';
 import { CurvePanel } from './CurvePanel';
 import classes from './cache.module.css';
 
-/** What should be changed: advice that can be acted upon, the size, and the rules. */
+/** Possible changes: advice, size and rules. */
 export function ChangePanels({ instanceId, status }: { instanceId: string; status: CacheStatus }) {
   const advice = useQuery(cacheAdviceQuery(instanceId));
   return (
@@ -37,7 +37,7 @@ function AdvicePanel({ instanceId, status, findings }: AdvicePanelProps) {
   const t = useT();
   const canChange = useCan('operator');
   const act = useFindingActionPage(instanceId);
-  // A met condition needs no change. The check of the prerequisites shows it.
+  // Conditions that are met are left out; the check of the prerequisites shows them.
   const open = findings.filter(({ severity }) => severity !== 'notice');
   return (
     <Panel

@@ -9,12 +9,12 @@ import { useT, useTold } from '@/lib/i18n/context';
 
 const BLOCK_BYTES = 1024;
 
-/** The server takes whole blocks. */
+/** The size rounded to the blocks that the server accepts. */
 function accepted(size: number): number {
   return Math.floor(size / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
-/** Predicted hit ratio by size; a point leads to the change that sets it. */
+/** Predicted hit ratio by size. Choosing a point opens the change that sets this size. */
 export function CurvePanel({ instanceId, curve }: { instanceId: string; curve: CacheAdvice['curve'] }) {
   const t = useT();
   const navigate = useNavigate();
@@ -42,12 +42,12 @@ export function CurvePanel({ instanceId, curve }: { instanceId: string; curve: C
   );
 }
 
-/** Not offered, switched off, and not sampled enough are three different things. */
+/** Why there is no curve: it is not supported, it is switched off, or there are too few samples. */
 function NoCurve({ instanceId, isOn }: { instanceId: string; isOn: boolean }) {
   const t = useT();
   const told = useTold();
   const { data: instance } = useQuery(instanceQuery(instanceId));
-  // An engine that reports its statements reports its curve.
+  // An engine that reports statements also reports the curve.
   const { data: reports } = useQuery(cacheQueriesQuery(instanceId, 0));
   if (instance?.has_engine === false) {
     return <EmptyState title={t('queries.curveNotOffered')} hint={t('monitoring.needsEngine')} />;

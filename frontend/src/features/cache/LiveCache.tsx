@@ -1,5 +1,5 @@
-// The page of a cache that is on. Its panels answer in this order: does it pay, what does it do now, what does it miss
-// and why, what should I change.
+// The page of a cache that is on. Its panels answer these questions in order: does it pay, what does it do now, what
+// does it miss and why, what should I change.
 import { Stack } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
@@ -52,7 +52,7 @@ function MissesPanel({ instanceId, status }: LiveCacheProps) {
   );
 }
 
-/** With each round of polls there is a new sample: what is shown of it is asked again. */
+/** Refetches the figures whenever a poll has brought a new sample. */
 function useFreshFigures(instanceId: string) {
   const client = useQueryClient();
   const askAgain = useCallback(() => {

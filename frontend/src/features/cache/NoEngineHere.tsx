@@ -4,7 +4,10 @@ import { ButtonLink } from '@/components/links';
 import { Panel } from '@/components/Panel';
 import { useT } from '@/lib/i18n/context';
 
-/** In place of the guided flow, where no engine can be loaded: why, and where repeated reads can be cached instead. */
+/**
+ * Shown instead of the guided flow if no engine can be loaded: the reason, and where repeated reads can be cached
+ * instead.
+ */
 export function NoEngineHere({ instanceId, finding }: { instanceId: string; finding: Finding }) {
   const t = useT();
   return (

@@ -19,7 +19,7 @@ interface NowPanelProps {
   status?: CacheStatus;
 }
 
-/** The picture: who answered the reads of the past hour. Below it, what the cache holds now. */
+/** A chart of what answered the reads of the past hour. Below it, the contents of the cache. */
 export function NowPanel({ instanceId, status }: NowPanelProps) {
   const { data: instance } = useQuery(instanceQuery(instanceId));
   const reads = useQuery(readsQuery(instanceId));

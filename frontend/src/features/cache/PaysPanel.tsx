@@ -19,7 +19,7 @@ import classes from './cache.module.css';
 /** The headlines that depend on the cache. */
 const SHOWN = HEADLINES.filter((name) => name !== 'buffer_pool_hit_ratio');
 
-/** The answer in a sentence, and the figures of the past hour that it is made of. */
+/** Whether the cache pays, in one sentence with the figures of the past hour behind it. */
 export function PaysPanel({ instanceId, status }: { instanceId: string; status: CacheStatus }) {
   const t = useT();
   const canChange = useCan('operator');
@@ -53,7 +53,7 @@ export function PaysPanel({ instanceId, status }: { instanceId: string; status: 
   );
 }
 
-/** Connections that were there before the cache was on are not served. */
+/** A notice that some connections are not served, because they were opened before the cache was enabled. */
 function NotServed({ status: { connections } }: { status: CacheStatus }) {
   const t = useT();
   if (!connections || connections.served >= connections.all) return null;

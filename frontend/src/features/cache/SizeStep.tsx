@@ -12,12 +12,12 @@ type Proposal = CacheAdvice['sizes'][number];
 interface SizeStepProps {
   instanceId: string;
   sizing: Sizing;
-  /** No size beyond it can be applied. */
+  /** The largest size that can be applied. */
   largest: number | undefined;
   onChange: (sizing: Sizing) => void;
 }
 
-/** The sizing rules side by side, each with the size it leads to on this instance. */
+/** The sizing rules side by side, each with the size that it yields on this instance. */
 export function SizeStep({ instanceId, sizing, largest, onChange }: SizeStepProps) {
   const t = useT();
   const advice = useQuery(cacheAdviceQuery(instanceId));
@@ -67,7 +67,7 @@ export function SizeStep({ instanceId, sizing, largest, onChange }: SizeStepProp
   );
 }
 
-/** The advice names the rules it can compute; a size of one's own is always possible. */
+/** Adds the explicit size to the rules of the advice, since it is always possible. */
 function withOwnSize(sizes: Proposal[]): Proposal[] {
   if (sizes.some(({ rule }) => rule === 'explicit')) return sizes;
   return [...sizes, { rule: 'explicit', size_bytes: null, explanation: '', is_suggested: false }];

@@ -1,14 +1,14 @@
-// What `fqc_rules` says, for people. The server has checked it; what this console does not know is shown as it is. Pure.
+// Parses `fqc_rules` for display. The server has validated it; unknown parts are shown unchanged. Pure.
 
 export interface CacheRule {
-  /** What reads must match, as `name value`. */
+  /** The conditions of the rule, as `name value`. */
   matches: { name: string; value: string }[];
   cache: string;
-  /** For so long a result is served whatever is written; only with `always`. */
+  /** A result is served for this time despite writes; only with `always`. */
   ttlSeconds?: number;
 }
 
-/** The rules in their order; undefined for what is no list of rules. */
+/** The rules in their order; undefined if the text is not a list of rules. */
 export function readRules(text: string): CacheRule[] | undefined {
   if (text.trim() === '') return [];
   try {

@@ -3,11 +3,11 @@ import { numberParam, textParam, type RawSearch } from '@/lib/searchParams';
 export interface CacheSearch {
   /** 0 prerequisites, 1 observe, 2 size, 3 trial, 4 review. */
   step?: number;
-  /** The change set that enables or disables, to be followed. */
+  /** The id of the change set that enables or disables the cache, to be followed. */
   change?: string;
-  /** A statement to be tried; its literals are to be put in. */
+  /** A statement to try, with placeholders for its literals. */
   try?: string;
-  /** The schema that its tables are in. */
+  /** The schema of the statement's tables. */
   db?: string;
 }
 

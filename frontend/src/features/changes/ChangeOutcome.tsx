@@ -6,7 +6,7 @@ import { useI18n, useTold } from '@/lib/i18n/context';
 import { formatLocal } from '@/lib/time';
 import classes from './changes.module.css';
 
-/** Why it ended as it did, or what it waits for. */
+/** The reason for the outcome of a change, or what the change waits for. */
 export function ChangeOutcome({ change }: { change: Change }) {
   const { t, locale } = useI18n();
   const isBad = change.state === 'failed' || change.state === 'rolled_back';

@@ -15,7 +15,7 @@ import { ChangeActions } from './ChangeActions';
 import { ChangeOutcome } from './ChangeOutcome';
 import { ChangeSteps } from './ChangeSteps';
 
-/** One change set: what it does, how far it is, and what may be done with it. Updates itself while it is at work. */
+/** One change set: its lines, progress and possible actions. The page updates itself while the change runs. */
 export function ChangePage() {
   const { changeId } = useParams({ from: '/console/instances/$instanceId/changes/$changeId' });
   const change = useQuery(changeQuery(changeId));

@@ -46,7 +46,7 @@ export function ChangeSteps({ change }: { change: Change }) {
 interface StepItemProps {
   step: Step;
   unit: string | undefined;
-  /** The change has ended: what waits will not be done. */
+  /** True if the change has ended: waiting steps will not run. */
   isOver: boolean;
 }
 

@@ -62,7 +62,7 @@ const nameOf = ({ name }: Instance) => name;
 
 const NO_INCIDENTS: IncidentCounts = {};
 
-/** Asked once for the table: a row that comes into view asks nothing of its own for it. */
+/** Incident counts are fetched once for the whole table, and not by each row. */
 const incidentCountsQuery = {
   ...openIncidentsQuery,
   select: ({ items }: { items: { instance_id: string | null }[] }) => {

@@ -62,7 +62,7 @@ export function FleetTiles() {
   );
 }
 
-/** How many are in each state; each leads to them. */
+/** The number of instances in each state, each a link to these instances. */
 function StateCounts({ byState }: { byState: Record<string, number> }) {
   const t = useT();
   const present = STATES.filter((state) => byState[state]);
@@ -85,7 +85,7 @@ interface CountTileProps {
   tone: Tone;
 }
 
-/** A count that leads to the instances it counts. */
+/** A count that links to the counted instances. */
 function CountTile({ label, query, count, search, tone }: CountTileProps) {
   return (
     <StatTile

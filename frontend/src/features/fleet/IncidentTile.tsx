@@ -5,7 +5,7 @@ import { useT } from '@/lib/i18n/context';
 import { ABSENT } from '@/lib/number';
 import { openIncidentsQuery } from './api';
 
-/** Open incidents; a page of them is asked for, so beyond that it is "200+". */
+/** The number of open incidents. Only one page is fetched, so more than that is shown as "200+". */
 export function IncidentTile() {
   const t = useT();
   const open = useQuery(openIncidentsQuery);

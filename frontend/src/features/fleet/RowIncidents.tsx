@@ -2,7 +2,7 @@ import { TextLink } from '@/components/links';
 import { StatusBadge } from '@/components/StatusBadge';
 import { useT } from '@/lib/i18n/context';
 
-/** The open incidents of one instance, of as many as are asked for the fleet. */
+/** The number of open incidents of one instance, as a link to them. The counts come from one query of the whole fleet. */
 export function RowIncidents({ id, count }: { id: string; count: number }) {
   const t = useT();
   if (count === 0) return null;

@@ -17,7 +17,7 @@ export function RowHits({ id }: { id: string }) {
   return useIsSettled(id) ? <Hits id={id} /> : null;
 }
 
-/** Nothing while they are on their way: a dash would say that there are none. */
+/** Undefined while the figures load: a dash would say that there are none. */
 function useSeries(instanceId: string, name: string) {
   const { data, isPending } = useRowMetrics(instanceId);
   return { series: data?.find((series) => series.name === name), isPending };

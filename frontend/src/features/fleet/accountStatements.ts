@@ -1,10 +1,10 @@
-// What makes the account of a server that is added, and the same step by the command line. Pure.
+// Statements that create the account on a server to be added, and the equivalent command line. Pure.
 
 const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 const shellQuoted = (text: string) =>
   /^[\w.:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
-/** They hold on MariaDB and MySQL. What more the account needs, the prerequisites say once the server is added. */
+/** The statements work on MariaDB and MySQL. The prerequisites check names further privileges once the server is added. */
 export function accountStatements(username: string, host: string): string[] {
   const account = `${quoted(username || 'fqc')}@${quoted(host)}`;
   return [

@@ -63,7 +63,7 @@ export function useInstanceAdd(onDone: (instance: Instance) => void) {
   );
 }
 
-/** Tries the connection; nothing is kept but that it was tried. */
+/** Tests the connection. Nothing is stored except an audit record of the test. */
 export function useEndpointCheck() {
   return useMutation({
     mutationFn: (body: components['schemas']['EndpointCheckRequest']) =>

@@ -1,5 +1,5 @@
-// The past hour of one row. Asked for only once the row has been on screen for a moment, so that scrolling
-// through thousands of rows does not ask for each of them; rows that settle together are asked for together.
+// The figures of the past hour for one row. They are requested only after the row has been on screen for a moment, so
+// that scrolling through thousands of rows does not request all of them. Rows that settle together share one request.
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { batched } from '@/api/batched';
@@ -18,7 +18,7 @@ const loadRow = batched(async (ids) => {
 
 const keyOf = (instanceId: string) => ['metrics', 'row', instanceId];
 
-/** Whether the row is to have figures: it has been on screen for a moment, or they are here already. */
+/** True if the row should show figures: it has been on screen for a moment, or the figures are loaded already. */
 export function useIsSettled(instanceId: string): boolean {
   const client = useQueryClient();
   const [isSettled, setIsSettled] = useState(() => client.getQueryData(keyOf(instanceId)) !== undefined);

@@ -18,9 +18,9 @@ export interface FleetSearch {
   tag?: string;
   drifted?: true;
   pending?: true;
-  /** Instances without the engine. */
+  /** Only show instances without the engine. */
   bare?: true;
-  /** The form for a new one is open. */
+  /** The form for a new instance is open. */
   add?: true;
 }
 

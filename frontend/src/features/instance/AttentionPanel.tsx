@@ -9,8 +9,8 @@ import classes from './instance.module.css';
 const SILENT: Instance['state'][] = ['unreachable', 'stopped', 'failed'];
 
 /**
- * A server that does not answer, open incidents, drift and pending restarts, each with the way to look at them. It has its place from the beginning and
- * also where there is nothing: what is below does not move when something comes.
+ * Problems of an instance, each with a link: no answer from the server, open incidents, drift and pending restarts. The
+ * panel is always rendered, even without problems, so that the content below does not move.
  */
 export function AttentionPanel({ instance }: { instance: Instance }) {
   const t = useT();

@@ -16,7 +16,7 @@ import { useT, useTold, type Translate } from '@/lib/i18n/context';
 import { toldFacts } from '@/lib/i18n/told';
 import { ABSENT } from '@/lib/number';
 
-/** As high as what comes: the panels below do not move. */
+/** The number of skeleton lines: as high as the content, so that the panels below do not move. */
 const LINES = 4;
 
 export function CachePanel({ instance }: { instance: Instance }) {
@@ -69,7 +69,7 @@ export function CachePanel({ instance }: { instance: Instance }) {
   );
 }
 
-/** In place of the button: why the cache cannot be enabled here. */
+/** Shown instead of the button: why the cache cannot be enabled here. */
 function Obstacle({ finding: { code, seen, facts = {} } }: { finding: Finding }) {
   const t = useT();
   const told = useTold();
@@ -83,7 +83,7 @@ function Obstacle({ finding: { code, seen, facts = {} } }: { finding: Finding })
   );
 }
 
-/** Its settings. What it does and whether it pays stands in the tiles above, and on its own page. */
+/** The cache's settings. The tiles above and the cache page show its effect. */
 function CacheFacts({ status }: { status: CacheStatus }) {
   const t = useT();
   const size = (bytes: number | null) => (bytes === null ? ABSENT : formatBytes(bytes));
@@ -99,7 +99,7 @@ function CacheFacts({ status }: { status: CacheStatus }) {
   );
 }
 
-/** A server without the engine does not say. */
+/** The engine's state; empty for a server without the engine. */
 function engineFact(t: Translate, { counters }: CacheStatus): Fact[] {
   if (counters.Fqc_awake === undefined) return [];
   const idle = counters.Fqc_dozing === '1' ? 'dozing' : 'asleep';

@@ -10,7 +10,7 @@ export function DeleteInstance({ instance, onClose }: { instance: Instance; onCl
   const t = useT();
   const navigate = useNavigate();
   const remove = useInstanceDelete((change) =>
-    // One that waits for a second person has deleted nothing yet.
+    // A deletion that waits for a second person has not deleted anything yet.
     change.needs_second_person
       ? void navigate({
           to: '/instances/$instanceId/changes/$changeId',

@@ -77,7 +77,7 @@ function columnsOf(t: Translate, instanceId: string): Column<ChangeSummary>[] {
   ];
 }
 
-/** `long_query_time 10 → 2.5, +1` */
+/** A summary such as `long_query_time 10 → 2.5, +1`. */
 function Changed({ change }: { change: ChangeSummary }) {
   const t = useT();
   const [first] = change.changed;

@@ -1,4 +1,4 @@
-// The frame of one instance: its name, its state, and the rooms below it. The rooms are other features.
+// The frame of an instance's pages: name, state and tabs. The contents of the tabs belong to other features.
 import { Tabs } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
@@ -53,7 +53,7 @@ export function InstanceLayout() {
   );
 }
 
-/** What has no tab of its own belongs to one. */
+/** The active tab. A page without a tab of its own belongs to another page's tab. */
 function useRoom(): Room {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const belongsTo = path.endsWith('/rules') ? 'cache' : path.includes('/changes/') ? 'history' : 'overview';
@@ -63,7 +63,7 @@ function useRoom(): Room {
 function RoomTabs({ instanceId, current }: { instanceId: string; current: Room }) {
   const t = useT();
   const navigate = useNavigate();
-  // On a phone the chosen tab may be beyond the edge.
+  // Scrolls the active tab into view, since on a phone it may be beyond the edge.
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const tab = list.current?.querySelector('[aria-selected="true"]');

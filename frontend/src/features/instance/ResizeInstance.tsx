@@ -14,7 +14,7 @@ import { CUSTOM, customSize } from '@/lib/customSize';
 import { useT } from '@/lib/i18n/context';
 import { useClassOfSize } from './api';
 
-/** Moves to another class. A literal cache size does not follow by itself, so it is asked for here. */
+/** Changes the class of an instance. A literal cache size does not adapt by itself, so the new size is asked for here. */
 export function ResizeInstance({ instance, onClose }: { instance: Instance; onClose: () => void }) {
   const t = useT();
   useFocusBack();
@@ -38,7 +38,7 @@ export function ResizeInstance({ instance, onClose }: { instance: Instance; onCl
   const [cacheSize, setCacheSize] = useState('');
   const [allowRestart, setAllowRestart] = useState(false);
   const [timing, setTiming] = useState<Timing>({ when: 'now', at: null });
-  // Connections stay as they are, and storage, unless another one is given.
+  // Connections stay the same, and so does the storage unless it is changed.
   const present = classList.find(({ name }) => name === instance.instance_class);
   const isCustom = choice.instanceClass === CUSTOM;
   const size = isCustom

@@ -1,4 +1,4 @@
-// The form of an instance's facts, and the patch of what was changed in it. Pure.
+// The form of an instance's stored facts, and the patch with what was changed. Pure.
 import type { Instance } from '@/api/instances';
 import type { components } from '@/api/schema.gen';
 import type { Endpoint } from '@/components/EndpointFields';
@@ -9,7 +9,7 @@ export type InstancePatch = components['schemas']['PatchedInstanceUpdateRequest'
 export interface InstanceEdit extends Endpoint {
   name: string;
   tags: string;
-  /** 0 is Monday; empty: every day. */
+  /** 0 is Monday; empty means every day. */
   weekday: string;
   start: string;
   minutes: number;
@@ -36,7 +36,7 @@ export function editOf(instance: Instance): InstanceEdit {
   };
 }
 
-/** Whether the stored password would go to another server, or another way: it is given again then. */
+/** True if the stored password would go to another server, or be sent in another way: it has to be entered again then. */
 export function isMoved(edit: InstanceEdit, instance: Instance): boolean {
   const before = editOf(instance);
   return (['host', 'port', 'username', 'isTlsRequired', 'publicKey'] as const).some(
@@ -44,7 +44,7 @@ export function isMoved(edit: InstanceEdit, instance: Instance): boolean {
   );
 }
 
-/** Only what differs; an empty password keeps the present one. */
+/** Only the fields that differ. An empty password keeps the stored one. */
 export function patchOf(edit: InstanceEdit, instance: Instance): InstancePatch {
   const before = editOf(instance);
   const isChanged = (...names: (keyof InstanceEdit)[]) => names.some((name) => edit[name] !== before[name]);

@@ -1,4 +1,4 @@
-// Translates the reason why a browser that comes back from the identity provider is refused.
+// Translates the reason why a log-in with the identity provider was refused.
 import type { MessageKey } from '@/lib/i18n/en';
 
 const SAID = new Map<string, MessageKey>(
@@ -10,7 +10,7 @@ const SAID = new Map<string, MessageKey>(
   } as const),
 );
 
-/** Anybody can write an address, so it only chooses among these texts. */
+/** The code comes from the address, which any site can write, so it only selects one of these texts. */
 export function failureOf(code: string): MessageKey {
   return SAID.get(code) ?? 'login.failed.refused';
 }

@@ -1,4 +1,5 @@
-// Statements of a server without the engine, as its performance schema counts them, and what a cache could answer of them.
+// Statements of a server without the engine, counted by its performance schema, and how many of them a cache could
+// answer.
 import { Drawer, Stack } from '@mantine/core';
 import { FactList } from '@/components/FactList';
 import { Statements } from '@/components/Statements';

@@ -98,7 +98,7 @@ function Steps({ way, serving }: Omit<NearWayProps, 'instanceId'>) {
 
 const STARTS = ['command', 'service', 'docker'] as const;
 
-/** By hand, as a service of the machine, or in a container. */
+/** Ways to start the near cache: by hand, as a service of the machine, or in a container. */
 function Starts({ way }: { way: Way }) {
   const t = useT();
   const [how, setHow] = useState<(typeof STARTS)[number]>('command');

@@ -6,7 +6,7 @@ import { buildPanel, isShown, type Source } from '@/charts/metricPanels';
 import { PANELS } from './panels';
 import classes from './monitoring.module.css';
 
-/** Panels whose every figure only the engine reports. */
+/** Panels whose figures only the engine reports. */
 const ENGINE_ONLY = ['saved'];
 
 interface PanelGridProps {

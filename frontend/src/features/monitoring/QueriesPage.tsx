@@ -1,4 +1,4 @@
-// Statements and tables one by one: what each saves, misses and costs. Whether the cache pays, its own page says.
+// Single statements and tables: what each saves, misses and costs. The cache page shows whether the cache pays.
 import { Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';

@@ -1,4 +1,4 @@
-// Statements with the columns that a server reports, whatever these are.
+// Statements with whatever columns the server reports.
 import { DataTable, type Column } from '@/components/DataTable';
 import { EmptyState } from '@/components/EmptyState';
 import { useT, useTold, type Told, type Translate } from '@/lib/i18n/context';
@@ -16,9 +16,9 @@ import classes from './queries.module.css';
 interface QueryTableProps {
   items: QueryRow[];
   label: string;
-  /** The statements are ordered by this one. */
+  /** The column that the statements are sorted by. */
   column: string | undefined;
-  /** Said when no statement has anything in that column. */
+  /** The text if no statement has a value above 0 in that column. */
   noneRanked: string;
   onOpen: (row: QueryRow) => void;
 }

@@ -1,4 +1,4 @@
-// What one statement did in each hour of the last day, as the control plane's hourly notes tell.
+// The figures of one statement for each hour of the last day, from the control plane's hourly records.
 import { useQuery } from '@tanstack/react-query';
 import { Sparkline } from '@/charts/Sparkline';
 import { Moment } from '@/components/Moment';

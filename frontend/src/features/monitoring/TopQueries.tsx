@@ -15,10 +15,10 @@ import classes from './queries.module.css';
 
 interface TopQueriesProps {
   instanceId: string;
-  /** Without one: since the server began to count. */
+  /** Absent means since the server started to count. */
   span?: Span;
   onSpan: (span: Span | undefined) => void;
-  /** Without one: the usual one. */
+  /** Absent means the default ranking. */
   ranking?: Ranking;
   isObserving: boolean;
   onRank: (ranking: Ranking | undefined) => void;
@@ -27,7 +27,7 @@ interface TopQueriesProps {
   onOpen: (digest: string | undefined) => void;
 }
 
-/** Statements by what they save, waste or would save, with the columns that the engine reports. */
+/** Statements ranked by what they save, waste or would save, with the columns that the engine reports. */
 export function TopQueries({
   instanceId,
   span,
@@ -111,7 +111,7 @@ export function TopQueries({
   );
 }
 
-/** When the span of the figures really begins. */
+/** The actual start of the figures' span. */
 function SpanNote({ since }: { since: string | null }) {
   const t = useT();
   return (

@@ -5,7 +5,7 @@ import { metricNames } from '@/charts/metricPanels';
 import { PANELS } from './panels';
 import { lengthOf, type MonitoringSearch } from './search';
 
-/** Live mode whose events are not heard. */
+/** The polling interval of live mode while the event stream is not connected. */
 const LIVE_MS = 5_000;
 const POINTS = 500;
 
@@ -17,7 +17,7 @@ function spanOf(search: MonitoringSearch, earlierMs: number): { from: string; to
 
 const MONITORED = metricNames(PANELS);
 
-/** `earlierMs`: of a span that lies so much before. */
+/** `earlierMs` shifts the span into the past by this time. */
 export function metricsQuery(
   id: string,
   search: MonitoringSearch,

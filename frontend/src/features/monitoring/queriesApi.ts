@@ -20,7 +20,7 @@ export function statementHoursQuery(id: string, digest: string) {
   });
 }
 
-/** A statement as it was executed: who asks is on record, so it is asked for on demand alone. */
+/** A recorded execution of a statement. Reading it is audited, so it is only fetched on demand. */
 export function useExample(id: string) {
   return useMutation({
     mutationFn: (digest: string) =>

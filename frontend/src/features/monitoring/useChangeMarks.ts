@@ -1,4 +1,4 @@
-// The changes that took effect within a span: marks on every chart, and links below them.
+// The changes that took effect within a span: marks on every chart, and links below the charts.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { instanceChangesQuery, type ChangeSummary } from '@/api/changes';
@@ -9,7 +9,7 @@ export interface ChangeMark {
   at: number;
 }
 
-/** Newest first, as the list of changes is; older pages are asked for until they are older than the span. */
+/** The changes of the span, newest first. Older pages are loaded until they are older than the span. */
 export function useChangeMarks(instanceId: string, [from, to]: [number, number]): ChangeMark[] {
   const {
     data = [],

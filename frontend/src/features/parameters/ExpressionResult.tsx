@@ -12,7 +12,7 @@ interface ExpressionResultProps {
   text: string;
 }
 
-/** The expression's value on this class while it is typed, or where it is wrong. */
+/** The expression's value on this class while it is typed, or the position of an error. */
 export function ExpressionResult({ instance, row, text }: ExpressionResultProps) {
   const t = useT();
   const told = useTold();

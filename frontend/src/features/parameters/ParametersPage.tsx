@@ -56,7 +56,7 @@ function ParameterEditor({
     set,
   } = useSearch({ from: '/console/instances/$instanceId/parameters' });
   const navigate = useNavigate({ from: '/instances/$instanceId/parameters' });
-  // The address gives them up, or a reload would prepare again what was discarded.
+  // Removes the prepared values from the address; otherwise a reload would prepare discarded values again.
   const draft = useDraft(instance.id, set, () => {
     void navigate({ search: (old) => ({ ...old, set: undefined }), replace: true });
   });

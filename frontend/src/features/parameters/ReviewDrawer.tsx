@@ -1,4 +1,4 @@
-// Before anything is applied: old and new, resolved values, restarts, findings, and when it runs.
+// The review before a change is applied: old and new values, resolved values, restarts, findings and timing.
 import { Button, Drawer, Group, Stack, TextInput } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
@@ -101,7 +101,7 @@ interface ApplyFormProps {
   instance: Instance;
   draft: Draft;
   isBlocked: boolean;
-  /** All of it is so already. */
+  /** True if the server already has all of these values. */
   isEmpty: boolean;
   allowRestart: boolean;
   onClose: () => void;

@@ -98,7 +98,7 @@ export function ValueEditor({ row, instance, draft, onClose }: ValueEditorProps)
   );
 }
 
-/** As in a field, where the browser sees to it; here it would open the list, which the space bar does too. */
+/** Submits on Enter, as in an input. In a select, the browser would open the list instead; the space bar opens it, too. */
 function submitByEnter(event: KeyboardEvent<HTMLSelectElement>) {
   if (event.key !== 'Enter') return;
   event.preventDefault();

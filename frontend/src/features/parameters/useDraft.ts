@@ -1,4 +1,5 @@
-// The values that are typed but not yet applied. Kept for the browser tab, so that a reload or a detour loses nothing.
+// Typed values that are not applied yet. They are kept for the browser tab, so that a reload or another page loses
+// nothing.
 import { useCallback, useEffect, useEffectEvent, useState } from 'react';
 import type { DraftValues } from '@/api/changes';
 
@@ -26,7 +27,7 @@ export interface Draft {
   clear: () => void;
 }
 
-/** Prepared values join the draft once; from then on they are the draft's, to be altered and discarded like any other. */
+/** Prepared values are added to the draft once. From then on they can be edited and discarded like other values. */
 export function useDraft(
   instanceId: string,
   prepared: Record<string, string> | undefined,

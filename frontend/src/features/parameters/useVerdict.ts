@@ -2,7 +2,10 @@ import type { Instance, InstanceParameter } from '@/api/instances';
 import { isExpression } from './parameterInput';
 import { useResolved } from './useResolved';
 
-/** Evaluates an expression on the server, which judges its value. A text whose answer is still missing is not blocked. */
+/**
+ * Evaluates an expression on the server, which checks its value. While the response is pending, the text is not
+ * blocked.
+ */
 export function useVerdict(instance: Instance, row: InstanceParameter, text: string) {
   const resolved = useResolved(instance, row.name, text);
   const { data } = resolved;

@@ -158,7 +158,7 @@ interface ChoiceProps {
   children: ReactNode;
 }
 
-/** One of a few, and below it what that takes. */
+/** A radio choice, with its further inputs below it. */
 function Choice({ label, children, ...control }: ChoiceProps) {
   return (
     <Input.Wrapper label={label} labelElement="div">

@@ -22,7 +22,7 @@ const ITEM_TONES = {
   skipped: 'neutral',
 } as const;
 
-/** Done is not yet well done: instances that were left as they were show in its colour. */
+/** The state of a fleet apply. A finished one is shown as a warning if instances were blocked or failed. */
 export function ApplyStateBadge({ apply: { state, counts } }: { apply: FleetApply }) {
   const t = useT();
   const isMissed = state === 'done' && ((counts.blocked ?? 0) > 0 || (counts.failed ?? 0) > 0);

@@ -36,7 +36,7 @@ const STEERINGS: Partial<Record<FleetApply['state'], Steering[]>> = {
   paused: ['resume', 'abort'],
 };
 
-/** One template on its way to many instances: how far it is, and each instance's outcome. */
+/** A fleet apply, which brings one template to many instances: its progress, and each instance's outcome. */
 export function FleetApplyPage() {
   const t = useT();
   const { applyId } = useParams({ from: '/console/fleet-applies/$applyId' });
@@ -119,7 +119,7 @@ function FleetApplyView({ apply }: { apply: FleetApply }) {
   );
 }
 
-/** Offered where something was changed; asked about first. */
+/** The button that rolls the fleet apply back, after a confirmation. Only shown if something was changed. */
 function RollBackAll({ apply, isAllowed }: { apply: FleetApply; isAllowed: boolean }) {
   const t = useT();
   const navigate = useNavigate();
@@ -218,7 +218,7 @@ function Items({ apply }: { apply: FleetApply }) {
   );
 }
 
-/** How long statements took before an upgrade, and since. */
+/** The 95th percentile of statement times before an upgrade and since. */
 function p95Of(t: Translate, { p95_before_ms: before, p95_after_ms: after }: FleetApplyItem): string {
   if (before === null || after === null) return t('rollout.p95Unknown');
   const told = (value: number) => formatValue(value, 'milliseconds', t);

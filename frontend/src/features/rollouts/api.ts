@@ -60,7 +60,7 @@ export function useFleetApplyStart(onDone: (apply: FleetApply) => void) {
   );
 }
 
-/** A fleet apply of its own, which restores what this one replaced. */
+/** Starts a new fleet apply that restores what this one replaced. */
 export function useFleetApplyRollback(id: string, onDone: (apply: FleetApply) => void) {
   return useActed(
     ['fleet-apply'],

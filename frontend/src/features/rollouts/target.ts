@@ -1,10 +1,10 @@
-// Which instances a template goes to: those that were chosen, those with tags, or all. Pure.
+// The instances of a fleet apply: selected ones, those with certain tags, or all. Pure.
 
 export type TargetKind = 'instances' | 'tags' | 'every';
 
 export interface Target {
   kind: TargetKind;
-  /** Ids or names. */
+  /** Ids or names of instances. */
   instances: string;
   tags: string;
 }
@@ -13,7 +13,7 @@ function words(text: string): string[] {
   return text.split(/[\s,]+/).filter(Boolean);
 }
 
-/** Without a template it is the plugin that goes there. */
+/** The selection that the API takes. Without a template it upgrades the plugin. */
 export function selectionOf(template: string | null, target: Target, allowRestart: boolean) {
   const pairs = words(target.tags).map((word) => {
     const colon = word.indexOf(':');

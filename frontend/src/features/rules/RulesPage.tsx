@@ -1,4 +1,4 @@
-// The rules of one instance's cache: edited in rows, explained while they are edited, and applied as a change set.
+// The rules of one instance's cache: edited as rows, explained during editing, and applied as a change set.
 import { Button, Stack } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';

@@ -16,12 +16,12 @@ import { useT } from '@/lib/i18n/context';
 interface RulesReviewProps {
   instanceId: string;
   preview: components['schemas']['RulesPreview'];
-  /** The rows were edited since. */
+  /** True if the rows were edited after the preview. */
   isOutdated: boolean;
   onDiscard: () => void;
 }
 
-/** The change that the edited rules come to, and when it runs. */
+/** The change set that the edited rules make, and when it runs. */
 export function RulesReview({ instanceId, preview, isOutdated, onDiscard }: RulesReviewProps) {
   const t = useT();
   const navigate = useNavigate();

@@ -1,6 +1,6 @@
 import { choiceParam, numberParam, textParam, type RawSearch } from '@/lib/searchParams';
 
-/** A rule that is to be added, as another page proposes it. */
+/** A rule that another page proposes to add. */
 export interface RulesSearch {
   digest?: string;
   table?: string;

@@ -39,7 +39,10 @@ export function draftOf(settings: Settings): SettingsDraft {
   };
 }
 
-/** Whether the stored password would go to another mail server, or another way: it is given again then. */
+/**
+ * True if the stored password would go to another mail server, or be sent in another way: it has to be entered again
+ * then.
+ */
 export function isMailMoved(draft: SettingsDraft, settings: Settings): boolean {
   const before = draftOf(settings);
   const receiver = ['smtp_host', 'smtp_port', 'smtp_security'] as const;
@@ -50,7 +53,7 @@ export function isMailMoved(draft: SettingsDraft, settings: Settings): boolean {
   );
 }
 
-/** Only what differs from the stored settings; an empty password keeps the present one. */
+/** Only the fields that differ from the stored settings. An empty password keeps the stored one. */
 export function patchOf(draft: SettingsDraft, settings: Settings): SettingsPatch {
   const before = draftOf(settings);
   const changed = (Object.keys(draft) as (keyof SettingsDraft)[]).filter(

@@ -70,7 +70,7 @@ export function ComparePanel({ template }: { template: Template }) {
   );
 }
 
-/** A phone has no room for expressions side by side. */
+/** The two values one below the other, since a phone has no room for expressions side by side. */
 function StackedValues({ row, t }: { row: TemplateDifference; t: Translate }) {
   return (
     <dl className={classes.stacked}>

@@ -7,7 +7,7 @@ import { FormModal } from '@/components/FormModal';
 import { useT } from '@/lib/i18n/context';
 import { linesQuery, usualLineQuery, useTemplateClone, useTemplateCreate, type Template } from './api';
 
-/** Names a new template: empty, or a copy of another one. */
+/** The form that names a new template: an empty one, or a copy of another. */
 export function NameForm({ source, onClose }: { source?: Template; onClose: () => void }) {
   const t = useT();
   const said = useFieldMessage();
@@ -24,7 +24,7 @@ export function NameForm({ source, onClose }: { source?: Template; onClose: () =
     const done = {
       onSuccess: (template: Template) =>
         void navigate({ to: '/templates/$templateId', params: { templateId: template.id } }).then(
-          // A new one leaves the page, and its address, behind.
+          // A new template leads to another page, which closes this form. A copy is opened on the same page.
           () => source && onClose(),
         ),
     };

@@ -93,7 +93,7 @@ function ImportButton() {
   );
 }
 
-/** The managed service's own line fits every server: each instance is checked by what its server has. */
+/** Templates of the managed service's series fit every server: each instance is checked against its own parameters. */
 const ANY_LINE = '5.7';
 
 function lineText({ engine_line: line }: Template, t: Translate): string {

@@ -1,4 +1,4 @@
-// Which instances were given the template, and which of them differ from what it says now.
+// The instances that the template was applied to, and which of them differ from its newest version.
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCan } from '@/api/session';
 import type { Column } from '@/components/column';
@@ -42,7 +42,7 @@ export function UsesPanel({ template }: { template: Template }) {
   );
 }
 
-/** To the preview for those that differ; nothing is applied by the link itself. */
+/** Opens the preview for the instances that differ. The link itself applies nothing. */
 function ApplyAgain({ template, uses }: { template: Template; uses: TemplateUse[] }) {
   const t = useT();
   if (!useCan('operator')) return null;
@@ -103,7 +103,7 @@ function columnsOf(t: Translate, template: Template): Column<TemplateUse>[] {
   ];
 }
 
-/** As configured on the instance, and as the template's newest version wants it. */
+/** The values that are configured on the instance, and those of the template's newest version. */
 function Differences({ use }: { use: TemplateUse }) {
   const t = useT();
   if (use.differences.length === 0) return '–';

@@ -25,7 +25,7 @@ interface Row {
   unit: string | undefined;
 }
 
-/** The values as written, and what they come to on a class that is chosen. */
+/** The values as written, and what they resolve to on a selected class. */
 export function ValuesPanel({ template, values, version }: ValuesPanelProps) {
   const t = useT();
   const { data: classList = [] } = useQuery(classesQuery);

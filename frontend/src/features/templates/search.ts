@@ -1,15 +1,15 @@
 import { flagParam, numberParam, textParam, type RawSearch } from '@/lib/searchParams';
 
 export interface TemplateSearch {
-  /** An older version to look at. */
+  /** The number of an older version to show. */
   version?: number;
-  /** Compared with another template, or with another version of this one. */
+  /** The other template or version to compare with. */
   with?: string;
   withVersion?: number;
 }
 
 export interface TemplatesSearch {
-  /** The form for a new one is open. */
+  /** The form for a new template is open. */
   add?: true;
 }
 

@@ -1,4 +1,4 @@
-// Holds the language. English is there from the first page on, the second language comes on demand.
+// Provides the language. English is part of the first load, the second language is loaded on demand.
 import { useCallback, useEffect, useMemo, useState, type ReactNode } from 'react';
 import { readPreference, writePreference } from '../storage';
 import { I18nContext, LANGUAGES, localeOf, type Language } from './context';

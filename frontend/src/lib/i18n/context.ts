@@ -9,7 +9,7 @@ import { interpolate, type Params } from './translate';
 export const LANGUAGES = { en: 'English', 'zh-CN': '简体中文' } as const;
 export type Language = keyof typeof LANGUAGES;
 
-/** The viewer's kind of the language shown; the language itself for a viewer of another one. */
+/** The browser's regional variant of the language shown; the plain language for a viewer of another language. */
 export function localeOf(language: Language, preferred: readonly string[]): string {
   const base = (tag: string) => tag.split('-')[0]?.toLowerCase();
   return preferred.find((tag) => base(tag) === base(language)) ?? language;
@@ -19,7 +19,7 @@ export type Translate = (key: MessageKey, params?: Params) => string;
 
 export interface I18n {
   language: Language;
-  /** For dates: the browser's own kind of the language, such as en-GB. */
+  /** The locale of dates: the browser's regional variant of the language, such as en-GB. */
   locale: string;
   setLanguage: (language: Language) => void;
   t: Translate;

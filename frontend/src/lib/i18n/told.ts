@@ -1,10 +1,10 @@
-// Words that the API and the engine send in English, under stable names that come with them. English shows them as they
-// are sent; another language has its own, and shows as it is sent what it does not know.
+// Translates texts that the API and the engine send in English together with stable names. English shows the texts as
+// sent; another language translates them by name, and shows an unknown text as sent.
 import { interpolate, placeholders, type Params } from './translate';
 
 export type ToldWords = Record<string, string>;
 
-/** The words of that name in the viewer's language; or else, or without a value that these need, what was said. */
+/** Returns the text of a name in the viewer's language; `said` if there is none, or if a value that it needs is missing. */
 export type Told = (name: string, said: string, values?: Params) => string;
 
 export function toldBy(words: ToldWords, locale: string): Told {
@@ -15,7 +15,7 @@ export function toldBy(words: ToldWords, locale: string): Told {
   };
 }
 
-/** Facts of a finding, or lists of them, where these are words. */
+/** Translates facts of a finding, or lists of facts, that are words. */
 export function toldFacts(told: Told, facts: Record<string, string>): Record<string, string> {
   const word = (name: string, value: string) => told(`fact.${name}.${value}`, value);
   return Object.fromEntries(
@@ -33,7 +33,7 @@ interface MetricWords {
   formula: string;
 }
 
-/** The same metric with its title and formula in the viewer's language. */
+/** The metric with its title and formula in the viewer's language. */
 export function toldMetric<M extends MetricWords>(told: Told, metric: M): M {
   return {
     ...metric,
@@ -42,7 +42,7 @@ export function toldMetric<M extends MetricWords>(told: Told, metric: M): M {
   };
 }
 
-/** Why a field was refused: a word in the viewer's language, with the sentence that has the limits. */
+/** Why a field was refused, in the viewer's language, with the API's sentence if that has the limits. */
 export function toldField(told: Told, { code, detail }: { code: string; detail: string }): string {
   const own = told(`field.${code}`, '') || told(`finding.${code}`, '');
   return own ? `${own} (${detail})` : detail;

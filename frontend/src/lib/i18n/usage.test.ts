@@ -1,5 +1,5 @@
-// Every string is asked for somewhere, by its key or by a template that can give it; and those of the first page, and no
-// others, are loaded with it.
+// Every string is used somewhere, by its key or by a template that can produce the key. The first load has the strings
+// of the first page and no others.
 import { expect, test } from 'vitest';
 import { en } from './en';
 import { enPages } from './enPages';
@@ -18,7 +18,7 @@ const IMPORT = /^(?:import|export)(?! type\b)[^;]*?\bfrom '([^']+)'/gm;
 function asked(files: string[]): (key: string) => boolean {
   const source = files.map((file) => SOURCES[file]).join('\n');
   const literals = new Set([...source.matchAll(/'([\w.]+)'/g)].map(([, literal]) => literal));
-  // `rules.severity.${value}` gives every key that begins so; a value has no dot.
+  // The template `rules.severity.${value}` matches every key with this beginning; a value has no dot.
   const templates = [...source.matchAll(/`(\w[\w.]*\.\$\{[^`]*)`/g)].map(
     ([, template = '']) =>
       new RegExp(`^${template.replaceAll('.', '\\.').replace(/\$\{[^}]*\}/g, '[^.]+')}$`),
@@ -26,7 +26,7 @@ function asked(files: string[]): (key: string) => boolean {
   return (key) => literals.has(key) || templates.some((template) => template.test(key));
 }
 
-/** These files, and all that they import and do not load on demand. */
+/** These files, and all files that they import statically. */
 function withImports(files: string[]): string[] {
   const found = new Set(files);
   for (const file of found) {
