@@ -65,7 +65,7 @@ settings=()
 for name in http_proxy https_proxy no_proxy PIP_CERT SSL_CERT_FILE NODE_EXTRA_CA_CERTS CURL_CA_BUNDLE FQC_WEB_PORT FQC_LOCAL_PORT_BASE; do
     [ -z "${!name:-}" ] || settings+=("$name=${!name}")
 done
-# With `is_alone`, without the network of this machine.
+# Runs a command inside the root. If `is_alone` is set, it has no access to the network of this machine.
 inside() { # user, home, command; with processes of its own, of which none outlives it
     local user=$1 home=$2
     shift 2

@@ -20,8 +20,8 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// What Grafana has against it. Strictly: a field that it does not know is wrong, also in what a kind of panel or of data source has
-// for itself. A list of errors that is empty is an error to Go, so the words count.
+// wrong returns Grafana's errors for a dashboard; empty if it is valid. Parsing is strict: an unknown field is an error, even within
+// the options of a panel type or data source. An empty list of errors is a non-nil error in Go, so only the text counts.
 func wrong(text string) string {
 	plugins.RegisterDefaultPlugins()
 	var board dashboard.Dashboard

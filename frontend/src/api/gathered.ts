@@ -13,7 +13,7 @@ export function gathered<T>(
     while (waiting.size > 0) {
       const things = waiting;
       waiting = new Set();
-      await ask(things).catch(() => undefined); // Told where it was asked; here it only has an end.
+      await ask(things).catch(() => undefined); // The caller reports the error; here only the end matters.
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
     isAsking = false;

@@ -8,7 +8,7 @@ export type NearCache = components['schemas']['NearCache'];
 
 const POLL_MS = 10_000;
 
-/** The near caches of one server. Only the first page is loaded, since nobody reads a longer list. */
+/** The near caches of one server. Only the first page is loaded, since a longer list would not be read. */
 export function nearCachesQuery(id: string) {
   return queryOptions({
     queryKey: ['instance', 'near-caches', id],

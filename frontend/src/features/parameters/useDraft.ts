@@ -57,7 +57,7 @@ export function useDraft(
       (name) => update((old) => Object.fromEntries(Object.entries(old).filter(([other]) => other !== name))),
       [update],
     ),
-    // Storage first: the page may be gone before its state would be updated.
+    // Clears the storage first, because the page may be unmounted before its state would update.
     clear: useCallback(() => {
       keep(key, {});
       setValues({});

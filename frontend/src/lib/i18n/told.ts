@@ -42,7 +42,7 @@ export function toldMetric<M extends MetricWords>(told: Told, metric: M): M {
   };
 }
 
-/** Why a field was refused, in the viewer's language, with the API's sentence if that has the limits. */
+/** Why a field was refused, in the viewer's language, followed by the API's sentence, which has the limits. */
 export function toldField(told: Told, { code, detail }: { code: string; detail: string }): string {
   const own = told(`field.${code}`, '') || told(`finding.${code}`, '');
   return own ? `${own} (${detail})` : detail;

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// What keeps a hostile text from exhausting anything; the control plane has the same limits.
+// Limits that keep a hostile text from exhausting memory or time. The control plane has the same limits.
 const (
 	maxLength = 1024
 	maxDepth  = 32

@@ -11,7 +11,7 @@ import (
 
 const pollEvery = 300 * time.Millisecond
 
-// timing is the part that all requests for a change set have in common.
+// timing has the fields that all requests for a change set share.
 type timing struct {
 	When  api.When `json:"when"`
 	Note  string   `json:"note"`
@@ -20,8 +20,8 @@ type timing struct {
 
 func (c *Connection) timing() timing { return timing{c.when, c.note, true} }
 
-// applied waits until the change set that an operation made has been applied, unless it is left to a window that opens
-// later: in one that is open it is at work at once, and what comes next would be refused for that.
+// applied waits until the change set that an operation created has been applied. It does not wait for a maintenance window
+// that opens later. In an open window the change runs at once, and the next change would be refused while it runs.
 func (c *Connection) applied(ctx context.Context, answer *http.Response, err error) error {
 	made, err := api.Read[api.Change](answer, err)
 	if err != nil {
@@ -40,7 +40,7 @@ func startsNow(made api.Change) bool {
 	return made.NotBefore != nil && made.NotBefore.Before(made.CreatedAt.Add(time.Minute))
 }
 
-// secondPerson says who has to act where the change set was made and is not carried out yet.
+// secondPerson returns an error if the change set waits for the approval of a second person; the error says who has to act.
 func secondPerson(made api.Change) error {
 	if !made.NeedsSecondPerson || made.State != api.ChangeStatePreviewed {
 		return nil

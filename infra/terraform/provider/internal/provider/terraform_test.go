@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// runLimit ends a terraform whose change never ends, such as on a stack without a worker. A loaded machine is no reason.
+// runLimit ends a terraform run whose change never ends, such as on a stack without a worker. It is long enough for a loaded machine.
 const runLimit = 5 * time.Minute
 
 // workdir is one configuration with its state, run by the real terraform. dev_overrides point at the built provider, so
@@ -106,7 +106,7 @@ func (w *workdir) unchangedForCycles() {
 	}
 }
 
-// changed is a plan that wants something; it gives its text.
+// changed runs a plan, which must contain changes, and returns its text.
 func (w *workdir) changed() string {
 	w.t.Helper()
 	code, out := w.run("plan", "-detailed-exitcode", "-no-color")

@@ -10,7 +10,7 @@ import (
 // turn waits until nothing else of this process changes the instance, and holds it until `end` is called. Terraform
 // applies resources that do not need each other at once, and the control plane refuses a change while another is at work.
 //
-// The limit is for what comes next, not for the wait: that ends when those before have reached their own limits.
+// The limit applies to the caller's own change, not to the wait, which ends when earlier changes have reached their limits.
 func (c *Connection) turn(ctx context.Context, instance string, limit time.Duration) (limited context.Context, end func()) {
 	// One resource may go by the instance's name, and another by its id. Without an answer, what comes next fails as well.
 	if found, err := api.Read[api.Instance](c.InstancesRetrieve(ctx, instance)); err == nil {

@@ -11,7 +11,7 @@ import (
 
 // Changes that were approved and wait for their time count as made: a second plan would otherwise ask for them again.
 
-// waiting are those of one instance, oldest first, with those at work just now.
+// waiting returns the approved changes of one instance, oldest first, including those that run now.
 func (c *Connection) waiting(ctx context.Context, id string) ([]api.Change, error) {
 	states := []api.ChangesListParamsState{api.ChangesListParamsStateApproved, api.ChangesListParamsStateApplying, api.ChangesListParamsStateVerifying}
 	listed, err := api.List[api.ChangeSummary](func(cursor *string) (*http.Response, error) {
@@ -26,7 +26,7 @@ func (c *Connection) waiting(ctx context.Context, id string) ([]api.Change, erro
 	return found, err
 }
 
-// settled is the instance as it will be.
+// settled returns the instance as it will be after its pending changes.
 func (c *Connection) settled(ctx context.Context, found api.Instance) (api.Instance, error) {
 	changes, err := c.waiting(ctx, found.Id)
 	for _, change := range changes {
