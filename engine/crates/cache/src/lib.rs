@@ -5,10 +5,10 @@
 //! - [`Cache`] (`store`, `division`) divides a budget among shards and decides which one evicts when the budget is used up.
 //! - A `shard` is searched without a lock through the `slot`s of its `table`. A slot points to an immutable `entry`.
 //! - The `writer` of a shard, one at a time, appends entries to `segment`s, frees memory (`evict`, with `ghosts` of what it dropped too
-//! early) and removes dead entries (`sweep`).
+//!   early) and removes dead entries (`sweep`).
 //! - All bytes come from `memory`, which keeps to the budget and unmaps what no pinned reader can see any more.
 //! - [`Versions`] (`cells`) is independent of all this: entries carry a stamp and cells, and the owner of the cache compares them.
-//! [`Rows`] maps the rows of tables to cells.
+//!   [`Rows`] maps the rows of tables to cells.
 //!
 //! The memory model is explored by `RUSTFLAGS="--cfg loom" cargo test -p fqc-cache --release --test loom`, the cost of a hit
 //! measured by `cargo run --release -p fqc-cache --example lookup`.
