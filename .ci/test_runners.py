@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
-from testing import late
+from testing import late, late_plugin
 
 import cargo_tests
 import go_tests
@@ -146,7 +146,7 @@ class Reports(unittest.TestCase):
     def test_a_run_of_pytest_that_is_late_leaves_its_tests_out_and_says_why(self):
         (self.folder / "test_a.py").write_text("def test_a(): assert False\n")
         words = [sys.executable, "-m", "pytest", "-q", "-p", "no:django", "-c", os.devnull, f"--rootdir={self.folder}"]
-        words += ["-p", "no:cacheprovider", "-p", "testing.late", "-o", "junit_family=xunit1"]
+        words += ["-p", "no:cacheprovider", "-p", "testing.late_plugin", "-o", "junit_family=xunit1"]
         words += [f"--junitxml={self.folder}/pytest.xml", "test_a.py"]
         environment = os.environ | {"PYTHONPATH": str(HERE.parent / "backend"), late.NAME: "0"}
         subprocess.run(words, cwd=self.folder, env=environment, capture_output=True, check=True)
@@ -157,7 +157,7 @@ class Reports(unittest.TestCase):
         for end in range(3):
             items = [SimpleNamespace(path=path) for path in "aabbcc"]
             with mock.patch.dict(os.environ, {late.NAME: str(end)}):
-                late.pytest_collection_modifyitems(items)
+                late_plugin.pytest_collection_modifyitems(items)
             orders.add("".join(item.path for item in items))
         self.assertEqual({"aabbcc", "bbccaa", "ccaabb"}, orders)
 

@@ -14,7 +14,7 @@ pytest_plugins = [
     "testing.faults",
     "testing.garbage",
     "testing.keycloak",
-    "testing.late",
+    "testing.late_plugin",
     "testing.statements",
     "testing.web",
 ]
