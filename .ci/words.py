@@ -1,4 +1,4 @@
-"""Finds comments that nobody can understand who does not know the code already.
+"""Finds comments that only readers who already know the code can understand.
 
     words.py                     lists comments that begin like half a sentence, and their share
     words.py --most 1.5          fails if more than 1.5 % of all comments do

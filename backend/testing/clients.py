@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 from rest_framework.test import APIClient
 
@@ -27,6 +29,15 @@ def client_as(role: str, scope: str = "", instance_id: str = "") -> APIClient:
 
 def reporter_of(instance_id: str) -> APIClient:
     return client_as("operator", "reporter", instance_id)
+
+
+@pytest.fixture(autouse=True)
+def _no_caller_is_left() -> Iterator[None]:
+    """A test that sets the caller outside of a request does not leave it to the next test."""
+    from controlplane.core.request_context import NOBODY, called_by
+
+    with called_by(NOBODY):
+        yield
 
 
 @pytest.fixture
