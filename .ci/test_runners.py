@@ -6,10 +6,9 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
-from types import SimpleNamespace
 from unittest import mock
 
-from testing import late, late_plugin
+from testing import late
 
 import cargo_tests
 import go_tests
@@ -151,15 +150,6 @@ class Reports(unittest.TestCase):
         environment = os.environ | {"PYTHONPATH": str(HERE.parent / "backend"), late.NAME: "0"}
         subprocess.run(words, cwd=self.folder, env=environment, capture_output=True, check=True)
         self.assertEqual([("skipped", late.REASON)], [(case.outcome, case.message) for case in junit.read(self.folder)])
-
-    def test_each_run_of_pytest_begins_with_another_file_and_keeps_files_together(self):
-        orders = set()
-        for end in range(3):
-            items = [SimpleNamespace(path=path) for path in "aabbcc"]
-            with mock.patch.dict(os.environ, {late.NAME: str(end)}):
-                late_plugin.pytest_collection_modifyitems(items)
-            orders.add("".join(item.path for item in items))
-        self.assertEqual({"aabbcc", "bbccaa", "ccaabb"}, orders)
 
     def cargo_late(self, source: str) -> tuple[int, dict[str, str]]:
         """The exit code and the outcomes of a program that starts when no time is left."""

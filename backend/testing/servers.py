@@ -15,7 +15,7 @@ from datetime import UTC, datetime, time, timedelta
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 from django.apps import apps
@@ -27,6 +27,9 @@ from controlplane.gateway.product import MARIADB, MYSQL, LocalProduct
 from controlplane.gateway.server import Limits, Server, open_server
 from testing.guard import servers_left
 from testing.ports import free_port
+
+if TYPE_CHECKING:
+    from controlplane.fleet.observation import Identity
 
 LIMITS = Limits(networks=("127.0.0.0/8",), connect_seconds=60, statement_seconds=120)
 CONFIGURATION = {"innodb_buffer_pool_size": "268435456", "innodb_log_file_size": "8388608"}
@@ -252,7 +255,7 @@ def row_for(server: TestServer, **facts: Any) -> Any:
     identity = read_identity(connection)
     with acting_as("test"):
         note_identity(instance, identity)
-        _learn_line(connection, identity.engine_version)
+        _learn_line(connection, identity)
     connection.close()
     return instance
 
@@ -264,26 +267,29 @@ def managed(server: TestServer, **facts: Any) -> Any:
     return row_for(server, provider="external", **{**usual, **facts})
 
 
-_taught: dict[str, tuple[list[tuple[Any, ...]], datetime]] = {}
+_taught: dict[tuple[str, int | None], tuple[list[tuple[Any, ...]], datetime]] = {}
 
 
-def _learn_line(connection: Server, version: str) -> None:
+def _learn_line(connection: Server, identity: Identity) -> None:
     """Stores the server's line in the catalogue, as the product does.
 
-    The server is read once per test run, and `read_at` stays the same, so that the line is parsed once.
+    A server with this engine is read once per test run, and `read_at` stays the same, so that the line is parsed once.
     """
     from controlplane.catalogue.models import EngineLine
+    from controlplane.catalogue.selectors import described_engines, is_news
     from controlplane.catalogue.server_variables import line_id
     from controlplane.catalogue.services import engine_line_store
     from controlplane.gateway.product import product_of
     from controlplane.gateway.variables import variable_rows
 
-    if version not in _taught:
-        _taught[version] = variable_rows(connection, product_of(version)), datetime.now(UTC)
-    rows, read_at = _taught[version]
-    if not EngineLine.objects.filter(id=line_id(version)[0]).exists():
-        engine_line_store(server_version=version, rows=rows)
-        EngineLine.objects.filter(server_version=version).update(read_at=read_at)
+    version, minor_version = identity.engine_version, identity.minor_version
+    if (version, minor_version) not in _taught:
+        _taught[version, minor_version] = variable_rows(connection, product_of(version)), datetime.now(UTC)
+    rows, read_at = _taught[version, minor_version]
+    line = line_id(version)[0]
+    if is_news(line, minor_version, described_engines([line])):
+        engine_line_store(server_version=version, rows=rows, minor_version=minor_version)
+        EngineLine.objects.filter(id=line).update(read_at=read_at)
 
 
 @pytest.fixture
@@ -316,7 +322,9 @@ TOUCHED = (
 
 
 def _settings(server: TestServer) -> dict[str, str]:
+    """Returns the values that tests may have changed: those above, and all settings of the engine."""
     connection = server.connect()
-    found = {name: connection.variable(name) or "" for name in TOUCHED}
+    names = [*TOUCHED, *connection.name_values("SHOW GLOBAL VARIABLES LIKE 'fqc%'")]
+    found = {name: connection.variable(name) or "" for name in names}
     connection.close()
     return found

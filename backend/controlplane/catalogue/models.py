@@ -6,7 +6,7 @@ from django.db import models
 
 
 class EngineLine(models.Model):
-    """A line as one server described it.
+    """A line as servers described it: one that had no engine, then those that had a newer engine each.
 
     Definitions are never edited; a line that an administrator deletes is read again.
     """
@@ -15,6 +15,8 @@ class EngineLine(models.Model):
     product = models.CharField(max_length=16)
     version = models.CharField(max_length=16)
     server_version = models.CharField(max_length=128)
+    # The newest engine among the servers that described the line; none if no server had the engine.
+    minor_version = models.PositiveIntegerField(null=True)
     definitions = models.JSONField()
     read_at = models.DateTimeField()
     read_from = models.CharField(max_length=64, blank=True)  # name of the instance; empty in rows of older versions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
 
@@ -33,6 +33,20 @@ def line_list() -> list[Line]:
 def known_server_lines(ids: Iterable[str]) -> set[str]:
     """Returns those of these ids whose lines were read from a server."""
     return set(EngineLine.objects.filter(id__in=set(ids)).values_list("id", flat=True))
+
+
+def described_engines(ids: Iterable[str]) -> dict[str, int]:
+    """Returns the minor version of the newest engine with which each known line was described; 0 without an engine.
+
+    Servers often have no engine yet when they describe their line, and a newer engine may have further variables.
+    """
+    described = EngineLine.objects.filter(id__in=set(ids)).values_list("id", "minor_version")
+    return {id: minor_version or 0 for id, minor_version in described}
+
+
+def is_news(line: str, minor_version: int | None, described: Mapping[str, int]) -> bool:
+    """Returns whether a server with this engine, or with none, has variables that its line may lack."""
+    return line not in described or (minor_version or 0) > described[line]
 
 
 @lru_cache(maxsize=32)

@@ -18,13 +18,20 @@ from controlplane.gateway.errors import NotAServer
 
 
 @transaction.atomic
-def engine_line_store(*, server_version: str, rows: Iterable[tuple[Any, ...]], read_from: str = "") -> EngineLine:
-    """Stores a line.
+def engine_line_store(
+    *, server_version: str, rows: Iterable[tuple[Any, ...]], minor_version: int | None = None, read_from: str = ""
+) -> EngineLine:
+    """Stores a line. Variables that an earlier server had and this one lacks are kept.
 
-    `server_version` is `@@version`, `rows` come from `gateway.variables`, `read_from` is an instance's name.
+    `server_version` is `@@version`, `rows` come from `gateway.variables`, `minor_version` is the engine's and
+    None without the engine, `read_from` is an instance's name.
     """
     id, product, version = line_id(server_version)
     entries = _entries(rows, {"id": id, "product": product, "version": version})
+    earlier = EngineLine.objects.select_for_update().filter(id=id).first()
+    if earlier is not None:
+        names = {entry["name"] for entry in entries}
+        entries += [entry for entry in earlier.definitions if entry["name"] not in names]
     line, is_new = EngineLine.objects.update_or_create(
         id=id,
         defaults={
@@ -32,6 +39,7 @@ def engine_line_store(*, server_version: str, rows: Iterable[tuple[Any, ...]], r
             "version": version,
             "server_version": server_version,
             "definitions": entries,
+            "minor_version": max(filter(None, [minor_version, earlier and earlier.minor_version]), default=None),
             "read_at": timezone.now(),
             "read_from": read_from,
         },

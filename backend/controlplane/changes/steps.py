@@ -288,7 +288,7 @@ def _install_engine(run: Run, step: ChangeStep) -> None:
 
 def _connect(run: Run, step: ChangeStep) -> None:
     identity = read_identity(run.server)
-    learn_line(run.instance, run.server, identity.engine_version)
+    learn_line(run.instance, run.server, identity.engine_version, identity.minor_version)
     run.note(identity)
     step.new = identity.engine_version
 

@@ -19,7 +19,7 @@ from django.db.models import Q, prefetch_related_objects
 from django.utils import timezone
 
 from controlplane.catalogue.line import Line, rounding_parts
-from controlplane.catalogue.selectors import known_server_lines
+from controlplane.catalogue.selectors import described_engines, is_news
 from controlplane.changes.plan import is_never
 from controlplane.changes.planning import preview_wanted, situation_of
 from controlplane.changes.services import AT_ONCE, change_request
@@ -216,18 +216,22 @@ def _is_as_loaded(instance: Instance) -> bool:
 
 
 def _learn_lines(instances: list[Instance], work: Work) -> None:
-    """Reads each unknown or forgotten line from the first trusted server of that line that can describe it."""
+    """Reads each line that is unknown, or known without such an engine, from the first trusted server of that line that
+    can describe it. Servers with the newest engine are asked first.
+    """
     sources = [each for each in instances if each.describes_line and each.state == State.RUNNING]
     by_line: dict[str, list[Instance]] = {}
-    for each in sources:
+    for each in sorted(sources, key=lambda source: source.minor_version or 0, reverse=True):
         by_line.setdefault(server_line_id(each.engine_version), []).append(each)
-    for line in by_line.keys() - known_server_lines(by_line) - {""}:
-        any(_learn(each, work) for each in by_line[line][:MOST_ASKED])
+    described = described_engines(by_line)
+    for line in by_line.keys() - {""}:
+        news = [each for each in by_line[line] if is_news(line, each.minor_version, described)]
+        any(_learn(each, work) for each in news[:MOST_ASKED])
 
 
 def _learn(instance: Instance, work: Work) -> bool:
     with work.on(instance.pk), connected(instance, seconds=LEARN_SECONDS) as server:
-        return learn_line(instance, server, server.value("SELECT @@version"))
+        return learn_line(instance, server, server.value("SELECT @@version"), instance.minor_version)
     return False
 
 

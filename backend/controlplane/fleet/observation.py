@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from controlplane.catalogue.line import Line
 from controlplane.catalogue.sameness import is_same
-from controlplane.catalogue.selectors import known_server_lines
+from controlplane.catalogue.selectors import described_engines, is_news
 from controlplane.catalogue.server_variables import line_id
 from controlplane.catalogue.services import engine_line_store
 from controlplane.fleet.models import Instance, InstanceParameter
@@ -126,16 +126,18 @@ def note_identity(instance: Instance, identity: Identity, *, is_new_start: bool 
         setattr(instance, name, value)
 
 
-def learn_line(instance: Instance, server: Server, version: str) -> bool:
+def learn_line(instance: Instance, server: Server, version: str, minor_version: int | None) -> bool:
     """Stores all variables of the server's line in the catalogue, from the first trusted server that can describe them.
 
+    A server with a newer engine than those before describes the line again: the engine's variables are among them.
     Returns whether the catalogue now has the line from this server.
     """
-    if not instance.describes_line or known_server_lines([line_id(version)[0]]):
+    line = line_id(version)[0]
+    if not instance.describes_line or not is_news(line, minor_version, described_engines([line])):
         return False
     rows = variable_rows(server, product_of(version))
     if rows:
-        engine_line_store(server_version=version, rows=rows, read_from=instance.name)
+        engine_line_store(server_version=version, rows=rows, minor_version=minor_version, read_from=instance.name)
     return bool(rows)
 
 

@@ -1,6 +1,7 @@
 """Which servers describe the variables of their line to all: those that the product made, or that an admin trusts."""
 
 import pytest
+from django.conf import settings
 
 from controlplane.audit.models import AuditEvent
 from controlplane.catalogue.models import EngineLine
@@ -11,6 +12,7 @@ from controlplane.fleet.definitions import instance_line, unknown_line
 from controlplane.fleet.kept_connections import Connections
 from controlplane.fleet.models import Instance
 from controlplane.fleet.selectors import server_line_id
+from controlplane.gateway.engine import install_engine
 from testing.servers import row_for
 
 pytestmark = pytest.mark.django_db
@@ -114,6 +116,23 @@ def test_a_source_that_was_silent_when_it_was_registered_describes_its_line_late
     watch_silent()
     instance.refresh_from_db()
     assert (instance.state, EngineLine.objects.get().read_from) == ("running", instance.name)
+
+
+def test_a_server_that_gets_the_engine_later_describes_the_variables_of_the_engine(operator, own_server, look):
+    server = own_server()
+    instance = row_for(server, provider="external", is_catalogue_source=True)
+    line = EngineLine.objects.get()
+    line.definitions.append({**line.definitions[0], "name": "of_another_plugin"})
+    line.save()
+    assert "fqc_observe" not in instance_line(instance).definitions
+    install_engine(server, server.connect(), settings.ENGINE_LIBRARY)
+    look()
+    assert {"fqc_observe", OWN, "of_another_plugin"} <= instance_line(instance).definitions.keys()
+    assert EngineLine.objects.get().minor_version == Instance.objects.get().minor_version
+    assert "unknown_parameter" not in preview(operator, instance, "fqc_limit")
+    read_at = EngineLine.objects.get().read_at
+    look()
+    assert EngineLine.objects.get().read_at == read_at
 
 
 def test_a_source_that_answers_nonsense_keeps_no_other_from_describing_its_line(shared_server, look, monkeypatch):

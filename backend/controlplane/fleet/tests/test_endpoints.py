@@ -88,7 +88,7 @@ def test_a_new_template_is_for_the_line_of_most_instances(operator, viewer, inst
     viewer.get(f"/api/v1/instances/{instance.pk}/cache/status")
     instance.refresh_from_db()
     with connected(instance) as server:
-        learn_line(instance, server, instance.engine_version)
+        learn_line(instance, server, instance.engine_version, instance.minor_version)
     line = viewer.get("/api/v1/fleet/summary").json()["engine_line"]
     assert line.startswith("mariadb-")
     made = operator.post("/api/v1/templates", {"name": "mine", "values": {"aria_pagecache_buffer_size": "128M"}}).json()
