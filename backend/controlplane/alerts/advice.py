@@ -82,6 +82,16 @@ ADVICE: Mapping[str, Advice] = {
         "max_connections if the memory suffices.",
         "connections",
     ),
+    "replication_lag": Advice(
+        "The replica applies changes more slowly than its source makes them, or one long statement holds it up.",
+        "Look at the replica's process list for the statement that it applies. Results cached on a replica are as old "
+        "as its data: have reads that need the newest data go to the source.",
+    ),
+    "stopped_channels": Advice(
+        "Replication was stopped, a statement failed on the replica, or the source cannot be reached.",
+        "Run SHOW REPLICA STATUS on the replica: its Last_IO_Error and Last_SQL_Error say why. Then START REPLICA.",
+        "replication_lag",
+    ),
     "deadlocks_per_second": Advice(
         "Transactions lock the same rows in different orders.",
         "Read the newest one in SHOW ENGINE INNODB STATUS, and let both transactions lock in the same order.",

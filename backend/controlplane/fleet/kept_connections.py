@@ -1,8 +1,8 @@
 """Open connections to polled servers, kept between rounds: connecting costs ten times as much as a query.
 
 There is one set per process. A connection is opened again if the instance's address or account changed, and closed
-after any failure. Open connections are queried together on this thread; opening one blocks until the server answers, so
-it takes a thread.
+after any failure but that of a missing privilege. Open connections are queried together on this thread; opening one
+blocks until the server answers, so it takes a thread.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from controlplane.fleet.connection import address_of
 from controlplane.fleet.latecomers import Latecomers
 from controlplane.fleet.models import Instance
 from controlplane.gateway import bulk
-from controlplane.gateway.errors import GatewayError, NotUsable, Unreachable
+from controlplane.gateway.errors import GatewayError, NotUsable, PrivilegeMissing, Unreachable
 from controlplane.gateway.name_values import Values
 from controlplane.gateway.server import Limits, Server, open_server
 
@@ -142,6 +142,8 @@ class Connections:
             server = self._get(instance, limits, until)
             server.until = until
             yield server
+        except PrivilegeMissing:
+            raise  # the connection is as usable as before
         except GatewayError:
             self.drop(instance.pk)
             raise

@@ -59,8 +59,8 @@ def instance_polled() -> QuerySet[Instance]:
 
 
 def endpoint_list() -> QuerySet[Instance]:
-    """Returns the instances that answered last time, with only the columns that connecting to them needs."""
-    return Instance.objects.filter(state__in=ANSWERING).only(*CONNECTED_BY)
+    """Returns the instances that answered last time, with only the columns that a poll needs."""
+    return Instance.objects.filter(state__in=ANSWERING).only(*CONNECTED_BY, "engine_version")
 
 
 def instance_tagged(tags: dict[str, str]) -> QuerySet[Instance]:

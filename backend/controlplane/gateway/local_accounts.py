@@ -73,6 +73,7 @@ class Need(StrEnum):
     """A use of a server by the control plane, for which a user's own server account needs privileges."""
 
     MONITOR = "monitoring"
+    REPLICATION = "replication lag"
     CHANGE = "changing parameters"
     INSTALL = "installing"
 
@@ -80,11 +81,13 @@ class Need(StrEnum):
 NEEDS: dict[str, dict[Need, Grants]] = {
     MARIADB.name: {
         Need.MONITOR: [("PROCESS", "*.*")],
+        Need.REPLICATION: [("SLAVE MONITOR", "*.*")],
         Need.CHANGE: [("SUPER", "*.*")],
         Need.INSTALL: INSTALL_GRANTS,
     },
     MYSQL.name: {
         Need.MONITOR: [("PROCESS", "*.*"), *COUNTS_GRANTS[MYSQL.name]],
+        Need.REPLICATION: [("REPLICATION CLIENT", "*.*")],
         Need.CHANGE: [("SYSTEM_VARIABLES_ADMIN", "*.*")],
         Need.INSTALL: INSTALL_GRANTS,
     },

@@ -61,6 +61,9 @@ class Product:
     engine_symbol: bytes  # the symbol that a library exports if this product can load it
     install_engine: tuple[str, ...]
     statistics: TableStatistics
+    # Prefixes of versions, and the statement that shows the channels by which such a server replicates from others. The
+    # first prefix that matches counts.
+    replication_statuses: tuple[tuple[str, str], ...]
     not_tables: str  # a pattern of tables that are counted but hold no data; empty if there are none
     account_tables: tuple[str, ...]  # the tables that store the accounts and their passwords
     # true if a starting server deletes temporary tables in tmpdir, even those of other servers
@@ -107,6 +110,7 @@ MARIADB = LocalProduct(
         " WHERE TABLE_SCHEMA NOT IN %s AND TABLE_NAME NOT REGEXP %s"
         " ORDER BY ROWS_READ + ROWS_CHANGED DESC LIMIT 200",
     ),
+    replication_statuses=(("", "SHOW ALL SLAVES STATUS"),),
     not_tables="^seq_[0-9]+_to_[0-9]+(_step_[0-9]+)?$",  # virtual tables of the SEQUENCE engine
     account_tables=("mysql.global_priv", "mysql.user"),
     start_empties_tmpdir=True,
@@ -198,6 +202,12 @@ MYSQL = LocalProduct(
         " WHERE OBJECT_TYPE = 'TABLE' AND COUNT_STAR > 0 AND OBJECT_SCHEMA NOT IN %s AND OBJECT_NAME NOT REGEXP %s"
         " ORDER BY COUNT_READ + COUNT_WRITE DESC LIMIT 200",
     ),
+    # The newer words came with 8.0.22, and 8.4 has dropped the older ones.
+    replication_statuses=(
+        ("5.", "SHOW SLAVE STATUS"),
+        ("8.0.", "SHOW SLAVE STATUS"),
+        ("", "SHOW REPLICA STATUS"),
+    ),
     not_tables="",
     account_tables=("mysql.user",),
     start_empties_tmpdir=False,
@@ -284,3 +294,9 @@ def local_product(name: str) -> LocalProduct:
 def product_of(version: str) -> Product:
     """Returns the product that an `@@version` string belongs to."""
     return next(product for product in PRODUCTS if product.version_mark in version.lower())
+
+
+def replication_status(version: str) -> str:
+    """Returns the statement that shows the channels by which a server of this `@@version` replicates from others."""
+    known = product_of(version).replication_statuses
+    return next(statement for prefix, statement in known if version.startswith(prefix))

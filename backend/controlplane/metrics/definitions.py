@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .columns import COUNTER_COLUMNS, P95_SUM
+from .columns import COUNTER_COLUMNS, LAG, P95_SUM, STOPPED_CHANNELS
 
 SECONDS = "seconds"
 Terms = Mapping[str, int]  # column -> coefficient
@@ -229,6 +229,18 @@ _ALL = (
     _gauge(
         "lock_waiters", "lock_waiters", "Transactions that wait for a row lock", "Innodb_row_lock_current_waits",
         "count",
+    ),
+    MetricDefinition(
+        "replication_lag", "Replication lag", "seconds", "gauge", "Seconds_Behind_Source (MariaDB: _Master)",
+        "How far a replica is behind the server that it replicates from; of several channels, the slowest one. Nothing "
+        "for a server that does not replicate, and while replication is stopped, when the lag is not known.",
+        {LAG: 1},
+    ),
+    MetricDefinition(
+        "stopped_channels", "Stopped replication", "count", "gauge", "channels of which a thread does not run",
+        "Replication channels that are stopped, failed, or cannot reach their source. Nothing for a server that does "
+        "not replicate.",
+        {STOPPED_CHANNELS: 1},
     ),
     _gauge("most_connections", "most_connections", "Limit of connections", "max_connections", "count"),
     _gauge("uptime_seconds", "uptime_seconds", "Uptime", "Uptime", "seconds"),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from controlplane.gateway.numbers import MOST_COUNTED, whole
 
-from .columns import ANSWERED_WITHIN, COUNTERS, GAUGES, LOOKUPS, P95_SUM, VARIABLES
+from .columns import ANSWERED_WITHIN, COUNTERS, GAUGE_COLUMNS, GAUGES, LOOKUPS, P95_SUM, VARIABLES
 from .definitions import SECONDS
 from .quantiles import quantile
 
@@ -45,7 +45,7 @@ def reading_of(at: float, status: Mapping[str, str], variables: Mapping[str, str
 
 def growth(before: Reading | None, now: Reading, longest_seconds: float = LONGEST_SECONDS) -> Numbers:
     """Returns the columns of a sample: `seconds`, the growth of the counters in that time, and the present gauges."""
-    gauges = {column: now.numbers.get(column) for column in (*GAUGES, *VARIABLES)}
+    gauges = {column: now.numbers.get(column) for column in GAUGE_COLUMNS}
     seconds = _covered(before, now, longest_seconds)
     if before is None or seconds == 0:
         return {SECONDS: 0.0, **dict.fromkeys((*COUNTERS, LOOKUPS, P95_SUM), 0), **gauges}

@@ -29,6 +29,7 @@ from controlplane.metrics.intervals import LONGEST_SECONDS, Numbers, Reading, gr
 from controlplane.metrics.live import fleet_values
 from controlplane.metrics.models import Latest, Sample
 from controlplane.metrics.partitions import partitions_ensure
+from controlplane.metrics.replication import PROCESS_REPLICATION, Replication
 from controlplane.metrics.writing import Found, round_write
 from controlplane.near_caches.reports import Reported, reported_take
 from controlplane.near_caches.services import Listed, near_caches_note
@@ -74,13 +75,16 @@ def poll_if_due(now: float | None = None) -> Round | None:
     return done
 
 
-def poll_round(at: int, connections: Connections = PROCESS) -> Round:
+def poll_round(at: int, connections: Connections = PROCESS, replication: Replication = PROCESS_REPLICATION) -> Round:
     started = time.perf_counter()
     instances = list(endpoint_list())
     connections.keep_only({instance.pk for instance in instances})
     asked = connections.in_time(instances)
     with isolated(Duty.POLL) as work:
         readings = _read_all(asked, connections, work)
+        answering = [each for each in asked if each.pk in readings]
+        for pk, columns in replication.of(answering, time.monotonic(), connections, _limits()).items():
+            readings[pk] = replace(readings[pk], numbers={**readings[pk].numbers, **columns})
         partitions_ensure(Sample, at, at)
         work.together(readings, lambda found: _write(at, found))
     with isolated(Duty.NEAR_CACHES) as work:

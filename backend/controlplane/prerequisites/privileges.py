@@ -77,7 +77,7 @@ def privileges_for_cache(instance: Instance) -> list[InstanceFinding]:
         account = server.account
         found = [
             finding
-            for need, severity in _uses(instance).items()
+            for need, severity in _uses(instance, server).items()
             for finding in privileges_for(need, severity, instance, server)
         ]
     return found or [_met(account)]
@@ -90,15 +90,17 @@ def privileges_for(need: Need, severity: Severity, instance: Instance, server: S
     return [_missing(severity, "", server.account, grants, need.value)] if grants else []
 
 
-def _uses(instance: Instance) -> dict[Need, Severity]:
+def _uses(instance: Instance, server: Server) -> dict[Need, Severity]:
     """Returns the uses and how grave a missing privilege is.
 
-    If no engine can be loaded, missing privileges are not what blocks the cache.
+    If no engine can be loaded, missing privileges are not what blocks the cache. Replicas are nearly always read-only.
     """
     takes_engine = not engine_obstacle(instance)
     uses = {Need.MONITOR: Severity.ADVICE, Need.CHANGE: Severity.BLOCKING if takes_engine else Severity.ADVICE}
     if instance.minor_version is None and takes_engine:
         uses[Need.INSTALL] = Severity.ADVICE
+    if server.variable("read_only") == "1":
+        uses[Need.REPLICATION] = Severity.ADVICE
     return uses
 
 

@@ -3132,6 +3132,7 @@ export interface components {
          *     * `questions_per_second` - questions_per_second
          *     * `reads_per_second` - reads_per_second
          *     * `refused_connections_per_second` - refused_connections_per_second
+         *     * `replication_lag` - replication_lag
          *     * `row_lock_waits_per_second` - row_lock_waits_per_second
          *     * `running_threads` - running_threads
          *     * `samples_missing` - samples_missing
@@ -3144,6 +3145,7 @@ export interface components {
          *     * `slow_queries_per_second` - slow_queries_per_second
          *     * `stale_hits_per_second` - stale_hits_per_second
          *     * `statements_per_second` - statements_per_second
+         *     * `stopped_channels` - stopped_channels
          *     * `temporary_disk_ratio` - temporary_disk_ratio
          *     * `temporary_tables_per_second` - temporary_tables_per_second
          *     * `unreachable` - unreachable
@@ -3154,7 +3156,7 @@ export interface components {
          *     * `writes_per_second` - writes_per_second
          * @enum {string}
          */
-        MetricEnum: "answered_per_second" | "answers_unusable" | "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "change_failed" | "connections" | "connections_used_ratio" | "contained_errors_per_second" | "deadlocks_per_second" | "differences_per_second" | "disk_reads_per_second" | "disk_writes_per_second" | "drifted_parameters" | "engine_lost" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lock_waiters" | "lookups_per_second" | "memory_used_ratio" | "misses_per_second" | "most_connections" | "near_caches" | "near_caches_detached" | "near_hit_ratio" | "near_hits_per_second" | "near_misses_per_second" | "near_waits_per_second" | "near_writer_wait" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "p95_answer_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "reads_per_second" | "refused_connections_per_second" | "row_lock_waits_per_second" | "running_threads" | "samples_missing" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "served_per_second" | "server_reads_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "statements_per_second" | "temporary_disk_ratio" | "temporary_tables_per_second" | "unreachable" | "uptime_seconds" | "used_bytes" | "verified_per_second" | "write_share" | "writes_per_second";
+        MetricEnum: "answered_per_second" | "answers_unusable" | "buffer_pool_hit_ratio" | "buffer_pool_reads_per_second" | "buffer_pool_requests_per_second" | "cache_size_bytes" | "cached_queries" | "change_failed" | "connections" | "connections_used_ratio" | "contained_errors_per_second" | "deadlocks_per_second" | "differences_per_second" | "disk_reads_per_second" | "disk_writes_per_second" | "drifted_parameters" | "engine_lost" | "evictions_per_second" | "fragmentation" | "free_memory_bytes" | "hit_ratio" | "hits_per_second" | "inserts_per_second" | "invalidations_avoided_per_second" | "invalidations_per_second" | "lock_waiters" | "lookups_per_second" | "memory_used_ratio" | "misses_per_second" | "most_connections" | "near_caches" | "near_caches_detached" | "near_hit_ratio" | "near_hits_per_second" | "near_misses_per_second" | "near_waits_per_second" | "near_writer_wait" | "not_cached_per_second" | "observed_hit_ratio" | "observed_saved_time" | "p95_answer_time" | "pool_size_bytes" | "prune_ratio" | "prunes_per_second" | "questions_per_second" | "reads_per_second" | "refused_connections_per_second" | "replication_lag" | "row_lock_waits_per_second" | "running_threads" | "samples_missing" | "saved_bytes_per_second" | "saved_time" | "select_hit_ratio" | "selects_per_second" | "served_per_second" | "server_reads_per_second" | "slow_queries_per_second" | "stale_hits_per_second" | "statements_per_second" | "stopped_channels" | "temporary_disk_ratio" | "temporary_tables_per_second" | "unreachable" | "uptime_seconds" | "used_bytes" | "verified_per_second" | "write_share" | "writes_per_second";
         MetricSeries: {
             name: string;
             title: string;

@@ -22,8 +22,8 @@ export interface PanelPlan<Key extends string = string> {
   isHeadline?: boolean;
   /** The panel takes a whole row of the grid. */
   isWide?: boolean;
-  /** The panel is only shown if it has figures above 0; most servers never have any. */
-  isOptional?: boolean;
+  /** Hides the panel until it has such a figure, since most servers never have any. */
+  isShownFrom?: 'anyFigure' | 'figuresAbove0';
 }
 
 /** The chart of hits against inserts, with near caches. Each read is counted in exactly one of its lines. */
@@ -84,11 +84,12 @@ export function domainOf({ times, step_seconds }: MetricAnswer): [number, number
 }
 
 export function isShown(plan: PanelPlan, sources: Source[]): boolean {
-  if (!plan.isOptional) return true;
+  if (!plan.isShownFrom) return true;
   const plotted = sources
     .flatMap(({ answer }) => answer.series)
     .filter(({ name }) => plan.metrics.includes(name));
-  return plotted.some(({ values }) => values.some(Boolean));
+  const figures = plotted.flatMap(({ values }) => values).filter((value) => value !== null);
+  return figures.some((figure) => figure > 0 || plan.isShownFrom === 'anyFigure');
 }
 
 export function buildPanel(plan: PanelPlan, sources: Source[], annotations: Annotation[]): TimeChartModel {

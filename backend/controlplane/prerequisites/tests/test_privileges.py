@@ -76,6 +76,17 @@ def test_the_check_names_what_the_account_lacks_for_each_use_with_statements_tha
     assert checked["is_ready"]
 
 
+def test_a_read_only_server_tells_which_privilege_shows_its_replication_lag(own_server):
+    server = own_server()
+    owner = server.connect()
+    instance = limited(server, owner, f"GRANT PROCESS, SUPER ON *.* TO {ACCOUNT}")
+    owner.run("SET GLOBAL read_only = ON")
+    [found] = [each for each in instance_check(instance)["findings"] if each.needed.endswith("for replication lag")]
+    assert found.severity == "advice"
+    assert found.action.statements == (f"GRANT SLAVE MONITOR ON *.* TO {ACCOUNT};",)
+    owner.close()
+
+
 def test_a_server_that_has_no_engine_yet_tells_who_may_install_it(own_server):
     server = own_server()
     with_everything = server.connect()

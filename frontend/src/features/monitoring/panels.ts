@@ -13,6 +13,7 @@ type Key =
   | 'answerTime'
   | 'connectionsUsed'
   | 'locks'
+  | 'replication'
   | 'temporary'
   | 'disk'
   | 'pageReads'
@@ -43,8 +44,9 @@ export const PANELS: PanelPlan<Key>[] = [
   { key: 'temporary', metrics: ['temporary_disk_ratio'] },
   { key: 'disk', metrics: ['disk_reads_per_second', 'disk_writes_per_second'] },
   { key: 'pageReads', metrics: ['buffer_pool_reads_per_second'] },
-  { key: 'observed', metrics: ['observed_hit_ratio'], isWide: true, isOptional: true },
-  { key: 'stale', metrics: ['stale_hits_per_second'], isWide: true, isOptional: true },
+  { key: 'replication', metrics: ['replication_lag'], isWide: true, isShownFrom: 'anyFigure' },
+  { key: 'observed', metrics: ['observed_hit_ratio'], isWide: true, isShownFrom: 'figuresAbove0' },
+  { key: 'stale', metrics: ['stale_hits_per_second'], isWide: true, isShownFrom: 'figuresAbove0' },
 ];
 
 /** The panels of the near cache page. */

@@ -456,6 +456,7 @@ export const enPages = {
   'monitoring.panel.answerTime': 'Answer time, 95th percentile',
   'monitoring.panel.connectionsUsed': 'Connections in use',
   'monitoring.panel.locks': 'Row locks',
+  'monitoring.panel.replication': 'Replication lag',
   'monitoring.panel.temporary': 'Temporary tables on disk',
   'monitoring.panel.disk': 'Disk',
   'monitoring.panel.slow': 'Slow statements',

@@ -105,7 +105,13 @@ const NAMES: Record<string, () => string[]> = {
       ...named(source('access.py'), /Access\(NEVER, "(\w+)"/g),
     ].sort(),
   alertRule: () =>
-    ['0002_low_hit_ratio.py', '0005_state_rules.py', '0007_look_rules.py', '0008_server_health.py']
+    [
+      '0002_low_hit_ratio.py',
+      '0005_state_rules.py',
+      '0007_look_rules.py',
+      '0008_server_health.py',
+      '0009_replication.py',
+    ]
       .flatMap((file) => named(source(file), /^ +"name": "([^"]+)"/gm))
       .sort(),
   template: () => named(source('system_templates.yaml'), /^- id: (\S+)/gm),

@@ -542,6 +542,7 @@ export const zh: Messages = {
   'monitoring.panel.answerTime': '应答时间（95 百分位）',
   'monitoring.panel.connectionsUsed': '连接使用率',
   'monitoring.panel.locks': '行锁',
+  'monitoring.panel.replication': '复制延迟',
   'monitoring.panel.temporary': '磁盘临时表',
   'monitoring.panel.disk': '磁盘',
   'monitoring.panel.slow': '慢查询',

@@ -19,6 +19,8 @@ const METRICS: Record<string, [title: string, formula: string]> = {
   refused_connections_per_second: ['达到上限而拒绝的连接', 'Connection_errors_max_connections 增量 / 秒数'],
   disk_reads_per_second: ['磁盘读', 'Innodb_data_reads 增量 / 秒数'],
   disk_writes_per_second: ['磁盘写', 'Innodb_data_writes 增量 / 秒数'],
+  replication_lag: ['复制延迟', 'Seconds_Behind_Source（MariaDB：_Master）'],
+  stopped_channels: ['停止的复制通道', '有线程未运行的通道数'],
   lock_waiters: ['正在等待行锁的事务', 'Innodb_row_lock_current_waits'],
   most_connections: ['连接数上限', 'max_connections'],
   p95_answer_time: ['应答时间（95 百分位）', 'Fqc_answered_in_* 的 95 百分位，按 Fqc_answered 加权'],
@@ -633,6 +635,7 @@ const FACTS: ToldWords = {
   'lacked.none': '无',
   'rule.all': '整个列表',
   'use.monitoring': '监控',
+  'use.replication lag': '查看复制延迟',
   'use.changing parameters': '修改参数',
   'use.installing': '安装引擎',
   'use.setting': '设置该参数',
@@ -842,6 +845,8 @@ const ALERT_RULES: ToldWords = {
   'answers that cannot be used': '无法使用的应答',
   'connections running out': '连接即将用尽',
   deadlocks: '死锁',
+  'replica behind': '复制延迟',
+  'replication stopped': '复制停止',
   'temporary tables on disk': '临时表写入磁盘',
 };
 
@@ -891,6 +896,14 @@ const CAUSES: Record<string, [cause: string, action: string]> = {
   connections_used_ratio: [
     '应用打开的连接比以前多，或没有归还连接。',
     '在服务器上执行 SHOW PROCESSLIST，查看哪些连接处于 Sleep。限制应用的连接池，或在内存足够时增大 max_connections。',
+  ],
+  replication_lag: [
+    '副本应用变更的速度低于源服务器产生变更的速度，或被一条耗时的语句阻塞。',
+    '在副本的进程列表中查看正在应用的语句。副本上缓存的结果与其数据一样旧：需要最新数据的读取应发往源服务器。',
+  ],
+  stopped_channels: [
+    '复制被停止，某条语句在副本上执行失败，或无法连接源服务器。',
+    '在副本上执行 SHOW REPLICA STATUS，Last_IO_Error 和 Last_SQL_Error 说明原因。然后执行 START REPLICA。',
   ],
   deadlocks_per_second: [
     '事务以不同的顺序锁定相同的行。',

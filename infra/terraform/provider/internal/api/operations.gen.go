@@ -376,6 +376,7 @@ const (
 	MetricEnumQuestionsPerSecond            MetricEnum = "questions_per_second"
 	MetricEnumReadsPerSecond                MetricEnum = "reads_per_second"
 	MetricEnumRefusedConnectionsPerSecond   MetricEnum = "refused_connections_per_second"
+	MetricEnumReplicationLag                MetricEnum = "replication_lag"
 	MetricEnumRowLockWaitsPerSecond         MetricEnum = "row_lock_waits_per_second"
 	MetricEnumRunningThreads                MetricEnum = "running_threads"
 	MetricEnumSamplesMissing                MetricEnum = "samples_missing"
@@ -388,6 +389,7 @@ const (
 	MetricEnumSlowQueriesPerSecond          MetricEnum = "slow_queries_per_second"
 	MetricEnumStaleHitsPerSecond            MetricEnum = "stale_hits_per_second"
 	MetricEnumStatementsPerSecond           MetricEnum = "statements_per_second"
+	MetricEnumStoppedChannels               MetricEnum = "stopped_channels"
 	MetricEnumTemporaryDiskRatio            MetricEnum = "temporary_disk_ratio"
 	MetricEnumTemporaryTablesPerSecond      MetricEnum = "temporary_tables_per_second"
 	MetricEnumUnreachable                   MetricEnum = "unreachable"
@@ -495,6 +497,8 @@ func (e MetricEnum) Valid() bool {
 		return true
 	case MetricEnumRefusedConnectionsPerSecond:
 		return true
+	case MetricEnumReplicationLag:
+		return true
 	case MetricEnumRowLockWaitsPerSecond:
 		return true
 	case MetricEnumRunningThreads:
@@ -518,6 +522,8 @@ func (e MetricEnum) Valid() bool {
 	case MetricEnumStaleHitsPerSecond:
 		return true
 	case MetricEnumStatementsPerSecond:
+		return true
+	case MetricEnumStoppedChannels:
 		return true
 	case MetricEnumTemporaryDiskRatio:
 		return true
@@ -1096,6 +1102,7 @@ type AlertRuleWriteRequest struct {
 	// * `questions_per_second` - questions_per_second
 	// * `reads_per_second` - reads_per_second
 	// * `refused_connections_per_second` - refused_connections_per_second
+	// * `replication_lag` - replication_lag
 	// * `row_lock_waits_per_second` - row_lock_waits_per_second
 	// * `running_threads` - running_threads
 	// * `samples_missing` - samples_missing
@@ -1108,6 +1115,7 @@ type AlertRuleWriteRequest struct {
 	// * `slow_queries_per_second` - slow_queries_per_second
 	// * `stale_hits_per_second` - stale_hits_per_second
 	// * `statements_per_second` - statements_per_second
+	// * `stopped_channels` - stopped_channels
 	// * `temporary_disk_ratio` - temporary_disk_ratio
 	// * `temporary_tables_per_second` - temporary_tables_per_second
 	// * `unreachable` - unreachable
@@ -1928,6 +1936,7 @@ type InstanceState string
 // * `questions_per_second` - questions_per_second
 // * `reads_per_second` - reads_per_second
 // * `refused_connections_per_second` - refused_connections_per_second
+// * `replication_lag` - replication_lag
 // * `row_lock_waits_per_second` - row_lock_waits_per_second
 // * `running_threads` - running_threads
 // * `samples_missing` - samples_missing
@@ -1940,6 +1949,7 @@ type InstanceState string
 // * `slow_queries_per_second` - slow_queries_per_second
 // * `stale_hits_per_second` - stale_hits_per_second
 // * `statements_per_second` - statements_per_second
+// * `stopped_channels` - stopped_channels
 // * `temporary_disk_ratio` - temporary_disk_ratio
 // * `temporary_tables_per_second` - temporary_tables_per_second
 // * `unreachable` - unreachable
