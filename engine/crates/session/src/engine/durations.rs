@@ -15,12 +15,13 @@ pub const BOUNDS_US: [u64; 16] = [
 pub struct Durations([Tally; BOUNDS_US.len() + 1]);
 
 impl Durations {
+    /// Counts a statement that took this time.
     pub fn add(&self, nanoseconds: u64) {
         self.0[BOUNDS_US.partition_point(|bound| bound * 1000 < nanoseconds)].add(1);
     }
 
-    /// Cumulative counts: for each bound, the statements that took no longer; at last, all of them. `instant` adds
-    /// statements that took almost no time.
+    /// Cumulative counts: for each bound, the statements that took no longer; at last, all of them. `instant` is a number of
+    /// further statements that took almost no time, such as hits.
     pub fn within(&self, instant: u64) -> [u64; BOUNDS_US.len() + 1] {
         let mut sum = instant;
         std::array::from_fn(|index| {
