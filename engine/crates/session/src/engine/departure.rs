@@ -16,7 +16,7 @@ pub const REFUSAL: &str = "fqc was uninstalled, nothing is cached: it goes when 
 /// changing plugins.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What is known about the plugin: the server keeps it, may be uninstalling it, or is certainly doing so.
+/// The three answers to whether the plugin is being uninstalled: no, perhaps, certainly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Fate {
     #[default]

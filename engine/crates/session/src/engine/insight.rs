@@ -32,7 +32,7 @@ pub struct Insight {
     chosen: AtomicU64,
 }
 
-/// What is kept of a result to find out later whether it would still be current.
+/// The part of a result that shows later whether the result would still be current.
 pub struct Validity {
     stamp: Stamp,
     layout: Layout,
