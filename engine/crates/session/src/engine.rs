@@ -225,7 +225,7 @@ impl Engine {
         self.ages.now_ns()
     }
 
-    /// True if a result with this basis may be served to any client: it is current, or a rule lets it outlive writes.
+    /// True if a result with this basis may still be served: it is current, or a rule lets it outlive writes.
     pub(crate) fn is_alive(&self, basis: Basis) -> bool {
         basis.is_alive(&self.versions, &self.ages)
     }

@@ -88,8 +88,8 @@ impl Table {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Called before a statement that defines the table runs. Until `redefine` or `end_definition`, one of which must follow, its key
-    /// column is withheld.
+    /// Called before a statement that defines the table runs. Its key column is withheld until the matching call of `redefine` or
+    /// `end_definition`.
     pub fn begin_definition(&self) {
         self.defining.fetch_add(1, Ordering::AcqRel);
     }
