@@ -1,6 +1,6 @@
 //! The engine's decisions about commands and responses, which the host carries out, and the interface for answers.
 
-/// What the host must do with a command of the client.
+/// The action that the host must take for a command of the client.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Send the packet to the server unchanged.
@@ -14,7 +14,7 @@ pub enum Decision {
     Answered,
 }
 
-/// What the host must do with a piece of the server's response.
+/// The action that the host must take for a piece of the server's response.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Reply {
     /// Send this piece to the client.
