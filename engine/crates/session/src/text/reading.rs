@@ -209,7 +209,8 @@ impl Reading {
         matches!(self.statement.kind, Read(_) | Write | Begin(_) | Commit(_) | Rollback(_))
     }
 
-    /// The number of the shape that counts this read; `NOBODY` for other statements and for a read without a shape.
+    /// The id of the shape that counts this read. For other statements, and for a read without a shape, the id of all shapes that have no
+    /// counters of their own.
     pub fn shape(&self, digests: &Digests) -> ShapeId {
         self.digest.as_ref().map_or(NOBODY, |digest| digests.find(digest.id, || sql::abbreviated(&digest.text)))
     }

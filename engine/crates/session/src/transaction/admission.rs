@@ -11,7 +11,7 @@ use cache::{CellId, Stamp, Versions};
 /// Whether a stored result may be served now, and what the engine has to do first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It may be served at once.
+    /// The result may be served at once.
     Serve,
     /// The server must begin the transaction first. The engine sends a BEGIN, and then the read is tried again.
     Begin,

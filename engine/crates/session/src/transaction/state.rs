@@ -33,7 +33,7 @@ pub enum Snapshot {
     Possibly(Stamp),
     /// The snapshot is open. The stamp was read before it was opened, so it sees everything up to the stamp.
     Open(Stamp),
-    /// It is not known whether or when a snapshot was opened: nothing is served or stored that depends on that.
+    /// Whether or when a snapshot was opened is not known: nothing is served or stored that depends on that.
     Unknown,
 }
 
@@ -159,8 +159,7 @@ impl Transaction {
         }
     }
 
-    /// Notes that a statement has run of which it is not known whether it has opened the snapshot. `moment` is the stamp from
-    /// before it.
+    /// Notes that a statement has run that may or may not have opened the snapshot. `moment` is the stamp from before it.
     pub fn after_other(&mut self, moment: Stamp) {
         if self.snapshot == Snapshot::NotYet {
             self.snapshot = Snapshot::Possibly(moment);
