@@ -109,8 +109,8 @@ impl Bystander {
         }
     }
 
-    /// Closes the tables of which no changed row was reported. A thread that locks a table for its rows changes some of them,
-    /// so they are unknown.
+    /// Closes a whole table if no changed row of it was reported. A thread that locks a table for its rows changes some of
+    /// them, so they are unknown.
     fn closes_untold(&mut self, engine: &Engine) {
         for told in self.told.iter().filter(|told| !told.has_rows) {
             self.writes.close(engine, told.table.whole);

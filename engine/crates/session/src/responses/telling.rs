@@ -13,7 +13,7 @@ use cache::{CellId, Entry, Stamp};
 use feed::{NearId, Who};
 
 impl Session {
-    /// None if this connection is no feed of a near cache. Otherwise the near cache's number, or an inner None if it could not attach: the
+    /// The near cache whose feed this connection is; None if it is no feed. The inner value is None if the near cache could not attach: the
     /// host must then end the connection.
     pub fn feed(&self) -> Option<Option<NearId>> {
         self.near.feed
