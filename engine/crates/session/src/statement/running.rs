@@ -64,7 +64,7 @@ pub(crate) struct Running {
     pub effect: Effect,
     /// When the server got the command. None for commands that are no statement of the client.
     pub started_ns: Option<u64>,
-    /// What is recorded of a read, so that its result can be stored. None for other commands and for reads that are not cached.
+    /// The recording of a read, so that its result can be stored. None for other commands and for reads that are not cached.
     pub read: Option<Recording>,
     /// How the response is changed for the client. It is held back until it is complete.
     pub rendering: Option<Rendering>,
