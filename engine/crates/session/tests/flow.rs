@@ -309,7 +309,7 @@ fn a_read_under_set_transaction_runs_on_the_server() {
     assert!(a.is_served(READ), "the read has used it up");
 }
 
-/// Sends reads that never repeat, until hardly any result of their shape is stored.
+/// Sends reads of one shape that never repeat, until hardly any result of that shape is stored.
 fn grow_poor(talk: &mut Talk) {
     talk.engine.settings().set_adapts(true);
     for number in 0..40_000 {

@@ -8,7 +8,8 @@ use talk::{AUTOCOMMIT, Talk, connect, engine_of};
 
 const READ: &str = "SELECT v FROM t WHERE w = 1";
 
-/// The decision about a read after a statement that may have set anything.
+/// Stores the result of `READ`, runs the statement `EXECUTE s`, which may have set anything, and returns the decision
+/// about `READ` after it.
 fn after_execute(talk: &mut Talk) -> Decision {
     talk.read(READ, "one", AUTOCOMMIT);
     assert!(talk.is_served(READ));

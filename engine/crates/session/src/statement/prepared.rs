@@ -191,7 +191,7 @@ impl Statements {
         self.by_name.extend(named);
     }
 
-    /// Called after a prepare that has failed: it is not known from here on which statement is the last one.
+    /// Called after a prepare that has failed: from here on it is not known which statement was prepared last.
     pub fn forget_last(&mut self) {
         self.last = None;
     }

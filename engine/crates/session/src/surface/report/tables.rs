@@ -50,7 +50,7 @@ fn count(table: &Table) -> (u64, u64) {
     (table.reads.load(Ordering::Relaxed), table.writes.load(Ordering::Relaxed))
 }
 
-/// What is stored for each table, by the table's cell of any change.
+/// The stored results that may still be served, summed up for each table. The key is the table's cell of any change.
 fn held(engine: &Engine) -> HashMap<CellId, Held> {
     let mut held: HashMap<CellId, Held> = HashMap::new();
     engine.cache().visit(&cache::pin(), |entry| {
