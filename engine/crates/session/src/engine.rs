@@ -66,7 +66,8 @@ pub struct Engine {
     feed: Feed,
 }
 
-/// One million cells for rows and an eighth of that for blocks of rows: nine megabytes when all are in use.
+/// The rows of all tables share one million version cells (2 to this power), and the blocks of rows an eighth of that: nine
+/// megabytes when all are in use.
 const ROW_BITS: u32 = 20;
 const BLOCK_BITS: u32 = 17;
 
@@ -99,7 +100,7 @@ impl Engine {
         }
     }
 
-    /// Product and version of the server.
+    /// The data about the server's product and series that the engine goes by.
     pub fn flavour(&self) -> &'static Flavour {
         self.flavour
     }
@@ -177,7 +178,8 @@ impl Engine {
         &self.ages
     }
 
-    /// Drops all stored results and those waiting to be stored, and frees their memory.
+    /// Drops all stored results and those waiting to be stored, and frees their memory. Results of reads that are running may
+    /// still be stored.
     pub fn drop_results(&self) {
         self.drop_late();
         self.cache.clear();
@@ -302,8 +304,8 @@ impl Engine {
         self.feed.admit(true);
     }
 
-    /// Suspends the engine: it follows and serves nothing, and drops all results. Returns when no near cache has a lease any
-    /// more. Must not be called by two threads at once, nor while the engine is already suspended.
+    /// Suspends the engine: it follows and serves nothing, and drops all results. Blocks until no near cache may serve results
+    /// any more. Must not be called by two threads at once, nor while the engine is already suspended.
     pub fn rest(&self) {
         self.feed.admit(false);
         self.detach_all();
@@ -312,8 +314,8 @@ impl Engine {
     }
 
     /// Puts the engine into light mode: it drops all results, serves nothing, and follows sessions by their packets only.
-    /// Returns when no near cache has a lease any more. Must not be called by two threads at once, and only while the engine is
-    /// awake.
+    /// Blocks until no near cache may serve results any more. Must not be called by two threads at once, and only while the
+    /// engine is awake.
     pub fn doze(&self) {
         self.feed.admit(false);
         self.detach_all();

@@ -126,7 +126,7 @@ impl Engine {
         feed.marks.unmark_all(id);
     }
 
-    /// Detaches all near caches. Blocks until none of them has a lease any more, so that none serves results.
+    /// Detaches all near caches. Blocks until none of them may serve results any more, because its lease has expired.
     pub fn detach_all(&self) {
         let feed = self.feed();
         let mut state = feed.state();
@@ -220,7 +220,7 @@ impl Engine {
         (self.feed().state().nears.list().cloned().collect(), self.now_ns())
     }
 
-    /// Totals over all near caches since the server started.
+    /// The totals over all near caches of this server since it was started, as they are now.
     pub fn near_counts(&self) -> NearCounts {
         let state = self.feed().state();
         state.counting.now(state.nears.list().count(), self.now_ns())

@@ -43,7 +43,7 @@ sql::reasons! {
 }
 
 /// Reasons that are temporary or concern one session. They say nothing about whether the results of a statement are
-/// worth storing, so the statistics ignore them.
+/// worth storing, so the statistics do not count them against the statement.
 pub(crate) const PASSING: [Own; 12] = [
     Own::TableUnknown,
     Own::ViewUnknown,

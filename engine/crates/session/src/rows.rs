@@ -23,7 +23,7 @@ use wire::{Execute, Outcome, OutcomeKind};
 
 /// Largest number of rows of one write that are tracked. A write of more rows closes the whole table.
 const MOST_WRITTEN: usize = 64;
-/// Largest number of cells that a transaction remembers. Beyond it, its writes close whole tables.
+/// Largest number of version cells that a transaction remembers as written. Beyond it, its writes close whole tables.
 pub(crate) const MOST_REMEMBERED: usize = 192;
 /// Longest text in bytes that is examined for the rows it touches.
 const LONGEST: usize = 16 * 1024;
@@ -36,7 +36,7 @@ enum Touched {
     Generated,
 }
 
-/// True for a write, and for a read that locks rows like a write.
+/// True for a write, and for a read that locks rows like a write (SELECT ... FOR UPDATE).
 fn may_write_rows(kind: &Kind) -> bool {
     matches!(kind, Kind::Write) || matches!(kind, Kind::Read(read) if read.refusal == Some(Refusal::LockingRead))
 }

@@ -9,8 +9,8 @@ use wire::ok_packet;
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 const OFF: u16 = 0;
 
-/// Wakes the engine as the host does. What sessions did in light mode was decided to be known, and all tables were
-/// looked up again.
+/// Wakes the engine as the host does: decides that nothing was missed in the last light mode, and looks up the tables
+/// again.
 fn wake(engine: &Engine) {
     wake_as(engine, false);
 }

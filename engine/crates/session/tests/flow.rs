@@ -164,7 +164,8 @@ fn found_rows_after_a_served_read_are_told_to_the_server_first() {
     assert_eq!(a.ask("SELECT FOUND_ROWS()"), Decision::Forward);
 }
 
-/// After a read that fails once it has sent rows, the server's FOUND_ROWS() counts these rows.
+/// After a read that fails once it has sent rows, the server's FOUND_ROWS() counts these rows. If it fails before,
+/// FOUND_ROWS() is still that of the read before it, which the server may not have seen.
 #[test]
 fn found_rows_of_a_served_read_are_told_after_one_that_fails_before_it_begins() {
     let half = &rows("one", AUTOCOMMIT)[..];

@@ -358,7 +358,8 @@ fn a_result_of_an_engine_that_joins_transactions_is_told_not_to_be_for_them() {
     }
 }
 
-/// This message about the session lets a near cache answer the first read after a `SET`, a `USE` or a write.
+/// After a command without a report about a result, the near cache gets a report about the session. With it, it can
+/// answer the first read after a `SET`, a `USE` or a write.
 #[test]
 fn as_what_a_session_stands_is_told_at_the_end_of_each_command_of_which_nothing_else_is() {
     let engine = engine();

@@ -7,7 +7,8 @@ use crate::statement::running::{Purpose, Running};
 use wire::{Command, Execute, Expect, Header, Query};
 
 impl Session {
-    /// Returns the packet of a query with this text.
+    /// Returns the packet of a COM_QUERY with this text, as the engine sends it to the server on this connection. Nothing is
+    /// noted as running yet.
     pub(crate) fn own_query(&self, text: &[u8]) -> Vec<u8> {
         Query::packet(text, self.identity.capabilities())
     }

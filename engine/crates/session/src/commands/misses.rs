@@ -166,7 +166,8 @@ impl Session {
         self.work.running = Some(running);
     }
 
-    /// Notes temporary tables and session habits that a compound statement or a routine may create without any report of it.
+    /// Notes temporary tables that a compound statement or a routine may create without any report of it, and settings that it
+    /// may make whose side effects the session then expects of its statements.
     pub(crate) fn note_temporary(&mut self, kind: &Kind, text: &[u8]) {
         if may_be_anything(kind) && !matches!(kind, Kind::Execute(_)) {
             self.identity.note_habits(text);
@@ -196,7 +197,8 @@ impl Session {
         }
     }
 
-    /// Closes the cells of tables that a DDL statement names.
+    /// Closes the version cells of tables that a DDL statement names, as a definition of them. Closes everything if names
+    /// cannot be compared reliably.
     fn close_defined(&mut self, engine: &Engine, names: &[sql::TableName]) {
         if !engine.settings().tells_case() {
             return self.writes.close_everything(engine, true);

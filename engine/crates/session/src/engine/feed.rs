@@ -17,7 +17,7 @@ pub type Waker = Arc<dyn Fn() + Send + Sync>;
 /// The near caches that are attached to this server. A near cache is a cache next to clients, which serves results
 /// under a lease; its feed is the connection over which it receives invalidations.
 pub struct Feed {
-    /// A near cache is attached, or a lease may still be running.
+    /// A near cache is attached, or one that has left may still serve results for a while.
     pub(crate) has_nears: AtomicBool,
     /// A near cache has tried to attach, and the last attached one has not left since.
     pub(crate) is_wanted: AtomicBool,
@@ -68,7 +68,8 @@ impl Default for Feed {
 }
 
 impl Feed {
-    /// True if a near cache is attached, or if a lease may still be running.
+    /// True if a near cache is attached, or if one that has left may still serve results for a while. Writers must then
+    /// announce what they close.
     #[inline]
     pub fn has_nears(&self) -> bool {
         self.has_nears.load(Ordering::Relaxed)

@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub struct Insight {
     pub digests: Digests,
     pub curve: Curve<Validity>,
-    /// Requests whose result was not stored because results of their shape are rarely reused.
+    /// Reads whose result was not stored because results of their shape (the text without its literals) are rarely reused.
     pub(super) passed_over: Tally,
-    /// Requests of observed sessions that the cache would have stored or served if it had been on.
+    /// Reads of sessions with the cache off (`fqc_observe`) that the cache would have stored or served if it had been on.
     pub(super) observed: Tally,
     /// Hits that the server ran all the same, so that its result could be compared with the stored one. `differences` counts
     /// those where the two were different.
@@ -49,9 +49,9 @@ impl Validity {
     }
 }
 
-/// Largest number of differences that are kept for the log until they are taken.
+/// Largest number of statements with differing results that are kept for the log until they are taken.
 const UNTOLD: usize = 20;
-/// Bytes that a result takes in the index.
+/// Bytes that a result takes in the index of the cache, besides its entry.
 const INDEX_BYTES: usize = 16;
 
 impl Insight {
@@ -99,12 +99,13 @@ impl Insight {
         self.digests.observed(shape, cost_ns / 1000, would_hit);
     }
 
-    /// Notes the tables of a result that was stored, or would have been.
+    /// Notes the tables that a result of this shape was read from. It was stored, or would have been if the cache had been on.
+    /// `tables` are their cells of any change.
     pub(crate) fn read_from(&self, shape: ShapeId, tables: impl Iterator<Item = CellId>) {
         self.digests.reads(shape, tables.map(|cell| cell.0));
     }
 
-    /// Counts a result that will not be stored because results of its shape are rarely reused.
+    /// Counts a read whose result will not be stored because results of its shape are rarely reused. `hash` is that of its key.
     pub(crate) fn passed_over(&self, hash: u64) {
         self.passed_over.add(1);
         if self.curve.wants(hash) {
@@ -144,7 +145,8 @@ impl Insight {
         self.rules().has_ttl()
     }
 
-    /// Returns what the rules say about a read of these tables by this account.
+    /// Returns what the rules of `fqc_rules` say about a read of these tables by this account: cache as usual, never, or serve
+    /// for a time even if stale.
     pub fn caching(&self, shape: ShapeId, account: &Account, tables: &[Arc<Table>]) -> Caching {
         let word = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let account = format!("{}@{}", word(&account.user), word(&account.host));

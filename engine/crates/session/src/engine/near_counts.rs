@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 /// After this time, a near cache that disappeared is not expected back.
 const EXPECTED_NS: u64 = 3_600_000_000_000;
-/// Largest number of names of near caches that disappeared.
+/// Largest number of near caches that are remembered as having disappeared.
 const MOST_DETACHED: usize = 1000;
 
 /// Totals over all near caches of this server, as they were at one moment.

@@ -22,7 +22,7 @@ pub struct Questions {
 
 #[derive(Default)]
 struct Present {
-    /// A look-up is running.
+    /// The host is looking up a table or view on the server.
     is_under_way: bool,
     /// A statement stopped waiting before the look-up had ended.
     was_overtaken: bool,

@@ -51,7 +51,7 @@ pub struct Table {
     pub outlived: AtomicU64,
     /// Number of definitions of the table so far.
     defined: AtomicU64,
-    /// Number of statements that are defining it now.
+    /// Number of statements that are defining the table now.
     defining: AtomicU64,
     /// The verdict in the lower three bits, and above them the era in which it was given.
     verdict: AtomicU64,

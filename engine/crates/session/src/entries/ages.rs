@@ -7,7 +7,7 @@ use insight::Timeline;
 pub struct Ages {
     /// Maps stamps to times. It is kept up to date only while some rule allows serving stale results.
     timeline: Timeline,
-    /// Returns a monotonic time in nanoseconds.
+    /// The host's clock: returns a monotonic time in nanoseconds.
     clock: fn() -> u64,
 }
 

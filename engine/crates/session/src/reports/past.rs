@@ -12,16 +12,16 @@ use sql::{Filter, Kind, LexMode, Refusal, Show};
 pub struct Older {
     /// The server's id of the thread or connection.
     pub thread: u64,
-    /// Identifies the statement together with `thread`.
+    /// Distinguishes the statement from earlier ones of the same thread.
     pub number: u64,
-    /// Empty if the server does not show it.
+    /// The text of the statement. Empty if the server does not show it.
     pub text: Vec<u8>,
 }
 
 /// The statements that were already running when the engine began to watch and have not ended yet. While it exists, the cell
 /// that every result depends on is closed, so nothing is stored or served.
 pub struct Past {
-    /// None before the first look.
+    /// The statements that have not ended yet. None before the first look.
     running: Option<Vec<Older>>,
     /// One of these statements may change what new sessions inherit.
     is_changing: bool,

@@ -46,8 +46,8 @@ pub struct Identity {
     variables: Variables,
     /// The value of `Settings::inherited` from before the session was set up, which stands for the global settings that it has inherited.
     inherited: u64,
-    /// The value of `inherited` when the server looked up the privileges of the account, and those for the current database. The server
-    /// keeps them until the next login, or until another database is chosen. A reset leaves them alone.
+    /// Numbers from `Engine::number_of`, for when the server looked up the privileges of the account, and those for the current database.
+    /// The server keeps them until the next login, or until another database is chosen. A reset leaves them alone.
     granted: [u64; 2],
     /// The session has used a stored routine, or may have, or has executed a statement that was prepared in another database. Each time
     /// the server returns from another database, it looks up the privileges for the current one again.

@@ -13,11 +13,12 @@ pub struct Given {
     taken_for: TakenFor,
     /// The current execution does not give the server all types by itself.
     is_part: bool,
-    /// Other types have come since, or it is not clear which.
+    /// An execution has had other types than those that the statement was prepared again for, or types that are not clear. From then on no
+    /// execution of the statement is cached.
     is_mixed: bool,
-    /// The server has run an execution with the types that it was prepared again for.
+    /// The server itself has run an execution with the types that it was to prepare the statement again for.
     is_known: bool,
-    /// The first execution with these types, as a packet, if it was answered from the cache. The server still has to run it.
+    /// The packet of the first execution with those types, if it was answered from the cache. The server still has to run it.
     owed: Option<Vec<u8>>,
 }
 

@@ -17,7 +17,6 @@ pub struct Prepared {
     pub reading: Arc<Reading>,
     /// How the text is parsed. Mode and database are those of the time when it was prepared.
     pub terms: Terms,
-    /// Number of parameters.
     pub parameters: u16,
     /// Number of columns as the server last reported it. None while the server runs an execution and after one that failed, because
     /// the server may then have prepared the statement again with another number of columns.

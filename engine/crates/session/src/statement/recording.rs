@@ -48,13 +48,14 @@ pub struct Recording {
     pub first_table: Option<Arc<Table>>,
     /// `cells` are those of rows and blocks of rows, and not that of any change of the table.
     pub is_by_rows: bool,
-    /// All tables have snapshots, not counting the unsettled ones.
+    /// All tables that the read has locked have snapshots (InnoDB), not counting those in `unsettled`.
     pub all_snapshot: bool,
     /// Tables whose verdict was not known when they were locked.
     pub unsettled: Vec<Arc<Table>>,
-    /// It reads a table whose engine takes part in transactions without snapshots or savepoints.
+    /// The result must not be served inside a transaction, for instance because the engine of its table must know every
+    /// transaction that reads it.
     pub joins: bool,
-    /// It reads a view, or may. Then the rows that it returns need not be rows that it has read.
+    /// The statement reads a view, or may. Then the rows that it returns need not be rows that it has read.
     pub may_read_views: bool,
     /// The first reason against storing the result. Once it is set, nothing is recorded any more.
     pub refusal: Option<Reason>,
@@ -79,7 +80,7 @@ impl Recording {
         Key { context: self.context, parts: [&self.text, &self.parameters] }
     }
 
-    /// The text that the client has sent.
+    /// The text that the client has sent; for a SELECT FOUND_ROWS() its own text, and not that of the read before it.
     pub fn command_text(&self) -> &[u8] {
         if self.is_count { &self.parameters } else { &self.text }
     }

@@ -47,7 +47,7 @@ fn without_status(response: &[u8], layout: Layout) -> Vec<u8> {
     response
 }
 
-/// The payloads of all packets, sorted.
+/// The payloads of all packets of a response, sorted, so that the order of rows does not count.
 fn rows(response: &[u8]) -> Vec<&[u8]> {
     let mut rows: Vec<_> = wire::packets(response).map(|packet| packet.payload).collect();
     rows.sort_unstable();

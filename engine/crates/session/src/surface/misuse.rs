@@ -12,7 +12,7 @@ pub fn statement(flavour: &Flavour, misuse: &Misuse, text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns the text of a statement that fails because of this unknown column.
+/// Returns the text of a statement that fails with the server's error for an unknown column of this name.
 pub fn unknown_column(name: &str) -> Vec<u8> {
     const LONGEST: usize = 63;
     let name: String = name.chars().take(LONGEST).collect::<String>().replace('`', "``");

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Number of readings in one set. The latest is first.
 const WAYS: usize = 4;
 const LEAST_SETS: usize = 16;
-/// Enough for an application with some hundreds of statements.
+/// Largest number of sets: enough for an application with some hundreds of statements.
 const MOST_SETS: usize = 128;
 const MOST_OWN: usize = 64;
 
@@ -19,7 +19,7 @@ const MOST_OWN: usize = 64;
 pub struct Recent {
     /// The shape of the text that is being parsed.
     pub(crate) shape: Vec<u8>,
-    /// The positions of its numbers, if it has a shape.
+    /// The positions of the numbers in the text that was parsed last, if it has a shape.
     pub(crate) numbers: sql::Numbers,
     /// The sets, one after the other. Empty before the first reading is kept.
     kept: Vec<Option<Kept>>,

@@ -24,8 +24,8 @@ pub struct Writes {
 }
 
 impl Writes {
-    /// Closes a version cell until `open`, unless this session has closed it already. `announce` must follow before anything
-    /// can change.
+    /// Closes a version cell, unless this session has closed it already: until `open`, no result that depends on the cell is
+    /// served or stored. `announce` must follow before anything can change.
     pub fn close(&mut self, engine: &Engine, cell: CellId) {
         if !self.closed.contains(&cell) {
             engine.versions().close(cell);
@@ -43,13 +43,14 @@ impl Writes {
         }
     }
 
-    /// Closes the cells of a table for a change of unknown rows.
+    /// Closes the version cells of a table for a change of rows that are not known: no result from the table is current from
+    /// here on.
     pub fn close_table(&mut self, engine: &Engine, table: &Table) {
         self.close(engine, table.any);
         self.close(engine, table.whole);
     }
 
-    /// Closes the cells of a table that the statement may define: for its rows and for its definition.
+    /// Closes the version cells of a table that the statement may define: those for its rows, and the one for its definition.
     pub fn close_defined(&mut self, engine: &Engine, table: Arc<Table>) {
         table.begin_definition();
         self.close_table(engine, &table);
@@ -67,17 +68,17 @@ impl Writes {
         }
     }
 
-    /// True if this session keeps this cell closed.
+    /// True if this session keeps this version cell closed.
     pub fn is_closed(&self, cell: CellId) -> bool {
         self.closed.contains(&cell)
     }
 
-    /// True if this session keeps no cell closed.
+    /// True if this session keeps no version cell closed.
     pub fn is_empty(&self) -> bool {
         self.closed.is_empty()
     }
 
-    /// The cells that this session keeps closed, in no particular order.
+    /// The version cells that this session keeps closed, in no particular order.
     pub fn cells(&self) -> &[CellId] {
         &self.closed
     }

@@ -127,12 +127,13 @@ pub fn connect_from<'a>(engine: &'a Engine, address: &[u8]) -> Talk<'a> {
     begin(engine, REPEATABLE_READ, address)
 }
 
-/// Like `connect`, but the initial settings of new sessions are not known, so that the engine queries the server for them.
+/// Like `connect`, but does not note the initial settings of new sessions. Unless an earlier connection did, the engine queries
+/// the server for them.
 pub fn connect_unmet(engine: &Engine) -> Talk<'_> {
     enter(engine, REPEATABLE_READ, b"10.0.0.1")
 }
 
-/// Lets the initial settings of new sessions be known, and connects.
+/// Notes the usual initial settings of new sessions in the engine, and connects.
 fn begin<'a>(engine: &'a Engine, isolation: i32, address: &[u8]) -> Talk<'a> {
     engine
         .settings()
