@@ -38,7 +38,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The state that all sessions of one server share: the cache, the versions, what is known of tables and settings, and the
-/// counters. Threads may use it at the same time, except where a method forbids that.
+/// counters. The *host*, such as the plugin inside the server, feeds it and carries out its decisions. Threads may use it at
+/// the same time, except where a method forbids that.
 pub struct Engine {
     flavour: &'static Flavour,
     cache: Cache,
@@ -206,7 +207,7 @@ impl Engine {
         self.want_catalogue();
     }
 
-    /// Asks the host to query the server's catalogue soon. Does not wait.
+    /// Asks the host (the plugin) to query the server's catalogue soon. Does not wait.
     pub fn want_catalogue(&self) {
         self.wants_catalogue.store(true, Ordering::Release);
     }

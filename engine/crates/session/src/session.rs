@@ -175,8 +175,8 @@ impl Session {
         matches!(self.phase, Phase::Commands | Phase::Resting)
     }
 
-    /// True if the server's reports about this connection are for this session. False before the end of the login, for a
-    /// resting session and if the packets are not followed: then they are for a [`Bystander`](crate::Bystander).
+    /// True if the server's reports about statements of this connection are for this session. False before the end of the
+    /// login, for a resting session and if the packets are not followed: then they are for a [`Bystander`](crate::Bystander).
     pub fn is_followed(&self) -> bool {
         self.phase == Phase::Commands
     }

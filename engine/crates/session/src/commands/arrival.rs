@@ -309,8 +309,9 @@ impl Session {
         self.before_forward(engine, reading, text, packet).map(Decision::Inject)
     }
 
-    /// Classifies a text. While it is not certain how the session's texts are parsed, only plain kinds of statements
-    /// are trusted, and any other text counts as one that may do anything, unless every mode reads it alike.
+    /// Returns what the text shows about its statement. While it is not certain how the session's texts are parsed,
+    /// only plain kinds of statements are trusted, and any other text counts as one that may do anything, unless every
+    /// mode reads it alike.
     pub(crate) fn read(&mut self, engine: &Engine, text: &[u8]) -> Arc<Reading> {
         let reading = engine.readings().read(text, self.identity.mode(), &mut self.recent);
         let is_plain = matches!(

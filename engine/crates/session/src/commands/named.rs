@@ -11,8 +11,8 @@ use sql::Kind;
 use std::sync::Arc;
 
 impl Session {
-    /// Returns the reading of the statement behind an EXECUTE in SQL, if it is a known read or write. Otherwise returns
-    /// `reading` unchanged.
+    /// Takes what is known of a statement's text. If that is an EXECUTE in SQL of a known read or write, returns what is known
+    /// of the statement behind the name. Otherwise returns `reading` unchanged.
     pub(crate) fn as_prepared(&mut self, reading: Arc<Reading>) -> Arc<Reading> {
         let Kind::Execute(Some(name)) = &reading.statement.kind else { return reading };
         let is_of_rows = |named: &&Named| matches!(named.statement.kind, Kind::Read(_) | Kind::Write);

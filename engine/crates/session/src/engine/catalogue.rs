@@ -45,7 +45,7 @@ impl Catalogue {
         self.note_definition();
     }
 
-    /// Counts a definition of a single table, which leaves the published names valid.
+    /// Counts a definition of a single table. The published names of views stay valid.
     pub fn note_definition(&self) {
         self.definitions.fetch_add(1, Ordering::AcqRel);
     }

@@ -10,7 +10,7 @@ pub struct Counts {
     /// Reads that went to the server while the cache was on for their session.
     pub misses: Tally,
     pub inserts: Tally,
-    /// Statements that were forwarded to the server and followed there, since the engine was loaded.
+    /// Statements that went to the server while the engine followed their session, since the engine was loaded.
     pub followed: Tally,
     pub not_cached: Tally,
     /// Number of version cells (of tables, rows and blocks of rows) that got a new version after a write.

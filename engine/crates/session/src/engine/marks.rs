@@ -55,7 +55,7 @@ impl Marks {
         self.places().get(&connection).into_iter().for_each(|place| place.end(id));
     }
 
-    /// Removes all marks of a near cache that is gone.
+    /// Ends the marks of all connections that this near cache has marked, because it is gone.
     pub fn unmark_all(&self, id: NearId) {
         self.places().values().for_each(|place| place.end(id));
     }

@@ -33,7 +33,7 @@ impl Habits {
         Habits { traces, limits_idleness, reports, limits_joins, numbers }
     }
 
-    /// A session with the habits of both together.
+    /// Returns the habits that are on in this or in the other.
     pub fn or(self, other: Habits) -> Habits {
         Habits {
             traces: self.traces || other.traces,
@@ -44,12 +44,12 @@ impl Habits {
         }
     }
 
-    /// True if a habit depends on this system variable.
+    /// True if this system variable decides about one of the habits.
     pub fn hang_on(flavour: &Flavour, name: &[u8]) -> bool {
         flavour.habits.all().iter().any(|habit| habit.hangs_on(name))
     }
 
-    /// True if a read may fail because of this system variable.
+    /// True if this system variable (`max_join_size`) decides whether a read fails, so that it can change results.
     pub fn change_results(flavour: &Flavour, name: &[u8]) -> bool {
         flavour.habits.joins.hangs_on(name)
     }

@@ -27,7 +27,7 @@ pub struct Bystander {
     told: Vec<Told>,
 }
 
-/// A table whose changed rows are each reported.
+/// A table whose changed rows the server reports one by one.
 struct Told {
     /// The number with which the server reports the table's rows.
     handler: usize,
@@ -117,7 +117,8 @@ impl Bystander {
         }
     }
 
-    /// Closes the cells of a table that the thread writes, and everything if the table may hold privileges.
+    /// Closes the version cells of a table that the thread writes, and everything if the table is one of schema `mysql`, which
+    /// holds privileges.
     fn writes(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
         if engine.flavour().schemas.is_servers_own(db, name) {
             return;

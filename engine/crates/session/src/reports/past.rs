@@ -18,8 +18,8 @@ pub struct Older {
     pub text: Vec<u8>,
 }
 
-/// The statements that were already running when the engine began to watch and have not ended yet. While it exists, the cell
-/// that every result depends on is closed, so nothing is stored or served.
+/// The statements that were already running when the engine began to watch and have not ended yet. Until `end`, the cell that
+/// every result depends on is closed, so nothing is stored or served.
 pub struct Past {
     /// The statements that have not ended yet. None before the first look.
     running: Option<Vec<Older>>,

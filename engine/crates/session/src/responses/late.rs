@@ -13,7 +13,8 @@ use crate::statement::rows::depend_on_rows;
 use cache::Key;
 use std::sync::Arc;
 
-/// Largest number of results that wait. `LARGEST` is the limit for the size of each, in bytes.
+/// Largest number of results that wait for the look-up of their tables at the same time. `LARGEST` is the limit for the size of each, in
+/// bytes.
 const MOST: usize = 64;
 const LARGEST: usize = 64 * 1024;
 
@@ -25,7 +26,7 @@ struct LateResult {
 }
 
 impl LateResult {
-    /// Stores the result or drops it, and counts that for the session.
+    /// Stores the result unless it is refused, and counts the outcome for its session.
     fn end(mut self, engine: &Engine) {
         if let Some(stored) = finish(engine, &mut self.finished) {
             self.counted_in.count(stored);

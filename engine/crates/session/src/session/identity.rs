@@ -244,7 +244,7 @@ impl Identity {
     }
 
     /// Notes that the server looks up the privileges of the account now, at a login or a change of user, and keeps them. `number` is from
-    /// `Engine::number_of`: sessions with the same number have the same privileges.
+    /// `Engine::number_of`: sessions of one account that have the same number have the same privileges.
     pub fn set_granted(&mut self, number: u64) {
         self.granted = [number; 2];
         self.forget_numbers();

@@ -50,7 +50,8 @@ pub struct Recording {
     pub is_by_rows: bool,
     /// All tables that the read has locked have snapshots (InnoDB), not counting those in `unsettled`.
     pub all_snapshot: bool,
-    /// Tables whose verdict was not known when they were locked.
+    /// Tables that were not looked up yet when they were locked, so that it is not known whether results from them may
+    /// be cached.
     pub unsettled: Vec<Arc<Table>>,
     /// The result must not be served inside a transaction, for instance because the engine of its table must know every
     /// transaction that reads it.
@@ -116,15 +117,16 @@ impl Recording {
         }
     }
 
-    /// Takes the verdicts that are known by now, in this generation of the catalogue, for tables that had none when
-    /// they were locked.
+    /// Takes what is known by now, in this generation of the catalogue, of the tables that were not looked up yet when
+    /// they were locked. The result is refused if one of them may not be cached.
     pub fn settle(&mut self, generation: u64) {
         for table in std::mem::take(&mut self.unsettled) {
             self.take_verdict(&table, table.verdict(generation));
         }
     }
 
-    /// True if all rows come from one InnoDB snapshot, as far as is known.
+    /// True if all rows come from one InnoDB snapshot, as far as is known. False if a table was not looked up yet, or
+    /// if none was read.
     pub fn is_of_snapshot(&self) -> bool {
         self.all_snapshot && self.unsettled.is_empty() && !self.cells.is_empty() && !self.is_count
     }

@@ -21,14 +21,15 @@ pub(crate) enum Purpose {
     Begin,
     /// Like `Begin`, but the snapshot is opened at once. The stamp was read before.
     OpenSnapshot(Stamp),
-    /// The query for uncertain settings.
+    /// The engine's query for settings of the session that are not certain.
     Ask,
     /// A command without effect, for a host that needs the server to ask for the next command in its own way.
     Idle,
-    /// Gives the server the parameter types of a prepared statement.
+    /// Gives the server parameter types of a prepared statement that it has not seen, because the executions with them were
+    /// answered from the cache.
     Types,
-    /// Makes FOUND_ROWS() return what the client expects after a pending read. The server's warnings are cleared, or kept if
-    /// they belong to a later statement.
+    /// Makes the server catch up with a pending read (a served result that it has not seen): FOUND_ROWS() then returns what the
+    /// client expects. The server's warnings are cleared, or kept if they belong to a later statement.
     Unseen { keeps_warnings: bool },
 }
 
@@ -62,13 +63,14 @@ pub(crate) struct Running {
     pub tracker: ResponseTracker,
     pub purpose: Purpose,
     pub effect: Effect,
-    /// When the server got the command. None for commands that are no statement of the client.
+    /// The time of the engine's clock in nanoseconds when the server got the command. None for commands that are no statement
+    /// of the client.
     pub started_ns: Option<u64>,
     /// The recording of a read, so that its result can be stored. None for other commands and for reads that are not cached.
     pub read: Option<Recording>,
     /// How the response is changed for the client. It is held back until it is complete.
     pub rendering: Option<Rendering>,
-    /// The bytes of the response that are needed when it is complete.
+    /// The bytes of the response so far, if they are needed once it is complete. Otherwise empty.
     pub held: Vec<u8>,
     /// The stamp (a point in the sequence of all changes) from before the server got the command.
     pub moment: Stamp,
@@ -86,14 +88,15 @@ pub(crate) struct Running {
     pub stays_in: Option<u64>,
     /// The next statement that the server reports is this one, not one inside it.
     pub logs_itself: bool,
-    /// The prepared statement that is executed, and what its column metadata is made from.
+    /// The id of the prepared statement that is executed, and what the column metadata of its result is made from. None for
+    /// other commands.
     pub execution: Option<(u32, Metadata)>,
     /// The pending read (a served result that the server has not seen) before this statement, which sets FOUND_ROWS() itself.
     /// It is pending again if this statement fails.
     pub replaced: Option<Unseen>,
     /// Nothing was reported about the command yet: no table locked for writing, no statement inside it.
     pub is_inert: bool,
-    /// The text of a write, kept until its tables are locked.
+    /// The text of a write, until its tables are locked. None for other statements.
     pub wording: Option<Wording>,
     /// The only table that the statement has locked for writing, and how many cells were closed then. None if there is none, or
     /// more than one.
@@ -103,7 +106,7 @@ pub(crate) struct Running {
     /// The server's report whether a transaction that was started explicitly is open after the statement. None if it was not
     /// reported before the response.
     pub has_begun: Option<bool>,
-    /// The client's packets belong to the response (a local file, an authentication).
+    /// The client's packets are no commands now but belong to this command (a local file, an authentication).
     pub is_exchange: bool,
 }
 

@@ -11,8 +11,8 @@ use sql::{Flush, Kind, LexMode, Show, ShowScope, Statement};
 use std::sync::Arc;
 use wire::Expect;
 
-/// Handles a statement about the cache, and returns what is sent to the server instead. None if the statement has nothing to do
-/// with the cache.
+/// Handles a statement about the cache: notes it as running, and returns what is to be sent to the server. None if the
+/// statement has nothing to do with the cache; it is not noted then.
 pub(crate) fn intercept(
     session: &mut Session,
     engine: &Engine,

@@ -20,9 +20,9 @@ pub(crate) const SYSTEM: &[u8] = b"sys";
 enum Scan {
     /// A single SELECT without aggregates, set operations or derived tables. The rows that it returns are rows that it has read.
     Single,
-    /// Like `Single`, with GROUP BY.
+    /// A single SELECT with GROUP BY. Each row that it returns stands for at least one row that it has read.
     Grouped,
-    /// Like `Single`, with aggregates: it returns a row even if it has read none.
+    /// A single SELECT with aggregates and without GROUP BY. It returns a row even if it has read none.
     Aggregated,
     Other,
 }

@@ -58,8 +58,8 @@ impl Transaction {
         }
     }
 
-    /// Updates whether there may be savepoints. They last until their transaction ends. With autocommit off they may exist
-    /// before the transaction begins.
+    /// Called at the end of a statement. Updates whether there may be savepoints. They last until their transaction ends. With
+    /// autocommit off they may exist before the transaction begins.
     pub fn note_savepoints(&mut self, running: &Running, has_failed: bool) {
         match running.kind() {
             Some(Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_)) if !has_failed => {
@@ -71,8 +71,8 @@ impl Transaction {
         }
     }
 
-    /// Updates whether an XA transaction is open. It lasts as long as the server reports an open transaction. An error packet
-    /// reports nothing.
+    /// Called at the end of a statement. Updates whether an XA transaction is open. It lasts as long as the server reports an
+    /// open transaction.
     pub fn note_branch(&mut self, running: &Running, has_failed: bool) {
         let kind = running.kind();
         let may_begin = kind.is_some_and(|kind| matches!(kind, Kind::Xa(_) | Kind::Call) || may_be_anything(kind));

@@ -28,7 +28,7 @@ impl Outlet for Client {
     }
 }
 
-/// The key column `id INT AUTO_INCREMENT PRIMARY KEY`, the first of the table.
+/// The key column of the tables of the tests: `id INT AUTO_INCREMENT PRIMARY KEY`, their first column.
 pub fn key() -> KeyColumn {
     let plain = KeyColumn::new(b"id".to_vec(), i32::MIN.into(), i32::MAX.into());
     KeyColumn { position: Some(0), is_generated: true, is_sole: true, ..plain }
@@ -74,7 +74,7 @@ pub struct Talk<'a> {
     pub number: u32,
 }
 
-/// The next connection id.
+/// The connection id of the next connection.
 static GREETED: AtomicU32 = AtomicU32::new(1);
 
 /// The packet of the server's greeting for the connection with this id.
