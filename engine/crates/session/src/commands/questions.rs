@@ -8,9 +8,9 @@ use sql::{Kind, Read, Refusal, Statement};
 use wire::Expect;
 
 impl Session {
-    /// Returns the packet of a query for the session's uncertain settings, or of a pending read that must be replayed
-    /// before it. None if the settings are certain, do not matter to this statement, or may not be queried now. `text`
-    /// is the text of a query, and empty for a statement that is being prepared.
+    /// Returns the packet of a query for the session's uncertain settings, or of a served read that the server must
+    /// replay before it. None if the settings are certain, do not matter to this statement, or may not be queried now.
+    /// `text` is the text of a query, and empty for a statement that is being prepared.
     pub(crate) fn ask(&mut self, engine: &Engine, statement: &Statement, text: &[u8]) -> Option<Vec<u8>> {
         let matters = match &statement.kind {
             Kind::Read(read) => self.is_cached(engine) && self.may_be_kept(read, text),

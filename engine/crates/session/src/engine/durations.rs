@@ -2,8 +2,8 @@
 
 use crate::tally::Tally;
 
-/// Upper bounds of the buckets in microseconds. Each is 2 to 2.5 times the one before, which bounds the error of a
-/// quantile.
+/// Upper bounds of the buckets of the histogram in microseconds. Each is 2 to 2.5 times the one before, which bounds the error
+/// of a quantile.
 pub const BOUNDS_US: [u64; 16] = [
     100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
     5_000_000, 10_000_000,

@@ -16,8 +16,9 @@ use std::hash::BuildHasher;
 use wire::{Command, Execute};
 
 impl Session {
-    /// Decides about a command in light mode. `Forward` if it may be sent to the server unexamined, and `Inject` for what the
-    /// server must get before it. None if the command must be examined, or if the engine is not in light mode.
+    /// Decides about a command in light mode, in which the engine follows sessions by their packets only. `Forward` if it may
+    /// be sent to the server unexamined, and `Inject` for what the server must get before it. None if the command must be
+    /// examined, or if the engine is not in light mode.
     pub(crate) fn passes_in_doze(
         &mut self,
         engine: &Engine,
@@ -60,7 +61,7 @@ impl Session {
         self.verification = None;
     }
 
-    /// Notes that the session is active in the light mode with this epoch.
+    /// Notes that the session is active in the light mode with this epoch, where the server does not report its statements.
     pub(crate) fn note_doze(&mut self, doze: u64) {
         (self.told.dozed_in, self.told.is_dozing) = (doze, true);
     }
@@ -98,7 +99,7 @@ impl Session {
     }
 
     /// True if a command that is examined in light mode may do something that does not show in its packets. The session must
-    /// then rest.
+    /// then rest, that is, it is served nothing any more.
     pub(crate) fn hides_in_doze(&mut self, engine: &Engine, command: Option<Command>, body: &[u8]) -> bool {
         if self.told.dozed_in != engine.vigil().epoch() {
             self.begin_doze(engine);
@@ -118,8 +119,8 @@ impl Session {
         self.told.has_missed || hides
     }
 
-    /// Once a light mode is over in which this session was active, updates what is known of it. To be called before each
-    /// command.
+    /// To be called before each command. If a light mode is over in which this session was active, what is known of it is
+    /// updated: a transaction may be open, and something may have been missed.
     #[inline]
     pub(crate) fn look_back(&mut self, engine: &Engine) {
         if self.told.dozed_in != 0 && self.told.dozed_in != engine.vigil().epoch() {

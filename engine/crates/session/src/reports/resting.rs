@@ -9,7 +9,7 @@ use wire::{Command, capability};
 
 impl Session {
     /// True if this session has done something that was not reported, or is about to with this command, which is None if it is not known.
-    /// The caller must then let the session rest before it handles the command.
+    /// The caller must then call `rest` before it handles the command: the session is served nothing from then on.
     pub(crate) fn loses_track(&mut self, engine: &Engine, command: Option<Command>, body: &[u8]) -> bool {
         if self.phase != Phase::Commands {
             return false;

@@ -15,7 +15,8 @@ use wire::{Outcome, OutcomeKind, status};
 
 impl Session {
     /// Called at the end of a statement. If the engine was not awake all the time, some reports about the statement may be
-    /// missing. Then the session is examined after the light mode, if nothing can have been hidden; otherwise it rests.
+    /// missing. If nothing can have been hidden, the session is examined once light mode is over. Otherwise it rests from its
+    /// next command on, that is, it is served nothing.
     pub(crate) fn note_missed(&mut self, engine: &Engine, running: &Running) {
         if running.epoch == engine.vigil().epoch() {
             return;
@@ -159,7 +160,7 @@ impl Session {
     }
 
     /// Takes the server's answer to the engine's query for uncertain settings. The query has overwritten FOUND_ROWS() on the
-    /// server, so its earlier value becomes a pending read.
+    /// server, so its earlier value is noted as that of a served read, which the server has to catch up with.
     pub(crate) fn learn(&mut self, engine: &Engine, response: &[u8]) {
         let answer = wire::only_row(response, self.identity.capabilities());
         let Some([found, first, values @ ..]) = answer.as_deref() else { return self.identity.learn(None) };

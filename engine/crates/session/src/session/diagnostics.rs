@@ -30,8 +30,8 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Notes that a read was answered from the cache: it becomes the pending read. `leaves_found` means that it may leave FOUND_ROWS() as
-    /// it was. Then the earlier pending read is kept before it, and otherwise dropped.
+    /// Notes that a read was answered from the cache: it becomes the pending read, which the server has not seen. `leaves_found` means that
+    /// it may leave FOUND_ROWS() as it was. Then the earlier pending read is kept before it, and otherwise dropped.
     pub fn note_served(&mut self, served: Unseen, leaves_found: bool) {
         let earlier = self.unseen.take().filter(|_| leaves_found);
         self.unseen = Some(match earlier {
@@ -47,13 +47,15 @@ impl Diagnostics {
         !flavour.statements.keeps_warnings || !has_warned()
     }
 
-    /// Notes that the server gets another command, so that the pending read is no longer the session's latest statement.
+    /// Notes that the server gets another command, so that the pending read (a served result that the server has not seen) is no longer the
+    /// session's latest statement.
     pub fn note_other(&mut self) {
         self.unseen.iter_mut().for_each(|unseen| unseen.is_latest = false);
     }
 
     /// Called when this statement goes to the server. If it sets FOUND_ROWS() itself, as a read and in some products an UPDATE does, the
-    /// pending read is removed and returned. Otherwise it stays, but is no longer the latest statement.
+    /// pending read (a served result that the server has not seen) is removed and returned. Otherwise it stays, but is no longer the latest
+    /// statement.
     pub fn note_forwarded(&mut self, flavour: &Flavour, statement: &Statement) -> Option<Unseen> {
         self.note_other();
         let has_own_rows = match &statement.kind {

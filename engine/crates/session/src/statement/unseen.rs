@@ -6,7 +6,7 @@ use wire::{Execute, Expect, Header, LAST_STATEMENT, Query};
 
 /// Largest number of rows for which the replacing statement lists each row and needs no table.
 const MOST_WITHOUT_TABLE: u64 = 4096;
-/// Largest number of earlier pending reads. The server must run each of them.
+/// Largest number of earlier served reads that the server has to run to catch up with a later one.
 const MOST_BEFORE: usize = 8;
 
 /// A pending read: a result that was served from the cache and that the server has not seen. Before FOUND_ROWS() or the
@@ -31,8 +31,8 @@ pub(crate) struct Unseen {
 }
 
 impl Unseen {
-    /// Adds earlier pending reads, because this read may leave FOUND_ROWS() unchanged. A command that was served twice is kept
-    /// once: either the later one sets the number, or the earlier one did not either.
+    /// Adds an earlier pending read, because this read may leave FOUND_ROWS() as that one would have set it. A command that was
+    /// served twice is kept once: either the later one sets the number, or the earlier one did not either.
     pub fn after(mut self, mut earlier: Unseen) -> Unseen {
         earlier.is_latest = false;
         self.before = std::mem::take(&mut earlier.before);
@@ -46,7 +46,7 @@ impl Unseen {
         self.before.len() >= MOST_BEFORE
     }
 
-    /// Returns the pending read that the server must catch up with first, and the rest.
+    /// Returns the pending read that the server must catch up with first, and the rest; None if there is no other.
     pub fn split(mut self) -> (Unseen, Option<Unseen>) {
         if self.before.is_empty() { (self, None) } else { (self.before.remove(0), Some(self)) }
     }

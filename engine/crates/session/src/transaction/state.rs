@@ -139,8 +139,8 @@ impl Transaction {
         opens || self.is_set_once
     }
 
-    /// Called after light mode, in which this session's statements were not reported. A transaction may be open that has
-    /// written anything.
+    /// Called after light mode, in which the server did not report this session's statements. From here on a transaction may be
+    /// open that has written anything.
     pub fn lose_sight(&mut self) {
         self.is_unseen = true;
         self.snapshot = Snapshot::Unknown;
