@@ -119,8 +119,8 @@ impl Session {
         self.told.has_missed || hides
     }
 
-    /// To be called before each command. If a light mode is over in which this session was active, what is known of it is
-    /// updated: a transaction may be open, and something may have been missed.
+    /// Updates what is known of the session if a light mode is over in which it was active: a transaction may be open, and
+    /// something may have been missed. Does nothing otherwise. To be called before each command.
     #[inline]
     pub(crate) fn look_back(&mut self, engine: &Engine) {
         if self.told.dozed_in != 0 && self.told.dozed_in != engine.vigil().epoch() {
