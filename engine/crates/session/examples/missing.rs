@@ -30,6 +30,7 @@ fn main() {
     }
 }
 
+/// Runs the engine's periodic step until the cache is switched off.
 fn keep_judging(engine: &Engine) {
     while engine.settings().is_on() {
         engine.tick();
@@ -37,7 +38,7 @@ fn keep_judging(engine: &Engine) {
     }
 }
 
-/// Returns a function that runs reads, no two of them alike, with all reports of the server.
+/// Returns a function that runs a read on the server at each call, no two of them alike, with all reports of the server.
 fn missing(engine: &Engine) -> impl FnMut() {
     let mut talk = talk::connect(engine);
     let response = talk::rows(&"x".repeat(120), talk::AUTOCOMMIT);

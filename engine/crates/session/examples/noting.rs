@@ -17,6 +17,7 @@ use std::hint::black_box;
 const HITS: u32 = 3_000_000;
 const STATEMENTS: u32 = 512;
 
+/// Takes answers and drops them.
 struct Nowhere;
 
 impl Outlet for Nowhere {
@@ -56,6 +57,7 @@ fn statement(n: u32) -> String {
     format!("SELECT c FROM t WHERE id = {n}")
 }
 
+/// Returns a function that runs one of the stored reads at each call, and panics if it is no hit.
 fn hits(engine: &Engine) -> impl FnMut() {
     let mut session = talk::connect(engine).session;
     let packets: Vec<_> = (0..STATEMENTS).map(|n| talk::packet(&statement(n))).collect();

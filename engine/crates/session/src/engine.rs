@@ -37,10 +37,14 @@ use footprint::KeyColumn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// The state that all sessions of one server share: the cache, the versions, what is known of tables and settings, and the
+/// counters. The *host*, such as the plugin inside the server, feeds it and carries out its decisions. Threads may use it at
+/// the same time, except where a method forbids that.
 pub struct Engine {
     flavour: &'static Flavour,
     cache: Cache,
-    /// A statement that may change anything (DDL, privileges, global variables) closes its cell `EVERYTHING`.
+    /// The cells whose versions show which results are current. Every result depends on the cell `EVERYTHING`, which is closed
+    /// by a statement that may change anything (DDL, privileges, global variables).
     versions: Versions,
     rows: Rows,
     tables: Tables,
@@ -52,7 +56,8 @@ pub struct Engine {
     insight: Insight,
     vigil: Vigil,
     readings: Readings,
-    /// The catalogue must be read, or a table's verdict is missing: a session waits for it.
+    /// The host should query the server's catalogue: it has changed, or a session needs the type of a table or the definition
+    /// of a view.
     wants_catalogue: AtomicBool,
     questions: Questions,
     departure: Departure,
@@ -62,12 +67,14 @@ pub struct Engine {
     feed: Feed,
 }
 
-/// One million cells for rows and an eighth of that for blocks of rows: nine megabytes when all are in use.
+/// The rows of all tables share one million version cells (2 to this power), and the blocks of rows an eighth of that: nine
+/// megabytes when all are in use.
 const ROW_BITS: u32 = 20;
 const BLOCK_BITS: u32 = 17;
 
 impl Engine {
-    /// `clock` returns a monotonic time in nanoseconds.
+    /// An engine that is suspended and has no memory: it neither follows nor serves anything before
+    /// [`Past::wake`](crate::Past::wake). `clock` returns a monotonic time in nanoseconds.
     pub fn new(flavour: &'static Flavour, clock: fn() -> u64) -> Engine {
         let versions = Versions::new();
         Engine {
@@ -94,7 +101,7 @@ impl Engine {
         }
     }
 
-    /// Product and version of the server.
+    /// The data about the server's product and series that the engine goes by.
     pub fn flavour(&self) -> &'static Flavour {
         self.flavour
     }
@@ -151,7 +158,7 @@ impl Engine {
         &self.vigil
     }
 
-    /// Counts repeated statements while the engine dozes.
+    /// Counts repeated statements while the engine is in light mode, to find out whether serving would pay off again.
     pub fn repeats(&self) -> &Repeats {
         &self.repeats
     }
@@ -172,41 +179,46 @@ impl Engine {
         &self.ages
     }
 
-    /// Drops all stored results and those waiting to be stored, and frees their memory.
+    /// Drops all stored results and those waiting to be stored, and frees their memory. Results of reads that are running may
+    /// still be stored.
     pub fn drop_results(&self) {
         self.drop_late();
         self.cache.clear();
     }
 
-    /// Forgets everything that was known about the server. Needed when the plugin is loaded a second time into the same
-    /// process.
+    /// Drops all results, and lets nothing that is known of the server's tables and views count any more. Needed when the
+    /// plugin is loaded a second time into the same process.
     pub fn forget(&self) {
         self.versions.advance(Versions::EVERYTHING);
         self.drop_results();
         self.catalogue.outdate();
     }
 
-    /// Drops results that can no longer be served to any client, from this many segments of the cache.
+    /// Examines this many segments of the cache, at each call the next ones, and drops results that can no longer be served to
+    /// any client.
     pub fn sweep(&self, segments: usize) {
         self.cache.sweep(|entry| self.is_alive(Basis::of(entry)), segments);
     }
 
-    /// Marks the catalogue as stale and has it read again. Must be called before the cells of the change are opened.
+    /// Marks what is known of the server's catalogue as stale, and asks the host to query it again. Must be called before the
+    /// cells of the change are opened.
     pub fn outdate_catalogue(&self) {
         self.catalogue.outdate();
         self.want_catalogue();
     }
 
+    /// Asks the host (the plugin) to query the server's catalogue soon. Does not wait.
     pub fn want_catalogue(&self) {
         self.wants_catalogue.store(true, Ordering::Release);
     }
 
-    /// Returns whether the catalogue has been wanted since the last call.
+    /// Returns whether anything has asked for the server's catalogue since the last call, and forgets that. If true, the host
+    /// must query the server.
     pub fn is_catalogue_wanted(&self) -> bool {
         self.wants_catalogue.load(Ordering::Relaxed) && self.wants_catalogue.swap(false, Ordering::AcqRel)
     }
 
-    /// Counts a statement that was not cached. `ns` is the time the server took for it, or 0 if unknown.
+    /// Counts a read that was not cached. `ns` is the time in nanoseconds that the server took for it, or 0 if unknown.
     pub fn note_refusal(&self, reason: impl Into<Reason>, ns: u64) {
         self.counts.not_cached.add(1);
         self.reasons.count(reason.into(), ns);
@@ -216,12 +228,13 @@ impl Engine {
         self.ages.now_ns()
     }
 
-    /// True if a result with this basis may be served to any client: it is current, or a rule lets it outlive writes.
+    /// True if a result with this basis may still be served: it is current, or a rule lets it outlive writes.
     pub(crate) fn is_alive(&self, basis: Basis) -> bool {
         basis.is_alive(&self.versions, &self.ages)
     }
 
-    /// The key column that identifies the rows of a table for tracking. None if its rows are not tracked, or cannot be now.
+    /// The key column that identifies the rows of a table for tracking. None if its rows are not tracked, or cannot be now: a
+    /// statement then depends on the whole table, or changes it. To be called again for each statement.
     pub fn key_of(&self, table: &Table) -> Option<Arc<KeyColumn>> {
         let is_settled = !table.is_being_defined() && self.versions.is_open(Versions::EVERYTHING);
         if !is_settled || !self.settings.tells_rows() || !self.settings.tells_case() {
@@ -231,14 +244,16 @@ impl Engine {
         table.key(self.catalogue.generation())
     }
 
-    /// Returns a number for the global variables and privileges that are in force from when `inherited` was read until now. If
-    /// they may have changed in between, it is a private number that no other session gets.
+    /// Returns a number for the global variables and privileges that were in force all the time since `inherited` was read.
+    /// Equal numbers mean that they are the same. If they may have changed in between, the number is private: no other session
+    /// gets it.
     pub(crate) fn number_of(&self, inherited: u64) -> u64 {
         let is_certain = self.vigil.is_awake() && self.settings.is_unchanged_since(inherited);
         if is_certain { inherited } else { OF_ONE | self.contexts.private() }
     }
 
-    /// Periodic step, to be called several times a second.
+    /// Periodic step, to be called several times a second: prepares memory for results, and updates the statistics that decide
+    /// which results are worth storing.
     pub fn tick(&self) {
         self.cache.make_ready();
         self.insight.tick(&self.cache, self.moment());
@@ -268,7 +283,8 @@ impl Engine {
         self.insight.flush();
     }
 
-    /// True if any session can be served, or if its benefit is to be measured (observation).
+    /// True if any session can be served, or if its benefit is to be measured (observation). If false for some time, the host
+    /// suspends the engine.
     pub fn is_wanted(&self) -> bool {
         self.settings.global_type() != 0 || self.settings.observes() || self.vigil.is_wished_for()
     }
@@ -281,14 +297,16 @@ impl Engine {
         }
     }
 
-    /// Forgets all state, and follows every statement that begins from here on.
+    /// Wakes the engine: forgets all results and what is known of tables, and from here on follows every statement that begins.
+    /// Near caches may attach again.
     pub(crate) fn begin_epoch(&self) {
         self.forget();
         self.vigil.wake();
         self.feed.admit(true);
     }
 
-    /// Suspends the engine. Must not be called by two threads at once, nor while the engine is already suspended.
+    /// Suspends the engine: it follows and serves nothing, and drops all results. Blocks until no near cache may serve results
+    /// any more. Must not be called by two threads at once, nor while the engine is already suspended.
     pub fn rest(&self) {
         self.feed.admit(false);
         self.detach_all();
@@ -296,8 +314,9 @@ impl Engine {
         self.drop_results();
     }
 
-    /// Puts the engine into light mode: from here on it follows sessions by their packets only. Must not be called by two
-    /// threads at once, and only while the engine is awake.
+    /// Puts the engine into light mode: it drops all results, serves nothing, and follows sessions by their packets only.
+    /// Blocks until no near cache may serve results any more. Must not be called by two threads at once, and only while the
+    /// engine is awake.
     pub fn doze(&self) {
         self.feed.admit(false);
         self.detach_all();

@@ -1,8 +1,9 @@
-//! The near caches that are attached to this server, and the writers that wait for them.
+//! The near caches that are attached to this server, and the writers that wait for them. A near cache is a cache next to clients. It serves
+//! results of this server while it has a lease, and its *feed*, a connection, reports to it which version cells are closed and opened.
 //!
 //! Invariants:
-//! - a writer closes its cells before it checks whether a near cache is attached, and a near cache is attached before anything is
-//!   sent to it. A fence stands between the two steps on each side, so at least one side sees the other;
+//! - a writer closes its cells before it checks whether a near cache is attached, and a near cache is attached before anything is sent to
+//!   it. A fence stands between the two steps on each side, so at least one side sees the other;
 //! - every opened cell is announced after it was opened, under the lock, with the version that it has then;
 //! - before the engine stops following writes, it first admits no more near caches and then waits until the last lease has expired
 //!   ([`Engine::detach_all`]).
@@ -19,13 +20,13 @@ use std::sync::atomic::{Ordering, fence};
 
 /// A near cache that has not renewed its lease for this long is detached.
 const SILENCE_NS: u64 = 5_000_000_000;
-/// Largest number of messages in one payload, not counting marks. Near caches send three at most, and writers wait for the lock
-/// while they are handled.
+/// Largest number of messages in one payload, not counting those that mark connections. Near caches send three at most, and writers wait
+/// for the lock while they are handled.
 const MOST_SAID: usize = 64;
 
 impl Engine {
-    /// Attaches a near cache. None while the engine does not follow writes, the cache is off or faulty, or a pause keeps out this
-    /// account and address.
+    /// Attaches a near cache that speaks this version of the protocol. `name` is shown to operators. None if it may not attach: the engine
+    /// does not follow writes, the cache is off or faulty, the product admits none, or a pause keeps out this account and address.
     pub(crate) fn attach_near(&self, name: &str, who: Who, version: u16) -> Option<NearId> {
         let feed = self.feed();
         feed.is_wanted.store(true, Ordering::Relaxed);
@@ -42,20 +43,22 @@ impl Engine {
         Some(id)
     }
 
-    /// Called when the host is ready to send the frames of this near cache. It calls `waker` when there are any.
+    /// Called when the host is ready to send the frames of this near cache. From now on `waker` is called when there are any, at once if
+    /// some are waiting.
     pub fn begin_feed(&self, id: NearId, waker: Waker) {
         let mut state = self.feed().state();
         state.bells.insert(id, Bell { waker, is_rung: false });
         self.feed().ring(state);
     }
 
-    /// The payload of the next packet for this near cache, if there is one.
+    /// Returns the payload of the next packet for this near cache. None if there is none now: the waker is called when there is one again.
     pub fn take_frame(&self, id: NearId) -> Option<Vec<u8>> {
         let frame = self.feed().state().take(id)?;
         Some(frame.encode())
     }
 
-    /// Handles a payload from a near cache. Marks are handled one by one, and outside of the lock that writers take.
+    /// Handles a payload that this near cache has sent. After an error the host must end the feed. Marks of connections are handled one by
+    /// one, and outside of the lock that writers take.
     pub fn hear_near(&self, id: NearId, payload: &[u8]) -> Result<(), Malformed> {
         let messages = FromNear::decode_all(payload)?;
         let feed = self.feed();
@@ -74,6 +77,7 @@ impl Engine {
         Ok(())
     }
 
+    /// Handles messages that are not marks, and wakes the writers that wait for near caches.
     fn hear_said(&self, id: NearId, said: &[&FromNear]) {
         let feed = self.feed();
         let mut state = feed.state();
@@ -84,7 +88,8 @@ impl Engine {
         feed.heard.notify_all();
     }
 
-    /// The pause that keeps out near caches of this account and address now, if there is one.
+    /// The pause that keeps out near caches of this account and address now, because one of them did not answer a writer in time. None if
+    /// they may attach.
     pub(crate) fn keeps_out(&self, who: &Who) -> Option<Pause> {
         let mut state = self.feed().state();
         let now = self.now_ns();
@@ -93,20 +98,22 @@ impl Engine {
         state.kept_out.pause_of(who, now)
     }
 
-    /// The pauses that began since the last call, as text for the log.
+    /// The pauses, in which near caches of an account and address may not attach, that began since the last call, as lines for the log.
     pub fn take_kept_out(&self) -> Vec<String> {
         let begun = self.feed().state().take_begun();
         begun.iter().map(|(who, pause)| format!("{} at {}: {}", who.account, who.address, kept_out(pause))).collect()
     }
 
-    /// True if this near cache is still attached. Detaches those that have been silent for too long.
+    /// True if this near cache is still attached; otherwise the host must end its feed. Also detaches those that have been silent for too
+    /// long.
     pub fn is_near_attached(&self, id: NearId) -> bool {
         let mut state = self.feed().state();
         state.nears.detach_silent(self.now_ns(), SILENCE_NS);
         state.nears.is_attached(id)
     }
 
-    /// Detaches a near cache whose feed has ended.
+    /// Detaches a near cache whose feed has ended, and removes its marks of connections. A lease that it still has goes on: writers wait
+    /// for it.
     pub fn detach_near(&self, id: NearId) {
         let feed = self.feed();
         let mut state = feed.state();
@@ -119,7 +126,7 @@ impl Engine {
         feed.marks.unmark_all(id);
     }
 
-    /// Detaches all near caches, and returns when none of them has a lease any more.
+    /// Detaches all near caches. Blocks until none of them may serve results any more, because its lease has expired.
     pub fn detach_all(&self) {
         let feed = self.feed();
         let mut state = feed.state();
@@ -133,7 +140,8 @@ impl Engine {
         feed.has_nears.store(false, Ordering::Relaxed);
     }
 
-    /// Announces cells that a writer has closed. Returns when no near cache can serve results that depend on them.
+    /// Announces cells that a writer has closed. Blocks until no near cache can serve results that depend on them: each has acknowledged
+    /// the message or lost its lease.
     #[inline]
     pub(crate) fn announce_closed(&self, cells: &[CellId]) {
         // Pairs with the fence in `attach_near`.
@@ -177,7 +185,7 @@ impl Engine {
         }
     }
 
-    /// Announces cells that a writer has opened: `changed` with new versions, `same` without a change.
+    /// Announces cells that a writer has opened: `changed` with new versions, `same` without a change. Does not wait.
     #[inline]
     pub(crate) fn announce_opened(&self, changed: &[CellId], same: &[CellId]) {
         if self.feed().has_nears() {
@@ -197,7 +205,8 @@ impl Engine {
         self.feed().ring(state);
     }
 
-    /// Reports to a near cache what a result depends on, if that is current. `tables` are the cells of any change.
+    /// Reports a result to a near cache. `cells` and `tables` are what the result depends on, and the cells of any change of its tables. No
+    /// report is sent if the result is not current by now.
     pub(crate) fn tell_near(&self, id: NearId, tables: &[CellId], cells: &[CellId], told: CommandReport) {
         let (tables, cells) = (numbers(tables), numbers(cells));
         let basis = Basis { tables: &tables, cells: &cells };
@@ -206,19 +215,20 @@ impl Engine {
         self.feed().ring(state);
     }
 
-    /// The attached near caches for `SHOW FQC NEAR`, and the current time, which their leases are compared with.
+    /// The attached near caches, as copies for `SHOW FQC NEAR`, and the current time in nanoseconds, which their leases are compared with.
     pub(crate) fn near_caches(&self) -> (Vec<Attached>, u64) {
         (self.feed().state().nears.list().cloned().collect(), self.now_ns())
     }
 
-    /// Totals over all near caches since the server started.
+    /// The totals over all near caches of this server since it was started, as they are now.
     pub fn near_counts(&self) -> NearCounts {
         let state = self.feed().state();
         state.counting.now(state.nears.list().count(), self.now_ns())
     }
 }
 
-/// The text says nothing about the remaining time, so that repeated attempts get the same message.
+/// A text for the log, and for a client that may not attach. It says nothing about the remaining time, so that repeated attempts get the
+/// same message.
 pub(crate) fn kept_out(pause: &Pause) -> String {
     let (misses, ms) = (pause.misses, pause.length_ns / 1_000_000);
     format!(

@@ -2,6 +2,8 @@
 
 use wire::Command;
 
+/// Returns a whole packet of the client with this command, with its header and the sequence number 0. `body` follows
+/// the command byte.
 pub fn command_packet(command: Command, body: &[u8]) -> Vec<u8> {
     let mut packet = Vec::with_capacity(body.len() + 5);
     let payload = [&[command as u8], body].concat();

@@ -1,4 +1,5 @@
-//! Why a statement was not served or not stored. Each reason is counted; `SHOW FQC REASONS` explains them.
+//! Reasons why a statement was not served or its result not stored. Each reason is counted; `SHOW FQC REASONS` explains
+//! them.
 
 use crate::tally::Tally;
 
@@ -41,8 +42,8 @@ sql::reasons! {
     UnknownCapability "unknown_capability" "a connection agreed with the server on a capability that the engine does not know: none of its statements is looked at";
 }
 
-/// Reasons that are temporary or concern one session. They say nothing about whether results of a shape are worth
-/// storing.
+/// Reasons that are temporary or concern one session. They say nothing about whether the results of a statement are
+/// worth storing, so the statistics do not count them against the statement.
 pub(crate) const PASSING: [Own; 12] = [
     Own::TableUnknown,
     Own::ViewUnknown,
@@ -60,7 +61,7 @@ pub(crate) const PASSING: [Own; 12] = [
 
 const _: () = assert!(Reason::COUNT <= insight::REASONS);
 
-/// The name of the reason with this index.
+/// The name of a reason, as in SHOW FQC REASONS. `index` is from [`Reason::index`]; panics if there is no such reason.
 pub fn name(index: usize) -> &'static str {
     match index.checked_sub(OWN.len()) {
         None => OWN[index].0,
@@ -78,12 +79,15 @@ struct Occurrences {
     ns: Tally,
 }
 
-/// A reason that has occurred at least once.
+/// A reason that has occurred at least once since the counts were last reset.
 pub struct Occurred {
+    /// The reason's number, see [`Reason::index`].
     pub index: usize,
     pub name: &'static str,
     pub count: u64,
+    /// Total time in nanoseconds that the server took for these statements, where it was measured.
     pub ns: u64,
+    /// A sentence for users about what the reason means.
     pub meaning: &'static str,
 }
 
@@ -94,12 +98,15 @@ impl Default for Reasons {
 }
 
 impl Reasons {
+    /// Counts a statement that was not cached for this reason. `ns` is the time in nanoseconds that the server took for
+    /// it; 0 if unknown.
     pub fn count(&self, reason: Reason, ns: u64) {
         let Occurrences { count, ns: total } = &self.0[reason.index()];
         count.add(1);
         total.add(ns);
     }
 
+    /// The reasons that have occurred, in the order of their numbers.
     pub fn list(&self) -> Vec<Occurred> {
         let all = Reason::all().zip(&self.0).enumerate();
         let all = all.map(|(index, ((name, meaning), Occurrences { count, ns }))| Occurred {

@@ -23,30 +23,34 @@ use wire::{Execute, Outcome, OutcomeKind};
 
 /// Largest number of rows of one write that are tracked. A write of more rows closes the whole table.
 const MOST_WRITTEN: usize = 64;
-/// Largest number of cells that a transaction remembers. Beyond it, its writes close whole tables.
+/// Largest number of version cells that a transaction remembers as written. Beyond it, its writes close whole tables.
 pub(crate) const MOST_REMEMBERED: usize = 192;
 /// Longest text in bytes that is examined for the rows it touches.
 const LONGEST: usize = 16 * 1024;
 
+/// The rows that a write may touch.
 enum Touched {
     /// The rows with these keys.
     Rows(Vec<i128>),
+    /// One new row, whose key the server generates and reports in the response.
     Generated,
 }
 
-/// True for a write, and for a read that locks rows like a write.
+/// True for a write, and for a read that locks rows like a write (SELECT ... FOR UPDATE).
 fn may_write_rows(kind: &Kind) -> bool {
     matches!(kind, Kind::Write) || matches!(kind, Kind::Read(read) if read.refusal == Some(Refusal::LockingRead))
 }
 
 impl Session {
-    /// The positions of the numbers in the text that was parsed last, if the statement may write rows.
+    /// Returns the positions of the numbers in the text that was parsed last, if it may write rows. To be called before the next text is
+    /// parsed. None for other statements.
     pub(crate) fn numbers_of_write(&self, reading: &Reading) -> Option<Numbers> {
         may_write_rows(&reading.statement.kind).then_some(self.recent.numbers)
     }
 
-    /// Keeps the text of a write, or of a read that locks rows like a write, until the server locks its tables. `numbers` are the
-    /// positions of numbers in the text; none for a prepared statement.
+    /// Keeps the text of a write, or of a read that locks rows like a write, until the server locks its tables; does nothing for other
+    /// statements. To be called after the statement was noted as running. `numbers` are the positions of numbers in the text; none for a
+    /// prepared statement.
     pub(crate) fn note_wording<T>(
         &mut self,
         engine: &Engine,
@@ -63,19 +67,20 @@ impl Session {
         }
     }
 
+    /// How a text that this session sends now is to be parsed. Its database is that of the session, whichever that is when it is needed.
     pub(crate) fn own_terms(&self) -> Terms {
         let is_certain = self.identity.variables().are_certain();
         Terms { mode: self.identity.mode(), is_certain, database: None, bound: Vec::new() }
     }
 
-    /// The terms of a statement that is being prepared: its database stays the same, whatever the session chooses later.
+    /// Like `own_terms`, but with the current database fixed. So a later USE does not change what the names in a prepared statement mean.
     pub(crate) fn lasting_terms(&self) -> Terms {
         let database = self.identity.known_database().unwrap_or_default();
         Terms { database: Some(database.into()), ..self.own_terms() }
     }
 
-    /// The terms for executing a prepared statement, with its bound integers. No values if they were sent by
-    /// COM_STMT_SEND_LONG_DATA. None if the statement is not known.
+    /// How the text of this prepared statement is to be parsed, with the integers that this execution binds. There are none if they cannot
+    /// be read or were sent by COM_STMT_SEND_LONG_DATA. None if the statement is not known.
     pub(crate) fn bound_terms(&mut self, execute: &Execute) -> Option<Terms> {
         let prepared = self.statements.get_mut(execute.id)?;
         let params = execute.params(prepared.parameters, &prepared.types).filter(|_| !prepared.has_long_data);
@@ -83,7 +88,8 @@ impl Session {
         Some(Terms { bound, ..prepared.terms.clone() })
     }
 
-    /// Closes the cells of what the running statement may change in a table that it has locked for writing.
+    /// Closes the version cells of what the running statement may change in a table that it has locked for writing: of certain rows if its
+    /// text shows them, and otherwise of the whole table.
     pub(crate) fn close_written_table(&mut self, engine: &Engine, table: &Arc<Table>) {
         let has_closed = !self.writes.is_empty();
         self.close_touched(engine, table);
@@ -111,6 +117,7 @@ impl Session {
         }
     }
 
+    /// The rows of this table that the running statement may change. None if its text does not show them.
     fn touched(&self, engine: &Engine, table: &Table) -> Option<Touched> {
         let wording = self.work.running.as_ref()?.wording.as_ref().filter(|_| !self.temporary.may_exist())?;
         let terms = &wording.terms;
@@ -125,8 +132,8 @@ impl Session {
         fits.then_some(Touched::Rows(keys))
     }
 
-    /// The server generated the key of the one inserted row, and the response reports it. Only the cells of this row stay closed,
-    /// and that of unknown changes is opened without a change.
+    /// Called at the end of an INSERT that was to add one row with a generated key. If the response reports the key, only the cells of this
+    /// row stay closed, and the table's cell of unknown changes is opened without a change. Otherwise does nothing.
     pub(crate) fn narrow(&mut self, engine: &Engine, table: &Table, outcome: &Outcome) {
         let is_one = matches!(outcome.kind, OutcomeKind::Ok) && outcome.affected_rows == 1;
         if !is_one || outcome.last_insert_id == 0 || self.writes.is_locked {
@@ -138,8 +145,9 @@ impl Session {
         self.writes.reopen_one(engine, table.whole);
     }
 
-    /// Opens the cells without a change if the response says that the write has changed no row. A trigger or routine could have
-    /// changed another table only by locking it for writing, too.
+    /// Called at the end of a statement. Opens its cells without a change, so that results stay current, if the response says that it has
+    /// changed no row of the only table, of InnoDB, that it has locked for writing. A trigger or routine could have changed another table
+    /// only by locking it, too.
     pub(crate) fn reopen_if_unchanged(&mut self, engine: &Engine, running: &Running, outcome: &Outcome) {
         let has_changed = !matches!(outcome.kind, OutcomeKind::Ok) || outcome.affected_rows > 0 || outcome.results > 0;
         let Some(((table, cells), wording)) = running.written_alone.as_ref().zip(running.wording.as_ref()) else {

@@ -1,4 +1,5 @@
-//! The state of one connection. Each part keeps its own invariants.
+//! [`Session`]: what the engine knows of one client connection. Each part of it is a type in a file of its own, with invariants
+//! of its own.
 
 pub mod diagnostics;
 pub mod granted;
@@ -29,25 +30,29 @@ use temporary::TemporaryTables;
 use told::Told;
 use work::Work;
 
-/// The phase of a connection.
+/// How far a connection has come, and whether the engine follows what it does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
     /// From the server's greeting to the end of the authentication.
     #[default]
     Greeting,
+    /// Authenticated. Every command and response is followed, and the cache may serve the session.
     Commands,
-    /// The session was active while the engine did not follow it (see `reports::resting`).
+    /// The session did something while the engine was not following it (see `reports::resting`). Its packets are still searched
+    /// for the cache's own names, but it is served nothing, and its writes are known from the server's reports alone.
     Resting,
-    /// The packets are not followed: not understood, compressed, or a connection older than the plugin. Every byte passes
-    /// unchanged.
+    /// The packets are not followed: they are not understood or compressed, or the connection is older than the plugin or has
+    /// ended. Every byte passes unchanged.
     Foreign,
 }
 
+/// One client connection as the engine follows it. The host passes it the connection's packets and the server's reports about
+/// the connection, in the order in which they occur.
 pub struct Session {
     pub(crate) phase: Phase,
     pub(crate) identity: Identity,
     pub(crate) told: Told,
-    /// Counted among the sessions that want the cache.
+    /// This session is counted in `Vigil::wishes`, the number of sessions that have the cache on.
     pub(crate) wishes: bool,
     pub(crate) transaction: Transaction,
     pub(crate) writes: Writes,
@@ -55,7 +60,8 @@ pub struct Session {
     pub(crate) statements: Statements,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) work: Work,
-    /// A hit that is sent to the server after all, to be compared with its answer.
+    /// Set from the lookup until the read is forwarded, if the read is a hit that the server runs all the same, so that the
+    /// stored result can be compared with the server's (`fqc_verify_ppm`).
     pub(crate) verification: Option<Verification>,
     pub(crate) reuse: Reuse,
     pub(crate) recent: Recent,
@@ -65,8 +71,9 @@ pub struct Session {
 }
 
 impl Session {
-    /// A connection that the server has just accepted and not looked at yet. `accepted_under` is the value of
-    /// `Settings::inherited` from before the connection was accepted.
+    /// A session for a connection that the server has just accepted and not read from yet. `accepted_under` is the value of
+    /// `Settings::inherited` (a number that changes whenever what new sessions inherit changes) from before the server accepted
+    /// it.
     pub fn accepted(flavour: &'static Flavour, accepted_under: u64) -> Session {
         Session {
             phase: Phase::default(),
@@ -88,7 +95,8 @@ impl Session {
         }
     }
 
-    /// Takes the server's first packet. False if this is not the beginning of a client connection.
+    /// Takes the server's first packet, with its header. False if it is not the greeting of a client connection: the caller
+    /// must then `abandon` the session.
     pub fn on_greeting(&mut self, engine: &Engine, bytes: &[u8]) -> bool {
         if let Some(packet) = wire::Packet::parse(bytes)
             && let Some(greeting) = wire::Greeting::parse(packet.payload)
@@ -98,7 +106,9 @@ impl Session {
         self.identity.greet(bytes)
     }
 
-    /// Takes the client's reply to the greeting, or its second half inside TLS. True if TLS begins now.
+    /// Takes the payload of the client's reply to the greeting. True if the client only asks for TLS: it then sends the whole
+    /// reply again inside TLS, and this must be called again. If the packets of the connection cannot be followed, abandons the
+    /// session.
     pub fn on_hello(&mut self, engine: &Engine, payload: &[u8]) -> bool {
         match self.identity.agree(payload) {
             Agreement::Plain => false,
@@ -111,7 +121,8 @@ impl Session {
         }
     }
 
-    /// The connection has ended, and so has everything that it was doing.
+    /// Called when the connection has ended. Opens all version cells that the session kept closed, and invalidates what its
+    /// open transaction has written. If the connection is a feed, its near cache is detached. No packet is followed after this.
     pub fn close(&mut self, engine: &Engine) {
         if let Some(id) = self.near.feed.take().flatten() {
             engine.detach_near(id);
@@ -129,7 +140,8 @@ impl Session {
         self.try_out(engine, false);
     }
 
-    /// Stops following this connection. Its packets pass, and the cells that it has closed stay closed until it ends.
+    /// Stops following this connection for good: its packets pass unchanged. The version cells that it has closed, and those of
+    /// tables that its transaction has written, stay closed until `close`, so no result that depends on them is served.
     pub fn abandon(&mut self, engine: &Engine) {
         for cell in std::mem::take(&mut self.transaction.written) {
             self.writes.close(engine, cell);
@@ -145,28 +157,32 @@ impl Session {
         self.phase == Phase::Foreign
     }
 
-    /// True if the server is running no command of this connection.
+    /// True if the server is running no command that this session follows, neither one of the client nor one of the engine's
+    /// own.
     pub fn is_at_rest(&self) -> bool {
         self.work.running.is_none()
     }
 
-    /// True while the server opens a snapshot for a read that is served from the cache.
+    /// True while the server runs the engine's own START TRANSACTION WITH CONSISTENT SNAPSHOT. It is sent ahead of a read of
+    /// the client that is then looked up in the cache again.
     pub fn opens_snapshot(&self) -> bool {
         self.work.running.as_ref().is_some_and(|running| matches!(running.purpose, Purpose::OpenSnapshot(_)))
     }
 
-    /// True after the authentication, if the packets are understood.
+    /// True once the client is authenticated, if its packets are read. A resting session counts too, although it is served
+    /// nothing.
     pub fn is_in_commands(&self) -> bool {
         matches!(self.phase, Phase::Commands | Phase::Resting)
     }
 
-    /// True if the server's reports about statements of this connection are handled here.
+    /// True if the server's reports about statements of this connection are for this session. False before the end of the
+    /// login, for a resting session and if the packets are not followed: then they are for a [`Bystander`](crate::Bystander).
     pub fn is_followed(&self) -> bool {
         self.phase == Phase::Commands
     }
 
-    /// True if the server has reported the session's state since the engine woke, and nothing that the session did in a doze
-    /// is in doubt.
+    /// True if the session's state is known: the server has reported it since the engine last woke, and it is decided that
+    /// nothing that the session did in light mode was missed. Otherwise nothing is served or stored.
     pub(crate) fn is_told(&self, engine: &Engine) -> bool {
         self.phase == Phase::Commands
             && self.told.dozed_in == 0
@@ -174,8 +190,8 @@ impl Session {
             && self.told.in_epoch == engine.vigil().epoch()
     }
 
-    /// The number of the session context for the text (false) or binary (true) protocol. None if this session must not be
-    /// cached.
+    /// Returns the number of the session context, which is everything about the session that can change a result, for the text
+    /// (false) or binary (true) protocol. Sessions with the same number share results. None if this session must not be cached.
     pub(crate) fn context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
         let was_reset = self.identity.was_reset();
         let known = |inherited| engine.settings().usual_beginnings(inherited, was_reset).map(|known| known.habits);

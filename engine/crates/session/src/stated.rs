@@ -2,7 +2,7 @@
 
 const FILE: &str = include_str!("../../../../docs/reference/engine.json");
 
-/// Returns a list of plain strings from this file. Panics if there is none of this name.
+/// Returns the strings of the list with this name in docs/reference/engine.json. Panics if there is none of this name.
 pub fn stated(key: &str) -> Vec<&'static str> {
     let (_, rest) = FILE.split_once(&format!("\"{key}\": [")).expect("a list of this name");
     let (list, _) = rest.split_once(']').expect("its end");

@@ -3,7 +3,7 @@
 use cache::Counter;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A counter that FLUSH STATUS resets to zero.
+/// A counter that FLUSH STATUS resets to zero. Any thread may add to it.
 #[derive(Default)]
 pub struct Tally {
     counter: Counter,
@@ -15,15 +15,17 @@ impl Tally {
         self.counter.add(n);
     }
 
-    /// The count since the engine was loaded.
+    /// The count since the engine was loaded, whatever was reset since.
     pub fn ever(&self) -> u64 {
         self.counter.sum()
     }
 
+    /// The count since the last `flush`, or since the engine was loaded.
     pub fn sum(&self) -> u64 {
         self.counter.sum().saturating_sub(self.flushed.load(Ordering::Relaxed))
     }
 
+    /// Resets the count that `sum` returns to zero.
     pub fn flush(&self) {
         self.flushed.store(self.counter.sum(), Ordering::Relaxed);
     }

@@ -9,11 +9,13 @@ use wire::ok_packet;
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 const OFF: u16 = 0;
 
-/// Wakes the engine as the host does: nothing is stored before the last doze was decided.
+/// Wakes the engine as the host does: decides that nothing was missed in the last light mode, and looks up the tables
+/// again.
 fn wake(engine: &Engine) {
     wake_as(engine, false);
 }
 
+/// Like `wake`. `is_lost`: sessions may have done something in light mode that was missed.
 fn wake_as(engine: &Engine, is_lost: bool) {
     let past = Past::wake(engine);
     engine.vigil().judge_last_doze(is_lost);
@@ -26,13 +28,14 @@ fn wake_as(engine: &Engine, is_lost: bool) {
     }
 }
 
-/// Sends a statement that is forwarded unexamined.
+/// Sends a statement that is forwarded unexamined, and answers it with these status flags. The server reports nothing
+/// about it.
 fn pass(talk: &mut Talk, text: &str, flags: u16) {
     assert_eq!(talk.ask(text), Decision::Forward, "{text}");
     talk.reply(&ok_packet(1, 1, 0, flags, 0));
 }
 
-/// Reports the session's state at the end of its first statement after the engine woke.
+/// Runs the session's first statement after the engine woke, and reports the session's state at its end.
 fn tell(talk: &mut Talk) {
     talk.run("DO 1", AUTOCOMMIT);
     talk.session.report(talk.engine, ended(state()));
@@ -130,7 +133,7 @@ fn a_session_with_temporary_tables_from_a_doze_is_not_served() {
     assert!(a.is_served(READ) && !b.is_served(READ));
 }
 
-/// Returns whether a session rests after this statement in a doze.
+/// Returns whether a session rests (is served nothing any more) after it has sent this statement in light mode.
 fn rests(text: &str) -> bool {
     let engine = engine();
     let mut b = connect(&engine);

@@ -164,7 +164,8 @@ fn found_rows_after_a_served_read_are_told_to_the_server_first() {
     assert_eq!(a.ask("SELECT FOUND_ROWS()"), Decision::Forward);
 }
 
-/// After a read that fails once it has sent rows, the server's FOUND_ROWS() counts these rows.
+/// After a read that fails once it has sent rows, the server's FOUND_ROWS() counts these rows. If it fails before,
+/// FOUND_ROWS() is still that of the read before it, which the server may not have seen.
 #[test]
 fn found_rows_of_a_served_read_are_told_after_one_that_fails_before_it_begins() {
     let half = &rows("one", AUTOCOMMIT)[..];
@@ -309,7 +310,7 @@ fn a_read_under_set_transaction_runs_on_the_server() {
     assert!(a.is_served(READ), "the read has used it up");
 }
 
-/// Sends reads that never repeat, until hardly any result of their shape is stored.
+/// Sends reads of one shape that never repeat, until hardly any result of that shape is stored.
 fn grow_poor(talk: &mut Talk) {
     talk.engine.settings().set_adapts(true);
     for number in 0..40_000 {

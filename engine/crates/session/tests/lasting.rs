@@ -16,14 +16,15 @@ const READ: &str = "SELECT v FROM t WHERE v > 3";
 const ROW: &str = "SELECT v FROM t WHERE id = 7";
 const OTHER: &str = "SELECT v FROM u WHERE v > 3";
 
-/// An engine with a rule that keeps results of `t` alive for five seconds.
+/// An engine with a rule that lets results of table `t` be served for five seconds although they are stale. Its clock
+/// is `NOW_MS`.
 fn ruled() -> Engine {
     let engine = not_yet_ruled();
     engine.tick();
     engine
 }
 
-/// Like `ruled`, but the engine has not noted the time yet.
+/// Like `ruled`, but the engine has not noted the time yet, so that the age of results is not known.
 fn not_yet_ruled() -> Engine {
     let engine = engine_at(|| NOW_MS.get() * 1_000_000);
     let rules = r#"[{"table": "d.t", "cache": "always", "ttl": 5}]"#;
@@ -31,12 +32,14 @@ fn not_yet_ruled() -> Engine {
     engine
 }
 
-/// Advances the clock, and runs the periodic step that notes the time.
+/// Advances the clock of the tests by this many milliseconds, and runs the engine's periodic step, which notes the
+/// time.
 fn pass(engine: &Engine, ms: u64) {
     NOW_MS.set(NOW_MS.get() + ms);
     engine.tick();
 }
 
+/// Runs a read of this table on the server if it is not served yet. Panics if it is not served afterwards.
 fn read(talk: &mut Talk, text: &str, table: &[u8]) {
     if !talk.is_served(text) {
         talk.session.report(talk.engine, locked(table, true));

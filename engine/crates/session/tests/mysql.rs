@@ -8,7 +8,8 @@ use talk::{AUTOCOMMIT, Talk, connect, engine_of};
 
 const READ: &str = "SELECT v FROM t WHERE w = 1";
 
-/// The decision about a read after a statement that may have set anything.
+/// Stores the result of `READ`, runs the statement `EXECUTE s`, which may have set anything, and returns the decision
+/// about `READ` after it.
 fn after_execute(talk: &mut Talk) -> Decision {
     talk.read(READ, "one", AUTOCOMMIT);
     assert!(talk.is_served(READ));
@@ -67,8 +68,8 @@ fn a_statement_is_prepared_as_the_server_knows_it() {
     assert_eq!(prepared_as("SELECT v FROM t"), "SELECT v FROM t");
 }
 
-/// Privileges have changed since the session chose its database. When the server returns from another database, it looks
-/// them up again.
+/// Privileges have changed since the session chose its database. When the server returns from another database, it
+/// looks them up again, so results are shared only as long as no statement has made it do that.
 #[test]
 fn what_runs_no_routine_leaves_what_is_granted_as_it_was() {
     let engine = engine_of(&MYSQL, || 0);

@@ -11,11 +11,13 @@ use talk::*;
 const READ: &str = "SELECT v FROM t WHERE id = 1";
 const OF_VIEW: &str = "SELECT v FROM u AS x";
 
-/// Attaches a near cache that uses this protocol version.
+/// Attaches a near cache (a cache next to clients, which serves results under a lease) that uses this version of the
+/// protocol. Returns its number.
 fn attached(engine: &Engine, version: u16) -> NearId {
     attached_with(engine, version, Arc::new(|| {}))
 }
 
+/// Like `attached`. The engine calls `waker` when it has something to send to the near cache.
 fn attached_with(engine: &Engine, version: u16, waker: Arc<dyn Fn() + Send + Sync>) -> NearId {
     let mut feed = connect(engine);
     feed.ask(&format!("ATTACH FQC NEAR 'near' PROTOCOL {version}"));
@@ -25,47 +27,52 @@ fn attached_with(engine: &Engine, version: u16, waker: Arc<dyn Fn() + Send + Syn
     id
 }
 
-/// The near cache marks this connection. `scramble` is the check of the connection's greeting.
+/// Has the near cache mark this connection, so that it gets reports about its results. The engine ignores that unless
+/// `scramble` is the check of the connection's greeting.
 fn mark_with(talk: &Talk, id: NearId, scramble: u64) {
     let mark = FromNear::Mark { connection: talk.number, scramble };
     talk.engine.hear_near(id, &FromNear::encode_all(&[mark])).expect("it is understood");
 }
 
+/// Has the near cache mark this connection, with the right check of its greeting.
 fn mark(talk: &Talk, id: NearId) {
     mark_with(talk, id, feed::check_of(&greeting(talk.number)[wire::Header::SIZE..]));
 }
 
+/// A new connection that the near cache has marked.
 fn connect_marked(engine: &Engine, id: NearId) -> Talk<'_> {
     let talk = connect(engine);
     mark(&talk, id);
     talk
 }
 
-/// The messages to this near cache since the last call.
+/// Takes the messages that the engine has for this near cache since the last call.
 fn messages(engine: &Engine, id: NearId) -> impl Iterator<Item = ToNear> {
     let frames = std::iter::from_fn(move || engine.take_frame(id)).map(|frame| Frame::decode(&frame).expect("a frame"));
     frames.flat_map(|frame| frame.messages)
 }
 
+/// Takes the reports for this near cache since the last call, about results and about sessions.
 fn all_told(engine: &Engine, id: NearId) -> Vec<CommandReport> {
     messages(engine, id)
         .filter_map(|message| if let ToNear::Report(told) = message { Some(told) } else { None })
         .collect()
 }
 
-/// The messages about results since the last call.
+/// Takes the reports about results for this near cache since the last call. Those about sessions are dropped.
 fn told(engine: &Engine, id: NearId) -> Vec<CommandReport> {
     all_told(engine, id).into_iter().filter(|told| !told.is_of_session).collect()
 }
 
-/// Changes privileges.
+/// Changes privileges, as a GRANT does.
 fn grant(engine: &Engine) {
     engine.settings().begin_change();
     engine.settings().note_grants();
     engine.settings().end_change();
 }
 
-/// The running statement uses a stored routine. When the server returns from it, it looks up the privileges again.
+/// Reports that the running statement uses a stored routine. When the server returns from it, it looks up the session's
+/// privileges again.
 fn meet_routine(talk: &mut Talk) {
     let routines = session::Report::Locked { db: b"mysql", name: b"proc", is_read_only: true };
     talk.session.report(talk.engine, routines);
@@ -218,7 +225,7 @@ fn who_has_missed_its_time_may_attach_again_after_a_pause() {
 
 const OF_U: &str = "SELECT v FROM u WHERE id = 1";
 
-/// Runs a read of this table on the server, and returns the snapshot in the message about it.
+/// Runs a read of this table on the server, and returns the snapshot in the report to the near cache about its result.
 fn snapshot_told(talk: &mut Talk, near: NearId, table: &[u8], text: &str, flags: u16) -> Option<u64> {
     assert_eq!(talk.ask(text), Decision::Forward, "{text}");
     talk.session.report(talk.engine, locked(table, true));
@@ -228,7 +235,7 @@ fn snapshot_told(talk: &mut Talk, near: NearId, table: &[u8], text: &str, flags:
     told[0].snapshot
 }
 
-/// Another session writes `u`, so that the current stamp is a later one.
+/// Lets another session write table `u`, so that the current stamp is a later one.
 fn write_u(engine: &Engine) {
     let mut other = connect(engine);
     assert_eq!(other.ask("UPDATE u SET v = 'two'"), Decision::Forward);
@@ -351,7 +358,8 @@ fn a_result_of_an_engine_that_joins_transactions_is_told_not_to_be_for_them() {
     }
 }
 
-/// This message about the session lets a near cache answer the first read after a `SET`, a `USE` or a write.
+/// After a command without a report about a result, the near cache gets a report about the session. With it, it can
+/// answer the first read after a `SET`, a `USE` or a write.
 #[test]
 fn as_what_a_session_stands_is_told_at_the_end_of_each_command_of_which_nothing_else_is() {
     let engine = engine();

@@ -11,11 +11,12 @@ const EIGHT: &str = "SELECT v FROM t WHERE id = 8";
 const RANGE: &str = "SELECT v FROM t WHERE id BETWEEN 100 AND 300";
 const ALL: &str = "SELECT v FROM t WHERE v > 3";
 
-/// Returns which of the four reads are served.
+/// Returns for each of the four reads of this file whether it is served from the cache.
 fn served(talk: &mut Talk) -> [bool; 4] {
     [SEVEN, EIGHT, RANGE, ALL].map(|text| talk.is_served(text))
 }
 
+/// A new connection on an engine that has the results of the four reads of this file.
 fn filled(engine: &Engine) -> Talk<'_> {
     let mut talk = connect(engine);
     for text in [SEVEN, EIGHT, RANGE, ALL] {
@@ -82,7 +83,8 @@ fn the_row_of_a_generated_key_is_told_by_the_response() {
     }
 }
 
-/// Runs a write whose response says how many rows have changed.
+/// Runs a write that locks these tables. The response says that this many rows have changed, and has these status
+/// flags.
 fn write_told(talk: &mut Talk, write: &str, tables: &[&[u8]], affected: u64, flags: u16) {
     assert_eq!(talk.ask(write), Decision::Forward);
     for table in tables {
@@ -253,6 +255,7 @@ fn results_that_outlive_a_write_are_counted_once() {
     assert_eq!(engine.counts().outlived.sum(), 2);
 }
 
+/// The packet of an execution of the prepared statement with this id, with two BIGINT parameters.
 fn prepared(id: u32, values: [i64; 2]) -> Vec<u8> {
     let values: Vec<u8> = values.into_iter().flat_map(i64::to_le_bytes).collect();
     let head = [&[0x17][..], &id.to_le_bytes(), &[0, 1, 0, 0, 0], &[0, 1, 8, 0, 8, 0]].concat();

@@ -26,6 +26,7 @@ struct Arrived<'p> {
 }
 
 impl Session {
+    /// Splits the payload of a packet into its parts.
     fn arrived<'p>(&self, payload: &'p [u8]) -> Arrived<'p> {
         let command = payload.first().and_then(|byte| Command::from_byte(*byte));
         let body = payload.get(1..).unwrap_or_default();
@@ -38,8 +39,9 @@ impl Session {
         }
     }
 
-    /// Decides about a complete command that the server has not seen. After `Decision::Inject` the host calls this
-    /// again with the same packet.
+    /// Decides about a complete command that the server has not seen. `packet` includes its header. After
+    /// `Decision::Inject` the host calls this again with the same packet, once the response to the other one is
+    /// complete.
     pub fn on_command(&mut self, engine: &Engine, packet: &[u8], outlet: &mut dyn Outlet) -> Decision {
         self.near.count(engine, &packet[4..]);
         let counted = self.diagnostics.counted.take();
@@ -87,7 +89,8 @@ impl Session {
         }
     }
 
-    /// Follows a command that can no longer be held back, because the server already has its first bytes.
+    /// Follows a complete command whose first bytes the server already has, so that it can neither be answered nor held
+    /// back. `packet` includes its header.
     pub fn on_observed(&mut self, engine: &Engine, packet: &[u8]) {
         self.diagnostics.counted = None;
         self.near.count(engine, &packet[4..]);
@@ -130,7 +133,8 @@ impl Session {
         self.note_refusal(engine, Own::Fragmented);
     }
 
-    /// Follows a command that is too long to be buffered. Its text is not known, so it may do anything.
+    /// Follows a command that is too long to be buffered. Its text is not known, so it counts as one that may do
+    /// anything.
     pub fn on_oversized(&mut self, engine: &Engine) {
         self.diagnostics.counted = None;
         self.near.count(engine, &[]);
@@ -305,8 +309,9 @@ impl Session {
         self.before_forward(engine, reading, text, packet).map(Decision::Inject)
     }
 
-    /// Classifies a text. While the session's lexical mode is not certain, only plain kinds are trusted, and any other
-    /// text counts as opaque unless every mode reads it alike.
+    /// Returns what the text shows about its statement. While it is not certain how the session's texts are parsed,
+    /// only plain kinds of statements are trusted, and any other text counts as one that may do anything, unless every
+    /// mode reads it alike.
     pub(crate) fn read(&mut self, engine: &Engine, text: &[u8]) -> Arc<Reading> {
         let reading = engine.readings().read(text, self.identity.mode(), &mut self.recent);
         let is_plain = matches!(
@@ -338,8 +343,8 @@ fn may_be_read(text: &[u8]) -> bool {
     text.first().is_none_or(|first| !first.is_ascii_alphabetic() || b"swvt".contains(&first.to_ascii_lowercase()))
 }
 
-/// Takes over how this execution binds its parameters, and returns bytes that identify the parameters. None if they
-/// cannot be read or if the execution has query attributes.
+/// Takes over how this execution binds its parameters, and returns bytes that identify them, for the key of its result.
+/// None if they cannot be read or if the execution has query attributes: it is not cached then.
 fn bind(flavour: &Flavour, prepared: &mut Prepared, execute: &Execute) -> Option<Vec<u8>> {
     prepared.bind(execute);
     let has_attributes = execute.has_attributes(prepared.parameters);

@@ -14,13 +14,15 @@ use cache::Entry;
 use sql::{Kind, Refusal};
 
 impl Session {
-    /// True if the text asks for the row count of the read in `counted`, and nothing that this count depends on has changed.
+    /// True if the text is a SELECT FOUND_ROWS() that asks for the count of the read in `counted`, and nothing that this count depends on
+    /// has changed.
     pub(crate) fn asks_for_count(&self, engine: &Engine, counted: &Counted, text: &[u8]) -> bool {
         sql::asks_for_found_rows_alone(text, self.identity.mode())
             && engine.versions().is_fresh(&counted.cells, counted.stamp)
     }
 
-    /// Called after a hit. Notes a result whose rows may be fewer than those that were found.
+    /// Called after a hit. If it is a read with SQL_CALC_FOUND_ROWS outside of a transaction, notes it, so that the SELECT FOUND_ROWS()
+    /// after it can be a hit.
     pub(crate) fn note_counted(&mut self, asked: &Asked, entry: &Entry) {
         let is_text = asked.columns.is_none() && asked.parameters.is_empty();
         if is_text && sql::may_count_found_rows(asked.text) {
@@ -34,7 +36,7 @@ impl Session {
         }
     }
 
-    /// Called after a result was stored. Notes it like `note_counted` if FOUND_ROWS() may differ from its number of rows.
+    /// Called after a result was stored. Notes it like `note_counted`.
     pub(crate) fn note_counted_miss(&mut self, recording: &Recording) {
         let is_text = !recording.is_binary && !recording.is_count;
         if is_text && self.transaction.is_outside() && sql::may_count_found_rows(&recording.text) {
@@ -47,8 +49,8 @@ impl Session {
         }
     }
 
-    /// Turns the recording of `SELECT FOUND_ROWS()` into one that may be stored. It stays refused if anything but its text, which asks
-    /// about the session, speaks against storing it.
+    /// Turns the recording of `SELECT FOUND_ROWS()` into one that may be stored, with what the read in `counted` depends on. It stays
+    /// refused if anything but its text, which asks about the session, speaks against storing it. `text` is its own text.
     pub(crate) fn record_count(
         &mut self,
         engine: &Engine,

@@ -12,8 +12,9 @@ use sql::{Begin, Kind, Statement};
 use wire::{Command, Execute, Expect};
 
 impl Session {
-    /// Acknowledges a BEGIN without the server, which gets it before the transaction's first statement. That statement may
-    /// then be a hit, for which the server opens its snapshot at that moment. None if this BEGIN cannot be deferred.
+    /// Acknowledges a BEGIN without the server, which gets it before the transaction's first statement. That statement may then
+    /// be a hit, for which the server opens its snapshot at that moment. None if this statement is no BEGIN or cannot be
+    /// deferred.
     pub(crate) fn begin_later(
         &mut self,
         engine: &Engine,
@@ -64,6 +65,7 @@ impl Session {
         engine.settings().defers_begin() && !self.identity.is_told_of_transactions()
     }
 
+    /// True if this command executes a statement that was prepared in another database than the current one.
     fn is_of_another_database(&mut self, payload: &[u8]) -> bool {
         let execute = Execute::parse(payload, self.identity.capabilities())
             .filter(|_| payload.first() == Some(&(Command::StmtExecute as u8)));
@@ -71,8 +73,9 @@ impl Session {
         prepared.is_some_and(|prepared| prepared.terms.database.as_deref() != Some(self.identity.database()))
     }
 
-    /// Returns the command that sends a deferred BEGIN to the server, if there is one. An earlier served read that the server
-    /// must replay comes first: inside the transaction, it would open the snapshot or take locks.
+    /// Returns the packet that sends a deferred BEGIN to the server; None if there is none. An earlier served read that the
+    /// server must replay comes first: inside the transaction, it would open the snapshot or take locks. The caller repeats
+    /// this until it returns None.
     pub(crate) fn tell_begin(&mut self, engine: &Engine) -> Option<Vec<u8>> {
         self.transaction.deferred_begin.as_ref()?;
         // The latest served read came after the BEGIN, so it is not replayed before it.
@@ -83,18 +86,19 @@ impl Session {
         Some(self.begin(engine, packet))
     }
 
-    /// Sends a BEGIN to the server on behalf of the client.
+    /// Returns the packet of a BEGIN that the engine sends on behalf of the client, and notes it as running.
     pub(crate) fn begin(&mut self, engine: &Engine, packet: Vec<u8>) -> Vec<u8> {
         self.inject(engine, Purpose::Begin, (packet, Expect::Query))
     }
 
-    /// A BEGIN of the engine's own has failed. The client believes that it is in a transaction, so nothing may run before a
-    /// new BEGIN succeeds. With autocommit off the client has sent no BEGIN, and nothing has to be repeated.
+    /// Called when a BEGIN of the engine's own has failed. The client believes that it is in a transaction, so nothing may run
+    /// before a new BEGIN succeeds. With autocommit off the client has sent no BEGIN, and nothing has to be repeated.
     pub(crate) fn begin_once_more(&mut self) {
         self.transaction.deferred_begin = self.transaction.autocommit.then(|| self.own_query(b"BEGIN"));
     }
 
-    /// Makes the server begin the transaction and open its snapshot. The stamp is read first.
+    /// Returns the packet that makes the server begin the transaction and open its snapshot, and notes it as running. It takes
+    /// the place of a deferred BEGIN. The stamp of the snapshot is read first.
     pub(crate) fn open_snapshot(&mut self, engine: &Engine) -> Vec<u8> {
         self.transaction.deferred_begin = None;
         let packet = self.own_query(b"START TRANSACTION WITH CONSISTENT SNAPSHOT");

@@ -15,10 +15,13 @@ use sql::Aggregates;
 use std::sync::atomic::Ordering;
 use wire::status::OF_TRANSACTION;
 
-/// A read that may be answered from the cache, identified by its bytes.
+/// A read that may be answered from the cache, with everything that identifies its result.
 pub(crate) struct Asked<'a> {
+    /// The number of the session context, from `cacheable_context`.
     pub context: u64,
+    /// The text of the read or prepared statement. For a SELECT FOUND_ROWS(), that of the read before it.
     pub text: &'a [u8],
+    /// The types and values of the parameters of a prepared statement. For a SELECT FOUND_ROWS(), its own text.
     pub parameters: &'a [u8],
     /// The whole packet with its header.
     pub packet: &'a [u8],
@@ -35,18 +38,22 @@ impl Asked<'_> {
     }
 }
 
+/// The outcome of a lookup in the cache.
 pub(crate) enum Served {
+    /// The client has its answer, and the server must not get the command.
     Answered,
+    /// The server must get this packet first. Then the command is tried again.
     Inject(Vec<u8>),
+    /// The result was not served: there is none, or it may not be served now.
     No,
 }
 
-/// True if this read may leave FOUND_ROWS() unchanged, as an aggregate over no rows does.
+/// True if this read may leave FOUND_ROWS() unchanged on the server, as an aggregate over no rows does.
 fn may_leave_found(text: &[u8], entry: &cache::Entry) -> bool {
     !Layout(entry.flags()).shows_found() && entry.rows() <= 1 && Aggregates::of(text) != Aggregates::No
 }
 
-/// Counts an entry that has survived a write to other rows of its table. Each entry is counted once.
+/// Counts a hit on an entry that has survived a write to other rows of its table. Each entry is counted once.
 fn note_outlived(engine: &Engine, entry: &cache::Entry) {
     let whole = entry.cells()[0];
     let is_counted = entry.flags() & Layout::OUTLIVED != 0;
@@ -61,8 +68,8 @@ fn note_outlived(engine: &Engine, entry: &cache::Entry) {
 }
 
 impl Session {
-    /// True if reads of this session may be served and stored, or if they are observed: then only what the cache would
-    /// have done is counted.
+    /// True if reads of this session may be served and stored, or if they are observed: then nothing is served, and
+    /// what the cache would have done is counted.
     pub(crate) fn is_cached(&self, engine: &Engine) -> bool {
         let settings = engine.settings();
         settings.is_on()
@@ -72,8 +79,8 @@ impl Session {
             && self.is_told(engine)
     }
 
-    /// Returns the session context (account, database, settings) whose results may be served or stored now. None if
-    /// this session is not cached.
+    /// Returns the number of the session context (account, database, settings) whose results may be served or stored
+    /// now. None if this session is not cached.
     pub(crate) fn cacheable_context(&mut self, engine: &Engine, is_binary: bool) -> Option<u64> {
         if !self.is_cached(engine) {
             return None;
@@ -81,6 +88,8 @@ impl Session {
         self.context(engine, is_binary)
     }
 
+    /// Looks up a read, and sends its result to the client if it is stored and may be served now. Also decides whether
+    /// a hit is to be compared with the server's answer: then it is not served, and `verification` is set.
     pub(crate) fn serve(&mut self, engine: &Engine, asked: &Asked, outlet: &mut dyn Outlet) -> Served {
         self.verification = None;
         if self.temporary.may_exist() || self.writes.is_locked {
@@ -163,7 +172,7 @@ impl Session {
         Served::Answered
     }
 
-    /// Returns the command as the server must run it, for a later replay.
+    /// Returns the packet of the command in a form that the server knows, so that it can run the read later.
     fn as_understood(&self, asked: &Asked) -> Vec<u8> {
         // Other commands are executions of a prepared statement, or ask for FOUND_ROWS() of the read with this text.
         let is_text = asked.columns.is_none() && asked.parameters.is_empty();
@@ -173,14 +182,14 @@ impl Session {
         }
     }
 
-    /// True if a rule allows serving this stale result now, and the session is outside of a transaction.
+    /// True if a rule allows serving this stale result now. Never inside a transaction.
     #[cold]
     fn tells_outdated(&self, engine: &Engine, basis: Basis) -> bool {
         let is_admitted = || self.transaction.admit(engine.versions(), basis.cells, false) == Admission::Serve;
         self.transaction.is_outside() && basis.lasts(engine.versions(), engine.ages()) && is_admitted()
     }
 
-    /// Sends a stored response. Its transaction flags are replaced by those of this session.
+    /// Sends a stored response, with the transaction flags of this session in place of the stored ones.
     fn deliver(&mut self, value: &[u8], layout: Layout, outlet: &mut dyn Outlet) {
         let flags = self.transaction.status_now() & OF_TRANSACTION;
         let offsets = layout.offsets(value.len());

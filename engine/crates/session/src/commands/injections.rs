@@ -7,24 +7,28 @@ use crate::statement::running::{Purpose, Running};
 use wire::{Command, Execute, Expect, Header, Query};
 
 impl Session {
-    /// Returns the packet of a query with this text.
+    /// Returns the packet of a COM_QUERY with this text, as the engine sends it to the server on this connection. Nothing is
+    /// noted as running yet.
     pub(crate) fn own_query(&self, text: &[u8]) -> Vec<u8> {
         Query::packet(text, self.identity.capabilities())
     }
 
-    /// Notes that the engine sends this packet, and returns it. The client does not see the response.
+    /// Notes that the server runs this command of the engine's own, with a response of this kind, and returns its packet. The
+    /// caller must have it sent to the server. The client does not see the response.
     pub(crate) fn inject(&mut self, engine: &Engine, purpose: Purpose, (packet, expect): (Vec<u8>, Expect)) -> Vec<u8> {
         self.work.running = Some(Running::new(engine, purpose, expect, self.identity.capabilities()));
         packet
     }
 
-    /// Returns a COM_PING, for a host that has to send the server something after an answer from the cache.
+    /// Returns a COM_PING, for a host that has to send the server something after an answer from the cache. Its response is
+    /// hidden from the client.
     pub fn idle(&mut self, engine: &Engine) -> Vec<u8> {
         self.inject(engine, Purpose::Idle, (command_packet(Command::Ping, b""), Expect::Ok))
     }
 
-    /// Returns the next command that the server must get before a command that will be forwarded in pieces and cannot be
-    /// examined first. The host calls this until it returns none.
+    /// Called before a command that will be forwarded in pieces, so that it cannot be examined first. Returns the packet that
+    /// the server must get before it, and whose response is hidden. The host calls this again after that response, until it
+    /// returns None.
     pub fn before_pieces(&mut self, engine: &Engine) -> Option<Vec<u8>> {
         self.settle(engine);
         let hidden_error = self.work.hidden_error.take();
@@ -35,8 +39,8 @@ impl Session {
             .or_else(|| self.tell_unseen(engine, |_| true))
     }
 
-    /// Returns an earlier execution of this statement that was answered from the cache, if the server has yet to run it because
-    /// later executions depend on its parameter types.
+    /// Returns the packet of an earlier execution of this statement that was answered from the cache, if the server has yet to
+    /// run it because later executions depend on its parameter types. It is noted as running.
     pub(crate) fn tell_given(&mut self, engine: &Engine, id: u32) -> Option<Vec<u8>> {
         let prepared = self.statements.get_mut(id)?;
         let owed = prepared.given.take_owed()?;
@@ -49,8 +53,8 @@ impl Session {
         Some(self.inject(engine, Purpose::Unseen { keeps_warnings: false }, (owed, Expect::Execute)))
     }
 
-    /// Returns a command that gives the server parameter types that it has not seen yet, since an execution without types goes
-    /// by them. The caller repeats this until it returns none.
+    /// Returns the packet of a command that gives the server parameter types which it has not seen yet, since an execution
+    /// without types goes by them. The caller repeats this until it returns None.
     pub(crate) fn tell_types(&mut self, engine: &Engine) -> Option<Vec<u8>> {
         if let Some(id) = self.statements.to_reset.take() {
             let reset = command_packet(Command::StmtReset, &id.to_le_bytes());
@@ -71,7 +75,7 @@ impl Session {
     }
 
     /// True if the server still lacks something that the client already has an answer for, such as a BEGIN, or if the running
-    /// response must not reach the client unchanged.
+    /// response must not reach the client unchanged. The host must not stop following the connection then.
     pub fn owes_server(&self) -> bool {
         self.transaction.deferred_begin.is_some()
             || !self.statements.are_understood()

@@ -18,8 +18,9 @@ use std::sync::Arc;
 use wire::Expect;
 
 impl Session {
-    /// Notes what is needed to store the result of a read. None if the statement is not a read, if this session is not
-    /// cached, or if the result will not be stored and nothing else depends on it.
+    /// Notes what is needed to store the result of a read that goes to the server. None if the statement is not a read, if this
+    /// session is not cached, or if the result will not be stored and nothing else depends on it. `context` is from
+    /// `cacheable_context`.
     pub(crate) fn recording(
         &mut self,
         engine: &Engine,
@@ -93,8 +94,8 @@ impl Session {
         })
     }
 
-    /// Returns whether a read reads views, as far as the catalogue is known; none if it is not. Has the catalogue read
-    /// again if a view's definition is missing.
+    /// Returns whether a read reads views; None if the names of views are not known now. Asks the host to read the catalogue if
+    /// a view's definition is missing.
     pub(crate) fn reads(&self, engine: &Engine, reading: &Reading, terms: &Terms) -> Option<Reads> {
         if engine.catalogue().has_no_views() {
             return Some(Reads::Tables);
@@ -108,7 +109,8 @@ impl Session {
         Some(reads)
     }
 
-    /// Returns the shape that counts this read, if the read may be skipped because results of that shape are rarely reused.
+    /// Returns the shape that counts this read, if the read may be left out of the cache because results of that shape are
+    /// rarely reused. None if it is to be looked up and stored in any case.
     pub(crate) fn adaptive_shape(&self, engine: &Engine, reading: &Reading) -> Option<ShapeId> {
         let may_pass_over = self.identity.cache_type() != 0 && self.near.mark.is_none() && engine.settings().adapts();
         may_pass_over.then(|| reading.shape(&engine.insight().digests))
@@ -137,7 +139,8 @@ impl Session {
         Some(Reason::Own(own))
     }
 
-    /// Closes the cells of what the statement may change, and notes that the server is running it.
+    /// Closes the version cells of what the statement may change, and notes that the server is running it. `expect` is the kind
+    /// of its response, and `read` is what is recorded of a read.
     pub(crate) fn forward(
         &mut self,
         engine: &Engine,
@@ -163,8 +166,8 @@ impl Session {
         self.work.running = Some(running);
     }
 
-    /// Notes temporary tables and session habits that a compound statement or a routine may create without any report of
-    /// it.
+    /// Notes temporary tables that a compound statement or a routine may create without any report of it, and settings that it
+    /// may make whose side effects the session then expects of its statements.
     pub(crate) fn note_temporary(&mut self, kind: &Kind, text: &[u8]) {
         if may_be_anything(kind) && !matches!(kind, Kind::Execute(_)) {
             self.identity.note_habits(text);
@@ -172,6 +175,7 @@ impl Session {
         self.temporary.note(kind, text, self.identity.mode());
     }
 
+    /// Closes the version cells of what a statement of this kind may change, apart from tables that the server will report.
     pub(crate) fn close_for(&mut self, engine: &Engine, kind: &Kind) {
         if matches!(kind, Kind::Read(_) | Kind::Write) {
             // The server reports the tables that these statements lock.
@@ -193,7 +197,8 @@ impl Session {
         }
     }
 
-    /// Closes the cells of tables that a DDL statement names.
+    /// Closes the version cells of tables that a DDL statement names, as a definition of them. Closes everything if names
+    /// cannot be compared reliably.
     fn close_defined(&mut self, engine: &Engine, names: &[sql::TableName]) {
         if !engine.settings().tells_case() {
             return self.writes.close_everything(engine, true);
@@ -205,6 +210,7 @@ impl Session {
         }
     }
 
+    /// Closes the version cells of everything that the open transaction has written, because it may be about to commit.
     pub(crate) fn close_written(&mut self, engine: &Engine) {
         if self.transaction.is_unseen {
             self.writes.close_everything(engine, false);

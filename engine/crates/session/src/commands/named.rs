@@ -11,8 +11,8 @@ use sql::Kind;
 use std::sync::Arc;
 
 impl Session {
-    /// Returns the reading of the statement behind an EXECUTE, if it is a known read or write. Otherwise returns `reading`
-    /// unchanged.
+    /// Takes what is known of a statement's text. If that is an EXECUTE in SQL of a known read or write, returns what is known
+    /// of the statement behind the name. Otherwise returns `reading` unchanged.
     pub(crate) fn as_prepared(&mut self, reading: Arc<Reading>) -> Arc<Reading> {
         let Kind::Execute(Some(name)) = &reading.statement.kind else { return reading };
         let is_of_rows = |named: &&Named| matches!(named.statement.kind, Kind::Read(_) | Kind::Write);
@@ -26,7 +26,7 @@ impl Session {
         executed
     }
 
-    /// Called when a PREPARE goes to the server. Keeps its statement until the response says whether it succeeded.
+    /// Called when a PREPARE in SQL goes to the server. Keeps its statement until the response shows whether it has succeeded.
     pub(crate) fn note_preparation(&mut self, kind: &Kind) {
         let Kind::Prepare(Some(preparation)) = kind else { return };
         if self.identity.variables().are_certain() {

@@ -12,6 +12,8 @@ use std::sync::Arc;
 use wire::{Command, Expect};
 
 impl Session {
+    /// Decides about a command that does not run a statement. `command` is None if it is not known: it may then do
+    /// anything.
     pub(crate) fn on_other(&mut self, engine: &Engine, packet: &[u8], command: Option<Command>) -> Decision {
         // Commands without a response tell nothing about the transaction, and leave the diagnostics of the last
         // statement alone.
@@ -67,8 +69,8 @@ impl Session {
         self.forward_other(engine, &packet[4..], command).map_or(Decision::Forward, Decision::Replace)
     }
 
-    /// Returns a statement that fails, to be sent instead of this PREPARE. The error packet is the same for both
-    /// commands.
+    /// Returns the packet of a statement that fails, to be sent instead of this PREPARE, if it is about the cache while
+    /// the plugin is being uninstalled. The error packet is the same for both commands.
     fn refused_preparation(&mut self, engine: &Engine, kind: &Kind, text: &[u8]) -> Option<Vec<u8>> {
         let mode = self.identity.mode();
         let refusal = refusal_on_departure(engine, kind, text, mode)?;
@@ -76,7 +78,8 @@ impl Session {
         Some(self.own_query(&refusal))
     }
 
-    /// Follows a command that does not run a statement. Returns a packet if the server must get that one instead.
+    /// Notes a command that does not run a statement as sent to the server, with its effect. Returns a packet if the
+    /// server must get that one instead.
     pub(crate) fn forward_other(
         &mut self,
         engine: &Engine,
@@ -153,6 +156,8 @@ impl Session {
         None
     }
 
+    /// Notes that a statement is being prepared. Returns a packet if the server must get another text, because it does
+    /// not know this one.
     fn on_prepare(&mut self, engine: &Engine, text: &[u8]) -> Option<Vec<u8>> {
         let rewritten = sql::surface::rewrite(text, self.identity.mode());
         let text = rewritten.as_ref().map_or(text, |rewrite| &rewrite.text);
@@ -170,6 +175,7 @@ impl Session {
     }
 }
 
+/// The id of the prepared statement that the command is about; 0 if it names none.
 fn id_of(payload: &[u8]) -> u32 {
     wire::statement_id(payload).unwrap_or(0)
 }

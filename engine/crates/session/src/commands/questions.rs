@@ -8,9 +8,9 @@ use sql::{Kind, Read, Refusal, Statement};
 use wire::Expect;
 
 impl Session {
-    /// Returns a query for the session's uncertain settings, or a pending read that must be replayed before it. None if
-    /// the settings are certain, do not matter to this statement, or may not be queried now. `text` is the text of a
-    /// query, and empty for a statement that is being prepared.
+    /// Returns the packet of a query for the session's uncertain settings, or of a served read that the server must
+    /// replay before it. None if the settings are certain, do not matter to this statement, or may not be queried now.
+    /// `text` is the text of a query, and empty for a statement that is being prepared.
     pub(crate) fn ask(&mut self, engine: &Engine, statement: &Statement, text: &[u8]) -> Option<Vec<u8>> {
         let matters = match &statement.kind {
             Kind::Read(read) => self.is_cached(engine) && self.may_be_kept(read, text),
@@ -31,6 +31,7 @@ impl Session {
         })
     }
 
+    /// True if the result of this read could be stored, as far as its text shows that.
     fn may_be_kept(&self, read: &Read, text: &[u8]) -> bool {
         match read.refusal {
             None | Some(Refusal::CalcFoundRows) => true,
@@ -39,6 +40,7 @@ impl Session {
         }
     }
 
+    /// True if the engine may send a query of its own on this connection now, without any effect that the client sees.
     fn may_be_asked(&self) -> bool {
         let is_unseen = !self.identity.may_report() || self.transaction.is_outside();
         is_unseen
@@ -48,6 +50,7 @@ impl Session {
             && self.transaction.deferred_begin.is_none()
     }
 
+    /// True if the statement is a write whose text may show which rows it changes.
     fn may_tell_rows(&self, engine: &Engine, statement: &Statement) -> bool {
         statement.kind == Kind::Write
             && engine.settings().is_on()

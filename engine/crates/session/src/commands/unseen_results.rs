@@ -10,11 +10,12 @@ use crate::text::kinds::{changes_transaction, leaves_found_rows};
 use crate::text::reading::Reading;
 use sql::{Assignment, Kind, Statement, Target};
 
-/// One of these words is in every statement that asks for warnings.
+/// Every statement that asks for warnings has one of these words in its text.
 const WARNINGS: [&[u8]; 3] = [b"warning", b"error", b"diagnostics"];
 
 impl Session {
-    /// Returns the command that makes the server's diagnostics match the pending read, if there is one and `matters` holds for it.
+    /// Returns the packet of a command with which the server catches up with the pending read (a served result that it has not seen), if
+    /// there is one and `matters` returns true for it. The command is noted as running.
     pub(crate) fn tell_unseen(&mut self, engine: &Engine, matters: impl Fn(&Unseen) -> bool) -> Option<Vec<u8>> {
         let all = self.diagnostics.unseen.take_if(|pending| matters(pending))?;
         let replaced = Unseen { is_latest: false, ..all.clone() };
@@ -42,15 +43,17 @@ impl Session {
         Some(packet)
     }
 
-    /// Called when a command of the engine's own has failed but this client command cannot be answered with an error. The pending
-    /// read is dropped then.
+    /// Called before a client command that cannot be answered with an error, with that of the engine's own command before it, if any. If
+    /// that command was to make the server catch up with a pending read (a served result that it has not seen), the pending read is
+    /// dropped.
     pub(crate) fn give_up_unseen(&mut self, hidden_error: Option<HiddenError>) {
         if hidden_error.is_some_and(|error| !error.is_of_begin) {
             self.diagnostics.unseen = None;
         }
     }
 
-    /// Returns what the server must get before this statement: a deferred BEGIN, or the replay of a pending read.
+    /// Returns the packet that the server must get before this statement: a deferred BEGIN, or a command with which it catches up with a
+    /// served result that it has not seen. None if the statement can be sent now.
     pub(crate) fn before_forward(
         &mut self,
         engine: &Engine,
@@ -69,7 +72,8 @@ impl Session {
         self.tell_unseen(engine, |_| matters)
     }
 
-    /// True if this command is the pending read itself: running it leaves the diagnostics that a replay would leave.
+    /// True if this command is the pending read itself, the one that was served from the cache last: running it leaves the diagnostics that
+    /// a replay would leave.
     fn runs_unseen(&mut self, packet: &[u8]) -> bool {
         let is_alone = |pending: &&Unseen| !pending.is_owed && pending.before.is_empty();
         let Some(pending) = self.diagnostics.unseen.as_ref().filter(is_alone) else { return false };
@@ -79,6 +83,7 @@ impl Session {
         pending.runs(understood.as_deref().unwrap_or(packet))
     }
 
+    /// True if the server must catch up with the pending read (a served result that it has not seen) before it runs this statement.
     fn matters(&self, engine: &Engine, pending: &Unseen, reading: &Reading, text: &[u8]) -> bool {
         let statement = &*reading.statement;
         if self.asks_for_warnings(engine, pending, statement, text) {
@@ -121,6 +126,7 @@ impl Session {
             && !sql::says(text, b"found_rows")
     }
 
+    /// True if the text may name a view. True also if the names of views are not known.
     pub(crate) fn may_name_view(&self, engine: &Engine, reading: &Reading, text: &[u8]) -> bool {
         engine.catalogue().views().is_none_or(|views| reading.names_view(&views, text, self.identity.mode()))
     }

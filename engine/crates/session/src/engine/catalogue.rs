@@ -1,7 +1,7 @@
 //! The engine's knowledge of the server's catalogue. The host reads the catalogue and publishes it here.
 //!
-//! A new generation begins whenever anything is defined, altered or dropped. Results are stored only while the
-//! published names belong to the current generation.
+//! A *generation* is a period in which nothing is defined, altered or dropped, and its number. Results are stored only
+//! while the published names belong to the current generation.
 
 use crate::text::views::Views;
 use locks::RwLock;
@@ -29,12 +29,15 @@ impl Default for Catalogue {
 }
 
 impl Catalogue {
+    /// The number of the current generation. It grows whenever anything in the server's catalogue is defined, altered
+    /// or dropped.
     pub fn generation(&self) -> u64 {
         // Acquire: pairs with the Release in `outdate`.
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Something was defined, altered or dropped. Must be called before the cells of the change are opened.
+    /// Called when something was defined, altered or dropped: what was published is stale from here on, and no result
+    /// is stored before the catalogue was read again. Must be called before the cells of the change are opened.
     pub fn outdate(&self) {
         // AcqRel: pairs with the Acquire in `generation`, for the thread that reads the names and for the session that
         // stores.
@@ -42,15 +45,19 @@ impl Catalogue {
         self.note_definition();
     }
 
+    /// Counts a definition of a single table. The published names of views stay valid.
     pub fn note_definition(&self) {
         self.definitions.fetch_add(1, Ordering::AcqRel);
     }
 
+    /// Number of definitions so far, including those of a single table. If it has grown, column metadata may have
+    /// changed.
     pub fn definitions(&self) -> u64 {
         self.definitions.load(Ordering::Acquire)
     }
 
-    /// Publishes the names of all views, as they were read in the generation that `views` contains.
+    /// Publishes the names of all views. `views.generation` is the generation from before the server was asked for
+    /// them; if it is over by now, they do not count.
     pub fn publish(&self, views: Views) {
         let without_views = if views.are_none() { views.generation } else { 0 };
         let mut published = self.views.write().unwrap_or_else(|e| e.into_inner());
@@ -59,22 +66,26 @@ impl Catalogue {
         self.without_views.store(without_views, Ordering::Release);
     }
 
-    /// True if it is known that the current generation has no views.
+    /// True if the server is known to have no views, apart from those of system schemas. False means that there are
+    /// some, or that it is not known since the last change of the catalogue.
     pub fn has_no_views(&self) -> bool {
         self.without_views.load(Ordering::Acquire) == self.generation()
     }
 
-    /// Notes that there are no triggers. `generation` is the one from before the server was asked.
+    /// Notes that the server has no triggers outside of the schema `sys`. `generation` is the one from before the
+    /// server was asked; if it is over by now, the note does not count.
     pub fn note_no_triggers(&self, generation: u64) {
         self.without_triggers.store(generation, Ordering::Release);
     }
 
-    /// True if it is known that the current generation has no triggers outside of the schema `sys`.
+    /// True if the server is known to have no triggers outside of the schema `sys`. False means that there are some, or
+    /// that it is not known since the last change of the catalogue: a write may then run anything.
     pub fn has_no_triggers(&self) -> bool {
         self.without_triggers.load(Ordering::Acquire) == self.generation()
     }
 
-    /// The published views, if they belong to the current generation.
+    /// The published names of views. None if the catalogue has changed since they were read, or was never read: nothing
+    /// can be stored then.
     pub fn views(&self) -> Option<Arc<Views>> {
         let views = self.views.read().unwrap_or_else(|e| e.into_inner()).clone();
         (views.generation == self.generation()).then_some(views)

@@ -12,9 +12,11 @@ use std::time::Duration;
 /// The error message that a client gets. A server accepts at most 128 characters.
 pub const REFUSAL: &str = "fqc was uninstalled, nothing is cached: it goes when connections that use it end or on restart; only then INSTALL it again";
 
-/// How long a statement waits. The host needs far less, unless another statement is still changing plugins.
+/// How long a statement waits to learn whether the plugin is being uninstalled. The host needs far less, unless another statement is still
+/// changing plugins.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// The three answers to whether the plugin is being uninstalled: no, perhaps, certainly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Fate {
     #[default]
@@ -26,7 +28,7 @@ enum Fate {
 #[derive(Default)]
 struct State {
     fate: Fate,
-    /// Number of times that this was in doubt. An answer from before the last doubt is ignored.
+    /// Number of calls of `doubt`. An answer from before the last one is ignored.
     doubts: u64,
 }
 
@@ -34,11 +36,12 @@ struct State {
 pub struct Departure {
     state: Mutex<State>,
     is_settled: Condvar,
-    /// Wakes the host to look. Not set by a host that cannot be uninstalled.
+    /// Wakes the host, which then finds out whether the plugin is being uninstalled. Not set by a host that cannot be uninstalled.
     wake_host: OnceLock<fn()>,
 }
 
 impl Departure {
+    /// Sets the function that wakes the host, so that it finds out whether the plugin is being uninstalled. Only the first call counts.
     pub fn set_host(&self, wake: fn()) {
         let _ = self.wake_host.set(wake);
     }
@@ -47,7 +50,8 @@ impl Departure {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the host look, unless it is already certain that the plugin is being uninstalled.
+    /// Notes that the plugin may be being uninstalled, and wakes the host to find out. Does not wait for the answer. Does nothing for a
+    /// host that cannot be uninstalled.
     pub fn doubt(&self) {
         let Some(wake) = self.wake_host.get() else { return };
         let mut state = self.state();
@@ -59,13 +63,15 @@ impl Departure {
         wake();
     }
 
-    /// Returns the number of doubts, if this is in doubt now. To be read before the server is asked, and passed to `stays`.
+    /// Returns the number of doubts so far. None if nothing is in doubt. The host reads this before it asks the server whether the plugin
+    /// stays, and passes it to `stays`.
     pub fn doubts(&self) -> Option<u64> {
         let state = self.state();
         (state.fate == Fate::InDoubt).then_some(state.doubts)
     }
 
-    /// The server keeps the plugin. Ignored if a doubt has come since `doubts` was read.
+    /// Notes that the server keeps the plugin, and wakes the statements that wait for the answer. Ignored if there was another doubt since
+    /// `doubts` was read, or if the plugin is certainly being uninstalled.
     pub fn stays(&self, doubts: u64) {
         let mut state = self.state();
         if state.fate == Fate::InDoubt && state.doubts == doubts {
@@ -74,18 +80,19 @@ impl Departure {
         }
     }
 
-    /// The plugin is being uninstalled.
+    /// Notes that the plugin is certainly being uninstalled, and wakes the statements that wait for the answer. Holds until `forget`.
     pub fn leaves(&self) {
         self.state().fate = Fate::Leaves;
         self.is_settled.notify_all();
     }
 
-    /// Resets this when the plugin is loaded again or unloaded.
+    /// Called when the plugin is loaded again or unloaded. Until the next doubt, it counts as staying.
     pub fn forget(&self) {
         self.state().fate = Fate::Stays;
         self.is_settled.notify_all();
     }
 
+    /// Waits until it is known whether the plugin stays, at most `PATIENCE`. Returns `InDoubt` if the time is over first.
     fn settled(&self) -> Fate {
         let waited = self.is_settled.wait_timeout_while(self.state(), PATIENCE, |state| state.fate == Fate::InDoubt);
         waited.unwrap_or_else(PoisonError::into_inner).0.fate
@@ -93,7 +100,8 @@ impl Departure {
 }
 
 impl Engine {
-    /// True if the plugin is being uninstalled. Waits up to `PATIENCE` while that is in doubt.
+    /// True if the plugin is certainly being uninstalled. Makes the host find out if the engine is not awake, and waits up to `PATIENCE`
+    /// while that is in doubt; false if it still is then.
     pub(crate) fn departs(&self) -> bool {
         if !self.vigil().is_awake() {
             self.departure().doubt();

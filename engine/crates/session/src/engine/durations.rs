@@ -2,8 +2,8 @@
 
 use crate::tally::Tally;
 
-/// Upper bounds of the buckets in microseconds. Each is 2 to 2.5 times the one before, which bounds the error of a
-/// quantile.
+/// Upper bounds of the buckets of the histogram in microseconds. Each is 2 to 2.5 times the one before, which bounds the error
+/// of a quantile.
 pub const BOUNDS_US: [u64; 16] = [
     100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 2_000_000,
     5_000_000, 10_000_000,
@@ -15,12 +15,13 @@ pub const BOUNDS_US: [u64; 16] = [
 pub struct Durations([Tally; BOUNDS_US.len() + 1]);
 
 impl Durations {
+    /// Counts a statement that took this time.
     pub fn add(&self, nanoseconds: u64) {
         self.0[BOUNDS_US.partition_point(|bound| bound * 1000 < nanoseconds)].add(1);
     }
 
-    /// Cumulative counts: for each bound, the statements that took no longer; at last, all of them. `instant` adds
-    /// statements that took almost no time.
+    /// Cumulative counts: for each bound, the statements that took no longer; at last, all of them. `instant` is a number of
+    /// further statements that took almost no time, such as hits.
     pub fn within(&self, instant: u64) -> [u64; BOUNDS_US.len() + 1] {
         let mut sum = instant;
         std::array::from_fn(|index| {

@@ -10,16 +10,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Called when there is something to send to a near cache, or when its feed ends.
+/// Called when there is something to send to a near cache, or when its feed is to end. Any thread may call it, also
+/// under a lock, so it must not block.
 pub type Waker = Arc<dyn Fn() + Send + Sync>;
 
+/// The near caches that are attached to this server. A near cache is a cache next to clients, which serves results
+/// under a lease; its feed is the connection over which it receives invalidations.
 pub struct Feed {
-    /// A near cache is attached, or a lease may still be running.
+    /// A near cache is attached, or one that has left may still serve results for a while.
     pub(crate) has_nears: AtomicBool,
-    /// A near cache has tried to attach. False again when none is left after one was detached.
+    /// A near cache has tried to attach, and the last attached one has not left since.
     pub(crate) is_wanted: AtomicBool,
     pub(crate) marks: Arc<Marks>,
     state: Mutex<State>,
+    /// Notified when a message of a near cache has arrived, or one was detached. Writers that wait for near caches wait
+    /// for this.
     pub(crate) heard: Condvar,
 }
 
@@ -27,7 +32,7 @@ pub(crate) struct State {
     pub nears: Nears,
     pub counting: Counting,
     pub kept_out: KeptOut,
-    /// Pauses that have started since they were last logged.
+    /// Pauses (times in which an account and address may not attach) that have started since they were last logged.
     begun: Vec<(Who, Pause)>,
     /// The engine is following writes, so near caches may attach.
     pub admits: bool,
@@ -63,12 +68,15 @@ impl Default for Feed {
 }
 
 impl Feed {
+    /// True if a near cache is attached, or if one that has left may still serve results for a while. Writers must then
+    /// announce what they close.
     #[inline]
     pub fn has_nears(&self) -> bool {
         self.has_nears.load(Ordering::Relaxed)
     }
 
-    /// Relaxed, because this is only a hint.
+    /// True from an attempt of a near cache to attach until the last one has left. Only a hint: a change may be seen
+    /// late.
     pub fn is_wanted(&self) -> bool {
         self.is_wanted.load(Ordering::Relaxed)
     }
@@ -77,20 +85,22 @@ impl Feed {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Allows or forbids near caches to attach. Once writes are not followed, those that are attached must be detached
-    /// too.
+    /// Allows or forbids near caches to attach. Forbidding leaves attached ones as they are: before the engine stops
+    /// following writes, it must detach them, too.
     pub fn admit(&self, admits: bool) {
         self.state().admits = admits;
     }
 
-    /// Wakes the feeds that have something to send. The lock is released first, because a woken thread takes it at
-    /// once.
+    /// Calls the wakers of the feeds that have something to send and were not woken for it yet. The lock is released
+    /// first, because a woken thread takes it at once.
     pub(crate) fn ring(&self, mut state: MutexGuard<'_, State>) {
         let wakers = state.take_wakers();
         drop(state);
         wakers.iter().for_each(|wake| wake());
     }
 
+    /// Releases the lock and waits for `heard`, at most this many nanoseconds, then locks again. It may return early,
+    /// so the caller checks its condition again.
     pub(crate) fn wait<'a>(&self, state: MutexGuard<'a, State>, left_ns: u64) -> MutexGuard<'a, State> {
         // Waits at least 10 microseconds, so that a coarse clock does not make the caller spin.
         let left = Duration::from_nanos(left_ns.max(10_000));
@@ -102,7 +112,8 @@ impl Feed {
 const MOST_BEGUN: usize = 100;
 
 impl State {
-    /// Starts a pause for each account and address whose near cache did not answer a writer in time.
+    /// Starts a pause, in which near caches of the same account and address may not attach, for each near cache that
+    /// did not answer a writer in time. `now` is the engine's time in nanoseconds.
     pub fn keep_out_missed(&mut self, now: u64) {
         let terms = self.nears.terms();
         for who in self.nears.take_missed() {
@@ -114,6 +125,7 @@ impl State {
         }
     }
 
+    /// The pauses that have started since the last call, for the log.
     pub fn take_begun(&mut self) -> Vec<(Who, Pause)> {
         std::mem::take(&mut self.begun)
     }
@@ -131,7 +143,8 @@ impl State {
         wakers
     }
 
-    /// The next frame for this near cache. If there is none, the next message wakes its feed again.
+    /// Returns the next frame to be sent to this near cache, and removes it. None if there is none now: the next
+    /// message then calls the feed's waker again.
     pub fn take(&mut self, id: NearId) -> Option<Frame> {
         let frame = self.nears.take(id);
         if frame.is_none() {

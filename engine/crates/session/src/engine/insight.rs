@@ -18,11 +18,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub struct Insight {
     pub digests: Digests,
     pub curve: Curve<Validity>,
-    /// Requests whose result was not stored because results of their shape are rarely reused.
+    /// Reads whose result was not stored because results of their shape (the text without its literals) are rarely reused.
     pub(super) passed_over: Tally,
-    /// Requests of observed sessions that the cache would have stored or served if it had been on.
+    /// Reads of sessions with the cache off (`fqc_observe`) that the cache would have stored or served if it had been on.
     pub(super) observed: Tally,
-    /// Hits that the server answered for comparison. `differences` counts those where the server's result was different.
+    /// Hits that the server ran all the same, so that its result could be compared with the stored one. `differences` counts
+    /// those where the two were different.
     pub verified: Tally,
     pub differences: Tally,
     rules: RwLock<Arc<Rules>>,
@@ -31,7 +32,7 @@ pub struct Insight {
     chosen: AtomicU64,
 }
 
-/// The data for checking whether a result is still current.
+/// The part of a result that shows later whether the result would still be current.
 pub struct Validity {
     stamp: Stamp,
     layout: Layout,
@@ -48,13 +49,14 @@ impl Validity {
     }
 }
 
-/// Largest number of differences that are kept for the log until they are taken.
+/// Largest number of statements with differing results that are kept for the log until they are taken.
 const UNTOLD: usize = 20;
-/// Bytes that a result takes in the index.
+/// Bytes that a result takes in the index of the cache, besides its entry.
 const INDEX_BYTES: usize = 16;
 
 impl Insight {
-    /// Counts a read that is being looked up. `is_alive` says whether a result may be served to any client.
+    /// Counts a read that is being looked up. `hash` is that of its key, and `found` the stored result, if any. `is_alive` says
+    /// whether a result may be served to any client.
     #[inline]
     pub(crate) fn requested(&self, hash: u64, found: Option<&Entry>, is_alive: impl Fn(Basis) -> bool) {
         if self.curve.wants(hash) {
@@ -72,7 +74,7 @@ impl Insight {
         }
     }
 
-    /// Counts a result that can be stored. Returns whether a cache that was on would have answered the read; none if this read
+    /// Counts a result that can be stored. Returns whether a cache that was on would have answered the read. None if this read
     /// is not in the sample that is followed.
     pub(crate) fn stored(
         &self,
@@ -90,18 +92,20 @@ impl Insight {
         self.curve.stored(hash, sample(bytes, meta.cost_ns, Validity::of(basis)))
     }
 
-    /// Counts a read of an observed session: the server has answered it, and its result could have been stored.
+    /// Counts a read of a session with the cache off (`fqc_observe`): the server has answered it in `cost_ns` nanoseconds, and
+    /// its result could have been stored. `would_hit` is what `stored` has returned.
     pub(crate) fn observed(&self, shape: ShapeId, cost_ns: u64, would_hit: Option<bool>) {
         self.observed.add(1);
         self.digests.observed(shape, cost_ns / 1000, would_hit);
     }
 
-    /// Notes the tables of a result that was stored, or would have been.
+    /// Notes the tables that a result of this shape was read from. It was stored, or would have been if the cache had been on.
+    /// `tables` are their cells of any change.
     pub(crate) fn read_from(&self, shape: ShapeId, tables: impl Iterator<Item = CellId>) {
         self.digests.reads(shape, tables.map(|cell| cell.0));
     }
 
-    /// Counts a result that will not be stored because results of its shape are rarely reused.
+    /// Counts a read whose result will not be stored because results of its shape are rarely reused. `hash` is that of its key.
     pub(crate) fn passed_over(&self, hash: u64) {
         self.passed_over.add(1);
         if self.curve.wants(hash) {
@@ -109,7 +113,8 @@ impl Insight {
         }
     }
 
-    /// Counts a read that the server has answered. `refusal` is why its result was not stored.
+    /// Counts a read that the server has answered. `refusal` is why its result was not stored; None if it was, with this size
+    /// in bytes.
     pub fn missed(&self, shape: ShapeId, refusal: Option<Reason>, bytes: usize) {
         let outcome = match refusal {
             Some(Reason::Own(Own::NotReused)) => Outcome::PassedOver,
@@ -119,8 +124,8 @@ impl Insight {
         self.digests.missed(shape, outcome);
     }
 
-    /// Sets the rules of `fqc_rules`. Must be followed by something that invalidates every result, such as the SET GLOBAL that
-    /// brings the rules.
+    /// Sets the rules of `fqc_rules`, which say of some reads that they are never cached, or served for a time although stale.
+    /// The caller must then invalidate every result, as the SET GLOBAL that brings the rules does.
     pub fn set_rules(&self, rules: Rules) {
         // Relaxed: a session that does not see the new rules yet stores a result that is invalidated at once.
         self.has_rules.store(!rules.is_empty(), Ordering::Relaxed);
@@ -140,7 +145,8 @@ impl Insight {
         self.rules().has_ttl()
     }
 
-    /// Returns what the rules say about a read of these tables by this account.
+    /// Returns what the rules of `fqc_rules` say about a read of these tables by this account: cache as usual, never, or serve
+    /// for a time even if stale.
     pub fn caching(&self, shape: ShapeId, account: &Account, tables: &[Arc<Table>]) -> Caching {
         let word = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let account = format!("{}@{}", word(&account.user), word(&account.host));
@@ -150,7 +156,8 @@ impl Insight {
         self.rules().of(&Subject { digest, account: &account, tables: &tables })
     }
 
-    /// True if this hit is to be compared with the server's answer, as `ppm` in a million are.
+    /// True if this hit is to be compared with the server's answer. Chooses `ppm` of a million calls, so it is to be called
+    /// once for each hit.
     #[inline]
     pub fn is_to_be_verified(&self, ppm: u64) -> bool {
         ppm > 0 && {
@@ -160,7 +167,8 @@ impl Insight {
         }
     }
 
-    /// Counts a stored result that differed from the server's answer, and notes its statement for the log.
+    /// Counts a stored result that differed from the server's answer, and keeps the text of its statement for
+    /// `take_differences`.
     pub fn differs(&self, shape: ShapeId) {
         self.differences.add(1);
         let mut untold = self.untold.lock().unwrap_or_else(|e| e.into_inner());
@@ -171,12 +179,12 @@ impl Insight {
         }
     }
 
-    /// The statements whose stored results differed since the last call.
+    /// The statements whose stored results differed from the server's since the last call, as texts for the log; at most 20.
     pub fn take_differences(&self) -> Vec<String> {
         std::mem::take(&mut self.untold.lock().unwrap_or_else(|e| e.into_inner()))
     }
 
-    /// Resets the statistics, as FLUSH STATUS demands.
+    /// Resets the statistics that are shown to users, as FLUSH STATUS demands.
     pub fn flush(&self) {
         self.digests.flush();
         self.curve.forget_trial();

@@ -10,21 +10,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The longest time that a client waits. The look-up may wait for a lock, and then the server can run the read sooner. Debug builds
-/// wait longer, because a look-up takes long on a busy test machine.
+/// The longest time that a client waits for a result that is about to be stored. The look-up may wait for a lock, and then the server can
+/// run the read sooner. Debug builds wait longer, because a look-up takes long on a busy test machine.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5000 } else { 20 });
 
-/// A result that waits for the look-up of its tables.
+/// A result that waits until the host has looked up its tables in the server's catalogue.
 pub trait Waiting: Send {
     fn key(&self) -> Key<'_>;
 
     /// Called after the tables of this result were looked up. Stores the result if nothing speaks against it.
     fn store(self: Box<Self>, engine: &Engine);
 
-    /// Called if the result will not be stored.
+    /// Called if the result will not be stored. Counts why.
     fn drop_it(self: Box<Self>, engine: &Engine);
 }
 
+/// The results that wait until the host has looked up their tables.
 #[derive(Default)]
 pub struct Late {
     list: Mutex<List>,
@@ -66,6 +67,7 @@ impl Late {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Adds a result to the list, whose lock the caller holds.
     pub(crate) fn push(&self, list: &mut List, result: Box<dyn Waiting>) {
         list.waiting.push(Entry { result, is_given_up: false });
         self.note_length(list);
@@ -77,7 +79,8 @@ impl Late {
         self.length.store(list.len(), Ordering::Release);
     }
 
-    /// Removes up to `count` results from the front of the list and passes each to `store`.
+    /// Removes up to `count` results from the front of the list and passes each to `store`, which is called without a lock. Then wakes the
+    /// clients that wait for one of them.
     pub(crate) fn take(&self, count: usize, store: impl FnMut(Box<dyn Waiting>)) {
         let mut list = self.list();
         let count = count.min(list.len());
@@ -92,7 +95,8 @@ impl Late {
         self.shortened.notify_all();
     }
 
-    /// Waits until no result with this key is waiting any more, or until `PATIENCE` is over.
+    /// Waits while a result with this key is about to be stored, at most for `PATIENCE`. Returns at once if there is none, or if a client
+    /// has already waited that long for it.
     pub(crate) fn await_stored(&self, key: &Key) {
         if self.length.load(Ordering::Acquire) == 0 {
             return;

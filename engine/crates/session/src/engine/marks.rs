@@ -12,20 +12,21 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-/// No near cache has this number.
+/// The number that stands for "no near cache".
 const NOBODY: NearId = 0;
 
+/// The client connections by their connection ids. A near cache marks those that it wants to receive reports about.
 #[derive(Default)]
 pub(crate) struct Marks(Mutex<HashMap<u32, Arc<Place>>>);
 
-/// A connection that can be marked.
+/// A connection that can be marked, and the near cache that has marked it.
 struct Place {
     /// [`check_of`](feed::check_of) the greeting of this connection.
     greeting: u64,
     owner: AtomicU64,
 }
 
-/// The entry of a live connection, which removes itself when the connection ends.
+/// The entry of a live connection among those that can be marked. Dropping it removes the entry.
 pub(crate) struct Marked {
     marks: Arc<Marks>,
     connection: u32,
@@ -33,24 +34,28 @@ pub(crate) struct Marked {
 }
 
 impl Marks {
-    /// Adds a connection, before its client gets the greeting.
+    /// Adds a connection, before its client gets the greeting. `greeting` is the check of the greeting's payload. The connection can be
+    /// marked until the returned value is dropped.
     pub fn enter(self: &Arc<Marks>, connection: u32, greeting: u64) -> Marked {
         let place = Arc::new(Place { greeting, owner: AtomicU64::new(NOBODY) });
         self.places().insert(connection, place.clone());
         Marked { marks: self.clone(), connection, place }
     }
 
+    /// Marks a connection for the near cache `id`, instead of for any other. Ignored if there is no such connection or `greeting` is not
+    /// the check of its greeting.
     pub fn mark(&self, connection: u32, greeting: u64, id: NearId) {
         if let Some(place) = self.places().get(&connection).filter(|place| place.greeting == greeting) {
             place.owner.store(id, Ordering::Release);
         }
     }
 
+    /// Ends the mark of a connection, if the near cache `id` has marked it.
     pub fn unmark(&self, connection: u32, id: NearId) {
         self.places().get(&connection).into_iter().for_each(|place| place.end(id));
     }
 
-    /// Removes all marks of a near cache that is gone.
+    /// Ends the marks of all connections that this near cache has marked, because it is gone.
     pub fn unmark_all(&self, id: NearId) {
         self.places().values().for_each(|place| place.end(id));
     }
@@ -61,6 +66,7 @@ impl Marks {
 }
 
 impl Place {
+    /// Ends the mark, if the near cache `id` has set it.
     fn end(&self, id: NearId) {
         let _ = self.owner.compare_exchange(id, NOBODY, Ordering::AcqRel, Ordering::Relaxed);
     }

@@ -6,14 +6,16 @@ use std::collections::HashMap;
 
 /// After this time, a near cache that disappeared is not expected back.
 const EXPECTED_NS: u64 = 3_600_000_000_000;
-/// Largest number of names of near caches that disappeared.
+/// Largest number of near caches that are remembered as having disappeared.
 const MOST_DETACHED: usize = 1000;
 
+/// Totals over all near caches of this server, as they were at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NearCounts {
     pub attached: u64,
     /// Near caches that disappeared within the last hour without saying so, and are not back.
     pub detached: u64,
+    /// Reads that near caches have answered themselves. `misses` counts those that they sent to the server.
     pub hits: u64,
     pub misses: u64,
     /// Number of writers that had to wait for near caches. `waited_ns` is their total waiting time.
@@ -21,17 +23,19 @@ pub struct NearCounts {
     pub waited_ns: u64,
 }
 
+/// Adds up what near caches report, and notes which of them have disappeared.
 #[derive(Default)]
 pub(crate) struct Counting {
     /// By attachment: the name of the near cache, and the counts that it sent last. A near cache counts from its own start, which may
     /// be long before it attached. So its first message is only the base line here.
     present: HashMap<NearId, (String, Option<Counts>)>,
-    /// When each of them disappeared, by name.
+    /// For each near cache that disappeared without saying so: when that was, by its name.
     detached: HashMap<String, u64>,
     totals: NearCounts,
 }
 
 impl Counting {
+    /// Notes that a near cache of this name has attached.
     pub fn attached(&mut self, id: NearId, name: &str) {
         self.detached.remove(name);
         self.present.insert(id, (name.to_owned(), None));
@@ -53,12 +57,14 @@ impl Counting {
         self.totals.misses += counts.misses.saturating_sub(before.misses);
     }
 
+    /// Counts a writer that had to wait for near caches, for this time.
     pub fn waited(&mut self, waited_ns: u64) {
         self.totals.waits += 1;
         self.totals.waited_ns += waited_ns;
     }
 
-    /// Called when the feed of a near cache has ended.
+    /// Called when the feed of a near cache has ended. Unless it has said that it leaves, it is counted as missing for an hour or until it
+    /// is back. `now` is a time in nanoseconds.
     pub fn ended(&mut self, id: NearId, now: u64) {
         let Some((name, _)) = self.present.remove(&id) else { return };
         self.detached.retain(|_, went| now.saturating_sub(*went) < EXPECTED_NS);
@@ -67,12 +73,12 @@ impl Counting {
         }
     }
 
-    /// The server has detached all of them, so none counts as missing.
+    /// Called when the server has detached all near caches: none of them is counted as missing.
     pub fn dismissed(&mut self) {
         self.present.clear();
     }
 
-    /// The counts at the time `now`. `attached` is the number of near caches that are attached.
+    /// The totals at the time `now`, in nanoseconds. `attached` is the number of near caches that are attached.
     pub fn now(&self, attached: usize, now: u64) -> NearCounts {
         let detached = self.detached.values().filter(|went| now.saturating_sub(**went) < EXPECTED_NS).count();
         NearCounts { attached: attached as u64, detached: detached as u64, ..self.totals }

@@ -9,9 +9,11 @@ use locks::Mutex;
 use std::sync::{Condvar, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Longer than the server lets a look-up wait for a lock, because the waiting statement itself may hold that lock.
+/// How long a statement waits for a look-up. Longer than the server lets a look-up wait for a lock, because the waiting
+/// statement itself may hold that lock.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// Whether a look-up of a table is running, for the statements that must wait for its end.
 #[derive(Default)]
 pub struct Questions {
     present: Mutex<Present>,
@@ -20,12 +22,14 @@ pub struct Questions {
 
 #[derive(Default)]
 struct Present {
+    /// The host is looking up a table or view on the server.
     is_under_way: bool,
     /// A statement stopped waiting before the look-up had ended.
     was_overtaken: bool,
 }
 
-/// A look-up that is running. Dropping it ends the look-up.
+/// A look-up of tables or views on the server that is running. Dropping it ends the look-up, and lets statements run that wait
+/// for that.
 #[must_use]
 pub struct Question<'a>(&'a Questions);
 
@@ -34,7 +38,8 @@ impl Questions {
         self.present.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until the running look-up has ended. No new one can start, because `Settings::begin_change` was called before.
+    /// Waits until the running look-up has ended, or `PATIENCE` is over. The caller must have called `Settings::begin_change`
+    /// before, so that no new look-up can start.
     pub(crate) fn await_end(&self) {
         self.await_end_for(PATIENCE);
     }
@@ -45,7 +50,7 @@ impl Questions {
         present.was_overtaken |= present.is_under_way;
     }
 
-    /// Returns whether a statement has stopped waiting for a look-up since the last call.
+    /// Returns whether a statement has stopped waiting for a look-up before its end since the last call, and forgets that.
     pub fn was_overtaken(&self) -> bool {
         std::mem::take(&mut self.present().was_overtaken)
     }
@@ -59,12 +64,15 @@ impl Drop for Question<'_> {
 }
 
 impl Engine {
-    /// True if tables may still be looked up for a read that ran when `Settings::inherited` had this value.
+    /// True if the server may still be asked about tables for a read that ran when `Settings::inherited` had this value. False
+    /// once something that affects all sessions has changed or is changing, as a FLUSH announces it: the need for this look-up
+    /// is then to be dropped.
     pub fn may_ask(&self, inherited: u64) -> bool {
         self.vigil().is_awake() && self.settings().is_unchanged_since(inherited)
     }
 
-    /// Starts a look-up, if that is still allowed. There is only one at a time.
+    /// Starts a look-up for a read that ran when `Settings::inherited` had this value. None if it is not allowed any more (see
+    /// `may_ask`). Hold the result until the server has answered. The caller must not start two at a time.
     pub fn begin_question(&self, inherited: u64) -> Option<Question<'_>> {
         let questions = self.questions();
         // The lock comes first: a statement that does not see this look-up has announced its change before, and then `may_ask`

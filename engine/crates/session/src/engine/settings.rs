@@ -5,33 +5,42 @@ use locks::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// The settings of the cache, shared by all sessions, and what is known of the settings that new sessions inherit.
 #[derive(Default)]
 pub struct Settings {
     /// Entries may be served and stored. False if the cache has no memory, or the plugin is being unloaded.
     is_on: AtomicBool,
+    /// A fault was contained. Nothing is served or stored in this process any more.
     is_faulty: AtomicBool,
     /// The server has a property that forbids serving, whatever the settings say.
     is_obstructed: AtomicBool,
-    /// Text that says why, for `SHOW FQC STATUS`.
+    /// Why serving is forbidden, for `SHOW FQC STATUS`. None if it is not forbidden, or if no reason was given.
     obstacle: Mutex<Option<&'static str>>,
+    /// Largest size of a result in bytes (`fqc_limit`).
     limit: AtomicU64,
+    /// Size of the cache in bytes (`fqc_size`).
     size: AtomicU64,
+    /// The global `fqc_type`, which new sessions inherit: 0 off, 1 on, 2 on demand.
     global_type: AtomicU64,
+    /// A BEGIN may be acknowledged before the server gets it.
     defers_begin: AtomicBool,
-    /// Results of shapes that are rarely reused are mostly not stored.
+    /// Results of statements whose results are rarely reused are mostly not stored (`fqc_adaptation`).
     adapts: AtomicBool,
-    /// The engine may enter light mode while the cache saves less than it costs.
+    /// The engine may enter light mode while the cache saves less than it costs (`fqc_doze`).
     dozes: AtomicBool,
-    /// Sessions with the cache off are followed too, to measure what it would do.
+    /// Sessions with the cache off are followed too, to measure what the cache would do for them (`fqc_observe`).
     observes: AtomicBool,
-    /// Out of a million hits, the number that are compared with the server's answer.
+    /// Out of a million hits, the number that are compared with the server's answer (`fqc_verify_ppm`).
     verify_ppm: AtomicU64,
+    /// Writes and results are tracked by rows, not only by tables (`fqc_row_footprints`).
     tells_rows: AtomicBool,
-    /// In its reports the server spells a table's name as it stores it, whatever the case in the statement.
+    /// The server compares the names of tables byte by byte (`lower_case_table_names` is 0), so it reports them as statements
+    /// spell them.
     tells_case: AtomicBool,
-    /// Grows when a change of what new sessions inherit begins, and when it ends.
+    /// A number that grows when a change of what new sessions inherit (global variables, accounts, privileges) begins, and when
+    /// it ends.
     inherited: AtomicU64,
-    /// The value of `inherited` when privileges were last about to change.
+    /// The value of `inherited` when privileges last changed or were about to.
     granting: AtomicU64,
     /// The value of `inherited` when accounts with several hosts were last looked up, plus 1. 0 before the first look-up.
     hosts: AtomicU64,
@@ -41,13 +50,15 @@ pub struct Settings {
     beginnings: AtomicU64,
 }
 
-/// The initial state of new sessions.
+/// The state in which new sessions begin, as far as the host has looked it up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Beginnings {
-    /// `sql_mode`, `init_connect` and passwords leave the usual way of parsing statements.
+    /// New sessions parse statements in the usual way: neither `sql_mode` nor `init_connect` changes that, and passwords do not
+    /// expire.
     pub as_usual: bool,
-    /// `init_connect` is set, so sessions run it first.
+    /// `init_connect` is not empty, so new sessions run it first.
     pub with_first: bool,
+    /// The side effects that new sessions expect of each statement.
     pub habits: Habits,
 }
 
@@ -69,24 +80,29 @@ impl Beginnings {
 }
 
 impl Settings {
+    /// True if results may be served and stored at all: the cache has memory, no fault was contained, and the server has no
+    /// property that forbids it.
     pub fn is_on(&self) -> bool {
         // Relaxed, here and below: a switch orders nothing. Whether a result is current depends on the versions alone.
         self.is_on.load(Ordering::Relaxed) && !self.is_faulty() && !self.is_obstructed()
     }
 
+    /// Switches serving and storing on or off. Off if the cache has no memory, or while the plugin is being unloaded.
     pub fn switch(&self, on: bool) {
         self.is_on.store(on, Ordering::Relaxed);
     }
 
-    /// Called after a contained fault. Nothing is served or stored in this process any more.
+    /// Called after a fault in the engine was contained. Nothing is served or stored in this process any more.
     pub fn fail(&self) {
         self.is_faulty.store(true, Ordering::Relaxed);
     }
 
+    /// True once a fault in the engine was contained: nothing is served or stored any more until the process ends.
     pub fn is_faulty(&self) -> bool {
         self.is_faulty.load(Ordering::Relaxed)
     }
 
+    /// Sets whether the server has a property that forbids serving, see `is_obstructed`.
     pub fn set_obstructed(&self, value: bool) {
         // Written only if the value differs: this is called often, and the flag is read at every hit.
         if self.is_obstructed() != value {
@@ -94,16 +110,20 @@ impl Settings {
         }
     }
 
-    /// True for instance in a cluster: a read may have to wait for commits of other nodes (`wsrep_sync_wait`), or must fail
-    /// because they are unreachable, and only the server does that.
+    /// True if the server has a property that forbids serving, whatever the settings say. For instance in a cluster: a read may
+    /// have to wait for commits of other nodes (`wsrep_sync_wait`), or must fail because they are unreachable, and only the
+    /// server does that.
     pub fn is_obstructed(&self) -> bool {
         self.is_obstructed.load(Ordering::Relaxed)
     }
 
+    /// Sets the text that says why serving is forbidden, for `SHOW FQC STATUS`; None if it is not. The text has no effect on
+    /// serving.
     pub fn set_obstacle(&self, words: Option<&'static str>) {
         *self.obstacle.lock().unwrap_or_else(PoisonError::into_inner) = words;
     }
 
+    /// The text that says why serving is forbidden; None if none was set.
     pub fn obstacle(&self) -> Option<&'static str> {
         *self.obstacle.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -132,6 +152,7 @@ impl Settings {
         self.global_type.store(u64::from(value), Ordering::Relaxed);
     }
 
+    /// True if a BEGIN may be acknowledged before the server gets it.
     pub fn defers_begin(&self) -> bool {
         self.defers_begin.load(Ordering::Relaxed)
     }
@@ -140,6 +161,7 @@ impl Settings {
         self.defers_begin.store(value, Ordering::Relaxed);
     }
 
+    /// True if most results of statements whose results are rarely reused are not stored (`fqc_adaptation`).
     pub fn adapts(&self) -> bool {
         self.adapts.load(Ordering::Relaxed)
     }
@@ -148,6 +170,7 @@ impl Settings {
         self.adapts.store(value, Ordering::Relaxed);
     }
 
+    /// True if the settings allow light mode (`fqc_doze`). Whether the engine is in it, `Vigil::is_dozing` shows.
     pub fn dozes(&self) -> bool {
         self.dozes.load(Ordering::Relaxed)
     }
@@ -156,6 +179,7 @@ impl Settings {
         self.dozes.store(value, Ordering::Relaxed);
     }
 
+    /// True if sessions with the cache off are followed too, to measure what the cache would do for them (`fqc_observe`).
     pub fn observes(&self) -> bool {
         self.observes.load(Ordering::Relaxed)
     }
@@ -172,8 +196,9 @@ impl Settings {
         self.verify_ppm.store(value, Ordering::Relaxed);
     }
 
-    /// Rows are tracked, not only tables. This may be switched at any time: a result that depends on rows also depends on the
-    /// cell of unknown changes of its table, and a result that depends on the table is invalidated by each of its changes.
+    /// True if writes and results are tracked by rows, not only by tables. This may be switched at any time: a result that
+    /// depends on rows also depends on the cell of unknown changes of its table, and a result that depends on the table is
+    /// invalidated by each of its changes.
     pub fn tells_rows(&self) -> bool {
         self.tells_rows.load(Ordering::Relaxed)
     }
@@ -182,6 +207,8 @@ impl Settings {
         self.tells_rows.store(value, Ordering::Relaxed);
     }
 
+    /// True if the server compares the names of tables byte by byte (`lower_case_table_names` is 0), so it reports them as
+    /// statements spell them.
     pub fn tells_case(&self) -> bool {
         self.tells_case.load(Ordering::Relaxed)
     }
@@ -190,18 +217,22 @@ impl Settings {
         self.tells_case.store(value, Ordering::Relaxed);
     }
 
+    /// A number that grows when a change of what new sessions inherit (global variables, accounts, privileges) begins, and
+    /// again when it ends. Read it before something is looked up or set up, and check it afterwards with `is_unchanged_since`.
     pub fn inherited(&self) -> u64 {
         // SeqCst, like the three below: a new session compares two values of this, with the changes between them.
         self.inherited.load(Ordering::SeqCst)
     }
 
-    /// True if nothing that sessions inherit is changing or has changed since `inherited` had this value.
+    /// True if nothing that new sessions inherit has changed since `inherited` returned this number, and no such change is
+    /// under way.
     pub fn is_unchanged_since(&self, number: u64) -> bool {
         self.changing.load(Ordering::SeqCst) == 0 && self.inherited() == number
     }
 
-    /// How sessions that inherit this begin, if that is known and usual. For a session that was reset it counts as known only
-    /// if `init_connect` is empty, because a reset does not run it.
+    /// The initial state of sessions that were set up when `Settings::inherited` had this value. None if it is not known or not
+    /// the usual one. For a session that was reset it counts as known only if `init_connect` is empty, because a reset does not
+    /// run it.
     pub fn usual_beginnings(&self, inherited: u64, was_reset: bool) -> Option<Beginnings> {
         let packed = self.beginnings.load(Ordering::Relaxed);
         let known = Beginnings::unpack(packed);
@@ -209,48 +240,52 @@ impl Settings {
         is_usual.then_some(known)
     }
 
+    /// True if the initial state of new sessions was looked up since it last changed.
     pub fn knows_beginnings(&self) -> bool {
         self.beginnings.load(Ordering::Relaxed) >> Beginnings::BITS == self.inherited()
     }
 
-    /// The value of `inherited` when privileges last changed, if accounts with several hosts have been looked up since.
+    /// The value of `inherited` when privileges last changed, if the accounts with several hosts have been looked up since.
+    /// None if they have not: a user's privileges may then depend on the client's address.
     pub fn known_hosts(&self) -> Option<u64> {
         let granting = self.granting.load(Ordering::SeqCst);
         (self.hosts.load(Ordering::SeqCst) > granting).then_some(granting)
     }
 
-    /// Notes that accounts with several hosts were looked up. `inherited` is the value from before the look-up.
+    /// Notes that the accounts with several hosts were looked up. `inherited` is the value from before the look-up; ignored if
+    /// it has changed since.
     pub fn note_hosts(&self, inherited: u64) {
         if self.is_unchanged_since(inherited) {
             self.hosts.store(inherited + 1, Ordering::SeqCst);
         }
     }
 
-    /// Notes how new sessions begin. `inherited` is the value from before the look-up.
+    /// Notes how new sessions begin. `inherited` is the value from before the look-up; ignored if it has changed since.
     pub fn note_beginnings(&self, inherited: u64, beginnings: Beginnings) {
         if self.is_unchanged_since(inherited) {
             self.beginnings.store(beginnings.pack(inherited), Ordering::Relaxed);
         }
     }
 
-    /// A statement has locked a table of privileges, which every change of privileges does. For sessions that looked up their
-    /// privileges before, it is not known whether a new look-up would find the same.
+    /// Called when a statement has locked a table of privileges, as every change of privileges does. From here on it is not
+    /// known whether sessions that looked up their privileges before would find the same again, see `are_granted_since`.
     pub fn note_grants(&self) {
         self.granting.fetch_max(self.inherited(), Ordering::SeqCst);
     }
 
-    /// True if privileges have not changed since `inherited` had this value.
+    /// True if no privileges have changed since `inherited` returned this number.
     pub fn are_granted_since(&self, number: u64) -> bool {
         self.granting.load(Ordering::SeqCst) <= number
     }
 
-    /// A statement begins to change what new sessions inherit: global variables, accounts or privileges.
+    /// Called before a statement changes what new sessions inherit: global variables, accounts or privileges. Each call must be
+    /// followed by one of `end_change`.
     pub fn begin_change(&self) {
         self.changing.fetch_add(1, Ordering::SeqCst);
         self.inherited.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// That change has ended.
+    /// Called when the change that `begin_change` has announced is over.
     pub fn end_change(&self) {
         self.inherited.fetch_add(1, Ordering::SeqCst);
         self.changing.fetch_sub(1, Ordering::SeqCst);

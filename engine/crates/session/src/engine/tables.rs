@@ -1,8 +1,8 @@
 //! The tables that statements have used: their version cells, and what the catalogue says about them.
 //!
-//! A verdict on a table holds until that table, or something unknown, is redefined. Then the table is looked up again. The same holds
-//! for its key column, which is also withheld while anything is being defined: the server finishes a definition before it reports it,
-//! and a session that runs in between must not rely on the old key.
+//! A verdict on a table holds until that table, or something unknown, is redefined. Then the table is looked up again. The same holds for
+//! its key column, which is also withheld while anything is being defined: the server finishes a definition before it reports it, and a
+//! session that runs in between must not rely on the old key.
 
 use crate::entries::cells::{allocate, definition_of, whole_of};
 use cache::{CellId, Versions};
@@ -15,6 +15,7 @@ use std::sync::{Arc, RwLockReadGuard};
 /// How a table may be used, according to the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
+    /// The table was not looked up since it was last defined. Results from it are not stored before it is.
     Unknown,
     /// Its results may be cached, and its reads come from an InnoDB snapshot.
     Snapshot,
@@ -23,33 +24,38 @@ pub enum Verdict {
     /// Like `Plain`, but a transaction that reads it can have no savepoints (Aria). So a read of it inside a transaction must run on
     /// the server.
     Joining,
+    /// Its results are never cached, because of its engine or type.
     Unfit,
-    /// The table has a TIME column, which the server completes with today's date in some comparisons.
+    /// Its results are never cached: it has a TIME column, which the server completes with today's date in some comparisons.
     Times,
+    /// A sequence. Its results are never cached.
     Sequence,
 }
 
+/// A table that some statement has named: its version cells, and what is known of it. A table that is dropped and created again under the
+/// same name keeps its entry.
 #[derive(Debug)]
 pub struct Table {
     pub db: Vec<u8>,
     pub name: Vec<u8>,
-    /// Cell that every change advances.
+    /// Version cell that every change of the table advances.
     pub any: CellId,
-    /// Cell that only changes of unknown rows advance.
+    /// Version cell that is advanced by changes of the table whose rows are not known. Results that depend on single rows depend on it too.
     pub whole: CellId,
-    /// Cell that only definitions of the table advance.
+    /// Version cell that only definitions of the table (CREATE, ALTER, DROP and the like) advance.
     pub definition: CellId,
-    /// Number of statements that read it on the server. `writes` counts those that wrote it.
+    /// Number of statements that have read the table on the server. `writes` counts those that have written it.
     pub reads: AtomicU64,
     pub writes: AtomicU64,
     /// Number of results that were served after a write to other rows of the table. Each is counted once.
     pub outlived: AtomicU64,
     /// Number of definitions of the table so far.
     defined: AtomicU64,
-    /// Number of statements that are defining it now.
+    /// Number of statements that are defining the table now.
     defining: AtomicU64,
     /// The verdict in the lower three bits, and above them the era in which it was given.
     verdict: AtomicU64,
+    /// The key column, if the table has one that identifies rows, and the era in which that was looked up.
     key: RwLock<(Era, Option<Arc<KeyColumn>>)>,
 }
 
@@ -68,50 +74,56 @@ impl Table {
         Table { db, name, any, whole, definition, reads, writes, outlived, defined, defining, verdict, key }
     }
 
-    /// The current era. To be read before the catalogue is looked up; `generation` is that of the catalogue.
+    /// The period for which an answer of the catalogue about this table holds, from now on. To be read before the server is asked, and
+    /// passed to `settle` with the answer. `generation` is the catalogue's generation.
     pub fn era(&self, generation: u64) -> Era {
         // Acquire: pairs with the Release in `redefine`.
         Era(generation + self.defined.load(Ordering::Acquire))
     }
 
-    /// Counts a statement that has locked the table.
+    /// Counts a statement that has locked the table, for reading or for writing.
     pub fn count(&self, is_read_only: bool) {
         let count = if is_read_only { &self.reads } else { &self.writes };
         // Relaxed: a count orders nothing.
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A statement that defines the table is about to run.
+    /// Called before a statement that defines the table runs. Its key column is withheld until the matching call of `redefine` or
+    /// `end_definition`.
     pub fn begin_definition(&self) {
         self.defining.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// The table has been defined. Must be called before its cells are opened.
+    /// Ends `begin_definition` after the table was defined: its verdict and its key column are not known any more. Must be called before
+    /// its cells are opened.
     pub fn redefine(&self) {
         self.defined.fetch_add(1, Ordering::AcqRel);
         self.end_definition();
     }
 
-    /// A statement that was to define the table has ended without doing so.
+    /// Ends `begin_definition` if the statement has not defined the table after all: what is known of the table still holds.
     pub fn end_definition(&self) {
         // Release, here and in `redefine`: pairs with the Acquire in `is_being_defined`.
         self.defining.fetch_sub(1, Ordering::AcqRel);
     }
 
+    /// True while a statement that defines the table is running.
     pub fn is_being_defined(&self) -> bool {
         // Acquire: pairs with the Release in `end_definition`.
         self.defining.load(Ordering::Acquire) != 0
     }
 
-    /// The key column that identifies its rows, if known for this generation. Only [`Engine::key_of`](crate::Engine::key_of) may call
-    /// this.
+    /// The column that identifies the table's rows. None if it has none, or if that is not known in this generation of the catalogue. Only
+    /// [`Engine::key_of`](crate::Engine::key_of) may call this.
     pub fn key(&self, generation: u64) -> Option<Arc<KeyColumn>> {
         let era = self.era(generation);
         let key = self.key.read().unwrap_or_else(|e| e.into_inner());
         key.1.clone().filter(|_| key.0 == era)
     }
 
-    /// True if this table need not be looked up again. A read that ran during a look-up asks for its table once more.
+    /// True if the table need not be looked up again in this generation of the catalogue: its verdict is known and, for an InnoDB table,
+    /// whether it has a key column. The list of tables to look up may still have such a table, if a read has asked for it during the
+    /// look-up.
     pub fn is_settled(&self, generation: u64) -> bool {
         match self.verdict(generation) {
             Verdict::Unknown => false,
@@ -120,6 +132,7 @@ impl Table {
         }
     }
 
+    /// How the table may be used. `Unknown` if it was not looked up in this generation of the catalogue, or was defined since.
     pub fn verdict(&self, generation: u64) -> Verdict {
         // Acquire: pairs with the Release in `settle`.
         let packed = self.verdict.load(Ordering::Acquire);
@@ -137,16 +150,19 @@ impl Table {
         }
     }
 
+    /// Notes the key column that was looked up; None if the table has none. `era` was read before the look-up: the answer has no effect if
+    /// the table was defined since.
     pub fn settle_key(&self, era: Era, key: Option<KeyColumn>) {
         *self.key.write().unwrap_or_else(|e| e.into_inner()) = (era, key.map(Arc::new));
     }
 
+    /// Notes the verdict that was looked up. `era` was read before the look-up: the answer has no effect if the table was defined since.
     pub fn settle(&self, era: Era, verdict: Verdict) {
         // Release: pairs with the Acquire in `verdict`.
         self.verdict.store(era.0 << 3 | verdict as u64, Ordering::Release);
     }
 
-    /// Forgets the verdict on the table.
+    /// Forgets the verdict on the table, so that the next read of it asks for a look-up.
     pub fn doubt(&self) {
         self.verdict.store(Verdict::Unknown as u64, Ordering::Release);
     }
@@ -163,22 +179,24 @@ struct Known {
     by_whole: HashMap<CellId, Arc<Table>>,
 }
 
+/// All tables that statements have named, and those among them that the host is to look up.
 #[derive(Default)]
 pub struct Tables {
     known: RwLock<Known>,
-    /// Tables whose verdict a read is waiting for.
+    /// Tables that the host has yet to look up, because a read found no verdict on them.
     asked: Mutex<Vec<Asked>>,
 }
 
-/// A table that a read wants looked up.
+/// A table that the host must look up in the server's catalogue, because a read needs its verdict.
 pub struct Asked {
     pub table: Arc<Table>,
-    /// The value of `Settings::inherited` from before that read.
+    /// The value of `Settings::inherited` from before that read. Once it has changed, the look-up is not allowed any more.
     pub inherited: u64,
 }
 
 impl Tables {
-    /// Returns the table of this name, and adds it if it is new. Names are compared as the server spells them in its reports.
+    /// Returns the table of this name, and adds it if it is new. Names are compared as the server spells them in its reports. When too many
+    /// tables are known, all further names are one table, whose results are never cached.
     pub fn find(&self, versions: &Versions, db: &[u8], name: &[u8]) -> Arc<Table> {
         let key = [db, b"\0", name].concat();
         if let Some(table) = self.known().by_name.get(&key) {
@@ -202,7 +220,8 @@ impl Tables {
         self.known().by_name.values().cloned().collect()
     }
 
-    /// The table with this cell of unknown changes. None also while a table is being added, because a hit must never wait.
+    /// The table whose cell of unknown changes (`Table::whole`) this is. None if there is none, and also while a table is being added,
+    /// because a hit must never wait.
     pub fn try_find(&self, whole: CellId) -> Option<Arc<Table>> {
         self.known.try_read().ok()?.by_whole.get(&whole).cloned()
     }
@@ -211,6 +230,7 @@ impl Tables {
         self.known.read().unwrap_or_else(|e| e.into_inner())
     }
 
+    /// Asks the host to look up this table. `inherited` is the value of `Settings::inherited` from before the read that needs it.
     pub fn ask(&self, table: &Arc<Table>, inherited: u64) {
         let mut asked = self.asked.lock().unwrap_or_else(|e| e.into_inner());
         match asked.iter_mut().find(|other| Arc::ptr_eq(&other.table, table)) {
@@ -219,6 +239,7 @@ impl Tables {
         }
     }
 
+    /// Returns the tables that the host is to look up, and removes them from the list.
     pub fn take_asked(&self) -> Vec<Asked> {
         std::mem::take(&mut self.asked.lock().unwrap_or_else(|e| e.into_inner()))
     }

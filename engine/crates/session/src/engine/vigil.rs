@@ -1,22 +1,27 @@
 //! Whether the engine is awake. Awake, it follows every statement. Suspended ("asleep"), while no session wants the cache, it
-//! follows nothing and costs nothing. In light mode ("dozing"), while the cache costs more than it saves, it follows sessions by
-//! their packets only. In both of these it forgets the state of all tables, and it starts afresh when it wakes.
+//! follows nothing and costs nothing. In light mode ("dozing"), while the cache costs more than it saves, it follows sessions
+//! by their packets only. In both of these it forgets the state of all tables, and it starts afresh when it wakes.
+//!
+//! An *epoch* is the time between two such changes, and its number. A *doze* is an epoch of light mode.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Whether the engine is awake, suspended or in light mode, and the number of sessions that want it to be awake.
 #[derive(Default)]
 pub struct Vigil {
-    /// Odd while the engine is awake. Grows with every change between awake, asleep and dozing.
+    /// The number of the current epoch: odd while the engine is awake. Grows with every change between awake, asleep and
+    /// dozing.
     epoch: AtomicU64,
-    /// The epoch of the last doze; 0 if there was none.
+    /// The epoch in which the engine was last in light mode, or is now; 0 if there was none.
     dozed: AtomicU64,
-    /// The epoch of the last sleep. Whatever a session did in that epoch, or before it and not since, may have been missed.
+    /// The epoch of the last suspension. Whatever a session did in that epoch, or before it and not since, may have been
+    /// missed.
     slept: AtomicU64,
-    /// The last doze for which it is decided whether anything in it could go unnoticed. `lost` is the last one in which it
-    /// could.
+    /// The epoch of the last light mode for which it is decided whether sessions could do anything unnoticed in it. `lost` is
+    /// the last one in which they could.
     judged: AtomicU64,
     lost: AtomicU64,
-    /// Number of sessions that have the cache on.
+    /// Number of sessions that have the cache on and can be followed.
     wishes: AtomicU64,
     /// Number of sessions that try the cache out (`fqc_trial`).
     trials: AtomicU64,
@@ -32,24 +37,28 @@ impl Vigil {
         self.epoch.load(Ordering::SeqCst)
     }
 
+    /// True if the engine follows every statement, so that results can be served and stored.
     pub fn is_awake(&self) -> bool {
         self.epoch() % 2 == 1
     }
 
+    /// True if the engine is in light mode: it serves nothing, and follows sessions by their packets only.
     pub fn is_dozing(&self) -> bool {
         let epoch = self.epoch();
         epoch != 0 && epoch == self.last_doze()
     }
 
+    /// The epoch in which the engine was last in light mode, or is now; 0 if it never was.
     pub(crate) fn last_doze(&self) -> u64 {
         self.dozed.load(Ordering::SeqCst)
     }
 
-    /// True if the engine has only been awake or dozing since this epoch, and never asleep.
+    /// True if the engine was never suspended since this epoch, but only awake or in light mode.
     pub(crate) fn has_only_dozed_since(&self, epoch: u64) -> bool {
         self.slept.load(Ordering::SeqCst) < epoch
     }
 
+    /// Wakes the engine. Must not be called by two threads at once, and only while the engine is not awake.
     pub(crate) fn wake(&self) {
         self.epoch.fetch_add(1, Ordering::SeqCst);
     }
@@ -60,7 +69,8 @@ impl Vigil {
         self.epoch.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Suspends the engine, awake or dozing. A doze that ends in sleep is not examined: anything in it counts as missed.
+    /// Suspends the engine, awake or in light mode. A light mode that ends in suspension is not examined: anything that
+    /// sessions did in it counts as missed.
     pub(crate) fn sleep(&self) {
         let epoch = self.epoch() + if self.is_dozing() { 2 } else { 1 };
         if self.is_last_doze_open() {
@@ -70,8 +80,9 @@ impl Vigil {
         self.epoch.store(epoch, Ordering::SeqCst);
     }
 
-    /// Decides about the last doze, once it is over. `is_lost` says whether sessions could do anything in it that their packets
-    /// do not show.
+    /// Decides about the last light mode, once it is over and its statements have ended. `is_lost` says whether sessions could
+    /// do anything in it that their packets do not show; those that were active in it are then served nothing until they
+    /// connect again.
     pub fn judge_last_doze(&self, is_lost: bool) {
         self.judge(self.last_doze(), is_lost);
     }
@@ -83,16 +94,17 @@ impl Vigil {
         self.judged.store(doze, Ordering::SeqCst);
     }
 
-    /// True while it is not decided whether everything in the last doze could be followed.
+    /// True from the beginning of a light mode until `judge_last_doze` has decided about it.
     pub fn is_last_doze_open(&self) -> bool {
         self.judged.load(Ordering::SeqCst) < self.last_doze()
     }
 
+    /// True if it is decided whether anything in this doze, given by its epoch, was missed.
     pub(crate) fn is_judged(&self, doze: u64) -> bool {
         self.judged.load(Ordering::SeqCst) >= doze
     }
 
-    /// True if sessions that worked in this doze may have done something that was missed.
+    /// True if sessions that were active in this doze, given by its epoch, may have done something that was missed.
     pub(crate) fn is_lost(&self, doze: u64) -> bool {
         self.lost.load(Ordering::SeqCst) >= doze
     }
@@ -102,10 +114,12 @@ impl Vigil {
         self.wishes.load(Ordering::SeqCst)
     }
 
+    /// True if any session that can be followed has the cache on.
     pub fn is_wished_for(&self) -> bool {
         self.wishes() > 0
     }
 
+    /// True if any session tries the cache out (`fqc_trial`).
     pub fn has_trials(&self) -> bool {
         self.trials.load(Ordering::SeqCst) > 0
     }

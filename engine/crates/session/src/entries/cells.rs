@@ -24,7 +24,8 @@ pub fn any_of(whole: CellId) -> CellId {
     CellId(whole.0 - 1)
 }
 
-/// The cells of any change of the tables that a result was read from, given all cells that it depends on.
+/// The cells of any change of the tables that a result was read from. `cells` are all cells that the result depends on.
+/// If `is_by_rows`, they are those of rows of one table, and the first is that table's cell of changes of unknown rows.
 pub fn table_cells(cells: &[CellId], is_by_rows: bool) -> impl Iterator<Item = CellId> {
     let (of_rows, of_tables) = if is_by_rows { (Some(any_of(cells[0])), &[][..]) } else { (None, cells) };
     of_rows.into_iter().chain(of_tables.iter().copied())

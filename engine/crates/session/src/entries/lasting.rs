@@ -10,7 +10,8 @@ use crate::entries::cells::{definition_of, table_cells};
 use crate::entries::layout::Layout;
 use cache::{CellId, Entry, Stamp, Versions};
 
-/// The cells that a result depends on, and its stamp: it is current while they have not changed since.
+/// What decides whether a result is current: the cells that it depends on, and its stamp. It is current while none of
+/// the cells has changed since the stamp.
 #[derive(Clone, Copy)]
 pub struct Basis<'a> {
     pub cells: &'a [CellId],
@@ -23,12 +24,13 @@ impl<'a> Basis<'a> {
         Basis { cells: entry.cells(), stamp: entry.stamp(), layout: Layout(entry.flags()) }
     }
 
-    /// True if the result may be served to any client: it is current, or a rule keeps it alive.
+    /// True if the result may still be served: it is current, or a rule keeps it alive.
     pub fn is_alive(self, versions: &Versions, ages: &Ages) -> bool {
         versions.is_fresh(self.cells, self.stamp) || self.lasts(versions, ages)
     }
 
-    /// True if a rule keeps the result alive, even if it is stale.
+    /// True if a rule lets the result be served although it may be stale: it is not too old, and neither its tables nor
+    /// anything that affects all sessions was redefined since.
     pub fn lasts(self, versions: &Versions, ages: &Ages) -> bool {
         let is_young = |seconds| ages.is_younger(self.stamp, seconds);
         self.layout.lasts_seconds().is_some_and(is_young) && self.is_defined_as_then(versions)

@@ -1,7 +1,7 @@
 //! The flags of a cache entry: where its response has status flags, and what the response says about the transaction's snapshot and
 //! FOUND_ROWS().
 
-/// Flags of a cache entry, packed into 32 bits.
+/// Facts about a stored response, packed into the 32 bits of a cache entry's flags.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout(pub u32);
 
@@ -10,7 +10,7 @@ impl Layout {
     const SHORT_TAIL: u32 = 1 << 30;
     const SHOWS_FOUND: u32 = 1 << 29;
     const BY_ROWS: u32 = 1 << 28;
-    /// Set later, at most once: the entry is still valid after a write to other rows of its table.
+    /// Set at most once after the entry was stored: it was found to be still current after a write to other rows of its table.
     pub const OUTLIVED: u32 = 1 << 27;
     /// The upper bits of the offset hold the number of seconds for which the entry may be served although it is stale.
     const LASTS: u32 = 1 << 26;
@@ -20,7 +20,8 @@ impl Layout {
     const SECONDS_AT: u32 = 13;
     const MOST_SECONDS: u32 = Self::OFFSET >> Self::SECONDS_AT;
 
-    /// Describes a response of `length` bytes with status flags at `offsets`. None if these positions cannot be encoded.
+    /// Describes a response of `length` bytes with status flags at `offsets`. `opens_snapshot` and `shows_found` are what the methods of
+    /// these names return. None if these positions cannot be encoded: the response cannot be stored then.
     pub fn describe(offsets: &[u32], length: usize, opens_snapshot: bool, shows_found: bool) -> Option<Layout> {
         let (&last, first) = offsets.split_last()?;
         let first = first.first().copied().unwrap_or(0);
@@ -34,54 +35,59 @@ impl Layout {
         Some(Layout(first | short | opens | shows))
     }
 
-    /// Sets whether the entry depends only on certain rows of its table.
+    /// Adds that the entry depends only on certain rows of its table. Unchanged if `is_by_rows` is false.
     pub fn by_rows(self, is_by_rows: bool) -> Layout {
         if is_by_rows { Layout(self.0 | Self::BY_ROWS) } else { self }
     }
 
-    /// Sets whether the engine of its table must know every transaction that reads it.
+    /// Adds that the entry must not be served inside a transaction, because the engine of its table must know every transaction that reads
+    /// it. Unchanged if `joins` is false.
     pub fn joining(self, joins: bool) -> Layout {
         if joins { Layout(self.0 | Self::JOINS) } else { self }
     }
 
+    /// True if the entry must not be served inside a transaction.
     pub fn joins(self) -> bool {
         self.0 & Self::JOINS != 0
     }
 
+    /// True if the entry depends only on certain rows of its table, and not on any change of it.
     pub fn is_by_rows(self) -> bool {
         self.0 & Self::BY_ROWS != 0
     }
 
-    /// Sets for how many seconds the entry may be served although it is stale. Left unset if the value does not fit, or if the column
-    /// metadata before the first status flags is longer than 8 KiB.
+    /// Adds for how many seconds the entry may be served although it is stale. Unchanged for None, if the value does not fit, or if the
+    /// column metadata before the first status flags is longer than 8 KiB: the entry is then served only while it is current.
     pub fn lasting(self, seconds: Option<u32>) -> Layout {
         let fits = |seconds: &u32| *seconds <= Self::MOST_SECONDS && (self.0 & Self::OFFSET) >> Self::SECONDS_AT == 0;
         seconds.filter(fits).map_or(self, |seconds| Layout(self.0 | Self::LASTS | seconds << Self::SECONDS_AT))
     }
 
-    /// The number of seconds for which the entry may be served although it is stale, if any.
+    /// The number of seconds for which the entry may be served although it is stale. None if it may not.
     pub fn lasts_seconds(self) -> Option<u32> {
         (self.0 & Self::LASTS != 0).then_some((self.0 & Self::OFFSET) >> Self::SECONDS_AT)
     }
 
+    /// True if running this read on the server certainly opens the snapshot of a transaction.
     pub fn opens_snapshot(self) -> bool {
         self.0 & Self::OPENS_SNAPSHOT != 0
     }
 
-    /// True if FOUND_ROWS() is the number of rows in the result. That is not so if rows may be skipped, grouped or combined.
+    /// True if FOUND_ROWS() after this read is the number of rows in the result. That is not so if rows may be skipped, grouped or
+    /// combined.
     pub fn shows_found(self) -> bool {
         self.0 & Self::SHOWS_FOUND != 0
     }
 
-    /// Number of warnings in the response. It stands next to the last status flags: before them in an EOF packet, after them in an OK
-    /// packet.
+    /// Number of warnings in the response, whose bytes are `response`. It stands next to the last status flags: before them in an EOF
+    /// packet, after them in an OK packet.
     pub fn warnings(self, response: &[u8]) -> u16 {
         let status = self.offsets(response.len())[1];
         let at = if self.0 & Self::SHORT_TAIL != 0 { status - 2 } else { status + 2 };
         u16::from_le_bytes([response[at], response[at + 1]])
     }
 
-    /// The positions of the status flags. The first is 0 if there are flags only at the end.
+    /// The positions of the status flags in a response of `length` bytes. The first is 0 if there are flags only at the end.
     pub fn offsets(self, length: usize) -> [usize; 2] {
         let tail = if self.0 & Self::SHORT_TAIL != 0 { 2 } else { 4 };
         let first = if self.0 & Self::LASTS != 0 { (1 << Self::SECONDS_AT) - 1 } else { Self::OFFSET };

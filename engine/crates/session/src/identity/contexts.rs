@@ -1,4 +1,5 @@
-//! Numbers for session contexts, so that two sessions can be compared by comparing numbers.
+//! Numbers for session contexts (everything about a session that can change a result), so that two sessions can be
+//! compared by comparing numbers.
 
 use locks::Mutex;
 use std::collections::{HashMap, HashSet};
@@ -23,7 +24,8 @@ struct Inner {
 }
 
 impl Contexts {
-    /// Returns the number of this context. Equal bytes give equal numbers for as long as they are remembered.
+    /// Returns the number of the context with these bytes. Equal bytes give equal numbers for as long as they are
+    /// remembered; afterwards they get a new number, and a number is never used twice.
     pub fn number(&self, identity: &[u8]) -> u64 {
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         if let Some(number) = inner.numbers.get(identity) {
@@ -40,18 +42,19 @@ impl Contexts {
         number
     }
 
-    /// Sets the users with privileges for several hosts, for the state that `Settings::known_hosts` describes. The empty
-    /// user name stands for all users.
+    /// Sets the users that have privileges for several hosts, as just looked up. `Settings::note_hosts` must follow.
+    /// The empty user name stands for all users.
     pub fn note_several_hosts(&self, users: HashSet<Vec<u8>>) {
         self.inner.lock().unwrap_or_else(|e| e.into_inner()).with_several_hosts = users;
     }
 
+    /// True if the privileges of this user may depend on the host that the client connects from.
     pub fn has_several_hosts(&self, user: &[u8]) -> bool {
         let inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         inner.with_several_hosts.contains(user) || inner.with_several_hosts.contains(&b""[..])
     }
 
-    /// A new number that no other session has or will get.
+    /// Returns a new number that no other session has or will get.
     pub fn private(&self) -> u64 {
         let mut inner = self.inner.lock().unwrap_or_else(|e| e.into_inner());
         inner.last += 1;
@@ -59,7 +62,8 @@ impl Contexts {
     }
 }
 
-/// Builds the bytes of a context from length-prefixed parts, so that different lists of parts never give the same bytes.
+/// Builds the bytes of a context for [`Contexts::number`]. Each part is preceded by its length, so that different lists
+/// of parts never give the same bytes.
 #[derive(Default)]
 pub struct Parts(Vec<u8>);
 

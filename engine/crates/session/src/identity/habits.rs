@@ -1,13 +1,15 @@
-//! Side effects that a session expects from each read or BEGIN. An answer from the cache would not have them.
+//! Habits: side effects that a session expects from each read or BEGIN. An answer from the cache would not have them.
 
 use flavour::{Flavour, Habit};
 use sql::Value;
 
+/// Side effects that a session expects from each read or BEGIN, by its system variables. True if the session expects
+/// the effect, or may.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Habits {
     /// The optimizer trace is on: each statement leaves one, which the session can read.
     pub traces: bool,
-    /// The server closes a session that is idle in a transaction for too long.
+    /// The server closes the session if it is idle in a transaction for too long.
     pub limits_idleness: bool,
     /// Responses report what each statement did to the transaction.
     pub reports: bool,
@@ -18,11 +20,12 @@ pub struct Habits {
 }
 
 impl Habits {
-    /// All habits, assumed where nothing is known.
+    /// All habits, which are assumed where nothing is known.
     pub const ALL: Habits =
         Habits { traces: true, limits_idleness: true, reports: true, limits_joins: true, numbers: true };
 
-    /// From the server's answers to the questions of the flavour, in their order.
+    /// Returns the habits that follow from the values of system variables. `values` are the server's answers to the
+    /// `question` of each habit, in the order of `flavour.habits.all()`.
     pub fn told(flavour: &Flavour, values: [&[u8]; 5]) -> Habits {
         let all = flavour.habits.all();
         let [traces, limits_idleness, reports, limits_joins, numbers] =
@@ -30,7 +33,7 @@ impl Habits {
         Habits { traces, limits_idleness, reports, limits_joins, numbers }
     }
 
-    /// The habits of both together.
+    /// Returns the habits that are on in this or in the other.
     pub fn or(self, other: Habits) -> Habits {
         Habits {
             traces: self.traces || other.traces,
@@ -41,17 +44,18 @@ impl Habits {
         }
     }
 
-    /// True if a habit depends on this system variable.
+    /// True if this system variable decides about one of the habits.
     pub fn hang_on(flavour: &Flavour, name: &[u8]) -> bool {
         flavour.habits.all().iter().any(|habit| habit.hangs_on(name))
     }
 
-    /// True if a read may fail because of this system variable.
+    /// True if this system variable (`max_join_size`) decides whether a read fails, so that it can change results.
     pub fn change_results(flavour: &Flavour, name: &[u8]) -> bool {
         flavour.habits.joins.hangs_on(name)
     }
 
-    /// Takes over a new value of a system variable. `value` is none if it is not known whether the variable was set.
+    /// Takes over a new value of a system variable. `value` is None if it is not known whether the variable was set. A
+    /// value that is not understood turns the habit on.
     pub fn set(&mut self, flavour: &Flavour, name: &[u8], value: Option<&Value>) {
         let known = &flavour.habits;
         let has = |habit: &Habit| !value.and_then(Value::plain).is_some_and(|value| habit.is_none(value));
@@ -69,7 +73,7 @@ impl Habits {
         }
     }
 
-    /// Assumes each habit whose variable this text names, for texts that are not followed any further.
+    /// Turns on each habit whose variable this text names, for a text that is not parsed any further.
     pub fn note_text(&mut self, flavour: &Flavour, text: &[u8]) {
         let says = |habit: &Habit| habit.variables.iter().any(|name| sql::says(text, name.as_bytes()));
         let [traces, limits_idleness, reports, limits_joins, numbers] = flavour.habits.all().map(|habit| says(&habit));

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// metadata of results then has the default collation, or that of SET NAMES, and querying the variables does not reveal which.
 const RESULTS_NAMED: &[u8] = b"results named";
 
-/// The variables that decide, at the time of the SET, what a value of this variable means.
+/// The variables whose values decide, at the time of the SET, what a value of this variable means.
 fn bases(name: &[u8]) -> &'static [&'static [u8]] {
     const COLLATIONS: &[&[u8]] = &[b"old_mode", b"character_set_collations", b"default_collation_for_utf8mb4"];
     match name {
@@ -24,7 +24,7 @@ fn says_how_texts_are_read(name: &[u8]) -> bool {
     matches!(name, b"sql_mode" | b"character_set_client")
 }
 
-/// The variable whose value is replaced when this one is set.
+/// The variable whose earlier value is void once this one is set. None if there is none.
 fn replaced(name: &[u8]) -> Option<&'static [u8]> {
     match name {
         b"character_set_connection" => Some(b"collation_connection"),
@@ -33,6 +33,7 @@ fn replaced(name: &[u8]) -> Option<&'static [u8]> {
     }
 }
 
+/// How much is known of a session's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Knowledge {
     /// All settings are known, so the session shares entries with sessions that have the same settings.
@@ -43,30 +44,35 @@ pub enum Knowledge {
     Lost,
 }
 
+/// The system variables that a session has set, as far as results may depend on them, and what follows from them.
 #[derive(Clone, Debug)]
 pub struct Variables {
     set: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// How the session's texts are parsed. Certain only if `are_certain` returns true.
     pub mode: LexMode,
     pub knowledge: Knowledge,
-    /// A variable that the server can be queried for was set by an expression. The engine queries it before the next read.
+    /// A variable that the server can be queried for was set by an expression, or the initial settings are not known. The
+    /// engine queries the server before the next read that may be cached.
     pub is_uncertain: bool,
     /// Set together with `is_uncertain` if nothing was set by an expression, and only the initial settings of the session are
     /// unknown.
     pub is_unread: bool,
     /// One of the variables that were set by an expression changes how texts are parsed.
     is_doubtful: bool,
-    /// The habits are known.
+    /// `habits` is what the session really has. False if its initial settings are not known.
     pub knows_habits: bool,
-    /// The habits that the session has, or may have.
+    /// The side effects that the session expects of each statement, or may expect.
     pub habits: Habits,
 }
 
 /// Whether an assignment has changed the session context, and whether it was understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Understanding {
+    /// No result depends on what was set.
     Nothing,
+    /// The context is another one now.
     Changed,
-    /// The new value is not known.
+    /// The new value is not known, so the context must become private.
     NotUnderstood,
 }
 
@@ -93,11 +99,13 @@ impl Variables {
         Charset::of_value(value, &self.mode.flavour.charsets)
     }
 
+    /// The variables that were set, and their last values, in the order of their names.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.set.iter().map(|(name, value)| (name.as_slice(), value.as_slice()))
     }
 
-    /// Applies an assignment that the server has accepted. `inherited` identifies the global values that DEFAULT stands for.
+    /// Applies an assignment that the server has accepted. `inherited` is the value of `Settings::inherited`, which stands for
+    /// the global values that DEFAULT means.
     pub fn apply(&mut self, assignment: &Assignment, inherited: u64) -> Understanding {
         match &assignment.target {
             Target::UserVariable if assignment.value == Value::Complex => Understanding::NotUnderstood,
@@ -173,7 +181,8 @@ impl Variables {
         Understanding::Changed
     }
 
-    /// Handles assignments that may or may not have been made. False if the server cannot be queried for what they set.
+    /// Handles assignments that may or may not have been made: the settings count as uncertain. False if the server cannot be
+    /// queried for what they set.
     pub fn doubt_all(&mut self, assignments: &[Assignment]) -> bool {
         let flavour = self.mode.flavour;
         let is_askable = |assignment: &Assignment| match &assignment.target {
@@ -194,7 +203,7 @@ impl Variables {
         assignments.iter().all(is_askable)
     }
 
-    /// True if all settings are known, or at least how texts are parsed.
+    /// True if it is certain how texts are parsed: no setting is uncertain, and the settings are not lost.
     pub fn are_certain(&self) -> bool {
         !self.is_uncertain && self.knowledge != Knowledge::Lost
     }
@@ -204,14 +213,15 @@ impl Variables {
         self.is_uncertain && self.is_doubtful
     }
 
-    /// Makes the context private under this number. The settings so far are dropped, since they may not be in force any more;
-    /// setting one again counts as a change.
+    /// Makes the context private, with this number as a part of it. The settings so far are dropped, since they may not be in
+    /// force any more; setting one again counts as a change.
     pub fn become_private(&mut self, number: u64) {
         self.knowledge = Knowledge::Private(number);
         self.set.clear();
     }
 
-    /// Marks the settings as uncertain, so that the server is queried for them.
+    /// Marks the settings as uncertain, so that the server is queried for them before the next read that may be cached.
+    /// `may_change_reading` says that a setting which changes how texts are parsed may be among them.
     pub fn doubt(&mut self, may_change_reading: bool) {
         (self.is_uncertain, self.is_unread) = (true, false);
         self.is_doubtful |= may_change_reading;
@@ -219,13 +229,15 @@ impl Variables {
         self.mode.is_foreign &= !may_change_reading;
     }
 
-    /// Completes a session that began before it was known how new sessions begin. It has set nothing by an expression since.
+    /// Completes a session whose initial settings were not known when it began, and that has set nothing by an expression
+    /// since. `habits` are the initial ones.
     pub fn begin_late(&mut self, habits: Habits) {
         (self.is_uncertain, self.is_unread, self.knows_habits) = (false, false, true);
         self.habits = self.habits.or(habits);
     }
 
-    /// Takes the values that the server was queried for: the askable variables first, then one for each habit.
+    /// Takes the values that the server was queried for: those of the askable variables in their order, then one for each
+    /// habit. Nothing is uncertain afterwards.
     pub fn learn(&mut self, values: &[Vec<u8>]) {
         (self.is_uncertain, self.is_doubtful, self.knows_habits) = (false, false, true);
         if let Some([traces, idleness, reports, joins, numbers]) = values.get(self.known().askable.len()..) {

@@ -7,6 +7,8 @@ use crate::session::temporary::TemporaryTables;
 use crate::session::{Phase, Session};
 
 impl Session {
+    /// Handles `Report::Connected`: the login has succeeded, and commands are followed from here on. Does nothing if the
+    /// packets cannot be followed.
     pub(crate) fn connects(&mut self, engine: &Engine, account: Account, state: &SessionState) {
         if self.phase == Phase::Foreign {
             return;
@@ -26,7 +28,8 @@ impl Session {
     }
 
     /// Starts the session afresh after a login, a change of user or a reset. Its settings, transaction, temporary tables and
-    /// prepared statements are gone; FOUND_ROWS() stays.
+    /// prepared statements are gone; FOUND_ROWS() stays. `accepted_under` is the value of `Settings::inherited` from before the
+    /// server set the session up.
     fn begin_anew(&mut self, engine: &Engine, accepted_under: u64) {
         let beginnings = engine.settings().usual_beginnings(accepted_under, self.identity.was_reset());
         let known = beginnings.filter(|_| engine.vigil().is_awake());
@@ -41,12 +44,15 @@ impl Session {
         }
     }
 
-    /// Starts a session afresh that was in use: what `init_connect` had set is gone too.
+    /// Starts a session afresh after a change of user or a reset: what `init_connect` had set is gone too. `inherited` is the
+    /// value of `Settings::inherited` from before.
     pub(crate) fn begin_again(&mut self, engine: &Engine, inherited: u64) {
         self.identity.note_reset();
         self.begin_anew(engine, inherited);
     }
 
+    /// Takes the session's `fqc_type`: 0 off, 1 on, 2 on demand. Counts the session among those that want the cache, unless it
+    /// is 0.
     pub(crate) fn set_cache_type(&mut self, engine: &Engine, cache_type: u8) {
         self.identity.set_cache_type(cache_type);
         self.wish(engine, cache_type != 0 && !self.is_resting());

@@ -16,26 +16,35 @@ use footprint::KeyColumn;
 use sql::{Kind, LexMode};
 use std::sync::Arc;
 
+/// A server thread whose packets the engine does not see, and the version cells that it keeps closed. Known from the server's
+/// reports alone.
 pub struct Bystander {
     writes: Writes,
+    /// The thread may have a transaction open from before the engine followed it, so each of its statements counts as a change
+    /// of anything.
     is_past_unknown: bool,
-    /// Tables for which it closes only the cells of the rows that are reported.
+    /// Tables for which the thread closes only the cells of rows that are reported, see `Report::LocksRows`.
     told: Vec<Told>,
 }
 
+/// A table whose changed rows the server reports one by one.
 struct Told {
+    /// The number with which the server reports the table's rows.
     handler: usize,
     table: Arc<Table>,
     key: Arc<KeyColumn>,
+    /// A changed row was reported since the table was locked.
     has_rows: bool,
 }
 
 impl Bystander {
-    /// `is_new`: everything that the thread ever did has been reported here.
+    /// A thread with no cell closed. `is_new`: everything that the thread ever did has been reported here. Otherwise each
+    /// statement may end a transaction that has written anything, until the thread is seen outside of one.
     pub fn new(is_new: bool) -> Bystander {
         Bystander { writes: Writes::default(), is_past_unknown: !is_new, told: Vec::new() }
     }
 
+    /// Handles a report about this thread. Blocks while near caches may still serve results that the thread is about to change.
     pub fn report(&mut self, engine: &Engine, report: Report) {
         match report {
             Report::Locked { is_read_only: true, .. } => {}
@@ -60,18 +69,19 @@ impl Bystander {
         self.writes.announce(engine);
     }
 
-    /// True if it keeps any cell closed.
+    /// True if the thread keeps any version cell closed, because it has written something and its transaction has not ended.
     pub fn has_written(&self) -> bool {
         !self.writes.is_empty()
     }
 
-    /// True if changed rows are to be reported under this number.
+    /// True if the server must report each changed row (`Report::Row`) with this `handler`. False for all other handlers: their
+    /// tables are closed as a whole.
     pub fn tells_rows_of(&self, handler: usize) -> bool {
         self.told.iter().any(|told| told.handler == handler)
     }
 
-    /// Closes the cell of any change of a table whose changed rows will each be reported. The table's verdict and key hold until
-    /// the transaction ends, because the server allows no definition of the table before.
+    /// Handles `Report::LocksRows`: closes the cell of any change of the table, and leaves its rows to further reports. The
+    /// table's verdict and key hold until the transaction ends, because the server allows no definition of the table before.
     fn writes_rows(&mut self, engine: &Engine, db: &[u8], name: &[u8], handler: usize) {
         if self.tells_rows_of(handler) {
             self.closes_untold(engine);
@@ -85,6 +95,7 @@ impl Bystander {
         self.told.push(Told { handler, table, key, has_rows: false });
     }
 
+    /// Handles `Report::Row`: closes the cells of the row, or those of the whole table if the row is not known.
     fn writes_row(&mut self, engine: &Engine, handler: usize, key: Option<[u8; 8]>) {
         let Some(told) = self.told.iter_mut().find(|told| told.handler == handler) else { return };
         told.has_rows = true;
@@ -98,13 +109,16 @@ impl Bystander {
         }
     }
 
-    /// A thread that locks a table for its rows changes some of them. If no row has been reported, the changed rows are unknown.
+    /// Closes a whole table if no changed row of it was reported. A thread that locks a table for its rows changes some of
+    /// them, so they are unknown.
     fn closes_untold(&mut self, engine: &Engine) {
         for told in self.told.iter().filter(|told| !told.has_rows) {
             self.writes.close(engine, told.table.whole);
         }
     }
 
+    /// Closes the version cells of a table that the thread writes, and everything if the table is one of schema `mysql`, which
+    /// holds privileges.
     fn writes(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
         if engine.flavour().schemas.is_servers_own(db, name) {
             return;
@@ -115,6 +129,7 @@ impl Bystander {
         }
     }
 
+    /// Handles `Report::Statement`: closes what the statement may change, as far as its text shows that.
     fn runs(&mut self, engine: &Engine, text: &[u8]) {
         let statement = sql::classify(text, LexMode::new(engine.flavour()));
         let closing = closing(engine.flavour(), &statement.kind);
@@ -126,8 +141,9 @@ impl Bystander {
         }
     }
 
-    /// Outside of a transaction, the statement may be a definition or the end of a prepared transaction. Most of these are
-    /// reported only after their effect is visible. Inside a transaction it only writes tables, and locks them before.
+    /// Handles `Report::Applies`. Outside of a transaction, the statement may be a definition or the end of a prepared
+    /// transaction. Most of these are reported only after their effect is visible. Inside a transaction it only writes tables,
+    /// and locks them before.
     fn applies(&mut self, engine: &Engine, state: &SessionState) {
         self.closes_untold(engine);
         if self.is_past_unknown || is_outside(state) {
@@ -135,7 +151,8 @@ impl Bystander {
         }
     }
 
-    /// Opens cells after a statement. The thread's client may already have its response.
+    /// Handles `Report::Ended`: opens the cells if the transaction has ended. The thread's client may already have its
+    /// response.
     fn ends(&mut self, engine: &Engine, state: &SessionState, executed: &[u8]) {
         self.writes.is_locked = state.in_lock_tables;
         let ended = is_outside(state)

@@ -16,8 +16,9 @@ use std::hash::BuildHasher;
 use wire::{Command, Execute};
 
 impl Session {
-    /// Returns `Forward` for a command that may be sent to the server unexamined in light mode, or `Inject` for what the server
-    /// must get before it. None if the command must be examined.
+    /// Decides about a command in light mode, in which the engine follows sessions by their packets only. `Forward` if it may
+    /// be sent to the server unexamined, and `Inject` for what the server must get before it. None if the command must be
+    /// examined, or if the engine is not in light mode.
     pub(crate) fn passes_in_doze(
         &mut self,
         engine: &Engine,
@@ -50,7 +51,8 @@ impl Session {
         })
     }
 
-    /// Called at the session's first command since the engine began to doze.
+    /// Called at the session's first command in this light mode. Notes if the session's state is not certain now, so that it
+    /// must rest.
     fn begin_doze(&mut self, engine: &Engine) {
         self.look_back(engine);
         self.note_doze(engine.vigil().last_doze());
@@ -59,6 +61,7 @@ impl Session {
         self.verification = None;
     }
 
+    /// Notes that the session is active in the light mode with this epoch, where the server does not report its statements.
     pub(crate) fn note_doze(&mut self, doze: u64) {
         (self.told.dozed_in, self.told.is_dozing) = (doze, true);
     }
@@ -95,7 +98,8 @@ impl Session {
         true
     }
 
-    /// True if a command that is examined may do something that does not show in its packets.
+    /// True if a command that is examined in light mode may do something that does not show in its packets. The session must
+    /// then rest, that is, it is served nothing any more.
     pub(crate) fn hides_in_doze(&mut self, engine: &Engine, command: Option<Command>, body: &[u8]) -> bool {
         if self.told.dozed_in != engine.vigil().epoch() {
             self.begin_doze(engine);
@@ -115,7 +119,8 @@ impl Session {
         self.told.has_missed || hides
     }
 
-    /// Once a doze is over, updates what is known about this session.
+    /// Updates what is known of the session if a light mode is over in which it was active: a transaction may be open, and
+    /// something may have been missed. Does nothing otherwise. To be called before each command.
     #[inline]
     pub(crate) fn look_back(&mut self, engine: &Engine) {
         if self.told.dozed_in != 0 && self.told.dozed_in != engine.vigil().epoch() {
@@ -139,7 +144,8 @@ impl Session {
         }
     }
 
-    /// A statement has ended that was sent while the engine dozed, and whose reports came after it woke.
+    /// Called when the server reports the end of a statement that is not known as running. If it was sent in light mode and
+    /// reported after the engine woke, opens the cells that its reports have closed.
     pub(crate) fn ends_unseen(&mut self, engine: &Engine) {
         if self.told.dozed_in != 0 && self.work.running.is_none() {
             self.writes.open(engine);
@@ -160,7 +166,7 @@ fn begins_plainly(text: &[u8]) -> bool {
     }
 }
 
-/// True if the effect of such a statement on its session shows in its text and response, provided that no stored program
+/// True if a statement of this kind shows its effect on the session in its text and response, provided that no stored program
 /// exists.
 pub(crate) fn shows_all(kind: &Kind) -> bool {
     match kind {

@@ -6,6 +6,8 @@ use crate::session::Session;
 use crate::transaction::state::Isolation;
 
 impl Session {
+    /// Handles a report about this connection. Blocks while near caches may still serve results that the connection is about to
+    /// change.
     pub fn report(&mut self, engine: &Engine, report: Report) {
         match report {
             Report::Connected { account, state } => self.connects(engine, account, &state),
@@ -28,8 +30,8 @@ impl Session {
         self.writes.announce(engine);
     }
 
-    /// True if the state at the end of the last statement may differ from the state before it. If not, the host can skip that
-    /// report. To be called once for each statement.
+    /// True if the state at the end of the statement that has just run may differ from the state before it. If not, the host
+    /// may leave out the report `Ended`. To be called once for each statement. `has_failed`: the statement failed.
     pub fn expects_end(&mut self, engine: &Engine, has_failed: bool) -> bool {
         !std::mem::take(&mut self.told.is_uneventful)
             || self.transaction.has_failed
@@ -37,11 +39,12 @@ impl Session {
             || !self.is_told(engine)
     }
 
-    /// True if that report must include the current database.
+    /// True if the next report `Ended` must include the current database. Otherwise it may leave it out.
     pub fn expects_database(&self, engine: &Engine) -> bool {
         self.told.has_moved || self.identity.known_database().is_none() || !self.is_told(engine)
     }
 
+    /// Handles `Report::Ended`, which the server sends before the response of a statement.
     fn ends(&mut self, engine: &Engine, state: &SessionState) {
         self.take_state(engine, state);
         match &mut self.work.running {
@@ -58,6 +61,7 @@ impl Session {
         }
     }
 
+    /// Takes the state that the server reports for this session at its login and at the end of a statement.
     pub(crate) fn take_state(&mut self, engine: &Engine, state: &SessionState) {
         self.told.in_epoch = engine.vigil().epoch();
         self.transaction.take_state(state.autocommit, state.is_read_only, Isolation::from_number(state.isolation));

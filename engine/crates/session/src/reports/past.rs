@@ -7,25 +7,28 @@ use crate::text::reading::Reading;
 use cache::Versions;
 use sql::{Filter, Kind, LexMode, Refusal, Show};
 
-/// A statement that the server is running, or a transaction of a thread that shows no statements.
+/// A statement that the server is running, or a transaction of a thread that shows no statements, as the server lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Older {
+    /// The server's id of the thread or connection.
     pub thread: u64,
-    /// Identifies the statement together with `thread`.
+    /// Distinguishes the statement from earlier ones of the same thread.
     pub number: u64,
-    /// Empty if the server does not show it.
+    /// The text of the statement. Empty if the server does not show it.
     pub text: Vec<u8>,
 }
 
+/// The statements that were already running when the engine began to watch and have not ended yet. Until `end`, the cell that
+/// every result depends on is closed, so nothing is stored or served.
 pub struct Past {
-    /// None before the first look.
+    /// The statements that have not ended yet. None before the first look.
     running: Option<Vec<Older>>,
     /// One of these statements may change what new sessions inherit.
     is_changing: bool,
 }
 
-/// Closes the cell of everything, so that nothing is stored or served before `end`.
 impl Past {
+    /// Closes the cell that every result depends on, until `end`. Blocks until no near cache can serve a result.
     pub fn begin(engine: &Engine) -> Past {
         engine.versions().close(Versions::EVERYTHING);
         engine.announce_closed(&[Versions::EVERYTHING]);
@@ -34,21 +37,22 @@ impl Past {
         Past { running: None, is_changing: true }
     }
 
-    /// Wakes the engine: from here on every statement that begins is followed. Must not be called by two threads at once, and
-    /// only while the engine is not awake.
+    /// Wakes the engine: from here on every statement that begins is followed. Nothing is stored or served before `end`. Must
+    /// not be called by two threads at once, and only while the engine is not awake.
     pub fn wake(engine: &Engine) -> Past {
         let past = Past::begin(engine);
         engine.begin_epoch();
         past
     }
 
-    /// Waits for the statements that are running now, too.
+    /// Makes the next `look` take all statements that are running then, and not only those that are left of the earlier ones.
     pub fn restart(&mut self) {
         self.running = None;
     }
 
-    /// Takes the list of statements that are running now, and keeps those that were running before and may write. To be called
-    /// after the catalogue was read: first when every new statement is followed, and then again until none is left.
+    /// Takes the list of the statements that the server is running now, and keeps those that were running at the last look and
+    /// may write. The first look keeps all that may write. To be called after the catalogue was read: first when every new
+    /// statement is followed, and then again until `is_over`.
     pub fn look(&mut self, engine: &Engine, running: Vec<Older>) {
         let is_left = |older: &Older| self.running.as_ref().is_none_or(|known| known.contains(older));
         // Checked again at each look, because a view or function that the text names may not have been known before.
@@ -65,17 +69,18 @@ impl Past {
         self.running = Some(left);
     }
 
-    /// The threads whose statements have not ended.
+    /// The ids of the threads whose statements are left. Empty before the first `look`.
     pub fn threads(&self) -> Vec<u64> {
         self.running.iter().flatten().map(|older| older.thread).collect()
     }
 
-    /// True if none of the statements is running any more.
+    /// True if none of the statements is running any more. False before the first `look`.
     pub fn is_over(&self) -> bool {
         self.running.as_ref().is_some_and(Vec::is_empty)
     }
 
-    /// Opens the cell of everything. To be called when `is_over` is true.
+    /// Opens the cell that every result depends on, so that results are stored and served from here on. To be called when
+    /// `is_over` is true.
     pub fn end(self, engine: &Engine) {
         if self.is_changing {
             engine.settings().end_change();
@@ -85,8 +90,8 @@ impl Past {
     }
 }
 
-/// True unless the text is a read that certainly calls no stored function, neither itself nor through a view. The lexical mode
-/// of its session is not known here, so texts with quotes or backslashes count as writes.
+/// True unless the text is a read, or a plain SHOW, that certainly calls no stored function, neither itself nor through a view.
+/// The lexical mode of its session is not known here, so texts with quotes or backslashes count as writes.
 pub fn may_write(engine: &Engine, text: &[u8]) -> bool {
     let mode = LexMode::new(engine.flavour());
     let reading = Reading::new(text, mode);

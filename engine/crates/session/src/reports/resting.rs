@@ -1,6 +1,6 @@
-//! Resting sessions: those that were active while the engine did not follow them. It is not known what they have set, written or
-//! left open. So they are served nothing, and their writes count like those of a bystander. Their statements are searched only for
-//! the cache's own names.
+//! Resting sessions: those that were active while the engine did not follow them. It is not known what they have set, written or left open.
+//! So they are served nothing, and their writes count like those of a thread whose packets are not seen. Their statements are searched only
+//! for the cache's own names.
 
 use crate::engine::Engine;
 use crate::session::{Phase, Session};
@@ -8,7 +8,8 @@ use sql::{Kind, LexMode, Refusal, Statement};
 use wire::{Command, capability};
 
 impl Session {
-    /// True if this session has done something that was not reported, or is about to with this command.
+    /// True if this session has done something that was not reported, or is about to with this command, which is None if it is not known.
+    /// The caller must then call `rest` before it handles the command: the session is served nothing from then on.
     pub(crate) fn loses_track(&mut self, engine: &Engine, command: Option<Command>, body: &[u8]) -> bool {
         if self.phase != Phase::Commands {
             return false;
@@ -31,21 +32,22 @@ impl Session {
             }
     }
 
-    /// True for a read without a table, as clients send at their start. Unknown functions count as diagnostics, so they do not
-    /// pass.
+    /// True for a read without a table, as clients send at their start. Unknown functions count as diagnostics, so they do not pass.
     fn asks_only_itself(&self, statement: &Statement, text: &[u8]) -> bool {
         matches!(statement.kind, Kind::Read(_))
             && !statement.reads_diagnostics
             && !sql::mentions(text, self.identity.mode(), |word| word == b"from")
     }
 
-    /// Handles a connection whose login was never reported, because the server is uninstalling the plugin.
+    /// Called for a connection that sends commands although its login was never reported, because the server is uninstalling the plugin.
+    /// The session rests from here on.
     pub fn begin_unreported(&mut self, engine: &Engine) {
         self.rest(engine);
         engine.departure().doubt();
     }
 
-    /// Lets the session rest: nothing is served to it any more, and the cells that it kept closed are opened.
+    /// Lets the session rest: nothing is served to it any more, the cells that it kept closed are opened, and what was known of its
+    /// settings, its transaction and its prepared statements is forgotten.
     pub(crate) fn rest(&mut self, engine: &Engine) {
         self.phase = Phase::Resting;
         self.identity.lose();
@@ -57,12 +59,13 @@ impl Session {
         self.try_out(engine, false);
     }
 
-    /// True if the engine still reads the session's packets but no longer follows what it does.
+    /// True if the engine reads the session's packets but serves it nothing, because it no longer knows what the session has done.
     pub fn is_resting(&self) -> bool {
         self.phase == Phase::Resting
     }
 
-    /// True if the session rests and the engine waits for the end of no command. Then its responses pass unchanged.
+    /// True if the session rests (is served nothing) and the engine waits for the end of no command. Its responses then pass unchanged,
+    /// without `on_response`.
     #[inline]
     pub fn is_unwatched(&self) -> bool {
         self.phase == Phase::Resting && self.work.is_idle()
@@ -79,7 +82,7 @@ impl Session {
         passes
     }
 
-    /// Counts this session among those that want the cache, or no longer.
+    /// Counts this session among those that want the cache, or no longer. No effect if that is so already.
     pub(crate) fn wish(&mut self, engine: &Engine, wishes: bool) {
         if std::mem::replace(&mut self.wishes, wishes) != wishes {
             if wishes { engine.vigil().wish() } else { engine.vigil().unwish() }
@@ -87,7 +90,8 @@ impl Session {
     }
 }
 
-/// True if the effect of such a statement shows in its text and its response alone.
+/// True if a statement of this kind shows all its effects on the session in its text and its response. Then nothing is missed if the server
+/// does not report it.
 pub(crate) fn keeps_track(kind: &Kind) -> bool {
     match kind {
         Kind::Set(assignments) => assignments.iter().all(|assignment| assignment.value.plain().is_some()),
@@ -97,8 +101,8 @@ pub(crate) fn keeps_track(kind: &Kind) -> bool {
     }
 }
 
-/// True if `passes_unseen` certainly holds. The usual statements of a server whose cache is off are recognized without searching
-/// for each of the engine's names.
+/// True if `passes_unseen` certainly holds for this command. The usual statements of a server whose cache is off are recognized without
+/// searching for each of the engine's names.
 #[inline]
 fn certainly_passes(payload: &[u8], capabilities: u64) -> bool {
     let Some((byte, body)) = payload.split_first() else { return false };
@@ -112,7 +116,8 @@ fn certainly_passes(payload: &[u8], capabilities: u64) -> bool {
     }
 }
 
-/// True if neither the text nor the response of this command matters for a resting session.
+/// True if neither the text nor the response of this command matters for a resting session. It may then be forwarded without being
+/// followed. The command is None if it is not known.
 pub(crate) fn passes_unseen(command: Option<Command>, body: &[u8], mode: LexMode) -> bool {
     match command {
         Some(Command::Query | Command::StmtPrepare) => {

@@ -9,6 +9,8 @@ use sql::Kind;
 use std::sync::Arc;
 
 impl Session {
+    /// Handles `Report::Locked`: a read depends on the table from here on, and a write closes its version cells. If the
+    /// table's type is not known, the host is asked to look it up.
     pub(crate) fn locks(&mut self, engine: &Engine, db: &[u8], name: &[u8], is_read_only: bool) {
         let schemas = &engine.flavour().schemas;
         if schemas.is_servers_own(db, name) {
@@ -48,6 +50,8 @@ impl Session {
         }
     }
 
+    /// Handles the report that the running statement writes a table: its cells are closed, and the statement's own
+    /// result is not stored.
     fn on_write(&mut self, engine: &Engine, table: &Arc<Table>) {
         self.told.is_uneventful = false;
         self.work.running.iter_mut().for_each(|running| running.is_inert = false);
@@ -58,12 +62,14 @@ impl Session {
         self.refuse_to_store(Own::WroteTable);
     }
 
+    /// Notes that the result of the running statement, if it is a read, must not be stored.
     fn refuse_to_store(&mut self, reason: Own) {
         if let Some(recording) = self.work.running.as_mut().and_then(|running| running.read.as_mut()) {
             recording.refuse(reason);
         }
     }
 
+    /// Handles `Report::Defined`: closes the cells of the table, for its rows and for its definition.
     pub(crate) fn defines(&mut self, engine: &Engine, db: &[u8], name: &[u8]) {
         let table = self.met.meet(engine, db, name).clone();
         self.writes.close_defined(engine, table);
@@ -71,7 +77,9 @@ impl Session {
         self.refuse_to_store(Own::WroteTable);
     }
 
-    /// A statement runs inside the client's command, for instance in a routine.
+    /// Handles `Report::Statement` for a statement inside the client's command, for instance in a routine: closes the
+    /// cells of what it may change, and notes what it may set, prepare or create. The report of the command's own
+    /// statement is ignored.
     pub(crate) fn runs_inside(&mut self, engine: &Engine, text: &[u8]) {
         let Some(running) = self.work.running.as_mut().filter(|running| running.may_run_others) else { return };
         if std::mem::take(&mut running.logs_itself) {

@@ -5,8 +5,8 @@ use crate::reason::Own;
 use crate::session::Session;
 
 impl Session {
-    /// Begins or ends a trial. A trial has memory even if `fqc_size` is 0, and its results are shared with no other
-    /// session.
+    /// Begins or ends the session's trial of the cache. A trial has memory even if `fqc_size` is 0, and its results are
+    /// shared with no other session. No effect if that is so already.
     pub(crate) fn try_out(&mut self, engine: &Engine, is_trial: bool) {
         if self.identity.is_trial() == is_trial {
             return;
@@ -19,7 +19,7 @@ impl Session {
         self.identity.set_trial(is_trial.then(|| engine.contexts().private()));
     }
 
-    /// Counts a read that is not stored, for a reason that is known before its response.
+    /// Counts a read of this session that is not stored, for a reason that is known before its response.
     pub(crate) fn note_refusal(&mut self, engine: &Engine, reason: Own) {
         engine.note_refusal(reason, 0);
         self.own.misses.count(Err(reason.into()));

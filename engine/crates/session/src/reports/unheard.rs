@@ -1,16 +1,16 @@
-//! A connection about which the server reports nothing.
+//! A connection about which the server reports nothing, although it may change data.
 
 use crate::engine::Engine;
 use crate::reports::past::may_write;
 use crate::transaction::writes::Writes;
 use wire::{Command, Header};
 
-/// While this exists, no stored result is current, because the connection may change anything without a report.
+/// A connection that may change anything without a report. From `new` to `ends`, no stored result is current.
 pub struct Unheard(Writes);
 
 impl Unheard {
-    /// True if the client's packet may be a command that changes what other sessions read. `payload` is the part of it
-    /// that has arrived.
+    /// True if the client's packet may be a command that changes what other sessions read. `payload` is the part of the
+    /// packet that has arrived; an incomplete one always matters.
     pub fn matters(engine: &Engine, header: Header, payload: &[u8]) -> bool {
         let is_whole = header.sequence == 0 && header.length == payload.len();
         let Some((&byte, text)) = payload.split_first().filter(|_| is_whole) else { return true };
@@ -21,6 +21,8 @@ impl Unheard {
         }
     }
 
+    /// Closes the cell that every result depends on, before the server gets the command. Blocks until no near cache can
+    /// serve a result. `ends` must follow.
     pub fn new(engine: &Engine) -> Unheard {
         let mut writes = Writes::default();
         writes.close_everything(engine, true);
@@ -30,11 +32,14 @@ impl Unheard {
         Unheard(writes)
     }
 
-    /// Invalidates all results once more: bytes of a response are about to be sent, perhaps the last ones.
+    /// Invalidates all results once more: bytes of a response are about to be sent, perhaps the last ones. Everything
+    /// stays closed.
     pub fn answers(&self, engine: &Engine) {
         self.0.advance(engine);
     }
 
+    /// Called when the command or the connection has ended. Results may be stored and served again; earlier ones are
+    /// stale.
     pub fn ends(&mut self, engine: &Engine) {
         self.0.open(engine);
     }

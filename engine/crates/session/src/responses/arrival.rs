@@ -10,7 +10,9 @@ use flavour::Flavour;
 use wire::{ErrPacket, Outcome, OutcomeKind, Progress};
 
 impl Session {
-    /// Takes bytes from the server before the client gets them, and decides what the client gets.
+    /// Takes bytes of a response, in their order, before the client gets any of them, and decides what the client gets.
+    /// When the response is complete, opens the version cells that its command has closed. Call `after_send` once the
+    /// client has the bytes.
     pub fn on_response(&mut self, engine: &Engine, bytes: &[u8]) -> Reply {
         let Some(running) = self.work.running.as_mut() else { return Reply::Send };
         let progress = running.tracker.feed(bytes);
@@ -37,18 +39,20 @@ impl Session {
         if is_kept_back { Reply::Swallow } else { Reply::Send }
     }
 
-    /// True if these bytes answer a query of the engine's own in a session that was abandoned. The client must not see
-    /// them.
+    /// True if these bytes answer a query of the engine's own in a session that was abandoned. The client must not get
+    /// them. To be called before `on_response`, and only once for each piece.
     pub fn drains(&mut self, bytes: &[u8]) -> bool {
         self.work.drains(bytes)
     }
 
     /// True while the client's packets are not commands but belong to an exchange, such as a local file or an
-    /// authentication.
+    /// authentication. They are not passed to `on_command`.
     pub fn is_in_exchange(&self) -> bool {
         self.work.running.as_ref().is_some_and(|running| running.is_exchange)
     }
 
+    /// Ends the running command: updates the session, opens the version cells, and decides what the client gets of the
+    /// last bytes.
     fn finish(&mut self, engine: &Engine, outcome: Outcome) -> Reply {
         let Some(mut running) = self.work.running.take() else { return Reply::Send };
         if let Some(started_ns) = running.started_ns {
@@ -95,8 +99,8 @@ impl Session {
         reply
     }
 
-    /// Opens the cells without a change if the server refused the statement before it began. Not if the session has
-    /// written something: the statement may have committed that before its privileges were checked.
+    /// Opens the version cells without a change if the server refused the statement before it began. Not if the session
+    /// has written something: the statement may have committed that before its privileges were checked.
     fn reopen_if_refused(&mut self, engine: &Engine, running: &Running, outcome: &Outcome) {
         let has_written = self.writes.is_locked || !self.transaction.written.is_empty();
         if running.is_inert && !has_written && was_refused(engine.flavour(), outcome) {
@@ -104,8 +108,8 @@ impl Session {
         }
     }
 
-    /// Keeps the error of a hidden command, to answer the client's own statement with it, and restores the pending read
-    /// if the server still lacks it.
+    /// Keeps the error of a hidden command, to answer the client's own statement with it. Restores the pending read (a
+    /// served result that the server has not seen) if the server still has not caught up with it.
     fn note_hidden_error(&mut self, engine: &Engine, running: &mut Running, outcome: &Outcome, has_failed: bool) {
         if running.begins() {
             let error = || HiddenError { answer: running.held.clone(), is_of_begin: true };
@@ -124,6 +128,8 @@ impl Session {
         }
     }
 
+    /// Notes what the response to an execution of a prepared statement shows about it: the number of its columns, and
+    /// their metadata.
     fn note_execution(&mut self, execution: Option<(u32, Metadata)>, outcome: &Outcome, has_failed: bool) {
         let Some((id, metadata)) = execution else { return };
         let Some(prepared) = self.statements.get_mut(id) else { return };
@@ -133,8 +139,8 @@ impl Session {
         }
     }
 
-    /// Called when the server is ready for the next command: whatever ran has ended, even if its response was not
-    /// understood.
+    /// Called when the server is ready for the next command. If a command still counts as running, its response was not
+    /// understood: it is ended as one that has failed.
     pub(crate) fn settle(&mut self, engine: &Engine) {
         let Some(running) = self.work.running.take() else { return };
         self.note_missed(engine, &running);

@@ -14,8 +14,9 @@ use sql::{Flush, Kind, Statement};
 use wire::{Outcome, OutcomeKind, status};
 
 impl Session {
-    /// Called at the end of a statement. If the engine was not awake all the time, some of its reports may be missing.
-    /// Then the session is examined after the doze if nothing can have been hidden; otherwise it rests.
+    /// Called at the end of a statement. If the engine was not awake all the time, some reports about the statement may be
+    /// missing. If nothing can have been hidden, the session is examined once light mode is over. Otherwise it rests from its
+    /// next command on, that is, it is served nothing.
     pub(crate) fn note_missed(&mut self, engine: &Engine, running: &Running) {
         if running.epoch == engine.vigil().epoch() {
             return;
@@ -31,6 +32,7 @@ impl Session {
         }
     }
 
+    /// Takes the status flags of a response to the session's transaction and settings.
     pub(crate) fn take_flags(&mut self, running: &Running, mut flags: u16) {
         // The server sets these flags while the settings of SET STATEMENT are still in force, so the mode flags are not
         // taken over.
@@ -41,7 +43,7 @@ impl Session {
         self.identity.set_mode_flags(flags);
     }
 
-    /// Opens the cells that the statement closed. In a transaction they are remembered, and closed again when the
+    /// Opens the version cells that the statement has closed. In a transaction they are remembered, and closed again when the
     /// transaction may commit.
     pub(crate) fn end_writes(&mut self, engine: &Engine, running: &Running, has_failed: bool) {
         let kind = running.kind();
@@ -67,6 +69,7 @@ impl Session {
         }
     }
 
+    /// Applies what a command that has ended has changed in its session: settings, prepared statements, database, user.
     pub(crate) fn apply(&mut self, engine: &Engine, running: &Running, outcome: &Outcome, has_failed: bool) {
         match &running.effect {
             Effect::None => {}
@@ -116,6 +119,8 @@ impl Session {
         }
     }
 
+    /// Applies what a statement that has ended has changed in its session or in the engine. If it has failed, a part of it may
+    /// have had an effect.
     pub(crate) fn apply_statement(
         &mut self,
         engine: &Engine,
@@ -144,6 +149,7 @@ impl Session {
         }
     }
 
+    /// Called after a SET that has failed. What it was to set counts as unknown.
     fn lose_settings(&mut self, engine: &Engine, assignments: &[sql::Assignment]) {
         if assignments.iter().all(|a| matches!(a.target, sql::Target::Global(_))) {
             return;
@@ -153,8 +159,8 @@ impl Session {
         }
     }
 
-    /// Takes the answer to the query for uncertain settings. The query has overwritten FOUND_ROWS() on the server, so its
-    /// earlier value becomes a pending read.
+    /// Takes the server's answer to the engine's query for uncertain settings. The query has overwritten FOUND_ROWS() on the
+    /// server, so its earlier value is noted as that of a served read, which the server has to catch up with.
     pub(crate) fn learn(&mut self, engine: &Engine, response: &[u8]) {
         let answer = wire::only_row(response, self.identity.capabilities());
         let Some([found, first, values @ ..]) = answer.as_deref() else { return self.identity.learn(None) };
@@ -173,13 +179,15 @@ impl Session {
         });
     }
 
-    /// Notes that another database may be the current one. The server reports its name at the end of the statement, but
-    /// not while the engine is suspended.
+    /// Notes that another database may be the current one. The server reports its name at the end of the statement, but not
+    /// while the engine is suspended.
     fn choose_database(&mut self, engine: &Engine, running: &Running) {
         self.identity.doubt_database();
         self.identity.set_granted_for_database(engine.number_of(running.inherited));
     }
 
+    /// Applies the assignments of a SET that has succeeded. If one is not understood, the session shares no results from here
+    /// on.
     fn apply_settings(
         &mut self,
         engine: &Engine,

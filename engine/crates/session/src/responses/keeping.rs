@@ -10,7 +10,9 @@ use cache::{Meta, NotStored};
 use sql::Aggregates;
 use wire::{Outcome, OutcomeKind, status};
 
-/// Stores a complete result, unless it was refused. Returns what `keep` returns.
+/// Stores a complete result, or counts why it must not be stored. Returns `Ok` if it was stored and `Err` with the
+/// reason if not. None if the read counts as neither: it was only observed, or was equal to the stored result that it
+/// was compared with.
 pub(crate) fn finish(engine: &Engine, finished: &mut Finished) -> Option<Result<(), Reason>> {
     let Finished { recording, outcome } = finished;
     let layout = Layout::describe(
@@ -32,6 +34,7 @@ pub(crate) fn finish(engine: &Engine, finished: &mut Finished) -> Option<Result<
     keep(engine, recording, outcome, verdict)
 }
 
+/// True if FOUND_ROWS() after this read is the number of rows in its result.
 fn shows_found(recording: &Recording, outcome: &Outcome) -> bool {
     let OutcomeKind::ResultSet { rows, .. } = outcome.kind else { return false };
     let first = || wire::first_value(&recording.response, recording.capabilities, recording.is_binary);
@@ -39,8 +42,8 @@ fn shows_found(recording: &Recording, outcome: &Outcome) -> bool {
     recording.reading.shows_found(rows, has_aggregated)
 }
 
-/// Stores the result, compares it with the stored one, or only notes what would be stored. Returns whether it was
-/// stored or why not; none if this counts as neither.
+/// Stores the result, compares it with the stored one, or only notes what would be stored. `verdict` says why it must
+/// not be stored, or where its status flags are. Returns what `finish` returns.
 fn keep(
     engine: &Engine,
     recording: &Recording,
@@ -69,8 +72,8 @@ fn keep(
     Some(stored)
 }
 
-/// True if the stored result was compared with the server's answer and is equal. If it differs, it is removed and then
-/// replaced by the server's answer.
+/// True if the result was compared with the stored one, and they are equal. If they differ, the stored one is removed,
+/// and the server's answer is to be stored instead. False also if there was nothing to compare.
 fn is_verified(engine: &Engine, recording: &Recording, layout: Layout) -> bool {
     let is_comparable = |one: &&Verification| one.is_comparable(engine.versions(), &recording.cells);
     let Some(verification) = recording.verification.as_ref().filter(is_comparable) else { return false };
@@ -84,6 +87,7 @@ fn is_verified(engine: &Engine, recording: &Recording, layout: Layout) -> bool {
     agrees
 }
 
+/// Stores the result, or only counts it if the session is observed. `Err`: why the cache has not taken it.
 fn store(engine: &Engine, recording: &Recording, outcome: &Outcome, layout: Layout) -> Result<(), Own> {
     let rows = match outcome.kind {
         OutcomeKind::ResultSet { rows, .. } => rows,

@@ -13,10 +13,12 @@ use crate::statement::rows::depend_on_rows;
 use cache::Key;
 use std::sync::Arc;
 
-/// Largest number of results that wait. `LARGEST` is the limit for the size of each, in bytes.
+/// Largest number of results that wait for the look-up of their tables at the same time. `LARGEST` is the limit for the size of each, in
+/// bytes.
 const MOST: usize = 64;
 const LARGEST: usize = 64 * 1024;
 
+/// A result that waits for the look-up of its tables.
 struct LateResult {
     finished: Finished,
     /// The session's counter for the outcome.
@@ -24,6 +26,7 @@ struct LateResult {
 }
 
 impl LateResult {
+    /// Stores the result unless it is refused, and counts the outcome for its session.
     fn end(mut self, engine: &Engine) {
         if let Some(stored) = finish(engine, &mut self.finished) {
             self.counted_in.count(stored);
@@ -55,8 +58,8 @@ impl Waiting for LateResult {
 }
 
 impl Engine {
-    /// Lets a result wait. Returns it, refused, if there are too many or it is too large. `database` is the current one of its
-    /// session, and `counted_in` is the session's counter for the outcome.
+    /// Lets a result wait until its tables have been looked up, and returns None. If too many are waiting or it is too large, returns it
+    /// with its refusal set. `database` is the current one of its session, and `counted_in` is the session's counter for the outcome.
     pub(crate) fn put_late(
         &self,
         mut finished: Finished,
@@ -78,12 +81,14 @@ impl Engine {
         None
     }
 
-    /// Number of results that wait. To be read before the requested tables are taken: these results wait for tables among them.
+    /// Number of results that wait for a look-up of their tables. To be read before the tables to look up are taken: these results wait for
+    /// tables among them.
     pub fn late_count(&self) -> usize {
         self.late().list().len()
     }
 
-    /// Stores the first `count` waiting results. To be called after the requested tables have been looked up.
+    /// Stores the first `count` waiting results, or counts why they cannot be stored. To be called after the tables that were asked for
+    /// have been looked up.
     pub fn store_late(&self, count: usize) {
         self.late().take(count, |result| result.store(self));
     }
@@ -93,8 +98,8 @@ impl Engine {
         self.late().take(usize::MAX, |result| result.drop_it(self));
     }
 
-    /// True if nothing that the result depends on has changed. After a definition of one of its tables it is false, because the
-    /// verdict is about the new table.
+    /// True if nothing that the result depends on has changed. After a definition of one of its tables it is false, because what was looked
+    /// up is about the new table.
     fn is_as_then(&self, recording: &Recording) -> bool {
         let layout = Layout::default().by_rows(recording.is_by_rows);
         let basis = Basis { cells: &recording.cells, stamp: recording.stamp, layout };

@@ -13,7 +13,8 @@ use ::insight::Caching;
 use wire::{Outcome, Unstorable};
 
 impl Session {
-    /// Called after the response was sent. Only then is its result stored.
+    /// Called by the host after a response, or a piece of it, was sent. If a read has ended with it, its result is stored now, or is
+    /// counted as not stored. Does nothing otherwise.
     pub fn after_send(&mut self, engine: &Engine) {
         let Some(Finished { mut recording, outcome }) = self.work.finished.take() else { return };
         self.check(engine, &mut recording, &outcome);
@@ -35,6 +36,7 @@ impl Session {
         self.work.scratch = finished.recording.response;
     }
 
+    /// Decides whether the result may be stored: if anything speaks against it, sets its refusal.
     fn check(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) {
         recording.settle(engine.catalogue().generation());
         if recording.is_passed_over {
@@ -62,6 +64,7 @@ impl Session {
         engine.is_alive(basis) || may_outlive && basis.is_defined_as_then(engine.versions())
     }
 
+    /// Refuses a result for reasons that its response or the session's transaction shows.
     fn check_outcome(&self, engine: &Engine, recording: &mut Recording, outcome: &Outcome) {
         let expected_warnings = || warnings_of_text(recording);
         if let Some(unstorable) = outcome.unstorable(expected_warnings) {
@@ -81,8 +84,8 @@ impl Session {
         }
     }
 
-    /// A read of a setting depends on nothing but its session's context. It opens no snapshot, so it is kept only for sessions outside of
-    /// transactions.
+    /// Refuses a result that was read from no table, unless it is the value of a setting. That depends on nothing but the session's
+    /// context. It opens no snapshot, so it is kept only for sessions outside of transactions.
     fn check_setting(&self, engine: &Engine, recording: &mut Recording) {
         recording.joins = true;
         if !self.transaction.is_outside() || !sql::shows_setting_alone(&recording.text, recording.terms.mode) {
@@ -94,6 +97,7 @@ impl Session {
         }
     }
 
+    /// Refuses a result that a rule of `fqc_rules` says never to store, or notes for how long a rule lets it be served.
     fn check_rules(&self, engine: &Engine, recording: &mut Recording) {
         let Some(account) = self.identity.account() else { return };
         match engine.insight().caching(recording.shape, account, &recording.tables) {
@@ -103,6 +107,7 @@ impl Session {
         }
     }
 
+    /// Refuses a result if a view forbids storing it, or if anything that it depends on has changed.
     fn check_catalogue(&self, engine: &Engine, recording: &mut Recording) {
         let is_as_then = engine.catalogue().generation() == recording.generation;
         let reads = self.reads(engine, &recording.reading, &recording.terms).filter(|_| is_as_then);
@@ -119,7 +124,7 @@ impl Session {
     }
 }
 
-/// Number of warnings that the server raises about words in the text, at each execution.
+/// Number of warnings that the server raises about words in the text, each time it runs it. They do not forbid storing the result.
 fn warnings_of_text(recording: &Recording) -> u16 {
     let is_text = recording.terms.is_certain && !recording.is_binary;
     if is_text { sql::deprecations(recording.command_text(), recording.terms.mode) } else { 0 }

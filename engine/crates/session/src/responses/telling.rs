@@ -1,4 +1,5 @@
-//! What near caches learn about results of the connections that they have marked, and how a connection becomes a feed.
+//! The reports that near caches get about results of the connections that they have marked, and how a connection becomes a feed. A near
+//! cache is a cache next to clients; its feed is the connection over which it gets reports and invalidations.
 
 use crate::commands::hits::Asked;
 use crate::engine::Engine;
@@ -12,12 +13,14 @@ use cache::{CellId, Entry, Stamp};
 use feed::{NearId, Who};
 
 impl Session {
+    /// The near cache whose feed this connection is; None if it is no feed. The inner value is None if the near cache could not attach: the
+    /// host must then end the connection.
     pub fn feed(&self) -> Option<Option<NearId>> {
         self.near.feed
     }
 
-    /// Reports a miss whose result was stored to the near cache, unless the statement has changed the session context: then it says
-    /// nothing about the session's next reads.
+    /// Reports a result that was just stored to the near cache that has marked this connection, if any. Not if the statement has changed
+    /// the session context: the result then says nothing about the session's next reads.
     pub(crate) fn tell_stored(&mut self, engine: &Engine, recording: &Recording) {
         if self.may_tell(&recording.text)
             && [false, true].iter().any(|binary| self.context(engine, *binary) == Some(recording.context))
@@ -27,20 +30,22 @@ impl Session {
         }
     }
 
-    /// Reports a hit in the server's own cache to the near cache.
+    /// Reports a hit in the server's own cache to the near cache that has marked this connection, if any.
     pub(crate) fn tell_served(&mut self, engine: &Engine, asked: &Asked, entry: &Entry) {
         if self.may_tell(asked.text) {
             self.tell(engine, asked.context, entry.stamp(), entry.cells(), Layout(entry.flags()));
         }
     }
 
-    /// A near cache cannot learn how many rows a read has found in addition to those that it returns.
+    /// True if results of this text can be reported to a near cache that has marked this connection. It cannot learn how many rows a read
+    /// has found in addition to those that it returns.
     fn may_tell(&self, text: &[u8]) -> bool {
         self.near.mark.is_some() && !sql::may_count_found_rows(text)
     }
 
-    /// Called when a command has ended and everything about its session is known. If no message about a result was sent to the near cache
-    /// for this command, sends one about the session. But only if the server's own cache would answer a read that came now.
+    /// Called when a command has ended and everything about its session is known. If the near cache that has marked this connection got no
+    /// report about the result of the command, it gets one about the session, provided that the server's own cache would answer a read that
+    /// came now.
     pub(crate) fn report_session(&mut self, engine: &Engine) {
         let Some(is_binary) = self.near.awaits().filter(|_| self.work.running.is_none()) else { return };
         // The stamp is noted before the session is looked at, so that a later change of everything invalidates the message.
@@ -59,6 +64,7 @@ impl Session {
         }
     }
 
+    /// Reports a result to the near cache: its context, its stamp, and the cells that it depends on.
     fn tell(&mut self, engine: &Engine, context: u64, stamp: Stamp, cells: &[CellId], layout: Layout) {
         let tables: Vec<_> = table_cells(cells, layout.is_by_rows()).collect();
         let what = What {
@@ -72,14 +78,14 @@ impl Session {
         self.near.tell(engine, what, cells, &tables);
     }
 
-    /// The snapshot's stamp, if a near cache may answer reads in the open transaction. `None` if it may not. One reason is
-    /// a limit on idle transactions: the server has to see each read, or it would end the session.
+    /// The snapshot's stamp, if a near cache may answer reads in the open transaction. None if it may not. One reason is a limit on idle
+    /// transactions: the server has to see each read, or it would end the session.
     fn snapshot_beside(&self) -> Option<Stamp> {
         self.transaction.snapshot_beside().filter(|_| !self.identity.habits().limits_idleness)
     }
 
-    /// Called when the server has agreed to the statement that makes this connection a feed. Attaches the near cache if its protocol is
-    /// supported.
+    /// Called when the server has agreed to the statement that makes this connection a feed. Attaches the near cache, if its version of the
+    /// protocol is supported and it is admitted; `feed` shows the outcome.
     pub(crate) fn attach(&mut self, engine: &Engine, name: &[u8], protocol: u16) {
         let name = String::from_utf8_lossy(name);
         let name: String = name.chars().filter(|one| !one.is_control()).take(feed::LONGEST_NAME).collect();
@@ -89,8 +95,8 @@ impl Session {
         self.near.feed = Some(id);
     }
 
-    /// The account and address of this connection. After a near cache has failed to answer a writer in time, a pause applies to the two
-    /// together.
+    /// The account and address of this connection, as texts. After a near cache has failed to answer a writer in time, others with the same
+    /// two may not attach for a while.
     pub(crate) fn who(&self) -> Who {
         let Some(account) = self.identity.account() else { return Who::default() };
         let [user, host, address] =

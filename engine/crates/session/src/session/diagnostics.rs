@@ -7,7 +7,8 @@ use flavour::Flavour;
 use sql::{Kind, Show, Statement};
 use wire::Outcome;
 
-/// A result with SQL_CALC_FOUND_ROWS that the client has just received. FOUND_ROWS() depends on the same cells.
+/// A result with SQL_CALC_FOUND_ROWS that the client has just received. The answer to a SELECT FOUND_ROWS() right after it depends on the
+/// same cells, and may be served while they are unchanged since `stamp`.
 #[derive(Clone, Debug)]
 pub(crate) struct Counted {
     pub text: Vec<u8>,
@@ -18,16 +19,19 @@ pub(crate) struct Counted {
 
 #[derive(Default)]
 pub struct Diagnostics {
-    /// Set if the last command was such a read.
+    /// The read with SQL_CALC_FOUND_ROWS, if that was the session's last command. None after any other command.
     pub counted: Option<Counted>,
-    /// A served result that the server does not know of (pending read). FOUND_ROWS() must return its number of rows.
+    /// The pending read: a result served from the cache that the server does not know of. FOUND_ROWS() must return its number of rows, so
+    /// the server must catch up with it before a statement for which that matters.
     pub unseen: Option<Unseen>,
-    /// The server's list of warnings belongs to an older statement, and may not be empty.
+    /// The server's list of warnings may have entries. They may be from an earlier statement: one that uses no table leaves the list as it
+    /// is.
     pub has_warnings: bool,
 }
 
 impl Diagnostics {
-    /// Notes a read that was served. `leaves_found` means that it may leave FOUND_ROWS() as it was.
+    /// Notes that a read was answered from the cache: it becomes the pending read, which the server has not seen. `leaves_found` means that
+    /// it may leave FOUND_ROWS() as it was. Then the earlier pending read is kept before it, and otherwise dropped.
     pub fn note_served(&mut self, served: Unseen, leaves_found: bool) {
         let earlier = self.unseen.take().filter(|_| leaves_found);
         self.unseen = Some(match earlier {
@@ -36,19 +40,22 @@ impl Diagnostics {
         });
     }
 
-    /// True if no statement has left warnings that the server would keep when it runs a read without a table.
+    /// True if the server's list of warnings is certainly empty, or the product clears it for every statement. Otherwise a read without a
+    /// table must run on the server, which keeps the earlier warnings then.
     pub fn have_no_warnings(&self, flavour: &Flavour) -> bool {
         let has_warned = || self.has_warnings || self.unseen.as_ref().is_some_and(Unseen::has_warnings);
         !flavour.statements.keeps_warnings || !has_warned()
     }
 
-    /// The server has run something since the read was served.
+    /// Notes that the server gets another command, so that the pending read (a served result that the server has not seen) is no longer the
+    /// session's latest statement.
     pub fn note_other(&mut self) {
         self.unseen.iter_mut().for_each(|unseen| unseen.is_latest = false);
     }
 
-    /// A statement was forwarded. If it sets FOUND_ROWS() itself, as a read and in some products an UPDATE does, the pending read is
-    /// removed and returned. Otherwise it stays, but is no longer the latest statement.
+    /// Called when this statement goes to the server. If it sets FOUND_ROWS() itself, as a read and in some products an UPDATE does, the
+    /// pending read (a served result that the server has not seen) is removed and returned. Otherwise it stays, but is no longer the latest
+    /// statement.
     pub fn note_forwarded(&mut self, flavour: &Flavour, statement: &Statement) -> Option<Unseen> {
         self.note_other();
         let has_own_rows = match &statement.kind {
@@ -59,7 +66,7 @@ impl Diagnostics {
         self.unseen.take_if(|_| has_own_rows)
     }
 
-    /// Updates `has_warnings` after a statement. The server keeps its warnings until a statement uses a table.
+    /// Updates `has_warnings` from the response to a command. The server keeps its warnings until a statement uses a table.
     pub fn note_warnings(&mut self, running: &Running, outcome: &Outcome, has_failed: bool) {
         let uses_table = match (&running.effect, &running.purpose) {
             (_, Purpose::Unseen { keeps_warnings }) => !keeps_warnings,

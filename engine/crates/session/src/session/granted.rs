@@ -12,7 +12,8 @@ use flavour::Flavour;
 use sql::Kind;
 
 impl Session {
-    /// Called when a statement with this text goes to the server. Notes if it cannot make the server look up privileges again.
+    /// Called after the statement was noted as running and before the server gets it. Notes in `Running::stays_in` that it certainly calls
+    /// no routine, and so cannot make the server look up the privileges for the current database again.
     pub(crate) fn note_stay(&mut self, engine: &Engine, reading: &Reading, text: &[u8]) {
         if !self.identity.goes_elsewhere() || self.is_granted_as_then(engine) {
             return;
@@ -24,7 +25,7 @@ impl Session {
         }
     }
 
-    /// True if the statement certainly uses no routine, and no view, which may call one.
+    /// True if the statement certainly uses no routine, and no view, which may call one. False also if that is not known.
     fn stays(&self, engine: &Engine, reading: &Reading, text: &[u8]) -> bool {
         let flavour = engine.flavour();
         let is_certain = !self.identity.variables().is_doubtful() || reads_the_same(flavour, text);
@@ -43,8 +44,8 @@ impl Session {
             && !self.may_name_view(engine, reading, text)
     }
 
-    /// Privileges have changed since the database was chosen, and the statement may have made the server look them up again. Then
-    /// the privileges of this session get a private number, because no other session is known to have the same.
+    /// Called at the end of a statement. If privileges have changed since the session chose its database, and this statement may have made
+    /// the server look them up again, they get a private number: the session shares no results until it chooses a database again.
     pub(crate) fn doubt_granted(&mut self, engine: &Engine, running: &Running) {
         if !self.identity.goes_elsewhere() || self.is_granted_as_then(engine) || running.is_hidden() {
             return;
@@ -59,8 +60,8 @@ impl Session {
         }
     }
 
-    /// True if privileges have not changed since the database was chosen. Otherwise even a PREPARE may make the server look them
-    /// up again.
+    /// True if no privileges have changed since the session chose its current database. False also if it is not known which privileges the
+    /// server has looked up for that database. Then even a PREPARE may make the server look them up again.
     pub(crate) fn is_granted_as_then(&self, engine: &Engine) -> bool {
         let granted = self.identity.granted_for_database();
         granted & OF_ONE == 0 && engine.settings().are_granted_since(granted)

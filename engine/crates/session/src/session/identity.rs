@@ -12,8 +12,9 @@ use flavour::Flavour;
 use sql::{Assignment, Charset, LexMode};
 use wire::{ClientHello, Greeting, capability, status};
 
-/// The outcome of the client's reply to the greeting.
+/// What follows from the client's reply to the greeting.
 pub enum Agreement {
+    /// The packets can be followed.
     Plain,
     /// TLS begins now, and the rest of the reply follows inside it.
     Tls,
@@ -21,6 +22,7 @@ pub enum Agreement {
     Foreign(Option<Own>),
 }
 
+/// The session context of one connection: its account, its database, and all settings that can change a result.
 pub struct Identity {
     /// Capabilities that the server has offered.
     offered: u64,
@@ -33,17 +35,19 @@ pub struct Identity {
     account: Option<Account>,
     database: Vec<u8>,
     is_database_known: bool,
+    /// The session's `fqc_type`: 0 off, 1 on, 2 on demand (SQL_CACHE).
     cache_type: u8,
     /// The session itself has turned the cache off. It is not observed then, because it would not be served if the cache were on.
     stays_out: bool,
     /// Private number of a session that tries the cache out. Its results are shared with no other session.
     trial: Option<u64>,
-    /// Every read must run on the server.
+    /// Every read must run on the server, see `SessionState::must_run`.
     must_run: bool,
     variables: Variables,
+    /// The value of `Settings::inherited` from before the session was set up, which stands for the global settings that it has inherited.
     inherited: u64,
-    /// The value of `inherited` when the server looked up the privileges of the account, and those for the current database. The server
-    /// keeps them until the next login, or until another database is chosen. A reset leaves them alone.
+    /// Numbers from `Engine::number_of`, for when the server looked up the privileges of the account, and those for the current database.
+    /// The server keeps them until the next login, or until another database is chosen. A reset leaves them alone.
     granted: [u64; 2],
     /// The session has used a stored routine, or may have, or has executed a statement that was prepared in another database. Each time
     /// the server returns from another database, it looks up the privileges for the current one again.
@@ -54,7 +58,8 @@ pub struct Identity {
     has_set_role: bool,
     /// The numbers of this context for the text and the binary protocol. None if they must be computed again.
     numbers: Option<[u64; 2]>,
-    /// The value of `Settings::known_hosts` when they were computed.
+    /// The value of `Settings::known_hosts` when `numbers` were computed. None if the hosts were not known, so that the client's address is
+    /// part of the context.
     numbers_under: Option<u64>,
 }
 
@@ -87,7 +92,7 @@ impl Identity {
         self.variables.mode.flavour
     }
 
-    /// Takes the server's greeting. False if this is no greeting.
+    /// Takes the server's first packet, and keeps the capabilities that it offers. False if it is no greeting.
     pub fn greet(&mut self, bytes: &[u8]) -> bool {
         let greeting = wire::Packet::parse(bytes)
             .filter(|packet| packet.header.sequence == 0)
@@ -96,7 +101,8 @@ impl Identity {
         greeting.is_some()
     }
 
-    /// Takes the client's reply to the greeting, or its second half inside TLS.
+    /// Takes the payload of the client's reply to the greeting, or of its repetition inside TLS. Keeps the capabilities that both sides
+    /// have, the character set and the database.
     pub fn agree(&mut self, payload: &[u8]) -> Agreement {
         let Some(hello) = ClientHello::parse(payload) else { return Agreement::Foreign(None) };
         if hello.ssl_requested {
@@ -127,18 +133,19 @@ impl Identity {
         self.account.as_ref()
     }
 
-    /// Sets the account. None while another one is being authenticated.
+    /// Sets the account whose privileges the session has. None while another one is being authenticated.
     pub fn set_account(&mut self, account: Option<Account>) {
         self.account = account;
         self.forget_numbers();
     }
 
-    /// The current database, as it was last reported.
+    /// The current database, as the server last reported it; empty if there is none. Another one may have been chosen since, see
+    /// `known_database`.
     pub fn database(&self) -> &[u8] {
         &self.database
     }
 
-    /// The current database. None if another one may have been chosen since it was reported.
+    /// The current database; empty if there is none. None if another one may have been chosen since the server's last report.
     pub fn known_database(&self) -> Option<&[u8]> {
         self.is_database_known.then_some(&self.database)
     }
@@ -217,18 +224,18 @@ impl Identity {
         self.variables.habits
     }
 
-    /// Assumes each habit whose variable this text names.
+    /// Assumes that the session has each habit (a side effect that it expects of its statements) whose system variable this text names.
     pub fn note_habits(&mut self, text: &[u8]) {
         let flavour = self.flavour();
         self.variables.habits.note_text(flavour, text);
     }
 
-    /// The session may have any habit.
+    /// Assumes that the session has every habit, after a command whose text is not known.
     pub fn doubt_habits(&mut self) {
         self.variables.habits = Habits::ALL;
     }
 
-    /// Takes over the flags of a response that say how texts are parsed.
+    /// Takes those status flags of a response that show how the server parses this session's texts.
     pub fn set_mode_flags(&mut self, flags: u16) {
         if self.flavour().modes.tells_quotes {
             self.variables.mode.ansi_quotes = flags & status::ANSI_QUOTES != 0;
@@ -236,23 +243,25 @@ impl Identity {
         self.variables.mode.no_backslash_escapes = flags & status::NO_BACKSLASH_ESCAPES != 0;
     }
 
-    /// The server looks up the privileges of the account now and keeps them. `number` stands for the privileges in force.
+    /// Notes that the server looks up the privileges of the account now, at a login or a change of user, and keeps them. `number` is from
+    /// `Engine::number_of`: sessions of one account that have the same number have the same privileges.
     pub fn set_granted(&mut self, number: u64) {
         self.granted = [number; 2];
         self.forget_numbers();
     }
 
-    /// The server looks up the privileges for the database that was just chosen and keeps them.
+    /// Notes that the server looks up the privileges for the current database now and keeps them. `number` is as for `set_granted`.
     pub fn set_granted_for_database(&mut self, number: u64) {
         self.granted[1] = number;
         self.forget_numbers();
     }
 
+    /// The number that stands for the privileges for the current database, see `set_granted_for_database`.
     pub fn granted_for_database(&self) -> u64 {
         self.granted[1]
     }
 
-    /// From here on the server looks up privileges for the current database again when it returns from another one.
+    /// Notes that the server may from here on look up the privileges for the current database again, whenever it returns from another one.
     pub fn go_elsewhere(&mut self) {
         self.goes_elsewhere = true;
     }
@@ -273,7 +282,8 @@ impl Identity {
         self.has_set_role
     }
 
-    /// Resets all settings to those of a new session. `habits` is none if it is not known how new sessions begin.
+    /// Resets all settings to those of a new session. `inherited` is the value of `Settings::inherited` from before it was set up. `habits`
+    /// is None if the initial settings are not known: they then count as uncertain, and the server is queried for them.
     pub fn begin(&mut self, inherited: u64, habits: Option<Habits>) {
         self.inherited = inherited;
         self.stays_out = false;
@@ -286,7 +296,8 @@ impl Identity {
         self.forget_numbers();
     }
 
-    /// Like `begin`, for a session that began before this was known and has set nothing by an expression since.
+    /// Completes `begin` for a session whose initial settings were not known then, and that has set nothing by an expression since.
+    /// `beginnings` gets the session's `inherited`; if it returns None, nothing changes.
     pub fn begin_late(&mut self, beginnings: impl FnOnce(u64) -> Option<Habits>) {
         if let Some(habits) = self.variables.is_unread.then(|| beginnings(self.inherited)).flatten() {
             self.variables.begin_late(habits);
@@ -304,7 +315,8 @@ impl Identity {
         self.forget_numbers();
     }
 
-    /// The session may have another character set than at login, so the server must be queried for it.
+    /// Called after a reset, or a change of user that names no character set. Marks the character set as unknown, so that the server is
+    /// queried for it. Does nothing if the product keeps the character set of the login.
     pub fn doubt_charset(&mut self) {
         if !self.flavour().charsets.outlives_reset {
             (self.charset, self.collation) = (0, 0);
@@ -313,7 +325,8 @@ impl Identity {
         }
     }
 
-    /// Applies an assignment that the server has accepted. False if it was not understood.
+    /// Applies an assignment that the server has accepted. `inherited` stands for the global values that DEFAULT means. False if it was not
+    /// understood: the caller must then call `become_private`.
     pub fn apply(&mut self, assignment: &Assignment, inherited: u64) -> bool {
         self.has_set_role |= assignment.target == sql::Target::Role;
         let understanding = self.variables.apply(assignment, inherited);
@@ -323,14 +336,16 @@ impl Identity {
         understanding != Understanding::NotUnderstood
     }
 
-    /// Handles assignments that the server may have accepted in part. False if the server cannot be queried for what they set.
+    /// Handles the assignments of a SET that has failed. The server may have accepted a part of them, so the settings count as uncertain.
+    /// False if the server cannot be queried for what they set: the caller must then call `become_private`.
     pub fn doubt(&mut self, assignments: &[Assignment]) -> bool {
         self.has_set_role |= assignments.iter().any(|a| a.target == sql::Target::Role);
         self.forget_numbers();
         self.variables.doubt_all(assignments)
     }
 
-    /// Takes the values that the server was queried for. None if its answer was not understood; then nothing is cached for this session.
+    /// Takes the values that the server was queried for, in the order of `question`. None if its answer was not understood: nothing is
+    /// cached for this session then.
     pub fn learn(&mut self, values: Option<&[Vec<u8>]>) {
         match values {
             Some(values) => self.variables.learn(values),
@@ -340,7 +355,7 @@ impl Identity {
         self.forget_numbers();
     }
 
-    /// Something that is not understood is in force, perhaps a role too. From here on the session shares no results.
+    /// Called if something that is not understood is in force, perhaps a role. From here on the session shares its results with no other.
     pub fn become_private(&mut self, contexts: &Contexts) {
         self.has_set_role = true;
         if self.variables.knowledge != Knowledge::Lost {
@@ -349,7 +364,8 @@ impl Identity {
         self.forget_numbers();
     }
 
-    /// Anything may have been set. If the flags of a response do not show everything about parsing, the server must be queried as well.
+    /// Called after a statement that may have set anything. The session shares no results from here on. If the flags of a response do not
+    /// show everything about parsing, the server is queried for that before the next read.
     pub fn suspect(&mut self, contexts: &Contexts) {
         self.become_private(contexts);
         if !self.flavour().modes.tells_quotes {
@@ -357,7 +373,7 @@ impl Identity {
         }
     }
 
-    /// Not even the lexical mode is known, so nothing is cached for this session.
+    /// Called if not even the lexical mode is known. Nothing is cached for this session until its settings are reset.
     pub fn lose(&mut self) {
         self.variables.knowledge = Knowledge::Lost;
         self.forget_numbers();
@@ -367,19 +383,20 @@ impl Identity {
         self.numbers = None;
     }
 
-    /// True if every read must run on the server, and the engine may send no queries of its own.
+    /// True if the session expects of each read a side effect that an answer from the cache does not have: a trace, a report about the
+    /// transaction, a GTID of its own. Every read must then run on the server, and the engine may send no queries of its own.
     pub fn wants_all(&self) -> bool {
         let habits = self.variables.habits;
         habits.traces || habits.numbers || habits.reports && self.has(capability::SESSION_TRACK)
     }
 
-    /// True if the server reports to the client where a transaction begins. The engine must not choose another moment for that.
+    /// True if the server reports to the client where a transaction begins. The engine must then not begin one at another moment.
     pub fn is_told_of_transactions(&self) -> bool {
         self.has(capability::SESSION_TRACK) && self.flavour().statements.tells_transactions
     }
 
-    /// The number of this context for the text (false) or binary (true) protocol. None if the session must not be cached. `known_hosts`
-    /// is the value of `Settings::known_hosts`.
+    /// Returns the number of this context for the text (false) or binary (true) protocol; equal contexts have equal numbers. None if the
+    /// session must not be cached. `known_hosts` is the value of `Settings::known_hosts` now.
     pub fn number(&mut self, contexts: &Contexts, known_hosts: Option<u64>, is_binary: bool) -> Option<u64> {
         // Numbers that were computed without knowing the hosts stay valid: they only share less. So a hit need not take a lock to find
         // out that it could share more.
@@ -399,6 +416,7 @@ impl Identity {
         }
     }
 
+    /// Computes the numbers for the text and the binary protocol. None if the session must not be cached.
     fn compute(&self, contexts: &Contexts) -> Option<[u64; 2]> {
         let account = self.account.as_ref()?;
         if self.variables.knowledge == Knowledge::Lost || self.variables.is_uncertain {

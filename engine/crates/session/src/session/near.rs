@@ -1,11 +1,14 @@
-//! A connection's part in near caching: it may be a feed, or a connection that a near cache has marked as its own.
+//! A connection's part in near caching. A near cache is a cache next to clients, which serves results of this server
+//! under a lease. The connection may be its feed, over which this server sends it invalidations, or a connection that
+//! it has marked because it wants to receive reports about its results.
 
 use crate::engine::Engine;
 use crate::engine::marks::Marked;
 use cache::{CellId, Stamp};
 use feed::{CommandReport, NearId, Protocol, check_of, command_check};
 
-/// The content of a message to a near cache, without the cells that the result depends on.
+/// The content of a message to a near cache about a result or a session, without the cells that the result depends on.
+/// The fields are those of [`CommandReport`].
 pub(crate) struct What {
     pub context: u64,
     pub stamp: Stamp,
@@ -24,14 +27,16 @@ pub struct Near {
     commands: u64,
     check: u64,
     is_execution: bool,
-    /// The number of the last command about which a message was sent.
+    /// The value of `commands` when the last message to the near cache was sent.
     told: u64,
     /// The next call of `count` will be about the same command.
     is_repeated: bool,
-    /// This connection among those that can be marked. None before the greeting and after the end.
+    /// This connection's entry in the list of connections that near caches can mark. None before the greeting and after
+    /// the end.
     marked: Option<Marked>,
+    /// The near cache that had marked this connection when its last command came. None if there was none.
     pub(crate) mark: Option<NearId>,
-    /// Set if this connection is a feed. The inner value is none if the near cache could not attach.
+    /// Set once this connection has become a feed. The inner value is None if the near cache could not attach.
     pub feed: Option<Option<NearId>>,
 }
 
@@ -41,12 +46,13 @@ impl Near {
         self.marked = Some(engine.feed().marks.enter(self.connection, self.greeting));
     }
 
-    /// The connection has ended.
+    /// Called when the connection has ended: no near cache can mark it any more.
     pub fn end(&mut self) {
         (self.marked, self.mark) = (None, None);
     }
 
-    /// Counts a command, unless it is the same one again.
+    /// Counts a command of the client, unless `expects_again` has announced that it is the last one once more. Notes
+    /// which near cache has marked this connection, if any are attached.
     #[inline]
     pub fn count(&mut self, engine: &Engine, payload: &[u8]) {
         if std::mem::take(&mut self.is_repeated) {
@@ -74,12 +80,13 @@ impl Near {
         is_awaited.then_some(self.is_execution)
     }
 
-    /// Sets whether the next call of `count` is about the same command.
+    /// Sets whether the next call of `count` is about the same command, because the engine's own command goes first.
     pub fn expects_again(&mut self, expects: bool) {
         self.is_repeated = expects;
     }
 
-    /// Sends the message about the last command to the near cache. `cells` and `tables` are what the result depends on.
+    /// Sends the message about the last command to the near cache that has marked this connection; does nothing if
+    /// there is none. `cells` are what the result depends on, and `tables` the cells of any change of its tables.
     pub(crate) fn tell(&mut self, engine: &Engine, what: What, cells: &[CellId], tables: &[CellId]) {
         let Some(id) = self.mark.filter(|_| engine.feed().has_nears()) else { return };
         self.told = self.commands;

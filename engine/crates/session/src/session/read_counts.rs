@@ -4,7 +4,7 @@ use crate::reason::{self, Reason};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 
-/// Counts of this connection's own reads.
+/// Counts of this connection's own reads since it was accepted.
 #[derive(Default)]
 pub struct ReadCounts {
     pub hits: u64,
@@ -12,16 +12,17 @@ pub struct ReadCounts {
     pub misses: Arc<Misses>,
 }
 
-/// Reads that ran on the server.
+/// Counts of a connection's reads that ran on the server while the cache was on for it.
 #[derive(Default)]
 pub struct Misses {
     pub inserts: AtomicU64,
     pub not_cached: AtomicU64,
-    /// The index of the last reason, plus 1; 0 if there was none.
+    /// The index of the reason why the last uncached read was not cached, plus 1; 0 if there was none.
     last_refusal: AtomicUsize,
 }
 
 impl Misses {
+    /// Counts a read that ran on the server: whether its result was stored, or why not.
     pub fn count(&self, stored: Result<(), Reason>) {
         match stored {
             Ok(()) => _ = self.inserts.fetch_add(1, Relaxed),
@@ -32,7 +33,8 @@ impl Misses {
         }
     }
 
-    /// Why the last uncached read was not cached. Empty if all were cached.
+    /// Returns the name of the reason, as in SHOW FQC REASONS, why the last uncached read was not cached. Empty if all
+    /// were cached.
     pub fn last_refusal(&self) -> &'static str {
         self.last_refusal.load(Relaxed).checked_sub(1).map_or("", reason::name)
     }

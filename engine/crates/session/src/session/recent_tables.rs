@@ -11,13 +11,15 @@ const MOST: usize = 64;
 #[derive(Default)]
 pub struct RecentTables(Vec<One>);
 
-/// The names are compared only if the hashes are equal.
+/// A table that was used recently. The names are compared only if the hashes are equal.
 struct One {
     hash: u64,
     table: Arc<Table>,
 }
 
 impl RecentTables {
+    /// Returns the table of this name, and keeps it as used recently. One that is not among the recent ones is taken
+    /// from the registry, or added there.
     pub fn meet(&mut self, engine: &Engine, db: &[u8], name: &[u8]) -> &Arc<Table> {
         let hash = FixedState::default().hash_one((db, name));
         let is_it = |one: &One| one.hash == hash && one.table.name == name && one.table.db == db;

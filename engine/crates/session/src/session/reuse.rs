@@ -4,13 +4,15 @@ use crate::engine::Engine;
 use cache::Key;
 use insight::ShapeId;
 
+/// Decides for one session which reads are not worth a lookup or an entry. A shape is the text of a statement without
+/// its literals.
 #[derive(Default)]
 pub struct Reuse {
-    /// The last read was passed over, because results of its shape are rarely reused.
+    /// The result of the last read was not stored, because results of its shape are rarely reused.
     has_passed_over: bool,
     /// Number of reads for which it was decided whether to look them up.
     requests: u32,
-    /// The current read need not be looked up.
+    /// The current read is not looked up, because a hit is too unlikely.
     is_hopeless: bool,
     /// The shape that counts the current read, and the hash of its key, as far as they were needed before it went to
     /// the server.
@@ -19,17 +21,19 @@ pub struct Reuse {
 }
 
 impl Reuse {
-    /// True, once, after a read that was passed over: then no hit is expected, and the next read is classified before
-    /// it is looked up.
+    /// Returns whether the result of the last read was not stored because results of its shape are rarely reused, and
+    /// forgets that. If true, no hit is expected, and the next read is to be classified before it is looked up.
     pub fn expects_none(&mut self) -> bool {
         std::mem::take(&mut self.has_passed_over)
     }
 
+    /// True if the current read need not be looked up, because a hit is too unlikely.
     pub fn is_hopeless(&self) -> bool {
         self.is_hopeless
     }
 
-    /// Called for each read. `shape` is where it is counted; none if it is to be looked up in any case.
+    /// Called for each read, before the lookup: decides whether to look it up. `shape` is where the read is counted;
+    /// None if it is to be looked up in any case.
     pub fn ask(&mut self, engine: &Engine, shape: Option<ShapeId>) {
         (self.shape, self.hash) = (shape, None);
         self.is_hopeless = shape.is_some_and(|shape| {
@@ -42,7 +46,7 @@ impl Reuse {
         self.hash = Some(hash);
     }
 
-    /// Drops the hash, which was that of another text's key.
+    /// Drops the noted hash: it is that of the key that was looked up, and the read is recorded under another one.
     pub fn forget_hash(&mut self) {
         self.hash = None;
     }
@@ -52,7 +56,7 @@ impl Reuse {
     }
 
     /// True if the result of this read is not to be stored, because results of its shape are rarely reused and it is
-    /// not in the sample that is stored anyway.
+    /// not in the sample that is stored anyway. To be called once for each read, because the decision is counted.
     pub fn passes_over(&mut self, engine: &Engine, shape: ShapeId, key: &Key) -> bool {
         let digests = &engine.insight().digests;
         if digests.admits_all(shape) {

@@ -9,6 +9,7 @@ use crate::text::kinds::may_be_anything;
 
 #[derive(Default)]
 pub struct TemporaryTables {
+    /// Number of temporary tables that the session's own statements have created, or a greater one.
     created: u32,
     /// A statement may have created one that the session's own statements do not show. These tables last until a reset.
     may_be_hidden: bool,
@@ -21,21 +22,25 @@ impl TemporaryTables {
         self.created > 0 || self.may_be_hidden
     }
 
-    /// A statement that creates one has ended, perhaps with an error.
+    /// Called when a CREATE TEMPORARY TABLE has ended. It counts even after an error, so that the count is never too
+    /// low.
     pub fn note_created(&mut self) {
         self.created = self.created.saturating_add(1);
     }
 
-    /// A statement has dropped at least one.
+    /// Called when a DROP TEMPORARY TABLE without IF EXISTS has succeeded: at least one table is gone.
     pub fn note_dropped(&mut self) {
         self.created = self.created.saturating_sub(1);
     }
 
+    /// Called if a statement whose text is not known may have created temporary tables. They count until the session is
+    /// reset.
     pub fn note_hidden(&mut self) {
         self.may_be_hidden = true;
     }
 
-    /// Notes tables that a compound statement or an EXECUTE may create.
+    /// Called when a statement goes to the server. Notes temporary tables that it may create in a compound statement,
+    /// or by an EXECUTE of something that was prepared in SQL.
     pub fn note(&mut self, kind: &Kind, text: &[u8], mode: LexMode) {
         let may_make = || sql::may_make_temporary(text, mode);
         match kind {

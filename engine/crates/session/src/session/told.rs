@@ -2,17 +2,18 @@
 
 #[derive(Default)]
 pub struct Told {
-    /// The engine's epoch in which the server last reported the session's state. Nothing is served unless that is the
-    /// current one.
+    /// The value of `Vigil::epoch` when the server last reported the session's state; it changes whenever the engine
+    /// wakes, is suspended or enters light mode. Nothing is served unless it is the current one.
     pub in_epoch: u64,
-    /// The session has done something that was not reported. From its next command on it rests.
+    /// The session has done something that was not reported. From its next command on it rests, that is, it is served
+    /// nothing.
     pub has_missed: bool,
-    /// The last doze in which the session did anything, until it is decided whether that could be followed. Otherwise
-    /// 0.
+    /// The epoch of the last doze (period of light mode) in which the session was active, until it is decided whether
+    /// everything in it could be followed. Then 0, and nothing is served before.
     pub dozed_in: u64,
-    /// In a doze the session has sent statements whose effects were not reported and not examined since.
+    /// The session was active in a doze, where its statements are not reported, and its state was not corrected since.
     pub is_dozing: bool,
-    /// Since its last report the server has run only a plain read, so there is nothing new to report.
+    /// Since its last report the server has run only a plain read for this session, so there is no new state to report.
     pub is_uneventful: bool,
     /// The last command sent to the server may choose another database, or drop the current one.
     pub may_move: bool,

@@ -9,13 +9,15 @@ use wire::{Progress, ResponseTracker};
 
 #[derive(Default)]
 pub struct Work {
+    /// The command that the server is running, one of the client or of the engine's own. None between commands.
     pub running: Option<Running>,
     /// Set after the connection was abandoned, while the server still answers a command of the engine's own. The client must
     /// not see that response.
     draining: Option<ResponseTracker>,
-    /// A read whose response is complete. Its result may be stored once the response was sent.
+    /// The last read, if its response is complete. Its result may be stored once the response was sent.
     pub finished: Option<Finished>,
-    /// The error of a hidden command that the client's next command depends on. It becomes the answer to that command.
+    /// The error of a hidden command that the client's next command depends on. The client gets it as the answer to that
+    /// command.
     pub hidden_error: Option<HiddenError>,
     /// Buffer that the next recording reuses.
     pub scratch: Vec<u8>,
@@ -28,18 +30,20 @@ impl Work {
         self.running.is_none() && self.draining.is_none()
     }
 
-    /// Stops following the running command. If its response is hidden, the rest of it still is.
+    /// Stops following the running command. If its response is hidden from the client, the rest of the response still is.
     pub fn abandon(&mut self) {
         self.draining = self.running.take().filter(Running::is_hidden).map(|running| running.tracker);
     }
 
-    /// The response is not understood, so all of it passes to the client.
+    /// Forgets the running command, because its response is not understood. From here on all of the response passes to the
+    /// client.
     pub fn give_up(&mut self) {
         self.running = None;
         self.draining = None;
     }
 
-    /// True if these bytes answer a command of the engine's own that was abandoned.
+    /// True if these bytes answer a command of the engine's own that was abandoned: the client must not get them. To be called
+    /// once for each piece of a response, because it follows the response to its end.
     pub fn drains(&mut self, bytes: &[u8]) -> bool {
         let Some(tracker) = &mut self.draining else { return false };
         if !matches!(tracker.feed(bytes), Progress::More) {

@@ -7,16 +7,18 @@
 
 use wire::{BoundType, Parameter, Params, Taken, TakenFor};
 
+/// The parameter types that the executions of one prepared statement have had so far.
 #[derive(Debug, Default)]
 pub struct Given {
     taken_for: TakenFor,
     /// The current execution does not give the server all types by itself.
     is_part: bool,
-    /// Other types have come since, or it is not clear which.
+    /// An execution has had other types than those that the statement was prepared again for, or types that are not clear. From then on no
+    /// execution of the statement is cached.
     is_mixed: bool,
-    /// The server has run an execution with the types that it was prepared again for.
+    /// The server itself has run an execution with the types that it was to prepare the statement again for.
     is_known: bool,
-    /// The first execution with these types, as a packet, if it was answered from the cache. The server still has to run it.
+    /// The packet of the first execution with those types, if it was answered from the cache. The server still has to run it.
     owed: Option<Vec<u8>>,
 }
 
@@ -25,7 +27,7 @@ impl Given {
         Given { taken_for: TakenFor::new(parameters), ..Given::default() }
     }
 
-    /// Takes note of an execution. `params` is none if they cannot be read.
+    /// Takes note of the types of an execution, served or not. `params` is None if they cannot be read.
     pub fn take(&mut self, params: Option<&Params>) {
         let taken = params.map_or(Taken::Unclear, |params| self.taken_for.take(params));
         self.is_mixed |= matches!(taken, Taken::Mixed | Taken::Unclear);
@@ -35,52 +37,57 @@ impl Given {
         }
     }
 
+    /// The types that the server has prepared the statement again for. Empty if it has not.
     fn types(&self) -> &[BoundType] {
         self.taken_for.reprepared_for()
     }
 
-    /// Bytes for the key of an execution's result: everything that the result depends on besides its own types and values.
+    /// Bytes for the key of an execution's result: everything that the result depends on besides its own types and values, namely the types
+    /// that the server has prepared the statement for.
     pub fn basis(&self) -> Vec<u8> {
         self.taken_for.parameter_bytes().chain(self.types().as_flattened().iter().copied()).collect()
     }
 
-    /// True if the result of the current execution depends only on its own types and those in `basis`. If it gives only a part of
-    /// the types, the result also depends on whether the server has prepared the statement again since, as it does when it has to
-    /// reopen a table.
+    /// True if the result of the current execution depends only on its own types and those in `basis`, so that it may be cached. If it
+    /// gives only a part of the types, the result also depends on whether the server has prepared the statement again since, as it does
+    /// when it has to reopen a table.
     pub fn is_plain(&self) -> bool {
         !self.is_mixed && !self.is_part
     }
 
-    /// The current execution was answered from the cache.
+    /// Notes that the current execution was answered from the cache. `packet` returns it as the server must run it, if it is the first with
+    /// its types.
     pub fn note_served(&mut self, packet: impl FnOnce() -> Vec<u8>) {
         if !self.types().is_empty() && !self.is_known && self.owed.is_none() {
             self.owed = Some(packet());
         }
     }
 
-    /// The server runs the current execution.
+    /// Notes that the server runs the current execution.
     pub fn note_forwarded(&mut self) {
         self.is_mixed |= !self.is_known && self.is_part;
         self.is_known |= !self.types().is_empty();
         self.owed = None;
     }
 
-    /// The server runs an earlier execution.
+    /// Notes that the server runs an earlier execution, which was answered from the cache.
     pub fn note_run(&mut self, params: &Params) {
         if params.types_of_values().eq(self.types().iter().copied()) {
             (self.is_known, self.owed) = (true, None);
         }
     }
 
+    /// True if the server still has to run an execution that was answered from the cache, because later ones depend on its types.
     pub fn is_owed(&self) -> bool {
         self.owed.is_some()
     }
 
-    /// True if the server must run the owed execution before the current one.
+    /// True if the server must run the owed execution before the current one, which does not give all types by itself.
     pub fn is_due(&self) -> bool {
         self.owed.is_some() && self.is_part
     }
 
+    /// Returns the packet of the execution that the server still has to run, and forgets it.
     pub fn take_owed(&mut self) -> Option<Vec<u8>> {
         self.owed.take()
     }

@@ -2,7 +2,7 @@
 
 use sql::surface::Renamed;
 
-/// How a response is changed before the client gets it.
+/// How a response is changed before the client gets it. It is held back until it is complete.
 pub(crate) enum Rendering {
     /// Column names and error texts get the variable names that the client wrote, instead of those that the server
     /// knows.
@@ -14,6 +14,7 @@ pub(crate) enum Rendering {
 }
 
 impl Rendering {
+    /// Returns the changed response. None if the response is to be sent unchanged.
     pub fn apply(&self, response: &[u8], capabilities: u64) -> Option<Vec<u8>> {
         match self {
             Rendering::Names(renamed) if is_error(response) => Some(rename_in_error(response, renamed)),

@@ -13,7 +13,8 @@ use wire::{Outcome, OutcomeKind};
 /// Largest number of rows or blocks that a result may depend on.
 const MOST_READ: usize = 16;
 
-/// Makes a result depend only on the rows that it has read, if they can be derived. `current` is the current database of its session.
+/// Makes a result depend only on the rows that it has read, if they can be derived from its text or from the result. Otherwise it still
+/// depends on all of its tables. `current` is the current database of its session.
 pub(crate) fn depend_on_rows(engine: &Engine, recording: &mut Recording, outcome: &Outcome, current: Option<&[u8]>) {
     if let Some(cells) = read_cells(engine, recording, outcome, current) {
         recording.cells = cells;
@@ -21,6 +22,7 @@ pub(crate) fn depend_on_rows(engine: &Engine, recording: &mut Recording, outcome
     }
 }
 
+/// The cells of the rows that the result depends on. None if they cannot be derived.
 fn read_cells(
     engine: &Engine,
     recording: &Recording,
@@ -39,8 +41,8 @@ fn read_cells(
     Some(cells)
 }
 
-/// The row that was found by another unique key, if the result shows its primary key. As long as that row does not change, no other row
-/// can take its place. An empty result has no such dependency: any new row may appear in it.
+/// The row that was found by another unique key, if the result shows its primary key. As long as that row does not change, no other row can
+/// take its place. None for an empty result, which has no such dependency: any new row may appear in it.
 fn row_shown(recording: &Recording, outcome: &Outcome, text: Text, key: &KeyColumn) -> Option<(TableName, Keys)> {
     let shows_one = matches!(outcome.kind, OutcomeKind::ResultSet { rows: 1, .. });
     (shows_one && !key.unique_keys.is_empty()).then_some(())?;
@@ -55,12 +57,15 @@ pub(crate) fn is_named(table: &Table, named: &TableName, terms: &Terms, current:
     named.name == table.name && named.db.as_deref().or(current) == Some(&table.db)
 }
 
+/// Number of version cells that a write of one row closes besides those of its table.
 pub(crate) const CELLS_OF_ROW: usize = 2;
 
+/// The version cells that a write of the row with this key closes: that of the row, and that of the block of rows that it lies in.
 pub(crate) fn row_cells(engine: &Engine, table: &Table, key: i128) -> [CellId; CELLS_OF_ROW] {
     [engine.rows().row(table.whole.0, key), engine.rows().block(table.whole.0, key)]
 }
 
+/// The version cells that a read of these rows depends on: of each row, or of the blocks of a range. None if there are too many.
 fn rows_read(engine: &Engine, table: &Table, keys: &Keys) -> Option<Vec<CellId>> {
     let (rows, number) = (engine.rows(), table.whole.0);
     match keys {

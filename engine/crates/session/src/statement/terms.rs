@@ -1,4 +1,4 @@
-//! How the text of a statement must be parsed: its mode, its database, its parameters.
+//! How the text of a statement must be parsed: its SQL mode, its database, its parameters.
 
 use crate::text::reading::Reading;
 use footprint::KeyColumn;
@@ -6,19 +6,20 @@ use sql::touched::{self, Text, Written};
 use sql::{LexMode, Numbers, TableName};
 use std::sync::Arc;
 
-/// How a text is to be parsed.
+/// How the text of a statement is to be parsed.
 #[derive(Clone, Debug)]
 pub struct Terms {
+    /// The settings that decide how texts are parsed, as far as they are known.
     pub mode: LexMode,
-    /// The mode is certainly that of the server.
+    /// `mode` is certainly that of the server. If not, nothing may be derived from the text.
     pub is_certain: bool,
     /// The database of unqualified names. None: the current database of the session.
     pub database: Option<Arc<[u8]>>,
-    /// The integers bound to its parameters; none for other types.
+    /// The integers that are bound to the parameters, in their order; None for a value of another type.
     pub bound: Vec<Option<i128>>,
 }
 
-/// A write that the server is running, in the client's wording.
+/// The text of a write that the server is running, as the client sent it, and how it is to be parsed.
 #[derive(Debug)]
 pub struct Wording {
     pub text: Arc<[u8]>,
@@ -29,8 +30,8 @@ pub struct Wording {
 }
 
 impl Wording {
-    /// The rows that the statement can touch, if `is_it` holds for the table that it names. `key` must be that table's key column. The
-    /// text is parsed again only if its shape and its numbers are not enough.
+    /// The rows that the statement can touch. None if the text does not show them, or if `is_it` returns false for the table that it names.
+    /// `key` must be that table's key column. The text is parsed again only if its shape and its numbers are not enough.
     pub fn written(&self, key: &Arc<KeyColumn>, is_it: impl Fn(&TableName) -> bool) -> Option<Written> {
         if let Some(numbers) = &self.numbers
             && let Some(placed) = self.reading.placed(key, self.terms.mode)
@@ -44,6 +45,7 @@ impl Wording {
 }
 
 impl Terms {
+    /// The text together with these terms, for the parser.
     pub fn text<'a>(&'a self, text: &'a [u8]) -> Text<'a> {
         Text { text, mode: self.mode, bound: &self.bound }
     }

@@ -6,16 +6,19 @@ use wire::{Execute, Expect, Header, LAST_STATEMENT, Query};
 
 /// Largest number of rows for which the replacing statement lists each row and needs no table.
 const MOST_WITHOUT_TABLE: u64 = 4096;
-/// Largest number of earlier pending reads. The server must run each of them.
+/// Largest number of earlier served reads that the server has to run to catch up with a later one.
 const MOST_BEFORE: usize = 8;
 
-/// A pending read. Before FOUND_ROWS() or the warnings matter, the server must catch up with it.
+/// A pending read: a result that was served from the cache and that the server has not seen. Before FOUND_ROWS() or the
+/// warnings matter, the server must catch up with it, by a command of the engine's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unseen {
+    /// Number of rows in the result, which FOUND_ROWS() must return unless `replay` is set.
     pub rows: u64,
-    /// The server has run no command since.
+    /// The server has run no command since the read was served.
     pub is_latest: bool,
-    /// The engine's own query has overwritten FOUND_ROWS() on the server.
+    /// The engine's own query has overwritten FOUND_ROWS() on the server, so the server must catch up before the next
+    /// statement.
     pub is_owed: bool,
     /// The packet of the read, if the server must run it because FOUND_ROWS() is not the number of rows in the result. Otherwise
     /// empty.
@@ -28,8 +31,8 @@ pub(crate) struct Unseen {
 }
 
 impl Unseen {
-    /// Adds earlier pending reads, because this read may leave FOUND_ROWS() unchanged. A command that was served twice is kept
-    /// once: either the later one sets the number, or the earlier one did not either.
+    /// Adds an earlier pending read, because this read may leave FOUND_ROWS() as that one would have set it. A command that was
+    /// served twice is kept once: either the later one sets the number, or the earlier one did not either.
     pub fn after(mut self, mut earlier: Unseen) -> Unseen {
         earlier.is_latest = false;
         self.before = std::mem::take(&mut earlier.before);
@@ -43,13 +46,13 @@ impl Unseen {
         self.before.len() >= MOST_BEFORE
     }
 
-    /// Returns the pending read that the server must catch up with first, and the rest.
+    /// Returns the pending read that the server must catch up with first, and the rest; None if there is no other.
     pub fn split(mut self) -> (Unseen, Option<Unseen>) {
         if self.before.is_empty() { (self, None) } else { (self.before.remove(0), Some(self)) }
     }
 
-    /// True if the server must catch up before it runs this statement. After other statements only FOUND_ROWS() still comes from
-    /// the served read.
+    /// True if the server must catch up before it runs this statement, because the statement asks for FOUND_ROWS() or, right
+    /// after the served read, for other diagnostics.
     pub fn matters_to(&self, statement: &Statement, text: &[u8]) -> bool {
         statement.reads_diagnostics && (self.is_latest || sql::says(text, b"found_rows"))
     }
@@ -64,31 +67,35 @@ impl Unseen {
         !self.replay.is_empty()
     }
 
-    /// True if `packet` is the command that the server would run, whatever its sequence number is.
+    /// True if `packet` is the command that the server must run to catch up, whatever its sequence number is.
     pub fn runs(&self, packet: &[u8]) -> bool {
         self.is_replayed() && self.replay.get(Header::SIZE..) == packet.get(Header::SIZE..)
     }
 
-    /// The execution that the server must run, if it is one of a prepared statement.
+    /// The execution that the server must run to catch up, if it must run the read itself and that is one of a prepared
+    /// statement.
     pub fn execution(&self, capabilities: u64) -> Option<Execute<'_>> {
         let payload = self.replay.get(4..)?;
         let is_it = payload.first() == Some(&(wire::Command::StmtExecute as u8));
         is_it.then(|| Execute::parse(payload, capabilities)).flatten()
     }
 
+    /// True if the server may have to execute the prepared statement `id` to catch up. It must do that before the statement is
+    /// closed.
     pub fn may_execute(&self, id: u32, capabilities: u64) -> bool {
         let is_last = |id| id == LAST_STATEMENT;
         let is_it = |execute: Execute| execute.id == id || is_last(execute.id) || is_last(id);
         self.before.iter().chain([self]).any(|one| one.execution(capabilities).is_some_and(is_it))
     }
 
-    /// True if the server can catch up with a statement that uses no table, which leaves its warnings as they are.
+    /// True if the server can catch up with a statement that uses no table, which leaves its list of warnings as it is.
     pub fn can_keep_warnings(&self) -> bool {
         !self.is_replayed() && self.rows <= MOST_WITHOUT_TABLE
     }
 
-    /// Returns the packet that the server must run, and the kind of its response. The setting for `max_join_size` is added only
-    /// where it is needed, because the server may report each setting to the client.
+    /// Returns the packet that the server must run to catch up, and the kind of its response. `keeps_warnings` may be set only
+    /// if `can_keep_warnings` is true. `limits_joins`: `max_join_size` applies to the session; it is lifted only then, because
+    /// the server may report that to the client.
     pub fn command(
         self,
         flavour: &Flavour,
@@ -109,7 +116,7 @@ impl Unseen {
         }
     }
 
-    /// A statement that sets FOUND_ROWS() to this number of rows, and keeps the warnings as they are.
+    /// A statement that sets FOUND_ROWS() to this number of rows, and keeps the server's warnings as they are.
     fn statement_without_table(&self, [before, after]: [&str; 2], row: &str) -> Vec<u8> {
         let others = vec![row; self.rows.saturating_sub(1) as usize].join(",");
         let union = if others.is_empty() { String::new() } else { format!("VALUES {others} UNION ALL ") };

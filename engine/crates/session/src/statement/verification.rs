@@ -6,6 +6,7 @@
 use crate::entries::layout::Layout;
 use cache::{CellId, Entry, Stamp, Versions};
 
+/// A copy of a stored result, to be compared with the server's answer to the same read.
 #[derive(Debug)]
 pub struct Verification {
     value: Vec<u8>,
@@ -14,16 +15,19 @@ pub struct Verification {
 }
 
 impl Verification {
+    /// Copies a stored result that could have been served now.
     pub fn of(entry: &Entry) -> Verification {
         Verification { value: entry.value().to_vec(), layout: entry.flags(), stamp: entry.stamp() }
     }
 
-    /// True if nothing that the stored result depends on has changed since it was stored.
+    /// True if nothing that the stored result depends on has changed since it was stored. `cells` are what the server's
+    /// answer depends on.
     pub fn is_comparable(&self, versions: &Versions, cells: &[CellId]) -> bool {
         versions.is_fresh(cells, self.stamp)
     }
 
-    /// True if the stored result is what the server has answered.
+    /// True if the stored result is the server's answer `told`, whose flags are `layout`. Status flags and the order of
+    /// rows do not count.
     pub fn agrees(&self, told: &[u8], layout: Layout) -> bool {
         is_same(&self.value, Layout(self.layout), told, layout)
     }
@@ -34,6 +38,7 @@ fn is_same(stored: &[u8], stored_layout: Layout, told: &[u8], told_layout: Layou
     stored == told || rows(&stored) == rows(&told)
 }
 
+/// A copy of the response with its status flags set to zero.
 fn without_status(response: &[u8], layout: Layout) -> Vec<u8> {
     let mut response = response.to_vec();
     for offset in layout.offsets(response.len()).into_iter().filter(|offset| *offset > 0) {
@@ -42,7 +47,7 @@ fn without_status(response: &[u8], layout: Layout) -> Vec<u8> {
     response
 }
 
-/// The payloads of all packets, sorted.
+/// The payloads of all packets of a response, sorted, so that the order of rows does not count.
 fn rows(response: &[u8]) -> Vec<&[u8]> {
     let mut rows: Vec<_> = wire::packets(response).map(|packet| packet.payload).collect();
     rows.sort_unstable();

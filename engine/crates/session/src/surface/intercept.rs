@@ -11,7 +11,8 @@ use sql::{Flush, Kind, LexMode, Show, ShowScope, Statement};
 use std::sync::Arc;
 use wire::Expect;
 
-/// Returns what is sent to the server for a statement about the cache. None if the statement has nothing to do with it.
+/// Handles a statement about the cache: notes it as running, and returns what is to be sent to the server. None if the
+/// statement has nothing to do with the cache; it is not noted then.
 pub(crate) fn intercept(
     session: &mut Session,
     engine: &Engine,
@@ -60,8 +61,9 @@ pub(crate) fn intercept(
     Some(packet.map_or(Decision::Forward, Decision::Replace))
 }
 
-/// Returns a statement that fails, to be sent instead of one about the cache while the server is uninstalling the plugin. The
-/// names in the original would then mean the server's own cache or nothing, and an INSTALL would have no lasting effect.
+/// Returns a statement that fails, to be sent instead of one about the cache while the server is uninstalling the plugin;
+/// otherwise None. The names in the original would then mean the server's own cache or nothing, and an INSTALL would have no
+/// lasting effect. May wait for the host.
 pub(crate) fn refusal_on_departure(engine: &Engine, kind: &Kind, text: &[u8], mode: LexMode) -> Option<Vec<u8>> {
     let is_of_ours =
         matches!(kind, Kind::Show(Show::Fqc { .. }) | Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache);
@@ -69,7 +71,7 @@ pub(crate) fn refusal_on_departure(engine: &Engine, kind: &Kind, text: &[u8], mo
         .then(|| misuse::refusal(engine.flavour(), departure::REFUSAL))
 }
 
-/// Returns the text that the server must get instead, if it does not know this one.
+/// Returns the text that the server must get instead, if it does not know this one. None if it can be sent as it is.
 pub(crate) fn understood(text: &[u8], kind: &Kind, mode: LexMode) -> Option<Vec<u8>> {
     match kind {
         Kind::Flush(Flush::QueryCache) | Kind::ResetQueryCache => {
@@ -79,7 +81,7 @@ pub(crate) fn understood(text: &[u8], kind: &Kind, mode: LexMode) -> Option<Vec<
     }
 }
 
-/// The values that `SHOW VARIABLES` must return instead of those of the server's own cache, which is switched off.
+/// The variables of the server's own cache, which is switched off, and the values that `SHOW VARIABLES` must return for them.
 fn values(session: &Session, engine: &Engine, scope: ShowScope) -> Vec<(&'static str, String)> {
     let type_number = match scope {
         ShowScope::Global => engine.settings().global_type(),
@@ -94,6 +96,7 @@ fn values(session: &Session, engine: &Engine, scope: ShowScope) -> Vec<(&'static
 }
 
 impl Session {
+    /// Has the response of the running statement held back and changed in this way.
     fn hold(&mut self, rendering: Rendering) {
         if let Some(running) = &mut self.work.running {
             running.rendering = Some(rendering);

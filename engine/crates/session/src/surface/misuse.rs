@@ -1,9 +1,10 @@
-//! Statements that fail. So the server itself reports the error, and its diagnostics contain it afterwards.
+//! Statements that fail, for errors of the engine's own. The server reports the error of such a statement itself, so its
+//! diagnostics contain it afterwards.
 
 use flavour::Flavour;
 use sql::Misuse;
 
-/// Returns a failing statement for a report whose rows cannot be chosen as demanded.
+/// Returns the text of a statement that fails with the error for this misuse of SHOW FQC. `text` is the client's text.
 pub fn statement(flavour: &Flavour, misuse: &Misuse, text: &[u8]) -> Vec<u8> {
     match misuse {
         Misuse::Syntax(at) => syntax_error(flavour, text, *at),
@@ -11,15 +12,15 @@ pub fn statement(flavour: &Flavour, misuse: &Misuse, text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns a statement that fails because of this unknown column.
+/// Returns the text of a statement that fails with the server's error for an unknown column of this name.
 pub fn unknown_column(name: &str) -> Vec<u8> {
     const LONGEST: usize = 63;
     let name: String = name.chars().take(LONGEST).collect::<String>().replace('`', "``");
     format!("SELECT 1 FROM (SELECT 1 AS `{name}_`) AS report WHERE `{name}` = 1").into_bytes()
 }
 
-/// Returns a statement with the same syntax error in the same line: the part of the text after the report's name is an error
-/// after this statement too. If there is no such part, the statement ends too early.
+/// Returns the text of a statement with the same syntax error in the same line: the part of the client's text after the
+/// report's name is an error after this statement too. If there is no such part, the statement ends too early.
 fn syntax_error(flavour: &Flavour, text: &[u8], at: Option<usize>) -> Vec<u8> {
     let (before, rest) = text.split_at(at.unwrap_or(text.len()));
     let whole = flavour.statements.process_test;
@@ -37,7 +38,8 @@ fn unsupported(flavour: &Flavour, what: &str) -> Vec<u8> {
     signal(flavour, "42000", flavour.errors.not_supported, &message)
 }
 
-/// Returns a statement that fails with this message. A server accepts at most 128 characters.
+/// Returns the text of a statement that fails with this message. A server accepts at most 128 characters, so the rest is cut
+/// off.
 pub fn refusal(flavour: &Flavour, message: &str) -> Vec<u8> {
     const LONGEST: usize = 128;
     const SIGNALLED: u32 = 1644;
@@ -45,7 +47,7 @@ pub fn refusal(flavour: &Flavour, message: &str) -> Vec<u8> {
     signal(flavour, "45000", SIGNALLED, &message)
 }
 
-/// Returns a SIGNAL statement. The message is written in hexadecimal, so that no setting can change its meaning.
+/// Returns the text of a SIGNAL statement. The message is written in hexadecimal, so that no setting can change its meaning.
 fn signal(flavour: &Flavour, state: &str, number: u32, message: &str) -> Vec<u8> {
     let digits: String = message.bytes().map(|byte| format!("{byte:02x}")).collect();
     let utf8 = flavour.catalogue.utf8;

@@ -14,8 +14,8 @@ use rows::{Rows, row};
 use sql::{FqcTopic, Selection};
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Returns the report as a result set. `Err`: a statement for the server that fails with the error of a report that
-/// cannot be given.
+/// Returns the response with the report that `SHOW FQC` asks for, filtered by `selection`. `Err`: the text of a
+/// statement to be sent to the server, which fails with the error that the client must get.
 pub fn build(session: &Session, engine: &Engine, topic: FqcTopic, selection: &Selection) -> Result<Vec<u8>, Vec<u8>> {
     let columns = columns(topic);
     let mut rows = match topic {
@@ -34,7 +34,7 @@ pub fn build(session: &Session, engine: &Engine, topic: FqcTopic, selection: &Se
     Ok(wire::surface::text_result(columns, &rows, session.identity.capabilities(), status))
 }
 
-/// The columns of a report. The control plane reads them, so they are part of docs/reference/engine.json.
+/// The names of a report's columns. The control plane reads them, so they are part of docs/reference/engine.json.
 fn columns(topic: FqcTopic) -> &'static [&'static str] {
     match topic {
         FqcTopic::Status => &["Item", "Value"],
@@ -67,7 +67,7 @@ fn status(session: &Session, engine: &Engine) -> Rows {
     ]
 }
 
-/// Says whether this session is served, and if not, what to do.
+/// A text for users that says whether this session is served, and if not, what to do.
 fn verdict(session: &Session, engine: &Engine) -> String {
     let settings = engine.settings();
     if settings.is_obstructed() && !settings.is_faulty() {
@@ -99,7 +99,7 @@ fn verdict(session: &Session, engine: &Engine) -> String {
     words.to_owned()
 }
 
-/// The report's rows, the most frequent reason first.
+/// The report's rows: how often each reason has occurred, the most frequent first.
 fn reasons(engine: &Engine) -> Rows {
     let counts = engine.counts();
     let reads = counts.hits.sum() + counts.misses.sum();

@@ -1,11 +1,12 @@
-//! What each kind of statement does: which cells it closes, whether it may commit, and what it leaves unchanged.
+//! What each kind of statement does: which version cells it closes, whether it may commit, and what it leaves unchanged.
 
 use flavour::Flavour;
 use sql::{Assignment, DdlScope, Flush, Kind, Show, Target, Xa};
 
-/// The cells that a statement of some kind closes when it arrives, besides those of tables that the server will report.
+/// The version cells that a statement of some kind closes when it arrives, besides those of tables that the server will report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Closing {
+    /// Set if the statement may change anything that results depend on, or what new sessions inherit.
     pub everything: bool,
     /// Set if the statement may flush tables, so that the server closes all of them. A running look-up of a table must end first.
     pub flushes: bool,
@@ -15,6 +16,7 @@ pub struct Closing {
     pub written: bool,
 }
 
+/// Returns what a statement of this kind closes before the server gets it.
 pub fn closing(flavour: &Flavour, kind: &Kind) -> Closing {
     let flushes = may_be_anything(kind) || *kind == Kind::Flush(Flush::Other);
     let defines = may_be_anything(kind) || matches!(kind, Kind::Ddl(DdlScope::Everything));
@@ -28,7 +30,7 @@ pub fn closing(flavour: &Flavour, kind: &Kind) -> Closing {
     Closing { everything, flushes, defines, written: everything || may_commit(kind) }
 }
 
-/// True if the text does not show what the statement runs, or is not parsed that far.
+/// True if the text does not show what the statement runs, or is not parsed that far. Such a statement may do anything.
 pub fn may_be_anything(kind: &Kind) -> bool {
     match kind {
         Kind::SetStatement(inner) | Kind::Executed(inner) => {
@@ -38,7 +40,7 @@ pub fn may_be_anything(kind: &Kind) -> bool {
     }
 }
 
-/// True if the current database may be another one afterwards, or none. A stored program that a read or write calls cannot choose
+/// True if the current database may be another one after the statement, or none. A stored program that a read or write calls cannot choose
 /// one.
 pub fn may_move(kind: &Kind) -> bool {
     !matches!(kind, Kind::Read(_) | Kind::Write | Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_))
@@ -67,6 +69,7 @@ fn leaves_transaction(kind: &Kind) -> bool {
         || matches!(kind, Kind::Use(_) | Kind::Kill | Kind::Empty | Kind::Harmless)
 }
 
+/// True if the statement may commit the open transaction.
 fn may_commit(kind: &Kind) -> bool {
     match kind {
         Kind::Set(assignments) => {
@@ -77,7 +80,7 @@ fn may_commit(kind: &Kind) -> bool {
     }
 }
 
-/// True if FOUND_ROWS() afterwards is certainly unchanged, or is the number of rows in the statement's own result. This does not
+/// True if FOUND_ROWS() after the statement is certainly unchanged, or is the number of rows in the statement's own result. This does not
 /// hold if the statement searches rows (see `Reading::searches`).
 pub fn leaves_found_rows(kind: &Kind) -> bool {
     let is_data = matches!(kind, Kind::Read(_) | Kind::Write);
@@ -102,7 +105,7 @@ pub fn may_run_others(kind: &Kind) -> bool {
     !matches!(kind, Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_) | Kind::Use(_) | Kind::Empty)
 }
 
-/// True if the server opens only what the text of such a statement names, and runs no triggers.
+/// True if the server opens only tables and views that the text of such a statement names, and runs no triggers.
 pub fn opens_what_it_names(kind: &Kind) -> bool {
     match kind {
         Kind::Show(show) => *show != Show::Other,

@@ -1,4 +1,5 @@
-//! Facts about a statement that follow from its text. Most of them hold for every statement of the same shape.
+//! Facts about a statement that follow from its text. Most of them hold for every statement of the same shape, that is, with other literals
+//! only.
 
 use crate::text::views::Views;
 use footprint::KeyColumn;
@@ -14,18 +15,19 @@ use std::sync::{Arc, PoisonError};
 /// may name it are examined.
 pub(crate) const SYSTEM: &[u8] = b"sys";
 
-/// Origin of the rows of a read.
+/// Which rows a read returns, compared with the rows that it has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scan {
     /// A single SELECT without aggregates, set operations or derived tables. The rows that it returns are rows that it has read.
     Single,
-    /// Like `Single`, with GROUP BY.
+    /// A single SELECT with GROUP BY. Each row that it returns stands for at least one row that it has read.
     Grouped,
-    /// Like `Single`, with aggregates: it returns a row even if it has read none.
+    /// A single SELECT with aggregates and without GROUP BY. It returns a row even if it has read none.
     Aggregated,
     Other,
 }
 
+/// Everything that the text of a statement shows. It is made once for each shape of text, and shared by all sessions.
 #[derive(Debug)]
 pub struct Reading {
     pub statement: Arc<Statement>,
@@ -44,7 +46,7 @@ pub struct Reading {
     names_view: AtomicU64,
     /// A text of this shape may name something of the cache.
     may_name_cache: bool,
-    /// The response to this write reports how many rows it has changed.
+    /// The response to this write reports how many rows it has really changed.
     counts_changes: bool,
     /// The shape itself. None if the reading belongs to one text.
     shape: Option<Arc<[u8]>>,
@@ -75,7 +77,7 @@ impl Reading {
         }
     }
 
-    /// The reading of a statement that may do anything.
+    /// The reading of a statement that may do anything, because its text is not known or not understood.
     pub fn opaque() -> Arc<Reading> {
         Arc::new(Reading::of(Statement {
             kind: Kind::Opaque,
@@ -86,7 +88,8 @@ impl Reading {
         }))
     }
 
-    /// The reading of an EXECUTE, whose own text does not show what it runs.
+    /// The reading of an EXECUTE in SQL, whose own text does not show what it runs: `statement` is the one that was prepared under the
+    /// name.
     pub fn executed(statement: &Statement) -> Arc<Reading> {
         let kind = Kind::Executed(Box::new(statement.clone()));
         Arc::new(Reading::of(Statement {
@@ -98,13 +101,13 @@ impl Reading {
         }))
     }
 
-    /// Has reads counted under this shape.
+    /// Sets the shape whose counters count reads with this text. No effect on other statements.
     pub(crate) fn counted(mut self, shape: &[u8]) -> Reading {
         self.digest = matches!(self.statement.kind, Kind::Read(_)).then(|| Arc::new(Digest::new(shape)));
         self
     }
 
-    /// Makes this the reading of all texts of this shape.
+    /// Makes this the reading of all texts of this shape, so that `placed` can answer for them.
     pub(crate) fn of_shape(mut self, shape: &Arc<[u8]>) -> Reading {
         self.shape = Some(shape.clone());
         self
@@ -129,6 +132,7 @@ impl Reading {
         }
     }
 
+    /// A copy for one session. The counter of references to its statement is touched by no other session.
     pub(crate) fn copy(&self) -> Reading {
         let (statement, digest) = (Arc::new((*self.statement).clone()), self.digest.clone());
         let names_view = AtomicU64::new(self.names_view.load(Ordering::Relaxed));
@@ -136,7 +140,7 @@ impl Reading {
         Reading { statement, digest, names_view, sources, shape, placed, ..*self }
     }
 
-    /// True if the response to this write reports how many rows it has changed, provided that the table uses InnoDB.
+    /// True if the response to this write reports how many rows it has really changed, provided that the table uses InnoDB.
     pub fn counts_changes(&self) -> bool {
         self.counts_changes
     }
@@ -156,21 +160,24 @@ impl Reading {
         placed
     }
 
+    /// True if the statement is a single SELECT that returns rows as it reads them, without aggregates, GROUP BY or set operations.
     pub fn is_single_scan(&self) -> bool {
         self.scan == Scan::Single
     }
 
-    /// True if all rows come from a single SELECT.
+    /// True if the statement is a read, and all its rows come from a single SELECT. False also if that is not certain.
     pub fn is_single_select(&self) -> bool {
         self.scan != Scan::Other
     }
 
-    /// True if every row that it returns is, or is grouped from, rows that it has read.
+    /// True if every row that the statement returns is, or is grouped from, rows that it has read. Then a result with rows shows that it
+    /// has read some.
     pub fn returns_what_it_reads(&self) -> bool {
         matches!(self.scan, Scan::Single | Scan::Grouped)
     }
 
-    /// True if FOUND_ROWS() is the number of rows in the result. An aggregate over no rows leaves FOUND_ROWS() as it was.
+    /// True if FOUND_ROWS() after the read is the number of rows in the result, which is `rows`. An aggregate over no rows leaves
+    /// FOUND_ROWS() as it was; `has_aggregated` says that there were some.
     pub fn shows_found(&self, rows: u64, has_aggregated: impl FnOnce() -> bool) -> bool {
         match self.scan {
             Scan::Single => !self.may_skip_rows,
@@ -180,15 +187,18 @@ impl Reading {
         }
     }
 
+    /// True if the text may name the schema `sys`, whose stored programs and triggers the engine does not know.
     pub fn names_system(&self) -> bool {
         self.names_system
     }
 
-    /// True if no text with this reading contains anything about the cache.
+    /// True if no text with this reading names a variable of the cache or one of its statements, so that the text can go to the server as
+    /// it is. False means only that it may.
     pub fn is_far_from_surface(&self) -> bool {
         !self.may_name_cache && self.holds_for_shape()
     }
 
+    /// True if the statement is no read but may search rows, and so set FOUND_ROWS() without a result that shows it.
     pub fn searches(&self) -> bool {
         self.searches
     }
@@ -199,16 +209,19 @@ impl Reading {
         matches!(self.statement.kind, Read(_) | Write | Begin(_) | Commit(_) | Rollback(_))
     }
 
+    /// The id of the shape that counts this read. For other statements, and for a read without a shape, the id of all shapes that have no
+    /// counters of their own.
     pub fn shape(&self, digests: &Digests) -> ShapeId {
         self.digest.as_ref().map_or(NOBODY, |digest| digests.find(digest.id, || sql::abbreviated(&digest.text)))
     }
 
-    /// The tables and views that a read may name. None if they cannot be derived from the text.
+    /// The tables and views that a read may name. None if they cannot be derived from the text, or if the statement is no read.
     pub fn sources(&self) -> Option<&[TableName]> {
         self.sources.as_deref()
     }
 
-    /// True if some word of the text is the name of a view. `text` is any text of this shape.
+    /// True if some word of the text is the name of a view. `text` is any text of this shape. The answer is remembered for the generation
+    /// of `views`.
     pub fn names_view(&self, views: &Views, text: &[u8], mode: LexMode) -> bool {
         let asked = (views.generation + 1) << 1;
         // Relaxed: the answer and the generation it holds for are in the same word.
@@ -222,6 +235,7 @@ impl Reading {
     }
 }
 
+/// True if a LIMIT with an offset may be in the text.
 fn may_skip_rows(text: &[u8]) -> bool {
     let text = text.to_ascii_lowercase();
     let position = |word: &[u8]| text.windows(word.len()).position(|part| part == word);

@@ -1,4 +1,5 @@
-//! Readings are made once for each shape and shared by all sessions.
+//! Readings, which are what the text of a statement shows. They are made once for each shape of text and shared by all
+//! sessions.
 
 use crate::text::reading::Reading;
 use crate::text::recent::Recent;
@@ -15,7 +16,7 @@ const SHARDS: usize = 16;
 
 type ByShape = HashMap<Arc<[u8]>, Arc<Reading>, RandomState>;
 
-/// The readings of all sessions by shape.
+/// The readings that all sessions share, by the shape of the text (the text with its literals replaced).
 pub struct Readings {
     seed: RandomState,
     shards: [RwLock<ByShape>; SHARDS],
@@ -28,7 +29,8 @@ impl Default for Readings {
 }
 
 impl Readings {
-    /// Returns the reading of a text. `recent` are the recent readings of the session.
+    /// Returns the reading of a text. `recent` are the recent readings of the session; afterwards it also holds the
+    /// shape of this text and the positions of its numbers.
     pub fn read(&self, text: &[u8], mode: LexMode, recent: &mut Recent) -> Arc<Reading> {
         recent.shape.clear();
         if !sql::shape_and_numbers(text, mode, &mut recent.shape, &mut recent.numbers) {
@@ -47,7 +49,8 @@ impl Readings {
         reading
     }
 
-    /// Returns the reading of a statement that is being prepared. Its literals are part of its shape.
+    /// Returns the reading of a statement that is being prepared. It is not shared, and its literals are part of its
+    /// shape.
     pub fn read_prepared(&self, text: &[u8], mode: LexMode) -> Arc<Reading> {
         Arc::new(Reading::new(text, mode).counted(text))
     }
@@ -58,6 +61,7 @@ fn find(shard: &RwLock<ByShape>, shape: &[u8]) -> Option<(Arc<[u8]>, Arc<Reading
     shard.get_key_value(shape).map(|(shape, reading)| (shape.clone(), reading.clone()))
 }
 
+/// Makes the reading of a new shape, and adds it to the shard if it holds for every text of the shape.
 fn make_known(shard: &RwLock<ByShape>, shape: &[u8], text: &[u8], mode: LexMode) -> (Arc<[u8]>, Arc<Reading>) {
     let shape: Arc<[u8]> = Arc::from(shape);
     let reading = Arc::new(Reading::new(text, mode).counted(&shape[1..]).of_shape(&shape));

@@ -10,18 +10,20 @@ use std::sync::Arc;
 /// Number of readings in one set. The latest is first.
 const WAYS: usize = 4;
 const LEAST_SETS: usize = 16;
-/// Enough for an application with some hundreds of statements.
+/// Largest number of sets: enough for an application with some hundreds of statements.
 const MOST_SETS: usize = 128;
 const MOST_OWN: usize = 64;
 
+/// The readings that one session has used recently, by the shape of their texts.
 #[derive(Default)]
 pub struct Recent {
     /// The shape of the text that is being parsed.
     pub(crate) shape: Vec<u8>,
-    /// The positions of its numbers, if it has a shape.
+    /// The positions of the numbers in the text that was parsed last, if it has a shape.
     pub(crate) numbers: sql::Numbers,
     /// The sets, one after the other. Empty before the first reading is kept.
     kept: Vec<Option<Kept>>,
+    /// Number of kept readings that are the session's own copies.
     own: usize,
 }
 
@@ -29,10 +31,13 @@ struct Kept {
     hash: usize,
     shape: Arc<[u8]>,
     reading: Arc<Reading>,
+    /// The reading is a copy that no other session uses.
     is_own: bool,
 }
 
 impl Recent {
+    /// Returns the kept reading of the shape in `shape`, whose hash this is. None if it is not kept. From its second use on, a
+    /// reading is replaced by a copy for this session, up to a limit.
     pub(crate) fn find(&mut self, hash: usize) -> Option<Arc<Reading>> {
         let set = self.set(hash);
         let mut kept = self.kept[set].iter_mut().flatten();
@@ -45,6 +50,7 @@ impl Recent {
         Some(kept.reading.clone())
     }
 
+    /// Keeps a reading as the latest of its set, and drops the oldest one if the set is full.
     pub(crate) fn keep(&mut self, hash: usize, shape: Arc<[u8]>, reading: Arc<Reading>) {
         if self.is_full(hash) {
             self.grow();

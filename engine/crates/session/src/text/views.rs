@@ -9,14 +9,14 @@ use sql::TableName;
 use std::collections::{HashMap, HashSet};
 use std::sync::{OnceLock, PoisonError};
 
-/// The name of a view and its schema.
+/// The name of a view and of its schema, as the server spells them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewName {
     pub db: Vec<u8>,
     pub name: Vec<u8>,
 }
 
-/// What matters in the definition of a view.
+/// The part of a view's definition that matters for caching.
 #[derive(Debug)]
 pub struct Definition {
     /// Why a result that is read from this view must not be kept. None if it may be.
@@ -25,25 +25,31 @@ pub struct Definition {
     pub views: Vec<ViewName>,
 }
 
+/// The names of all views in one generation of the catalogue (a period in which nothing is defined, altered or dropped), and
+/// the definitions that have been looked up so far.
 #[derive(Default)]
 pub struct Views {
+    /// The generation of the catalogue in which the names were read.
     pub generation: u64,
     /// The server ignores the case of names, also of letters beyond ASCII.
     folds_case: bool,
     known: HashMap<Vec<u8>, View>,
     /// The names without their schemas, in ASCII lower case.
     names: HashSet<Vec<u8>>,
+    /// Views whose definitions the host has yet to look up.
     asked: Mutex<Vec<ViewName>>,
 }
 
 struct View {
     name: ViewName,
+    /// Empty before the definition was looked up.
     definition: OnceLock<Definition>,
 }
 
-/// Whether a read reads views.
+/// Whether a read reads views, and whether its result may be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
+    /// It reads no view.
     Tables,
     /// It reads views, and none of them forbids keeping the result.
     Views,
@@ -52,7 +58,8 @@ pub enum Reads {
 }
 
 impl Views {
-    /// `views` are all views but those of system schemas.
+    /// The names in `views`, which must be all views but those of system schemas, as they were in this generation of the
+    /// catalogue. `folds_case` says that the server ignores the case of names.
     pub fn new(generation: u64, folds_case: bool, views: impl IntoIterator<Item = ViewName>) -> Views {
         let mut all = Views { generation, folds_case, ..Views::default() };
         for name in views {
@@ -62,16 +69,18 @@ impl Views {
         all
     }
 
-    /// True if this may be the name of a view. `name` has no schema and is in ASCII lower case.
+    /// True if this may be the name of a view in some schema. `name` has no schema and is in ASCII lower case.
     pub fn may_be_view(&self, name: &[u8]) -> bool {
         self.names.contains(name) || self.folds_case && !name.is_ascii()
     }
 
+    /// True if there are no views, apart from those of system schemas.
     pub fn are_none(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// Whether a read of these tables and views reads views. `sources` is none if the names are not known.
+    /// Whether a read of these tables and views reads views. `sources` is None if the names are not known, and `database` is
+    /// the one of unqualified names. If a definition is needed that is not known yet, the host is asked for it.
     pub fn read_by(&self, sources: Option<&[TableName]>, database: &[u8]) -> Reads {
         if self.are_none() {
             return Reads::Tables;
@@ -88,7 +97,7 @@ impl Views {
         self.judge(met)
     }
 
-    /// The views among the names in the definition of a view of this schema. None if that is not certain.
+    /// The views among the names in the definition of a view, whose schema is `schema`. None if that is not certain.
     pub fn among(&self, sources: &[TableName], schema: &[u8]) -> Option<Vec<ViewName>> {
         let mut met = Vec::new();
         for source in sources {
@@ -99,7 +108,7 @@ impl Views {
         Some(met.into_iter().map(|view| view.name.clone()).collect())
     }
 
-    /// Checks these views, and the views that they read.
+    /// Checks these views, and the views that they read. Asks the host for the first definition that is not known yet.
     fn judge<'a>(&'a self, mut met: Vec<&'a View>) -> Reads {
         if met.is_empty() {
             return Reads::Tables;
@@ -121,6 +130,7 @@ impl Views {
         Reads::Views
     }
 
+    /// Adds the view of this name, if there is one and it is not in the list yet.
     fn meet<'a>(&'a self, db: &[u8], name: &[u8], met: &mut Vec<&'a View>) {
         if let Some(view) = self.known.get(&self.key(db, name))
             && !met.iter().any(|other| std::ptr::eq(*other, view))
@@ -129,7 +139,7 @@ impl Views {
         }
     }
 
-    /// True if it is certain which views this name can mean.
+    /// True if it is certain which views this name can mean. It is not where the server folds the case of letters beyond ASCII.
     fn is_told(&self, name: &[u8]) -> bool {
         !self.folds_case || name.is_ascii()
     }
@@ -149,15 +159,17 @@ impl Views {
         }
     }
 
-    /// Takes the views whose definitions must be looked up.
+    /// Returns the views whose definitions the host must look up, and removes them from the list.
     pub fn take_asked(&self) -> Vec<ViewName> {
         std::mem::take(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// True if the definition of this view need not be looked up: it is known, or there is no such view.
     pub fn is_settled(&self, name: &ViewName) -> bool {
         self.known.get(&self.key(&name.db, &name.name)).is_none_or(|view| view.definition.get().is_some())
     }
 
+    /// Notes the definition of a view, as it was looked up in this generation of the catalogue. Only the first one counts.
     pub fn settle(&self, name: &ViewName, definition: Definition) {
         if let Some(view) = self.known.get(&self.key(&name.db, &name.name)) {
             let _ = view.definition.set(definition);

@@ -8,26 +8,30 @@ use crate::reason::Own;
 use crate::transaction::state::{Isolation, Snapshot, Transaction};
 use cache::{CellId, Stamp, Versions};
 
-/// Whether a stored result may be served now.
+/// Whether a stored result may be served now, and what the engine has to do first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
+    /// The result may be served at once.
     Serve,
-    /// The server must begin the transaction first. Then the read is tried again.
+    /// The server must begin the transaction first. The engine sends a BEGIN, and then the read is tried again.
     Begin,
-    /// The server must begin the transaction with an open snapshot first.
+    /// The server must begin the transaction with an open snapshot first. Then the read is tried again.
     OpenSnapshot,
+    /// The server must run the read, for this reason.
     Refuse(Own),
 }
 
 impl Transaction {
-    /// True if the client's BEGIN was deferred, or if autocommit is off and the next read begins a transaction.
+    /// True if the engine may begin the transaction now: the client's BEGIN was deferred, or autocommit is off and the next read begins
+    /// one.
     fn is_due(&self) -> bool {
         let begins_with_read = !self.autocommit && !self.is_open && !self.is_doubtful && !self.may_have_savepoints;
         self.deferred_begin.is_some() || begins_with_read
     }
 
-    /// Decides whether a stored result may be served. `opens_snapshot` says that running this read would certainly open the server's
-    /// snapshot, and that the engine may open it instead.
+    /// Decides whether a stored result may be served in the session's transaction. `cells` are what the result depends on; the caller has
+    /// checked that it is current. `opens_snapshot` says that running this read would certainly open the server's snapshot, and that the
+    /// engine may open it instead.
     pub fn admit(&self, versions: &Versions, cells: &[CellId], opens_snapshot: bool) -> Admission {
         use Admission::{Begin, OpenSnapshot, Refuse, Serve};
         if self.is_branch {
@@ -64,9 +68,9 @@ impl Transaction {
         }
     }
 
-    /// In the open transaction, a near cache may serve results that have not changed since this stamp. None if it may serve nothing. The
-    /// conditions are those of `admit`, with one more: the transaction has written nothing, because a near cache does not know which tables
-    /// were written.
+    /// The stamp that bounds what a near cache may serve in the open transaction: results that have not changed since. `u64::MAX` if each
+    /// read has a snapshot of its own. None if it may serve nothing. Unlike `admit`, this refuses any transaction that has written
+    /// something, because a near cache does not know which tables were written.
     pub fn snapshot_beside(&self) -> Option<Stamp> {
         let may_serve = self.has_begun() && !self.is_branch && !self.is_unseen && self.written.is_empty();
         match (self.isolation, self.snapshot) {
@@ -77,7 +81,8 @@ impl Transaction {
         }
     }
 
-    /// The stamp for the result that the server is about to compute. `Err`: why it must not be stored.
+    /// The stamp for the result that the server is about to compute: the result will contain all changes up to that stamp. `now` is the
+    /// current stamp. `Err`: why the result must not be stored.
     pub fn stamp(&self, now: Stamp) -> Result<Stamp, Own> {
         match self.isolation {
             Isolation::ReadUncommitted => Err(Own::Isolation),

@@ -8,7 +8,7 @@ use sql::{Kind, Xa};
 use wire::{Outcome, status};
 
 impl Transaction {
-    /// Takes the status flags of a response.
+    /// Takes the status flags of a response: whether a transaction is open, and whether autocommit is on.
     pub fn take_flags(&mut self, flags: u16) {
         self.status = flags;
         let was_open = std::mem::replace(&mut self.is_open, flags & status::IN_TRANS != 0);
@@ -19,7 +19,7 @@ impl Transaction {
     }
 
     /// Called after an error, whose packet has no flags. The failed statement may have started or ended a transaction;
-    /// `has_begun` says whether one that was started explicitly is open now.
+    /// `has_begun` is the server's report whether one that was started explicitly is open now.
     pub fn take_begun(&mut self, has_begun: bool) {
         if !self.autocommit {
             return self.is_doubtful = !self.is_open;
@@ -36,7 +36,8 @@ impl Transaction {
         }
     }
 
-    /// Updates whether SET TRANSACTION is pending. The next transaction that ends has used it up.
+    /// Called at the end of a statement. Updates whether a SET TRANSACTION for the next transaction is pending. The next
+    /// transaction that ends has used it up.
     pub fn note_set_once(&mut self, running: &Running, has_failed: bool) {
         let Effect::Statement(statement) = &running.effect else { return };
         let ends_one = match &statement.kind {
@@ -57,8 +58,8 @@ impl Transaction {
         }
     }
 
-    /// Updates whether there may be savepoints. They last until their transaction ends. With autocommit off they may exist
-    /// before the transaction begins.
+    /// Called at the end of a statement. Updates whether there may be savepoints. They last until their transaction ends. With
+    /// autocommit off they may exist before the transaction begins.
     pub fn note_savepoints(&mut self, running: &Running, has_failed: bool) {
         match running.kind() {
             Some(Kind::Begin(_) | Kind::Commit(_) | Kind::Rollback(_)) if !has_failed => {
@@ -70,8 +71,8 @@ impl Transaction {
         }
     }
 
-    /// Updates whether an XA transaction is open. It lasts as long as the server reports an open transaction. An error packet
-    /// reports nothing.
+    /// Called at the end of a statement. Updates whether an XA transaction is open. It lasts as long as the server reports an
+    /// open transaction.
     pub fn note_branch(&mut self, running: &Running, has_failed: bool) {
         let kind = running.kind();
         let may_begin = kind.is_some_and(|kind| matches!(kind, Kind::Xa(_) | Kind::Call) || may_be_anything(kind));
@@ -80,6 +81,8 @@ impl Transaction {
         self.is_own_branch = self.is_open && !has_failed && (begins || self.is_own_branch);
     }
 
+    /// Updates what is known of the transaction's snapshot at the end of a command. `was_open` says that a transaction was open
+    /// before it, or may have been.
     pub fn note_snapshot(&mut self, running: &Running, outcome: &Outcome, was_open: bool, has_failed: bool) {
         if let Purpose::OpenSnapshot(moment) = running.purpose {
             self.snapshot = if has_failed { Snapshot::Unknown } else { Snapshot::Open(moment) };

@@ -20,7 +20,7 @@ pub const COLUMNS: [&str; 8] = [
     "Invalidations_avoided",
 ];
 
-/// Number and size of the stored results of a table, and the number of hits on them.
+/// Number and size of the stored results of a table that may still be served, and the number of hits on its results.
 #[derive(Default)]
 struct Held {
     entries: u64,
@@ -44,11 +44,13 @@ pub fn rows(engine: &Engine) -> Rows {
     tables.iter().map(row).collect()
 }
 
+/// How often the table was read and written on the server.
 fn count(table: &Table) -> (u64, u64) {
     // Relaxed: counts order nothing.
     (table.reads.load(Ordering::Relaxed), table.writes.load(Ordering::Relaxed))
 }
 
+/// The stored results that may still be served, summed up for each table. The key is the table's cell of any change.
 fn held(engine: &Engine) -> HashMap<CellId, Held> {
     let mut held: HashMap<CellId, Held> = HashMap::new();
     engine.cache().visit(&cache::pin(), |entry| {
