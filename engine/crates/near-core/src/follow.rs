@@ -122,7 +122,8 @@ impl Follower {
         self.begun - std::mem::replace(&mut self.taken, self.begun)
     }
 
-    /// Returns the number of commands that the client has begun to send to the server since it logged in.
+    /// Returns the number of commands that the client has sent to the server since it logged in. A command counts from its first
+    /// packet on.
     pub fn commands_begun(&self) -> usize {
         self.begun
     }

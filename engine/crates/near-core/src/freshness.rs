@@ -37,7 +37,7 @@ pub struct Arrival<'a> {
     pub now_ns: u64,
 }
 
-/// What becomes of bytes that have arrived.
+/// The decision on bytes that have arrived.
 pub enum Verdict {
     /// The client gets this result, and the server gets nothing.
     Serve(Served),

@@ -23,6 +23,7 @@ pub struct Published(Mutex<State>);
 
 struct State {
     writer: Writer<Map>,
+    /// The attachment whose results may be served there. None: nothing is served.
     attachment: Option<Attachment>,
     /// The context numbers that were assigned here to identities, for servers that assign none.
     contexts: HashMap<Whose, u64>,
@@ -48,7 +49,7 @@ const EVERYTHING: u32 = 0;
 /// next reads in the same contexts. A context is a number for everything except the read itself that can change a result.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
-    /// The attachment under which the contexts are valid.
+    /// The attachment for which the contexts are valid.
     pub attachment: Attachment,
     /// The context of queries as text.
     pub text: Context,
@@ -56,7 +57,7 @@ pub struct Standing {
     pub binary: Context,
     /// Results with an earlier stamp must not be served on this connection.
     pub since: u64,
-    /// The prepared statement, if the read was an execution.
+    /// The prepared statement, if the read that was served is an execution of one.
     pub statement: Option<Statement>,
 }
 
@@ -78,8 +79,11 @@ impl Standing {
 /// A read that is being served here, with the result that was found for it.
 pub struct Served<'a> {
     pub standing: &'a Standing,
+    /// The payload of the command.
     pub payload: &'a [u8],
+    /// Whether the statement aggregates rows.
     pub aggregates: Aggregates,
+    /// The capabilities of the connection.
     pub capabilities: u64,
     pub result: Kept<'a>,
 }
@@ -107,9 +111,9 @@ pub struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Makes the read's result available to other processes, and returns the contexts for the connection. Results with a stamp
-    /// earlier than `since` may not be served on it. Returns none if the attachment has changed. The caller keeps the attachment
-    /// from changing during the call.
+    /// Makes the read's result available to other processes, and returns the contexts for the connection. `whose` identifies the
+    /// sessions that get the same results, and results with a stamp earlier than `since` must not be served on this connection.
+    /// Returns none if `attachment` is no longer the present one. The caller keeps the attachment from changing during the call.
     pub fn publish(
         &self,
         attachment: Attachment,
@@ -298,9 +302,9 @@ pub struct Entered {
 
 impl Entered {
     /// Notes the contexts in which the client is being served. The client has sent `received` bytes since its login, and with
-    /// this answer gets `shown` bytes; other processes serve it only while both counts are unchanged except for their own
-    /// answers. They serve nothing after the time `until`, in nanoseconds, because the server has to see a command then. Does
-    /// nothing if the attachment has changed.
+    /// this answer gets `shown` bytes; other processes serve it only while these counts are still right. They serve nothing after
+    /// the time `until`, in nanoseconds, because the server has to see a command then. Does nothing if the attachment has
+    /// changed.
     pub fn serve(&self, standing: &Standing, [received, shown]: [u64; 2], until: u64) {
         let Standing { attachment, text, binary, since, statement } = *standing;
         let mut state = self.published.state();

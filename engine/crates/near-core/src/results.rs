@@ -55,7 +55,7 @@ impl Results {
         Results::published(size, None)
     }
 
-    /// Like [`new`](Self::new), with memory from which other processes answer reads.
+    /// Like [`new`](Self::new), with memory that other processes read results from.
     pub fn published(size: u64, published: Option<Arc<Published>>) -> Results {
         let most_on_their_way = size / ON_THEIR_WAY;
         Results {

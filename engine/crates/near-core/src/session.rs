@@ -31,7 +31,7 @@ const SEEN_EVERY_NS: u64 = 10_000_000_000;
 const MOST_NOTED: u64 = 100_000_000;
 const NOT_SUPPORTED: u16 = 1235;
 
-/// What the caller of [`Session`] must do with bytes of the client.
+/// Says what the caller of [`Session`] must do with bytes of the client.
 pub enum Then {
     /// The bytes go to the server unchanged.
     Pass,
@@ -50,7 +50,6 @@ enum Leaves {
     /// Nothing follows from the command's answer.
     #[default]
     Unknown,
-    /// It sets the number of its own rows.
     Own,
     /// It sets the number of its own rows. The unseen read before it was dropped, because the command replaces it.
     InPlace,
@@ -123,8 +122,8 @@ pub struct Session {
     /// The read that memory has an answer for and that goes to the server nevertheless, because the operator lets the program
     /// only observe. The two answers are compared.
     trial: Option<Trial>,
-    /// The connection's place in the mapped memory, from which a library in the client's process answers reads. None if only the
-    /// near cache answers them.
+    /// The connection's place in the mapped memory, where a library in the client's process finds answers to reads. None if only
+    /// the near cache answers them.
     shared: Option<Shared>,
 }
 
@@ -813,7 +812,7 @@ mod tests {
         place: mapped::Place,
     }
 
-    /// The check of the greeting that the client got, by which another process finds the connection.
+    /// The check of the greeting that the client got. Another process finds the connection by this value.
     const SHOWN_GREETING: u64 = 11;
 
     /// Returns a connection of an attached near cache that shares its results, and a process that maps them.

@@ -36,7 +36,7 @@ pub type Stored = (Vec<u8>, u64);
 
 /// An empty place in the store that is reserved for the answer to one read. If it is dropped, it stays empty.
 pub trait Place: Send {
-    /// Puts the answer into the place. Does not wait, and does not tell whether the store has accepted it.
+    /// Puts the answer into the place. Does not wait; whether the store has accepted the answer remains unknown.
     fn fill(self: Box<Self>, answer: &[u8], rows: u64);
 }
 

@@ -94,7 +94,7 @@ impl Observed {
 }
 
 impl Uses {
-    /// Returns the number of the statement's shape, that is, its text without literals. [`NOBODY`] if the text cannot be parsed.
+    /// Returns the number of the statement's shape, that is, its text without literals. Zero if the text cannot be parsed.
     pub fn of_query(&self, text: &[u8], mode: LexMode) -> ShapeId {
         let mut shape = Vec::new();
         if sql::shape(text, mode, &mut shape) { self.of_shape(&shape[1..]) } else { NOBODY }
