@@ -14,6 +14,7 @@ const LAYOUT: Layout = Layout::new(1, 0, 5);
 const EVERYTHING: u32 = 0;
 const FOREVER: u64 = u64::MAX;
 
+/// Memory that the writer and the readers of a model share.
 #[derive(Clone)]
 struct Memory(Arc<Vec<mapped::AtomicU64>>);
 
@@ -23,6 +24,7 @@ impl AsRef<[mapped::AtomicU64]> for Memory {
     }
 }
 
+/// Returns memory for [`LAYOUT`] that is all zeros.
 fn memory() -> Memory {
     Memory(Arc::new((0..LAYOUT.words()).map(|_| mapped::AtomicU64::new(0)).collect()))
 }
@@ -31,11 +33,13 @@ fn key(text: &[u8]) -> Key<'_> {
     Key { context: 1, parts: [text, b""] }
 }
 
-/// The number of rows equals the first byte of the value, so that a record made of two halves would be noticed.
+/// Returns a record for ever whose number of rows equals the first byte of the value, so that a record made of two halves would be
+/// noticed.
 fn record(value: &[u8], stamp: u64) -> Record<'_> {
     Record { stamp, until: FOREVER, rows: u64::from(value[0]), flags: 0, cells: &[], value }
 }
 
+/// Returns a writer with an endless lease.
 fn attached(memory: &Memory) -> Writer<Memory> {
     let mut writer = Writer::new(memory.clone(), LAYOUT, 7).expect("it is large enough");
     writer.attach();
@@ -43,12 +47,14 @@ fn attached(memory: &Memory) -> Writer<Memory> {
     writer
 }
 
+/// Runs the model under every interleaving with at most this many preemptions.
 fn explore(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.check(model);
 }
 
+/// Returns the first byte of the value that is found for this text.
 fn found(reader: &mut Reader<Memory>, text: &[u8], clock: impl FnOnce() -> u64) -> Option<u8> {
     let mut value = Vec::new();
     let found = reader.find(&key(text), clock, &mut value).ok()?;

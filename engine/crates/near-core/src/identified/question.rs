@@ -88,8 +88,8 @@ pub fn asks_for(flavour: &Flavour, name: &[u8]) -> bool {
         || unwanted(flavour).iter().any(|habit| habit.hangs_on(name))
 }
 
-/// Evaluates the values in the answer to [`question`]. `beside` contains further values that distinguish the session, such as the
-/// server's address. Returns none if nothing may be stored or served in this session.
+/// Evaluates the values in the answer to [`question`]. The last argument contains further values that distinguish the session,
+/// such as the server's address. Returns none if nothing may be stored or served in this session.
 pub fn known(flavour: &'static Flavour, values: &[Vec<u8>], beside: &[&[u8]]) -> Option<Known> {
     let [account, database, sql_mode, charset, server, ..] = values else { return None };
     let habits = unwanted(flavour);

@@ -191,8 +191,8 @@ impl State {
     }
 
     /// Takes the values in the answer to the last question about the session; none if the answer is not understood, so that
-    /// nothing may be stored or served. `beside` contains further values that distinguish the session. An answer that came too
-    /// late, because settings may have changed since the question, counts as not understood.
+    /// nothing may be stored or served. The last argument contains further values that distinguish the session. An answer that
+    /// came too late, because settings may have changed since the question, counts as not understood.
     pub fn learn(&mut self, values: Option<&[Vec<u8>]>, beside: &[&[u8]]) {
         let set: Vec<&[u8]> = self.set.iter().flat_map(|(name, value)| [name.as_slice(), value]).collect();
         let of_question = self.asked.unwrap_or_default();
