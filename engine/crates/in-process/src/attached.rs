@@ -49,7 +49,7 @@ pub fn now() -> u64 {
 }
 
 /// Returns a reader of the near cache's memory. None if this process does not have the memory yet. It is then requested, once a second at
-/// most; so a later call may succeed. Does not wait.
+/// most, so a later call may succeed. Does not wait.
 pub fn reader() -> Option<Reader<Shared>> {
     let now = now();
     ATTACHED.with(|attached| {

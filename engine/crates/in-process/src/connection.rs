@@ -22,8 +22,8 @@ enum Phase<M> {
     Commands { token: u64, reader: Option<Reader<M>>, place: Option<Place>, prepared: Prepared },
 }
 
-/// A connection of the application to a server or to a near cache. It is told about all bytes that pass, and answers reads from the near
-/// cache's memory.
+/// A connection of the application to a server or to a near cache. It takes all bytes that pass, and answers reads from the near cache's
+/// memory.
 pub struct Connection<M> {
     phase: Phase<M>,
     /// The number of bytes that were sent since the login, including notes to the near cache.

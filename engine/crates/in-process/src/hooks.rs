@@ -41,7 +41,7 @@ fn errno() -> *mut c_int {
     unsafe { libc::__errno_location() }
 }
 
-/// Runs work that the caller has not asked for, and leaves its errno as it was.
+/// Runs work that the application has not asked for, and leaves errno as it was.
 fn quietly<T>(work: impl FnOnce() -> T) -> T {
     // SAFETY: errno belongs to this thread.
     let before = unsafe { *errno() };
@@ -51,7 +51,8 @@ fn quietly<T>(work: impl FnOnce() -> T) -> T {
     outcome
 }
 
-/// Stops following the connection if the outcome is that it cannot be followed.
+/// Stops following the connection at `fd` if the outcome is that it cannot be followed. None stands for a connection that is not followed
+/// anyway.
 fn heed(fd: c_int, outcome: Option<Result<(), Foreign>>) {
     if outcome == Some(Err(Foreign)) {
         table::forget(fd);
@@ -94,7 +95,7 @@ unsafe fn gathered(parts: *const iovec, count: usize) -> Option<Vec<u8>> {
     Some(all)
 }
 
-/// Answers `bytes` here if they are a read with a result in memory; the caller is then told that all were sent. Otherwise sends them by
+/// Answers `bytes` here if they are a read with a result in memory; the caller then learns that all were sent. Otherwise sends them by
 /// `call`, after the note that the near cache needs. `flags` are those of send(2).
 fn sending(fd: c_int, bytes: &[u8], flags: c_int, call: impl FnOnce() -> ssize_t) -> ssize_t {
     if !table::is_followed(fd) {

@@ -18,7 +18,7 @@ pub struct Foreign;
 pub struct Login {
     /// The bytes of the greeting so far.
     greeting: Vec<u8>,
-    /// The check ([`feed::check_of`]) of the greeting, once it is complete. It identifies the connection in the near cache's memory.
+    /// The hash ([`feed::check_of`]) of the greeting, once it is complete. It identifies the connection in the near cache's memory.
     token: Option<u64>,
     client: Pieces,
     server: Pieces,

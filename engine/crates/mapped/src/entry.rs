@@ -15,8 +15,8 @@ pub struct Key<'a> {
     pub parts: [&'a [u8]; 2],
 }
 
-/// A result with its dependencies. It may be served while no cell in `cells`, nor cell 0, is closed or has a version after `stamp`, and
-/// until the moment `until`.
+/// A result with its dependencies. Each is a cell: a table, some rows, or (cell 0) everything. The result may be served until the time
+/// `until`, while neither cell 0 nor a cell in `cells` is closed, that is, being changed, or has a version after `stamp`.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
     /// The version up to which all changes are included in the result.

@@ -123,19 +123,23 @@ impl Layout {
     }
 }
 
-/// A word of the index. Zero means no result, because the ring's first position is never used.
+/// A word of the index: bits of a result's hash, and its position in the ring. Zero means no result, because the ring's first position is
+/// never used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot(pub u64);
 
 impl Slot {
+    /// Returns the slot for a result with this hash at this position of the ring.
     pub fn of(hash: u64, position: u64) -> Slot {
         Slot(tag(hash) << POSITION_BITS | position)
     }
 
+    /// Returns true if the slot may be that of a result with this hash.
     pub fn is_for(self, hash: u64) -> bool {
         self.0 != 0 && self.0 >> POSITION_BITS == tag(hash)
     }
 
+    /// Returns the position of the result in the ring.
     pub fn position(self) -> u64 {
         self.0 & ((1 << POSITION_BITS) - 1)
     }

@@ -8,13 +8,13 @@ use crate::sync::{AtomicU64, Ordering, fence};
 /// readers have answered are not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Connection {
-    /// Identifies the connection: the check of the greeting that the client got. Zero: the place is free.
+    /// Identifies the connection: the hash of the greeting that the client got. Zero: the place is free.
     pub token: u64,
     /// The number of bytes that the writer has received from the client, after the login.
     pub received: u64,
     /// The number of bytes that the writer has sent to the client, after the login.
     pub shown: u64,
-    /// Results with an earlier stamp must not be served to this connection.
+    /// Results with an earlier stamp, that is, version or time of reading, must not be served to this connection.
     pub since: u64,
     /// The context of the results for queries as text.
     pub text: Context,

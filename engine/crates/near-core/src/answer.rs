@@ -16,6 +16,7 @@ pub struct Answer {
     pub bytes: Vec<u8>,
     /// The number of rows, once the answer is complete.
     pub rows: u64,
+    /// True once the last bytes of the answer were taken.
     pub is_complete: bool,
     /// The offsets of the status flags in the complete answer.
     places: Option<Places>,

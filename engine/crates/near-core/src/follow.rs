@@ -146,7 +146,7 @@ impl Follower {
     }
 
     /// Returns true if the server may hold warnings that the client can ask for: an answer had warnings or was an error, and
-    /// since then no hidden command was answered without.
+    /// since then no hidden command was answered without warnings.
     pub fn has_warned(&self) -> bool {
         self.has_warned
     }

@@ -59,9 +59,10 @@ const FURTHER_QUESTION: u64 = u64::MAX;
 pub struct Agreed {
     /// The connection's number on the server, from its greeting.
     pub number: u32,
-    /// The check ([`feed::check_of`]) of the server's greeting.
+    /// The hash ([`feed::check_of`]) of the server's greeting.
     pub greeting: u64,
-    /// The check of the greeting that the client got. None if the client uses TLS, so that other processes cannot serve it.
+    /// The hash ([`feed::check_of`]) of the greeting that the client got. None if the client uses TLS, so that other processes
+    /// cannot serve it.
     pub shown_greeting: Option<u64>,
     /// The server's version, from its greeting.
     pub version: Vec<u8>,

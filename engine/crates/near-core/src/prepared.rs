@@ -54,7 +54,8 @@ impl Given {
         Some(Given { history: digest::of([&self.history, types.as_flattened()].into_iter()), types })
     }
 }
-/// A session context: an attachment, and the server's number for everything except the read itself that can change a result.
+/// A session context: the attachment to a server's feed, and the server's number for everything except the read itself that can
+/// change a result.
 pub type Under = (Attachment, u64);
 
 /// The prepared statements of one connection, and the parameter types that the server has for each. The caller passes it every

@@ -23,7 +23,8 @@ pub struct Published(Mutex<State>);
 
 struct State {
     writer: Writer<Map>,
-    /// The attachment whose results may be served there. None: nothing is served.
+    /// The attachment (one use of a server's feed, of its log, or of rules) whose results may be served there. None: nothing is
+    /// served.
     attachment: Option<Attachment>,
     /// The context numbers that were assigned here to identities, for servers that assign none.
     contexts: HashMap<Whose, u64>,
@@ -33,9 +34,10 @@ struct State {
 /// Identifies sessions that get the same results. Its bytes have no meaning here.
 pub type Whose = [u8; 40];
 
-/// The first part of attachments to a binary log. Attachments to a server's feed have other first parts.
+/// The first half of an [`Attachment`] that stands for following a binary log. Attachments to a server's feed have other first
+/// halves.
 pub const BY_LOG: u64 = u64::MAX - 1;
-/// The first part of attachments by rules. The second part is the number of the settings.
+/// The first half of an [`Attachment`] that stands for serving by rules. The second half is the number of the settings.
 pub const BY_RULES: u64 = u64::MAX;
 /// The time in nanoseconds for which other processes may serve results by rules or by a log before this program must renew its
 /// permission. It is limited because this program may have ended.
@@ -49,13 +51,13 @@ const EVERYTHING: u32 = 0;
 /// next reads in the same contexts. A context is a number for everything except the read itself that can change a result.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing {
-    /// The attachment for which the contexts are valid.
+    /// The attachment (one use of a server's feed, of its log, or of rules) for which the contexts are valid.
     pub attachment: Attachment,
     /// The context of queries as text.
     pub text: Context,
     /// The context of executions of prepared statements.
     pub binary: Context,
-    /// Results with an earlier stamp must not be served on this connection.
+    /// Results with an earlier stamp, that is, version or time of reading, must not be served on this connection.
     pub since: u64,
     /// The prepared statement, if the read that was served is an execution of one.
     pub statement: Option<Statement>,
@@ -201,8 +203,8 @@ impl Published {
         }
     }
 
-    /// From now on, other processes serve no results with a stamp earlier than `stamp`. This has an effect only if they serve by
-    /// rules.
+    /// From now on, other processes serve no results with a stamp earlier than `stamp`, a time of reading in microseconds. This
+    /// has an effect only if they serve by rules.
     pub fn outdate(&self, stamp: u64) {
         let mut state = self.state();
         if state.is_by_rules() {
@@ -235,7 +237,7 @@ impl Published {
         state.writer.put(&key, &Record { stamp, until, rows, flags: 0, cells, value: entry.value() });
     }
 
-    /// Reserves a place for a connection, which other processes may then serve. None if there is no room. `greeting` is the check
+    /// Reserves a place for a connection, which other processes may then serve. None if there is no room. `greeting` is the hash
     /// ([`feed::check_of`]) of the greeting that the client got; it identifies the connection.
     pub fn enter(self: &Arc<Self>, greeting: u64) -> Option<Entered> {
         let place = self.state().writer.enter(greeting)?;

@@ -177,6 +177,7 @@ impl Results {
         self.cache.budget()
     }
 
+    /// Returns the cache's own figures.
     pub fn stats(&self) -> Stats {
         self.cache.stats()
     }
@@ -220,14 +221,15 @@ impl View<'_> {
         self.near.may_serve(attachment, std::iter::empty(), stamp, now)
     }
 
-    /// Returns true if there is a result for this key (see [`Results::store`]) that may be served at the time `now`.
+    /// Returns true if there is a result for this key (see [`Results::store`]) in the session context `context` that may be
+    /// served at the time `now`.
     pub fn has(&self, attachment: Attachment, context: u64, payload: &[u8], now: u64) -> bool {
         self.look_up(attachment, context, payload, |_, entry| {
             entry.is_some_and(|entry| self.near.may_serve(attachment, cells(entry), entry.stamp().0, now))
         })
     }
 
-    /// Returns true if there is a result for this key, whether it may be served or not.
+    /// Returns true if there is a result for this key in the session context `context`, whether it may be served or not.
     pub fn remembers(&self, attachment: Attachment, context: u64, payload: &[u8]) -> bool {
         self.look_up(attachment, context, payload, |_, entry| entry.is_some())
     }

@@ -171,7 +171,7 @@ impl Session {
     }
 
     /// Lets a library in the client's process answer reads of this connection as well. Without mapped memory, or without room in
-    /// it, this does nothing. `greeting` is the check ([`feed::check_of`]) of the greeting that the client got; by this value the
+    /// it, this does nothing. `greeting` is the hash ([`feed::check_of`]) of the greeting that the client got; by this value the
     /// library finds the connection. To be called before any bytes are passed to this session, and only if the client does not
     /// use TLS.
     pub fn share(&mut self, greeting: u64) {
@@ -812,7 +812,7 @@ mod tests {
         place: mapped::Place,
     }
 
-    /// The check of the greeting that the client got. Another process finds the connection by this value.
+    /// The hash of the greeting that the client got. Another process finds the connection by this value.
     const SHOWN_GREETING: u64 = 11;
 
     /// Returns a connection of an attached near cache that shares its results, and a process that maps them.

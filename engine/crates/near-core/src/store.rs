@@ -42,15 +42,16 @@ pub trait Place: Send {
 
 /// A store on other machines, such as memcached, that several near caches share. No method blocks.
 pub trait Store: Send + Sync {
-    /// Looks for an answer with this key that is no older than `ttl`. The wait is short, whatever the store does. Returns none if
-    /// no server of the store can be asked, or if `ttl` is too short for it.
+    /// Looks for an answer that is no older than `ttl`. `key` consists of the read and the session's identity. The wait is short,
+    /// whatever the store does. Returns none if no server of the store can be asked, or if `ttl` is too short for it.
     fn look(&self, key: [&[u8]; 2], ttl: Duration) -> Option<Wait<Looked>>;
 
-    /// Looks for bytes with this key that [`put`](Self::put) has stored, and their number of rows. Returns none if no server of
+    /// Looks for bytes that [`put`](Self::put) has stored with this key, and their number of rows. Returns none if no server of
     /// the store can be asked. The future yields none if there are no such bytes or the store does not answer in time.
     fn find(&self, key: [&[u8]; 2]) -> Option<Wait<Option<Stored>>>;
 
-    /// Puts bytes into the store. They contain their own version, so it does not matter if they replace newer ones.
+    /// Puts bytes into the store. `key` consists of the read and the session's identity. The bytes contain their own version, so
+    /// it does not matter if they replace newer ones.
     fn put(&self, key: [&[u8]; 2], bytes: &[u8], rows: u64);
 
     /// Counts a read that was answered from the store.

@@ -231,7 +231,7 @@ pub struct Changes {
     changed: Vec<(u32, u64)>,
 }
 
-/// Returns the number of the word in [`Words`] if this is a cell of rows. None if it is a cell of a table.
+/// Returns the number of the hash table's word if this is a cell of rows. None if it is a cell of a table.
 pub fn rows_of(cell: u32) -> Option<u32> {
     (cell & cell::WORD != 0).then_some(cell & !cell::WORD)
 }
@@ -450,8 +450,8 @@ impl Changes {
         }
     }
 
-    /// Returns the cells that have changed since the last call, each with its moment. Empty after a change of everything, which
-    /// is visible by a new value of [`definitions`](Self::definitions).
+    /// Returns the cells (tables or rows) that have changed since the last call, each with the moment of its last change. Empty
+    /// after a change of everything, which is visible by a new value of [`definitions`](Self::definitions).
     pub fn take_changed(&mut self) -> Vec<(u32, u64)> {
         std::mem::take(&mut self.changed)
     }
@@ -579,8 +579,8 @@ impl Changes {
         self.proved
     }
 
-    /// Returns the stamp for a read that is sent now: the moment up to which all changes have been received, and are certainly
-    /// visible to the read.
+    /// Returns the stamp for a read that is sent now: the moment (a log position as a number) up to which all changes have been
+    /// received, and are certainly visible to the read.
     pub fn stamp(&self) -> u64 {
         let heard = self.moment(self.heard).unwrap_or_default();
         match &self.sight {
@@ -590,22 +590,23 @@ impl Changes {
     }
 
     /// Returns the log position of a moment in a form that all followers of the log understand. None if the creation time of the
-    /// file is not known.
+    /// file is not known. A moment is a log position as a number that is valid in this attachment only.
     pub fn absolute(&self, moment: u64) -> Option<Absolute> {
         let file = self.first + (moment >> BITS_OF_FILE) as u32;
         let place = Place { file, at: moment & ((1 << BITS_OF_FILE) - 1) };
         Some(Absolute { place, created: *self.created.get(&file)? })
     }
 
-    /// Returns the moment of a position. None if the position belongs to another log, or has not been received here yet.
+    /// Returns the moment (the number of a log position in this attachment) of a position. None if the position belongs to
+    /// another log, or has not been received here yet.
     pub fn moment_of(&self, absolute: Absolute) -> Option<u64> {
         let Absolute { place, created } = absolute;
         let is_same = self.created.get(&place.file) == Some(&created) && place <= self.heard;
         self.moment(place).ok().filter(|_| is_same)
     }
 
-    /// Returns true if, by the events received, none of these cells has changed after `stamp`, nor everything. A result with this
-    /// stamp is then current.
+    /// Returns true if, by the events received, none of these cells (tables or rows) has changed after `stamp`, nor everything. A
+    /// result with this stamp is then current.
     pub fn is_fresh(&self, mut cells: impl Iterator<Item = u32>, stamp: u64) -> bool {
         self.everything <= stamp && cells.all(|cell| self.changed_at(cell).is_some_and(|version| version <= stamp))
     }

@@ -43,7 +43,7 @@ pub enum Event<'a> {
     },
     /// Rows have changed. None if the changed rows cannot be decoded; any table of the transaction may then be affected.
     Rows(Option<Rows<'a>>),
-    /// A whole transaction of a MySQL server, compressed; see [`packed`](super::packed).
+    /// A whole transaction of a MySQL server, compressed.
     Packed(&'a [u8]),
     /// The end of a transaction with an XID: transactions become visible in the order in which these events stand in the log.
     Committed,

@@ -83,6 +83,7 @@ pub struct Progress {
 /// Names to look up in the server's catalogue, and the count of definition changes at that time, which the answer is given with.
 pub struct Asked {
     pub names: Vec<Name>,
+    /// The count to pass to [`Log::learn`] with each answer.
     pub definitions: u64,
 }
 
@@ -209,7 +210,8 @@ impl Log {
         self.look().privileges()
     }
 
-    /// Registers a session after its login. `privileges` is the version that was noted before the login.
+    /// Registers a session after its login. `privileges` is the version that was noted before the login. The returned value is
+    /// needed for all lookups of the session.
     pub fn begin(&self, privileges: Option<Privileges>) -> Begun {
         let alone = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
         Begun { privileges, alone }
@@ -339,8 +341,8 @@ impl Log {
         changes.proved().is_some_and(|proved| proved <= self.wrote.load(Ordering::SeqCst))
     }
 
-    /// Stores the result of a read if it is current, and counts the miss. Returns the bytes to share with other near caches, or
-    /// none if they cannot use the result.
+    /// Stores the result of a read if it is current, and counts the miss. Returns the bytes to share with other near caches,
+    /// which are the log position that the result includes and the result itself. None if others cannot use it.
     pub fn keep(&self, results: &Results, read: &Read, known: &Known) -> Option<Vec<u8>> {
         let changes = self.look();
         let is_same = changes.attachment() == Some(read.noted.attachment);

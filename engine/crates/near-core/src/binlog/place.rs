@@ -13,7 +13,8 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Absolute {
     pub place: Place,
-    /// The creation time of the file, in seconds. After RESET, another file may have the same number.
+    /// The creation time of the file, in seconds since 1970 by the server's clock. After RESET, another file may have the same
+    /// number.
     pub created: u32,
 }
 
