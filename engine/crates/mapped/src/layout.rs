@@ -40,7 +40,7 @@ pub struct Layout {
     cells: u8,
     buckets: u8,
     ring: u8,
-    /// None: there are no places for connections.
+    /// The exponent for the number of groups of eight connections. None: there is no room for connections.
     places: Option<u8>,
 }
 

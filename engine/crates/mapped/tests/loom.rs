@@ -29,6 +29,7 @@ fn memory() -> Memory {
     Memory(Arc::new((0..LAYOUT.words()).map(|_| mapped::AtomicU64::new(0)).collect()))
 }
 
+/// Returns the key of the result for this text.
 fn key(text: &[u8]) -> Key<'_> {
     Key { context: 1, parts: [text, b""] }
 }
@@ -78,7 +79,8 @@ fn a_record_that_is_overwritten_is_found_whole_or_not_at_all() {
     });
 }
 
-/// A row on a server. A write closes what guards it, becomes visible, is acknowledged, and opens it.
+/// A write on the server closes the cell, becomes visible, is acknowledged to its client, and opens the cell. A reader that starts after
+/// the acknowledgement must not find the result from before the write.
 #[test]
 fn no_reader_finds_a_state_older_than_one_acknowledged_before() {
     explore(3, || {
@@ -101,7 +103,8 @@ fn no_reader_finds_a_state_older_than_one_acknowledged_before() {
     });
 }
 
-/// The writer is stopped, so nothing is closed. A server waits for the end of the lease alone.
+/// The writer is stopped, so no cell is closed; the server waits for the end of the lease before it acknowledges a write. A reader that
+/// starts after that must find nothing.
 #[test]
 fn no_reader_finds_anything_after_the_end_of_the_lease() {
     const UNTIL: u64 = 5;
@@ -125,7 +128,8 @@ fn no_reader_finds_anything_after_the_end_of_the_lease() {
     });
 }
 
-/// A row was written, and then the feed was lost: the cells are as if nothing had been written.
+/// A row was written just before the feed was lost. The next attachment resets all cells, but results of the earlier one must not be
+/// found.
 #[test]
 fn nothing_of_an_earlier_attachment_is_found_in_a_later_one() {
     explore(3, || {
@@ -150,7 +154,8 @@ fn nothing_of_an_earlier_attachment_is_found_in_a_later_one() {
     });
 }
 
-/// Both cells were closed as far as the server knows, but it has announced only the first: that one kept the result from being served.
+/// On the server both cells were closed, but only the first closing was announced, since it kept the result from being served. While both
+/// are opened in one step, a reader must not find the result.
 #[test]
 fn cells_that_are_opened_together_are_found_open_together() {
     explore(3, || {
@@ -173,7 +178,7 @@ fn cells_that_are_opened_together_are_found_open_together() {
     });
 }
 
-/// The writer knows another context for each number of bytes.
+/// Each number of received bytes goes with another context. A reader must never see the number of one state with the context of another.
 #[test]
 fn a_connection_is_read_whole_or_not_at_all() {
     explore(2, || {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const LAYOUT: Layout = Layout::new(4, 2, 10);
 const FOREVER: u64 = u64::MAX;
 
-/// A process of its own. It ends with its task, or when it is killed.
+/// A child process with a task of the test. It ends with the task, or when it is killed.
 struct Child(libc::pid_t);
 
 impl Child {

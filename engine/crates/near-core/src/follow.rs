@@ -369,7 +369,7 @@ mod tests {
         assert_eq!(follower.take_commands(), 1);
     }
 
-    /// Builds packets as they may occur, with some bytes changed.
+    /// Builds up to three packets of the client or of the server. Sometimes a byte of them is changed.
     fn anything(random: &mut Random, is_of_client: bool) -> Vec<u8> {
         let mut bytes = Vec::new();
         for _ in 0..random.below(4) {

@@ -45,9 +45,10 @@ pub use bound::{Answered, Bound, Decision, Found};
 pub use prepared::Identity;
 pub use question::Known;
 
-/// The maximum number of incomplete answers of one connection that may be stored.
+/// The maximum number of answers of one connection that are being received to be stored. If there are more, the oldest is not
+/// stored.
 const MOST_WAITING: usize = 8;
-/// The maximum number of bytes that are taken of the answer to a question.
+/// The maximum length of an answer to a question about the session, in bytes. A longer one is not understood.
 const LONGEST_ANSWER: usize = 64 << 10;
 /// The number of the answer to the question about the session. Commands of the client have greater numbers.
 const QUESTION: u64 = 0;

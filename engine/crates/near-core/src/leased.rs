@@ -20,7 +20,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use wire::{Command, Outcome, columns_of};
 
-/// The maximum number of answers that wait for their dependencies from the feed.
+/// The maximum number of answers of one connection that wait for their dependencies from the feed. If there are more, the oldest
+/// is not stored.
 const MOST_WAITING: usize = 8;
 /// The state of one connection that is served by leases. It is shared with the thread that receives the feed, so it is kept under
 /// a lock.

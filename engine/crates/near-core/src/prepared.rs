@@ -24,10 +24,12 @@ use wire::{
     BoundType, Command, Execute, LAST_STATEMENT, NO_TYPE, Outcome, OutcomeKind, Params, Taken, TakenFor, have_time,
 };
 
-/// The maximum number of statements that are remembered, which bounds the memory of a connection.
+/// The maximum number of statements of one connection that are remembered. Executions of further ones go to the server.
 const MOST_STATEMENTS: usize = 256;
+/// The maximum number of parameters of a statement. Executions of others go to the server.
 const MOST_PARAMETERS: u16 = 256;
-/// The maximum number of prepares, and of executions, that may be waiting for their answers.
+/// The maximum number of prepares, and of executions, that may be waiting for their answers. Statements beyond that are not
+/// served.
 const MOST_AHEAD: usize = 16;
 
 /// The SHA-256 of a statement's text.

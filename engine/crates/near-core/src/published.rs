@@ -102,7 +102,7 @@ pub struct Kept<'a> {
     pub until: u64,
 }
 
-/// A read that other processes may answer as well, on a server that assigns no context numbers.
+/// A read that other processes may answer as well, on a server that assigns no numbers to session contexts.
 pub struct Asking<'a> {
     pub published: &'a Published,
     pub payload: &'a [u8],

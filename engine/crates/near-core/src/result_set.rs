@@ -63,7 +63,7 @@ mod tests {
         assert!(!is_one(&wire::ErrPacket::build(1, 1045, b"28000", "no"), 0));
     }
 
-    /// A packet's header contains its length and sequence number.
+    /// A packet's header contains its length and sequence number. A result with any other bit there must not be accepted.
     #[test]
     fn a_changed_header_makes_it_none() {
         let whole = result();

@@ -606,7 +606,8 @@ mod tests {
         assert!(memory.hear(Frame { number, messages }).is_ok());
     }
 
-    /// The report on an execution often arrives when the next execution is pending already.
+    /// The report on an execution often arrives when the next execution has been sent already. Its result must be served all the
+    /// same.
     #[test]
     fn an_execution_is_served_though_the_one_before_was_sent_when_nothing_was_told_yet() {
         let memory = Arc::new(Memory::new(4 << 20));
@@ -658,6 +659,7 @@ mod tests {
     }
 
     impl Line {
+        /// Returns the first connection of a near cache that has been granted a lease.
         fn new() -> Line {
             let line = Line::of(7, &Arc::new(Memory::new(4 << 20)), Rc::default());
             let begin = ToNear::Attached { version: 3, attachment: [1, 2], lease_ns: u64::MAX / 2 };
@@ -919,7 +921,7 @@ mod tests {
         (line, other)
     }
 
-    /// The contexts of the two protocols have different numbers.
+    /// The server assigns different context numbers to the two protocols, and other processes must find both.
     #[test]
     fn other_processes_know_the_contexts_of_texts_and_of_executions() {
         let (mut line, mut other) = executed();

@@ -140,7 +140,7 @@ impl Uses {
     }
 
     /// Counts a read that memory had an answer for while the program only observes. `is_same` is true if the server's answer was
-    /// the same. `used` is none if no statement is known.
+    /// the same. `used` is none if the read is counted for no statement.
     pub fn tried(&self, used: Option<Use>, is_same: bool) {
         self.observed.count(used.map_or(0, |used| used.saved_ns), is_same);
         used.into_iter().for_each(|used| self.digests.observed(used.shape, used.saved_ns / 1000, Some(true)));

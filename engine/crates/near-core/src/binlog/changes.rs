@@ -21,14 +21,15 @@ const BITS_OF_FILE: u32 = 36;
 const MOST_FILES: u32 = 1 << 12;
 /// The maximum number of table names that are known, including names of tables that clients asked for and that do not exist.
 const MOST_TABLES: usize = 1 << 16;
-/// The maximum number of tables and views that one read may name, directly or through views.
+/// The maximum number of tables and views that one read may name, directly or through views. Results of other reads are not
+/// stored.
 const MOST_BEHIND: usize = 64;
 /// The time in nanoseconds until a table that was found unfit is asked about again.
 const UNFIT_NS: u64 = 10_000_000_000;
 /// The maximum number of names that are looked up at once.
 const MOST_AT_ONCE: usize = 8;
 /// The maximum number of received transactions that are not visible yet. They may wait for a replica, or for ever if the server
-/// misbehaves.
+/// misbehaves. If there are more, the log is no longer followed.
 const MOST_UNSEEN: usize = 1 << 18;
 /// The maximum number of log files whose creation times are remembered.
 const MOST_CREATED: usize = 64;
@@ -794,6 +795,8 @@ mod tests {
             Scene::attached(tables, Some(9))
         }
 
+        /// Creates a scene that is attached at position 100 and knows these tables as fit. `shown` is the number of the last
+        /// visible transaction, if the server has GTIDs.
         fn attached(tables: &[&str], shown: Option<u64>) -> Scene {
             let mut scene = Scene { changes: Changes::default(), now: 1, shown };
             scene.changes.attach(b"server".to_vec(), at(100), shown.map(gtids));
@@ -860,7 +863,8 @@ mod tests {
         assert!(!scene.is_fresh("u", stamp) && scene.is_fresh("u", scene.changes.stamp()));
     }
 
-    /// The log contains a change before it is visible: a read in between returns the old rows.
+    /// The log contains a change before the change is visible. A read in between returns the old rows, so its result must not
+    /// count as current.
     #[test]
     fn what_is_read_before_a_change_can_be_seen_is_not_kept_though_the_change_was_heard() {
         let mut scene = Scene::with(&["t"]);

@@ -9,6 +9,7 @@ use wire::lenenc::Reader;
 /// The length of an event's header in bytes.
 pub const HEADER: usize = 19;
 const CHECKSUM: usize = 4;
+/// The number in a format event of the only kind of checksum.
 const CRC32: u8 = 1;
 /// The flag of an event that the server made for this replica alone and that is not part of the log.
 const ARTIFICIAL: u16 = 0x20;
@@ -89,7 +90,7 @@ mod kind {
     pub const ANONYMOUS_GTID: u8 = 34;
     pub const PREVIOUS_GTIDS: u8 = 35;
     pub const XA_PREPARE: u8 = 38;
-    /// Updated rows, with partial updates of JSON documents.
+    /// The type of events with updated rows in which JSON documents are only partly contained.
     pub const PARTIAL_ROWS: u8 = 39;
     pub const PACKED: u8 = 40;
     pub const TAGGED_GTID: u8 = 42;
@@ -98,12 +99,13 @@ mod kind {
     pub const GTID: u8 = 162;
     pub const GTID_LIST: u8 = 163;
     pub const START_ENCRYPTION: u8 = 164;
-    /// Inserted, updated and deleted rows, version 1.
+    /// The types of events with inserted, updated and deleted rows, in version 1 of their format.
     pub const ROWS: std::ops::RangeInclusive<u8> = 23..=25;
-    /// Inserted, updated and deleted rows, version 2, which has an extra header.
+    /// The types of events with inserted, updated and deleted rows, in version 2 of their format, which has an extra header.
     pub const LATER_ROWS: std::ops::RangeInclusive<u8> = 30..=32;
+    /// The types of events with updated rows, which contain two images of each row.
     pub const UPDATED: [u8; 2] = [24, 31];
-    /// Inserted, updated and deleted rows of MariaDB, compressed.
+    /// The types of events of MariaDB with compressed inserted, updated and deleted rows.
     pub const COMPRESSED_ROWS: std::ops::RangeInclusive<u8> = 166..=171;
 }
 

@@ -133,7 +133,9 @@ impl Log {
         Some(too_old.min(clock::now().saturating_add(LENT_NS)))
     }
 
-    /// Starts to follow a log from the position `from`; see [`Changes::attach`]. `server` is the server's [`Known::server`].
+    /// Starts to follow a log from the position `from`, after the end of any earlier attachment. `server` is the server's
+    /// [`Known::server`]. `shown` contains the visible transactions if the server has GTIDs: the server sends only the others.
+    /// Without GTIDs, everything before the position must be visible.
     pub fn attach(&self, server: Vec<u8>, from: Place, shown: Option<Gtids>) {
         self.follow(|changes| changes.attach(server, from, shown));
     }
@@ -412,7 +414,7 @@ pub struct Read<'a> {
     pub result: ResultSet<'a>,
     /// The state of the log before the read was sent.
     pub noted: Noted,
-    /// The statistics in which the answer is counted.
+    /// The statement's shape and the time that the server took, for the statistics.
     pub source: Source,
 }
 

@@ -6,7 +6,8 @@ use flavour::{Flavour, servers};
 #[derive(Clone, Copy)]
 pub struct Product {
     pub flavour: &'static Flavour,
-    /// True if transactions have GTIDs, and the server reports which ones are visible. Otherwise the end of the log shows that.
+    /// True if transactions have GTIDs, and the server reports which ones are visible. Otherwise exactly the changes before the
+    /// end of its log are visible.
     pub has_numbers: bool,
     /// The statement that returns the file and position of the log's end, and the databases to which the log is limited or which
     /// it ignores.

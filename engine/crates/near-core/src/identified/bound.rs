@@ -57,7 +57,7 @@ pub struct Answered<'a, B: Bound> {
     pub answer: &'a Answer,
     /// The session that the answer belongs to.
     pub known: &'a Known,
-    /// The statistics in which the answer is counted.
+    /// The statement's shape and the time that the server took, for the statistics.
     pub source: Source,
     /// The time of the read as [`Bound::moment`] gave it: the answer includes everything that was committed until then.
     pub moment: B::Moment,
