@@ -191,8 +191,8 @@ impl Statements {
         }
     }
 
-    /// Returns the execution that this command runs. None if its answer may be neither served from memory nor stored, also while
-    /// an earlier execution of the same statement has not been answered.
+    /// Returns the execution that this command runs. None if its answer may be neither served from memory nor stored; that is
+    /// also so while an earlier execution of the same statement has not been answered.
     pub fn execution(&self, payload: &[u8]) -> Option<Execution> {
         let is_under_way = |id| self.executing.iter().any(|one| one.id == id);
         let may_be_kept =

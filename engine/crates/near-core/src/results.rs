@@ -157,8 +157,8 @@ impl Results {
         self.uses.keep(&self.cache, &key, meta, &cells, result.bytes)
     }
 
-    /// Drops some of the results that can certainly not be served any more, and makes room for new ones. Must be called every
-    /// second.
+    /// Drops some of the results that can certainly not be served any more, and prepares memory for new ones. Must be called
+    /// every second.
     pub fn tidy(&self) {
         const SEGMENTS: usize = 4;
         self.cache.make_ready();

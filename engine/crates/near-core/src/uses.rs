@@ -161,7 +161,7 @@ impl Uses {
     }
 
     /// Updates the estimates. Must be called every second. `hits` is the number of all hits since the start, and `size_bytes` the
-    /// present size of the cache.
+    /// size that the cache may have.
     pub fn tick(&self, hits: u64, size_bytes: u64, now_ns: u64) {
         let [observed, misses] = [&self.observed.hits, &self.misses].map(|count| count.load(Ordering::Relaxed));
         let requests = hits + observed + misses;

@@ -52,7 +52,7 @@ pub enum Event<'a> {
     Ended,
     /// A part of a two-phase transaction. The log does not show when it becomes visible.
     Xa,
-    /// Anything may have changed except privileges: data, or the definition of a table, or something that is not understood.
+    /// Anything but privileges counts as changed: data or definitions have changed, or the event is not understood.
     Everything,
     /// Anything may have changed, including privileges.
     Privileges,

@@ -381,8 +381,9 @@ impl Log {
         put(&changes, results, &Read { wording: *wording, result, noted, source }, known).is_some()
     }
 
-    /// Drops some of the results that cannot be served any more, and forgets tables that were found unfit, so that they are asked
-    /// about again. Must be called every second, so that other processes can serve. `now` is the time in nanoseconds.
+    /// Drops some of the results that cannot be served any more, prepares memory for new ones, and forgets tables that were found
+    /// unfit, so that they are asked about again. Must be called every second, so that other processes can serve. `now` is the
+    /// time in nanoseconds.
     pub fn tidy(&self, cache: &Cache, now: u64) {
         const SEGMENTS: usize = 4;
         self.follow(|changes| changes.forget_unfit(now));

@@ -71,7 +71,7 @@ fn over(read_at: u64, ttl: Duration) -> u64 {
     read_at.saturating_mul(1000).saturating_add(ttl.as_nanos() as u64)
 }
 
-/// Drops some of the results that are older than `longest`, and makes room for new ones. Must be called repeatedly.
+/// Drops some of the results that are older than `longest`, and prepares memory for new ones. Must be called repeatedly.
 pub fn tidy(results: &Results, now_ns: u64, longest: Duration) {
     const SEGMENTS: usize = 4;
     results.cache().make_ready();
